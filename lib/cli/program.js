@@ -1,0 +1,39 @@
+'use strict'
+
+const { Command, CommanderError } = require('commander')
+const { version } = require('../../package.json')
+const { RecycleError } = require('../core/errors')
+const { addRun } = require('./run')
+
+/** @param {string[]} argv */
+async function main (argv) {
+  const program = new Command('recycle')
+    .description('Runs any Node.js HTTP app on a fleet of workers and replaces whoever crosses its memory budget, without dropping a request.')
+    .version(version)
+    .enablePositionalOptions()
+    .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'recycle: ')) })
+  addRun(program)
+
+  if (argv.length <= 2) return program.outputHelp()
+  try {
+    await program.parseAsync(argv)
+  } catch (error) {
+    process.exitCode = report(error)
+  }
+}
+
+/**
+ * Says what went wrong in one sentence.
+ *
+ * @param {unknown} error
+ * @returns {number} the exit code
+ */
+function report (error) {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2 // commander has said it
+  if (!(error instanceof RecycleError)) throw error
+  console.error(`recycle: ${error.message}`)
+  return error.exitCode
+}
+
+module.exports = { main, report }

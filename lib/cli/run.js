@@ -1,0 +1,48 @@
+'use strict'
+
+const os = require('node:os')
+const { Option } = require('commander')
+const { OPTIONS, resolveOptions } = require('../core/options')
+
+/** `recycle [options] <app> [app args…]`, the default command. @param {import('commander').Command} program */
+function addRun (program) {
+  const command = program
+    .argument('<app>', 'the file that `node` would run')
+    .argument('[args...]', "the app's own")
+    .passThroughOptions()
+    .usage('[options] <app> [app args...]')
+    .addHelpText('after', '\nEach option can also be set in the environment: --max-rss as RECYCLE_MAX_RSS.')
+  for (const option of OPTIONS) command.addOption(flagOf(option))
+  command.action((app, args, given) => run(app, args, given))
+}
+
+/** @param {import('../core/options').Option} option */
+function flagOf ({ name, short, flag, help, shown, kind }) {
+  const flags = short ? `${short}, ${flag}` : flag
+  const built = new Option(flags, `${help} (default: ${shown})`)
+  if (name === 'nodeOption') built.argParser((/** @type {string} */ value, /** @type {string[]} */ before = []) => [...before, value])
+  return built
+}
+
+/**
+ * @param {string} app
+ * @param {string[]} args
+ * @param {Record<string, any>} given by commander: undefined where the flag was not given
+ */
+async function run (app, args, given) {
+  const { superviseResolved } = require('../index')
+  const { obeySignals } = require('../primary/control')
+  if (given.handoff === true) delete given.handoff // commander's own default of a --no- flag
+  const options = resolveOptions(given, {
+    env: process.env,
+    parallelism: os.availableParallelism(),
+    nameOf: ({ flag }) => flag.split(' ')[0]
+  })
+  const supervisor = superviseResolved(app, args, options)
+  obeySignals(supervisor)
+  const failure = await new Promise(resolve => supervisor.once('stopped', resolve))
+  if (failure) throw failure
+  process.exit(0)
+}
+
+module.exports = { addRun }

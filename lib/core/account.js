@@ -1,0 +1,52 @@
+'use strict'
+
+/**
+ * What became of everything that was here when a drain began. Every connection ends in exactly one of `moved`,
+ * `closedByClient`, `closedAfterResponse`, `closedIdle`, `cut` and `unacked`, so that the sum of these is `connections`:
+ * the supervisor's own audit, one of the two witnesses for "nothing was dropped".
+ *
+ * @typedef {object} Cut something that was in flight when the time was up
+ * @property {string | null} method null: no more than part of a request's head had come, or the protocol is not HTTP
+ * @property {string | null} path without its query
+ * @property {number} ageMs
+ * @property {number | null} remotePort
+ * @property {boolean} upgraded an upgraded or raw connection, which is the app's own to end
+ *
+ * @typedef {object} Account
+ * @property {number} connections open, or waiting in the lobby, when the drain began, or accepted before the gate shut
+ * @property {number} inFlight requests in flight when the drain began
+ * @property {number} finished requests that ended in full during the drain
+ * @property {number} aborted requests that their client gave up during the drain
+ * @property {number} moved connections that a sibling took over
+ * @property {number} refused offers that no sibling took
+ * @property {number} takenBack offers taken back and served here to the end
+ * @property {number} replayed always 0 for now
+ * @property {number} closedByClient
+ * @property {number} closedAfterResponse by `Connection: close`, whoever asked for it
+ * @property {number} closedIdle
+ * @property {number} cut connections that ended with something in flight
+ * @property {number} unacked offers of which nobody knows what became
+ * @property {Cut[]} cuts what was cut, by name
+ */
+
+/** @param {number} connections @param {number} inFlight @returns {Account} */
+function openAccount (connections, inFlight) {
+  return {
+    connections,
+    inFlight,
+    finished: 0,
+    aborted: 0,
+    moved: 0,
+    refused: 0,
+    takenBack: 0,
+    replayed: 0,
+    closedByClient: 0,
+    closedAfterResponse: 0,
+    closedIdle: 0,
+    cut: 0,
+    unacked: 0,
+    cuts: []
+  }
+}
+
+module.exports = { openAccount }

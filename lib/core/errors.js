@@ -1,0 +1,88 @@
+'use strict'
+
+/**
+ * Every error that recycle throws on purpose, in one catalogue. The library throws them; the command line alone turns
+ * them into a sentence and an exit code: 2 for what the user can correct in the call, 1 for a run that failed.
+ *
+ * @type {Readonly<Record<string, { exitCode: number, sentence: (d: Record<string, any>) => string }>>}
+ */
+const CATALOGUE = Object.freeze({
+  RECYCLE_BAD_OPTION: {
+    exitCode: 2,
+    sentence: d => `${d.option} was given ${shown(d.given)}; it takes ${d.accepts}`
+  },
+  RECYCLE_UNKNOWN_OPTION: {
+    exitCode: 2,
+    sentence: d => `unknown option ${shown(d.option)}; the options are ${d.accepts}`
+  },
+  RECYCLE_BAD_USAGE: {
+    exitCode: 2,
+    sentence: d => d.sentence
+  },
+  RECYCLE_METRIC_UNSUPPORTED: {
+    exitCode: 2,
+    sentence: d => `metric ${d.metric} cannot be read here by the meter ${d.meter}, which gives ${d.gives}; ${d.hint}`
+  },
+  RECYCLE_METER_UNSUPPORTED: {
+    exitCode: 2,
+    sentence: d => `meter ${d.meter} does not work here: ${d.why}; use --meter auto`
+  },
+  RECYCLE_JOURNAL: {
+    exitCode: 2,
+    sentence: d => `the journal ${d.file} cannot be written: ${d.why}`
+  },
+  RECYCLE_UNREADABLE: {
+    exitCode: 2,
+    sentence: d => `${d.file} cannot be read: ${d.why}`
+  },
+  RECYCLE_NO_APP: {
+    exitCode: 1,
+    sentence: d => `the app ${d.app} cannot be started: ${d.why}`
+  },
+  RECYCLE_APP_DIES: {
+    exitCode: 1,
+    sentence: d => `no worker becomes ready: ${d.deaths} died or gave up in a row, the last one ${d.how}`
+  },
+  RECYCLE_NOT_READY: {
+    exitCode: 1,
+    sentence: d => `the replacement of slot ${d.slot} did not become ready: ${d.why}`
+  },
+  RECYCLE_NO_SLOT: {
+    exitCode: 2,
+    sentence: d => `there is no slot ${shown(d.slot)}; the slots are ${d.slots}`
+  },
+  RECYCLE_ROLLOUT_STOPPED: {
+    exitCode: 1,
+    sentence: d => `the reload was stopped after ${d.failures} replacements in a row that did not become ready; the old workers stay in service`
+  },
+  RECYCLE_STOPPED: {
+    exitCode: 1,
+    sentence: () => 'the fleet is stopping'
+  },
+  RECYCLE_BAD_TRANSITION: {
+    exitCode: 1,
+    sentence: d => `a worker cannot go from ${d.from} to ${d.to}`
+  }
+})
+
+/** An error of the catalogue. `code` is one of its keys, `details` what the sentence was made from. */
+class RecycleError extends Error {
+  /**
+   * @param {string} code a key of the catalogue
+   * @param {Record<string, any>} [details]
+   */
+  constructor (code, details = {}) {
+    super(CATALOGUE[code].sentence(details))
+    this.name = 'RecycleError'
+    this.code = code
+    this.exitCode = CATALOGUE[code].exitCode
+    this.details = details
+  }
+}
+
+/** @param {unknown} value */
+function shown (value) {
+  return typeof value === 'string' ? JSON.stringify(value) : String(value)
+}
+
+module.exports = { RecycleError, CATALOGUE }

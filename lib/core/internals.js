@@ -1,0 +1,80 @@
+'use strict'
+
+/**
+ * Every internal of Node that recycle touches, in one place. Public API does not reach beneath a listening server or an
+ * idle connection, and that is where this project lives. Each entry was checked on Node 20.20, 22.23, 24.21 and 26.10.
+ *
+ * | what                                   | used for                                                              |
+ * |----------------------------------------|-----------------------------------------------------------------------|
+ * | `net._createServerHandle()`            | primary: opens and binds a listening socket (cluster's own way)       |
+ * | `cluster._getServer()` in a worker     | gate: net asks it for the handle of each `listen()`                   |
+ * | `handle.onconnection(err, client)`     | gate: net accepts what its handle gives it, as cluster's round robin  |
+ * | `socket._handle`, `handle.readStop()`  | hand-off: stops reading, takes the handle out of the socket           |
+ * | `handle.reading`                       | hand-off: net's note that a handle is being read                      |
+ * | `process.send(…, handle)`              | hand-off: a raw TCP handle travels as `net.Native`, unread            |
+ * | `internalMessage`, `NODE_…` messages   | link: invisible to the app                                            |
+ * | `server[http.server.connections]`      | traffic: the parser knows a half-received head from an idle connection|
+ * | `socket.parser.getCurrentBuffer()`     | traffic: is a pipelined request behind this one                       |
+ * | `server._connections`                  | lobby: adopted connections count                                      |
+ * | `server._getServerData()`, `_setServerData()` | gate: TLS ticket keys are the same in every worker             |
+ */
+
+/** @param {any} server a listening http.Server @returns {any} Node's ConnectionsList; undefined where it is gone */
+function connectionsList (server) {
+  const symbol = Object.getOwnPropertySymbols(server).find(s => s.description === 'http.server.connections')
+  return symbol && server[symbol]
+}
+
+/**
+ * The sockets whose parser is between two requests. On Node 26 it also names those that have sent nothing yet.
+ *
+ * @param {any} server a listening http.Server
+ * @returns {any[]} net.Socket
+ */
+function betweenRequests (server) {
+  return connectionsList(server).idle().map((/** @type {any} */ parser) => parser.socket).filter(Boolean)
+}
+
+/**
+ * The bytes that the parser is working on right now.
+ *
+ * @param {any} socket
+ * @returns {Buffer | undefined}
+ */
+function currentChunk (socket) {
+  return socket.parser?.getCurrentBuffer?.()
+}
+
+/**
+ * Takes the TCP or pipe handle out of a socket, unread bytes left in the kernel. The socket closes for the app, as if
+ * the client had left, and the connection lives on in the handle: child_process does the same to a socket it sends.
+ *
+ * @param {any} socket
+ * @returns {any} the handle
+ */
+function detachHandle (socket) {
+  const handle = socket._handle
+  handle.readStop()
+  handle.reading = false // net's own note; the next socket around this handle would believe that it is being read
+  socket._handle = null
+  socket.destroy()
+  return handle
+}
+
+/**
+ * The self-test: what this Node lacks of what moving a connection takes. Asked of each server as it begins to listen;
+ * where something is missing its connections stay, and are drained by `Connection: close`.
+ *
+ * @param {any} server a listening http.Server
+ * @param {any} handle its listening handle; connections have one of the same class
+ * @returns {string | null} the first thing missing; null: nothing is
+ */
+function missingForHandoff (server, handle) {
+  if (typeof connectionsList(server)?.idle !== 'function') return 'server[http.server.connections]'
+  if (typeof handle.readStop !== 'function') return 'handle.readStop()'
+  if (typeof server._connections !== 'number') return 'server._connections'
+  if (typeof handle.close !== 'function') return 'handle.close()'
+  return null
+}
+
+module.exports = { betweenRequests, currentChunk, detachHandle, missingForHandoff }

@@ -1,0 +1,58 @@
+'use strict'
+
+/**
+ * Every message between the primary and its workers, both directions. They travel as Node's internal messages (a `cmd`
+ * that starts with `NODE_`), so that an app's own `process.on('message')` never sees one and none of the app's
+ * messages can be taken for ours.
+ *
+ * worker → primary
+ *   hello     {}                                       the preload has run
+ *   listen    { id, key, query, data }                 give me the listening socket for this query of net's
+ *   listening { key, missing }                         a server of mine listens; why its connections cannot move, or null
+ *   unlisten  { key }                                  the app closed that server
+ *   beat      Beat                                     pushed, never asked for
+ *   wish      { reason }                               the app asks to be recycled
+ *   offer     { id, key, leftMs } + socket             an idle connection for a sibling
+ *   adopted   { id } | refused { id, why }             the answer to `adopt`
+ *   drained   { account }                              nothing is left here; see account.js
+ *
+ * primary → worker
+ *   listener  { id, errno, data } + listening socket   the answer to `listen`
+ *   drain     { reason, deadlineMs, lingerMs, handoff } leave; sent again with a shorter deadline, it hurries
+ *   adopt     { id, key, leftMs } + socket             take this connection over
+ *   keep      { id } | drop { id }                     it is yours, read it | it is another's by now, close your copy
+ *   moved     { id } | back { id }                     your offer was taken | nobody took it, keep serving it
+ *
+ * @typedef {object} Beat
+ * @property {number} requests begun since the start
+ * @property {number} inFlight
+ * @property {number} connections with those in the lobby
+ * @property {number} elu event-loop utilisation since the last beat, 0 to 1
+ * @property {boolean} debugged an inspector is open: silence may be a breakpoint
+ *
+ * @typedef {{ cmd: 'NODE_RECYCLE', type: string } & Record<string, any>} Message
+ */
+const CMD = 'NODE_RECYCLE'
+
+/**
+ * @param {string} type
+ * @param {Record<string, any>} [fields]
+ * @returns {Message}
+ */
+function message (type, fields) {
+  return { cmd: CMD, type, ...fields }
+}
+
+/**
+ * Dispatches a received message by a table of handlers; what is not ours, or has no handler, is left alone.
+ *
+ * @param {Record<string, (fields: any, handle?: any) => void>} handlers
+ * @returns {(message: any, handle?: any) => void} a listener for `internalMessage`
+ */
+function dispatcher (handlers) {
+  return function onInternalMessage (received, handle) {
+    if (received?.cmd === CMD) handlers[received.type]?.(received, handle)
+  }
+}
+
+module.exports = { message, dispatcher }

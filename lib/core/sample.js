@@ -1,0 +1,54 @@
+'use strict'
+
+/**
+ * One look at a worker: its memory as the meter read it, and what its last beat said. It holds all that a verdict
+ * needs, so that a journal of samples can be judged again.
+ *
+ * @typedef {object} Reading what a meter returns
+ * @property {number} rssBytes
+ * @property {number | null} pssBytes null where the meter did not read it this time
+ * @property {number | null} ussBytes
+ * @property {string} meter which source spoke: statm, smaps_rollup, smaps or pidusage
+ *
+ * @typedef {object} Sample
+ * @property {number} t when, ms since the epoch
+ * @property {number | null} rssBytes null where the meter had nothing (the worker is leaving)
+ * @property {number | null} pssBytes
+ * @property {number | null} ussBytes
+ * @property {string | null} meter
+ * @property {number} requests that the worker has begun since its start
+ * @property {number} silentMs since its last beat; 0 for a worker that a debugger holds
+ * @property {'asked' | 'reload' | null} wish somebody wants this worker replaced
+ */
+
+/**
+ * @param {number} t
+ * @param {Reading | null} reading
+ * @param {{ requests: number, silentMs: number, wish: Sample['wish'] }} about
+ * @returns {Readonly<Sample>}
+ */
+function makeSample (t, reading, { requests, silentMs, wish }) {
+  return Object.freeze({
+    t,
+    rssBytes: reading?.rssBytes ?? null,
+    pssBytes: reading?.pssBytes ?? null,
+    ussBytes: reading?.ussBytes ?? null,
+    meter: reading?.meter ?? null,
+    requests,
+    silentMs,
+    wish
+  })
+}
+
+/**
+ * The figure that is held against the budget.
+ *
+ * @param {Sample} sample
+ * @param {'rss' | 'pss' | 'uss'} metric
+ * @returns {number | null} bytes; null where this look did not read it, because the guard saw no need to
+ */
+function figure (sample, metric) {
+  return sample[/** @type {'rssBytes'} */ (`${metric}Bytes`)]
+}
+
+module.exports = { makeSample, figure }

@@ -1,0 +1,31 @@
+'use strict'
+
+const { RecycleError } = require('./errors')
+
+/**
+ * The life of a worker. A worker that leaves as intended is retired, whatever its exit code; one that leaves otherwise
+ * has crashed.
+ *
+ * @typedef {'spawning' | 'ready' | 'draining' | 'retired' | 'crashed'} State
+ * @type {Readonly<Record<State, readonly State[]>>}
+ */
+const TRANSITIONS = Object.freeze({
+  spawning: Object.freeze(/** @type {State[]} */ (['ready', 'draining', 'crashed'])),
+  ready: Object.freeze(/** @type {State[]} */ (['draining', 'crashed'])),
+  draining: Object.freeze(/** @type {State[]} */ (['retired'])),
+  retired: Object.freeze([]),
+  crashed: Object.freeze([])
+})
+
+/**
+ * @param {State} from
+ * @param {State} to
+ * @returns {State} `to`
+ * @throws {RecycleError} RECYCLE_BAD_TRANSITION
+ */
+function transition (from, to) {
+  if (!TRANSITIONS[from].includes(to)) throw new RecycleError('RECYCLE_BAD_TRANSITION', { from, to })
+  return to
+}
+
+module.exports = { TRANSITIONS, transition }

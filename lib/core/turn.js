@@ -1,0 +1,45 @@
+'use strict'
+
+/**
+ * Whose turn it is. Of the condemned workers, the largest goes first; how many may recycle at once is what surge and
+ * unavailability allow. A recycle holds its place from the spawning of the replacement until the old worker is gone.
+ *
+ * @typedef {object} Candidate a condemned worker whose recycle has not begun
+ * @property {number} slot
+ * @property {number} bytes its size at the verdict
+ * @property {number} notBefore ms since the epoch: its backoff
+ *
+ * @typedef {object} House
+ * @property {number} workers how many there should be
+ * @property {number} ready how many are
+ * @property {number} surging recycles under way whose replacement runs beside the old worker
+ * @property {number} maxSurge
+ * @property {number} maxUnavailable
+ *
+ * @typedef {{ slot: number, how: 'surge' | 'drain-first' }} Turn
+ */
+
+/**
+ * @param {readonly Candidate[]} condemned
+ * @param {House} house
+ * @param {number} now ms since the epoch
+ * @returns {Turn[]} the recycles to begin now, in order
+ */
+function nextTurns (condemned, house, now) {
+  let { surging, ready } = house
+  /** @type {Turn[]} */
+  const turns = []
+  const inOrder = condemned.filter(c => c.notBefore <= now).sort((a, b) => b.bytes - a.bytes || a.slot - b.slot)
+  for (const { slot } of inOrder) {
+    if (surging < house.maxSurge) {
+      surging++
+      turns.push({ slot, how: 'surge' })
+    } else if (ready - 1 >= house.workers - house.maxUnavailable) {
+      ready--
+      turns.push({ slot, how: 'drain-first' })
+    }
+  }
+  return turns
+}
+
+module.exports = { nextTurns }

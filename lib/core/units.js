@@ -1,0 +1,52 @@
+'use strict'
+
+/**
+ * Sizes and times as people write them. Parsed here, at the edge, and nowhere else: inside, a name carries its unit
+ * (`rssBytes`, `intervalMs`).
+ */
+
+const bytes = require('bytes')
+const ms = require('ms')
+
+// `bytes` reads what it does not know as a plain number of bytes ("512M" as 512), so the form is checked first.
+const SIZE = /^(\d+(?:\.\d+)?)\s*([kmgt])?(i?b)?$/i
+const TIME = /^\d+(\.\d+)?\s*[a-z]*$/i
+
+/**
+ * A size in bytes. K, M, G, T, with or without B or iB, are powers of 1024, as in Docker, pm2 and systemd.
+ *
+ * @param {string | number} text `"512MiB"`, `"512M"`, `"1.5g"`, `"4096"` or a number of bytes
+ * @returns {number | undefined} whole bytes; undefined where it is not a size
+ */
+function parseSize (text) {
+  const match = SIZE.exec(String(text).trim())
+  if (!match) return undefined
+  const size = bytes.parse(`${match[1]}${match[2] ?? ''}b`)
+  return size === null ? undefined : Math.round(size)
+}
+
+/**
+ * A time in milliseconds.
+ *
+ * @param {string | number} text `"30s"`, `"1.5h"`, `"250ms"`, `"250"` or a number of milliseconds
+ * @returns {number | undefined} milliseconds; undefined where it is not a time
+ */
+function parseTime (text) {
+  const trimmed = String(text).trim()
+  if (!TIME.test(trimmed)) return undefined
+  const time = ms(/** @type {import('ms').StringValue} */ (trimmed))
+  return Number.isFinite(time) ? time : undefined
+}
+
+/** @param {number} size bytes @returns {string} `"512 MiB"` */
+function formatSize (size) {
+  const text = bytes.format(size, { decimalPlaces: size < 10 * 1024 ** 2 ? 1 : 0, unitSeparator: ' ' }) ?? `${size} B`
+  return text.replace(/([KMGTP])B$/, '$1iB')
+}
+
+/** @param {number} time milliseconds @returns {string} `"30s"`, `"250ms"` */
+function formatTime (time) {
+  return time < 10_000 && time >= 1000 ? `${Math.round(time / 100) / 10}s` : ms(Math.round(time))
+}
+
+module.exports = { parseSize, parseTime, formatSize, formatTime }

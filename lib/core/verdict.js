@@ -1,0 +1,40 @@
+'use strict'
+
+/**
+ * The verdict on one worker: keep it, or condemn it for one reason. Pure, and of nothing but what the journal records:
+ * replaying it over a journal gives every decision again (test/core/replay.test.js).
+ *
+ * @typedef {'rss' | 'hard-rss' | 'requests' | 'age' | 'stuck' | 'asked' | 'reload'} Reason
+ * @typedef {Reason | null} Verdict null: keep
+ */
+
+const { figure } = require('./sample')
+
+/**
+ * @param {import('./window').Window} window
+ * @param {import('./budget').Budget} budget
+ * @param {number} now ms since the epoch
+ * @returns {Verdict}
+ */
+function verdict (window, budget, now) {
+  const latest = window.samples.at(-1)
+  if (!latest) return null
+  if (isOver(latest, budget, budget.hardBytes)) return 'hard-rss'
+  if (window.samples.length >= budget.samples && window.samples.every(s => isOver(s, budget, budget.softBytes))) return 'rss'
+  if (budget.maxRequests !== null && latest.requests >= budget.maxRequests) return 'requests'
+  if (budget.maxAgeMs !== null && now - window.readyAt >= budget.maxAgeMs) return 'age'
+  if (latest.silentMs >= budget.stuckMs) return 'stuck'
+  return latest.wish
+}
+
+/**
+ * @param {import('./sample').Sample} sample
+ * @param {import('./budget').Budget} budget
+ * @param {number | null} bytes
+ */
+function isOver (sample, budget, bytes) {
+  const value = figure(sample, budget.metric)
+  return bytes !== null && value !== null && value > bytes
+}
+
+module.exports = { verdict, isOver }

@@ -1,0 +1,83 @@
+'use strict'
+
+/**
+ * Who is who: slots, and in each the worker that serves it, the successor that boots, and those who are leaving. A
+ * registry without effects.
+ *
+ * @typedef {import('./handle').Handle} Handle
+ *
+ * @typedef {object} Slot
+ * @property {number} slot its number, stable, from 0
+ * @property {Handle | null} incumbent
+ * @property {Handle | null} successor
+ * @property {Set<Handle>} leaving
+ * @property {number} failures in a row: deaths before ready or within a second of it, replacements that did not get ready
+ * @property {number} hasty in a row: workers that were over budget from the start
+ * @property {number} notBefore ms since the epoch: no spawn and no recycle before
+ * @property {number} recycles
+ * @property {string | null} lastReason
+ * @property {boolean} isBusy a recycle of it is under way
+ */
+
+class Fleet {
+  /** @type {Map<number, Slot>} */
+  slots = new Map()
+
+  /** Opens the lowest free slot. @returns {Slot} */
+  open () {
+    let number = 0
+    while (this.slots.has(number)) number++
+    const slot = {
+      slot: number,
+      incumbent: null,
+      successor: null,
+      leaving: new Set(),
+      failures: 0,
+      hasty: 0,
+      notBefore: 0,
+      recycles: 0,
+      lastReason: null,
+      isBusy: false
+    }
+    this.slots.set(number, slot)
+    return slot
+  }
+
+  /** @param {Slot} slot */
+  close (slot) {
+    this.slots.delete(slot.slot)
+  }
+
+  /** @returns {Slot[]} by number */
+  list () {
+    return [...this.slots.values()].sort((a, b) => a.slot - b.slot)
+  }
+
+  /** Every worker alive, whatever its state. @returns {Handle[]} */
+  all () {
+    return this.list()
+      .flatMap(({ incumbent, successor, leaving }) => [incumbent, successor, ...leaving])
+      .filter(handle => handle !== null)
+  }
+
+  /** @returns {Handle[]} the workers that take traffic */
+  serving () {
+    return this.all().filter(handle => handle.isServing)
+  }
+
+  /** Takes a worker that is gone out of its slot. @param {Slot} slot @param {Handle} handle */
+  remove (slot, handle) {
+    if (slot.incumbent === handle) slot.incumbent = null
+    if (slot.successor === handle) slot.successor = null
+    slot.leaving.delete(handle)
+  }
+
+  /** The successor takes over; its predecessor, if there is one, is leaving. @param {Slot} slot */
+  promote (slot) {
+    if (slot.incumbent) slot.leaving.add(slot.incumbent)
+    slot.incumbent = slot.successor
+    slot.successor = null
+  }
+}
+
+module.exports = { Fleet }

@@ -1,0 +1,73 @@
+'use strict'
+
+/**
+ * The listening sockets of the fleet. The primary opens each on the first worker's request and keeps it, without ever
+ * accepting from it: workers come and go, the kernel's queue and whoever waits in it stay.
+ *
+ * As cluster does, but for one thing: cluster closes a shared socket with its last worker, and resets who is waiting.
+ */
+
+const net = require('node:net')
+const path = require('node:path')
+
+/**
+ * @typedef {object} Listener
+ * @property {any} handle
+ * @property {unknown} data what the first server shares with its likes (TLS ticket keys)
+ * @property {Set<unknown>} users the workers that listen on it
+ */
+
+class Listeners {
+  /** @type {Map<string, Listener>} */
+  #byKey = new Map()
+
+  /**
+   * @param {string} key
+   * @param {{ address: string | null, port: number, addressType: number, fd?: number, flags?: number }} query net's
+   * @param {unknown} data
+   * @param {unknown} user
+   * @returns {{ errno: number, handle?: any, data?: unknown }} `errno` is libuv's, 0 where it listens
+   */
+  open (key, query, data, user) {
+    let listener = this.#byKey.get(key)
+    if (!listener) {
+      const address = query.port < 0 && query.address ? shortest(query.address) : query.address
+      const handle = /** @type {any} */ (net)._createServerHandle(address, query.port, query.addressType, query.fd, query.flags)
+      if (typeof handle === 'number') return { errno: handle }
+      listener = { handle, data, users: new Set() }
+      this.#byKey.set(key, listener)
+    }
+    listener.users.add(user)
+    return { errno: 0, handle: listener.handle, data: listener.data }
+  }
+
+  /** The app has closed this server of its own accord; when every worker's has, the address is given up. @param {string} key @param {unknown} user */
+  leave (key, user) {
+    const listener = this.#byKey.get(key)
+    listener?.users.delete(user)
+    if (listener?.users.size === 0) this.#close(key)
+  }
+
+  /** @param {unknown} user a worker that is gone; its addresses stay open for its successor */
+  forget (user) {
+    for (const { users } of this.#byKey.values()) users.delete(user)
+  }
+
+  closeAll () {
+    for (const key of this.#byKey.keys()) this.#close(key)
+  }
+
+  /** @param {string} key */
+  #close (key) {
+    this.#byKey.get(key)?.handle.close()
+    this.#byKey.delete(key)
+  }
+}
+
+/** The kernel takes no path of more than ~100 bytes. @param {string} socketPath */
+function shortest (socketPath) {
+  const relative = path.relative(process.cwd(), socketPath)
+  return relative.length < socketPath.length ? relative : socketPath
+}
+
+module.exports = { Listeners }

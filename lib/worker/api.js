@@ -1,0 +1,31 @@
+'use strict'
+
+/**
+ * The meeting point of the preload and the app's `require('recycle-supervisor/worker')`, which may well come from
+ * another copy of this package than the one that supervises: they meet under a registered symbol.
+ *
+ * @typedef {object} Api
+ * @property {(reason?: string) => void} requestRecycle
+ * @property {(socket: import('node:net').Socket) => void} pin
+ */
+const kApi = Symbol.for('recycle-supervisor.worker')
+
+/** @param {{ link: import('./link').Link, traffic: import('./traffic').Traffic }} rooms */
+function offerApi ({ link, traffic }) {
+  /** @type {Api} */
+  const api = {
+    requestRecycle: reason => link.send('wish', { reason }),
+    pin: socket => {
+      const connection = traffic.of(socket)
+      if (connection) connection.isPinned = true
+    }
+  }
+  Object.defineProperty(process, kApi, { value: api })
+}
+
+/** @returns {Api | undefined} undefined outside a fleet */
+function findApi () {
+  return /** @type {any} */ (process)[kApi]
+}
+
+module.exports = { offerApi, findApi }

@@ -1,0 +1,37 @@
+'use strict'
+
+/**
+ * Says every so often that this worker lives, and what it is doing. Pushed, never asked for: the primary measures a
+ * worker from outside and knows a stuck one by its silence.
+ */
+
+const inspector = require('node:inspector')
+
+/**
+ * @param {number} everyMs
+ * @param {import('./link').Link} link
+ * @param {import('./traffic').Traffic} traffic
+ * @param {import('./lobby').Lobby} lobby
+ * @param {() => void} onLinkDown
+ * @returns {() => void} sends a beat now
+ */
+function startBeacon (everyMs, link, traffic, lobby, onLinkDown) {
+  let elu = performance.eventLoopUtilization()
+  const beat = () => {
+    // `disconnect` is not emitted while a handle is under way on the channel, so it is not enough to listen for it.
+    if (!link.isUp) return onLinkDown()
+    const since = performance.eventLoopUtilization(elu)
+    elu = performance.eventLoopUtilization()
+    link.send('beat', {
+      requests: traffic.requests,
+      inFlight: traffic.inFlight,
+      connections: traffic.connections.size + lobby.guests.size,
+      elu: Math.round(since.utilization * 1000) / 1000,
+      debugged: inspector.url() !== undefined
+    })
+  }
+  setInterval(beat, everyMs).unref()
+  return beat
+}
+
+module.exports = { startBeacon }

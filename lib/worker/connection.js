@@ -1,0 +1,80 @@
+'use strict'
+
+/**
+ * One connection as its worker sees it, from accept or adoption to its end.
+ *
+ * @typedef {object} Exchange a request and its response, from the request's head to the response's `close`
+ * @property {import('node:http').IncomingMessage} request
+ * @property {import('node:http').ServerResponse} response
+ * @property {number} since ms, performance.now()
+ *
+ * @typedef {'moved' | 'unacked' | 'closedAfterResponse' | 'closedByClient' | 'closedIdle' | 'cut'} Fate
+ */
+class Connection {
+  /**
+   * @param {import('node:net').Socket} socket
+   * @param {import('./gate').Gate} gate
+   */
+  constructor (socket, gate) {
+    this.socket = socket
+    this.gate = gate
+    /** In flight, oldest first; more than one: pipelined. @type {Exchange[]} */
+    this.exchanges = []
+    /** The TLS socket on top, where the app's server speaks TLS. @type {import('node:net').Socket | null} */
+    this.secure = null
+    /** @type {import('node:http2').Http2Session | null} */
+    this.session = null
+    /** The app wants it to stay in this worker. */
+    this.isPinned = false
+    /** A response with `Connection: close` is on its way. */
+    this.isAnnounced = false
+    /** How it ended, where we ended it; the first cause wins. @type {Fate | null} */
+    this.fate = null
+    /** When its last response ended, ms, performance.now(); null: it has not had one. @type {number | null} */
+    this.idleSince = null
+    this.since = performance.now()
+    /** How far the current chunk of bytes is parsed; see traffic.js. */
+    this.parsed = 0
+  }
+
+  /** Neither request nor stream is in flight. HTTP/1 alone: half a head may have been received. */
+  get isQuiet () {
+    return this.exchanges.length === 0 && this.socket.writableLength === 0
+  }
+
+  /** The protocol is the app's own: a WebSocket, say, or a raw TCP server. */
+  get isForeign () {
+    const top = /** @type {any} */ (this.secure ?? this.socket)
+    return this.session === null && !top.parser
+  }
+
+  /** @param {Fate} fate */
+  close (fate) {
+    this.fate ??= fate
+    this.session?.destroy()
+    this.secure?.destroy()
+    this.socket.destroy()
+  }
+}
+
+/**
+ * @param {Connection} connection
+ * @returns {import('../core/account').Cut[]} what cutting this connection now would cut, one entry an exchange
+ */
+function nameCuts (connection) {
+  const now = performance.now()
+  const remotePort = connection.socket.remotePort ?? null
+  const upgraded = connection.isForeign
+  if (connection.exchanges.length === 0) {
+    return [{ method: null, path: null, ageMs: Math.round(now - connection.since), remotePort, upgraded }]
+  }
+  return connection.exchanges.map(({ request, since }) => ({
+    method: request.method ?? null,
+    path: request.url?.split('?')[0] ?? null,
+    ageMs: Math.round(now - since),
+    remotePort,
+    upgraded
+  }))
+}
+
+module.exports = { Connection, nameCuts }

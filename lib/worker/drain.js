@@ -1,0 +1,265 @@
+'use strict'
+
+/**
+ * Leaving, as a worker does it. The gates shut, and then every connection goes its way:
+ *
+ *   movable     handed to a sibling the moment it is idle; the client notices nothing
+ *   HTTP/1      its next response says `Connection: close`; until then it is served
+ *   HTTP/2      GOAWAY in two steps (RFC 9113, 6.8): first "open no more streams", then, once that has had time to
+ *               arrive, the final one; streams finish
+ *   foreign     upgraded or raw: the app hears `recycle:drain` and ends them as their protocol wants
+ *
+ * An idle connection is not closed before the deadline, for a request may be on its way. What is still in flight at the
+ * deadline is cut, and named. Whatever happens, the account says so.
+ */
+
+const { isFollowed } = require('./traffic')
+const { openAccount } = require('../core/account')
+const { nameCuts } = require('./connection')
+
+const SWEEP_MS = 50
+const SWEEP_SHARE = 0.1 // of the worker's time, at the most
+const GOAWAY_ARRIVES_MS = 1000
+const LAST_STREAM_ID = 2 ** 31 - 1
+const SETTLE_MS = 1000
+
+/**
+ * @typedef {object} Order
+ * @property {string} reason
+ * @property {number} deadlineMs from now
+ * @property {number | null} lingerMs idle connections are closed after this, without waiting for the deadline; null: not
+ * @property {boolean} handoff
+ */
+
+class Drain {
+  /** @type {Order | null} */
+  order = null
+  account = openAccount(0, 0)
+  /** Idle when we last looked, with the bytes that had been read by then. @type {Map<import('./connection').Connection, number>} */
+  #idle = new Map()
+  #sweepScheduled = false
+  #sweepNotBefore = 0
+  #isPastLinger = false
+  /** @type {NodeJS.Timeout[]} */
+  #timers = []
+
+  /**
+   * @param {object} rooms
+   * @param {import('./traffic').Traffic} rooms.traffic
+   * @param {Set<import('./gate').Gate>} rooms.gates
+   * @param {import('./lobby').Lobby} rooms.lobby
+   * @param {import('./handoff').Handoff} rooms.handoff
+   * @param {(account: import('../core/account').Account) => void} done
+   */
+  constructor ({ traffic, gates, lobby, handoff }, done) {
+    this.traffic = traffic
+    this.gates = gates
+    this.lobby = lobby
+    this.handoff = handoff
+    this.done = done
+  }
+
+  /** @param {Order} order a second one, with less time, hurries the first */
+  begin (order) {
+    for (const timer of this.#timers) clearTimeout(timer)
+    this.#timers = [setTimeout(() => this.#cut(), order.deadlineMs)]
+    if (order.lingerMs !== null) this.#timers.push(setTimeout(() => this.#pastLinger(), order.lingerMs))
+    if (this.order) return
+
+    this.order = order
+    this.lobby.isClosed = true
+    this.account = openAccount(this.traffic.connections.size + this.lobby.guests.size, this.traffic.inFlight)
+    this.#listen()
+    this.#shutGates()
+    for (const connection of this.traffic.connections) this.#leave(connection)
+    process.emit(/** @type {any} */ ('recycle:drain'), /** @type {any} */ ({ reason: order.reason, deadlineMs: order.deadlineMs }))
+    this.#timers.push(setInterval(() => this.#sweep(), SWEEP_MS))
+    this.#sweep()
+  }
+
+  onMoved () {
+    this.account.moved++
+    this.#pump()
+    this.#checkDone()
+  }
+
+  onBack () {
+    this.account.refused++
+    this.account.takenBack++
+    this.#pump()
+  }
+
+  onUnacked () {
+    this.account.unacked++
+    this.#checkDone()
+  }
+
+  #listen () {
+    const { traffic, lobby } = this
+    traffic.on('connection', connection => {
+      if (!connection.gate.arriving) this.account.connections++
+      this.#leave(connection)
+    })
+    traffic.on('session', connection => this.#goaway(connection))
+    traffic.on('request', (connection, exchange) => this.#announce(connection, exchange))
+    traffic.on('rest', (connection, exchange) => this.#rest(connection, exchange))
+    traffic.on('gone', connection => this.#tally(connection))
+    lobby.on('gone', (guest, /** @type {import('./connection').Fate} */ fate) => {
+      this.account[fate]++
+      this.#checkDone()
+    })
+  }
+
+  /** With siblings, who is in the queue is theirs. When the fleet stops, those who got in before now are still served. */
+  #shutGates () {
+    const shut = () => this.gates.forEach(gate => gate.shut())
+    if (this.order?.lingerMs === null) shut()
+    else setImmediate(shut) // the poll phase before it empties the queue
+  }
+
+  /** @param {import('./connection').Connection} connection */
+  #isMovable (connection) {
+    return this.order?.handoff === true && connection.gate.isMovable && !connection.isPinned
+  }
+
+  /** @param {import('./connection').Connection} connection */
+  #leave (connection) {
+    if (connection.session) this.#goaway(connection)
+    const exchange = connection.exchanges.at(-1)
+    if (exchange && !this.#isMovable(connection)) announceClose(connection, exchange)
+  }
+
+  /** @param {import('./connection').Connection} connection */
+  #goaway ({ session }) {
+    if (!session || session.destroyed) return
+    session.goaway(0, LAST_STREAM_ID)
+    this.#timers.push(setTimeout(() => session.close(), GOAWAY_ARRIVES_MS))
+  }
+
+  /** @param {import('./connection').Connection} connection @param {import('./connection').Exchange} exchange */
+  #announce (connection, exchange) {
+    if (this.#isMovable(connection)) return
+    for (const earlier of connection.exchanges.slice(0, -1)) retractClose(connection, earlier)
+    if (!isFollowed(connection, exchange.request)) announceClose(connection, exchange)
+  }
+
+  /** @param {import('./connection').Connection} connection @param {import('./connection').Exchange} exchange */
+  #rest (connection, { response }) {
+    if (connection.session === null) {
+      if (response.shouldKeepAlive === false) connection.isAnnounced = true
+    }
+    if (response.writableFinished) this.account.finished++
+    else if (connection.fate !== 'cut') this.account.aborted++
+    if (this.#sweepScheduled || performance.now() < this.#sweepNotBefore) return
+    this.#sweepScheduled = true
+    process.nextTick(() => this.#sweep())
+  }
+
+  /** Looks for connections that are idle now. The more there are, the longer a look takes, and the rarer it is. */
+  #sweep () {
+    const began = performance.now()
+    this.#sweepScheduled = false
+    for (const gate of this.gates) {
+      if (!gate.isPlainHttp) continue
+      for (const connection of this.traffic.idle(gate)) {
+        if (this.#isMovable(connection)) this.#idle.set(connection, connection.socket.bytesRead)
+      }
+    }
+    if (this.#isPastLinger) this.#closeIdle()
+    this.#pump()
+    this.#checkDone()
+    this.#sweepNotBefore = began + (performance.now() - began) / SWEEP_SHARE
+  }
+
+  /** Offers what is idle, as long as there is room. */
+  #pump () {
+    if (!this.order?.handoff) return
+    for (const [connection, bytesRead] of this.#idle) {
+      if (!this.handoff.hasRoom) return
+      this.#idle.delete(connection)
+      const { socket } = connection
+      // Nothing has been read since it was seen idle: it still is.
+      if (!socket.destroyed && socket.bytesRead === bytesRead && connection.isQuiet) this.handoff.offer(connection)
+    }
+    for (const guest of this.lobby.movable) {
+      if (!this.handoff.hasRoom) return
+      this.handoff.offerGuest(guest)
+    }
+  }
+
+  /** @param {import('./connection').Connection} connection */
+  #tally (connection) {
+    this.#idle.delete(connection)
+    const fate = connection.fate ?? fateOf(connection)
+    if (fate !== 'moved') this.account[fate]++ // an offer is counted when we know what became of it
+    this.#checkDone()
+  }
+
+  #pastLinger () {
+    this.#isPastLinger = true
+    this.#sweep()
+  }
+
+  #closeIdle () {
+    this.lobby.close()
+    for (const gate of this.gates) {
+      if (gate.isPlainHttp) for (const connection of this.traffic.idle(gate)) connection.close('closedIdle')
+    }
+    for (const connection of this.traffic.connections) {
+      if (connection.secure && connection.isQuiet && !connection.isForeign) connection.close('closedIdle')
+    }
+  }
+
+  /** The time is up. */
+  #cut () {
+    this.#closeIdle()
+    for (const connection of this.traffic.connections) {
+      if (connection.session?.closed && connection.exchanges.length === 0) {
+        connection.close('closedIdle')
+        continue
+      }
+      this.account.cuts.push(...nameCuts(connection))
+      connection.close('cut')
+    }
+    setTimeout(() => this.handoff.relinquish(), SETTLE_MS)
+  }
+
+  #checkDone () {
+    if (this.traffic.connections.size || this.lobby.guests.size || this.handoff.outstanding.size) return
+    if ([...this.gates].some(gate => gate.isOpen)) return
+    for (const timer of this.#timers) clearTimeout(timer)
+    const { done } = this
+    this.done = () => {}
+    done(this.account)
+  }
+}
+
+/**
+ * @param {import('./connection').Connection} connection
+ * @param {import('./connection').Exchange} exchange the newest on this connection
+ */
+function announceClose (connection, { response }) {
+  if (connection.session || response.headersSent || !response.shouldKeepAlive) return
+  response.shouldKeepAlive = false
+  connection.isAnnounced = true
+}
+
+/**
+ * Another request has come behind this one on the same connection: had it said `close`, the other would be lost.
+ *
+ * @param {import('./connection').Connection} connection
+ * @param {import('./connection').Exchange} exchange
+ */
+function retractClose (connection, { response }) {
+  if (!connection.isAnnounced || response.headersSent) return
+  response.shouldKeepAlive = true
+  connection.isAnnounced = false
+}
+
+/** @param {import('./connection').Connection} connection @returns {import('./connection').Fate} */
+function fateOf ({ isAnnounced, socket }) {
+  if (isAnnounced) return 'closedAfterResponse'
+  return socket.readableEnded || socket.errored ? 'closedByClient' : 'closedIdle'
+}
+
+module.exports = { Drain }

@@ -1,0 +1,191 @@
+'use strict'
+
+/**
+ * A gate stands between the kernel's accept queue and one of the app's servers.
+ *
+ *        kernel's queue, held open by the primary, shared by all workers
+ *              │ accept
+ *        listening handle        the gate opens and shuts this one …
+ *              │ onconnection
+ *        facade                  … while net.Server holds on to this one
+ *              │ 'connection'
+ *        the app's server
+ *
+ * net takes any object with the right methods for a listening handle: cluster's round robin relies on that too. Thanks
+ * to the facade a worker can stop accepting without the app's server being closed, so that the app hears no `close`, its
+ * `server.address()` still answers, and its own SIGTERM handler finds a server that it can close.
+ *
+ * The queue belongs to the primary, not to cluster, whose shared handle is closed with its last worker: here the queue
+ * outlives each of them, and with it the connections that wait in it.
+ */
+
+const cluster = require('node:cluster')
+const http = require('node:http')
+const net = require('node:net')
+const path = require('node:path')
+const { missingForHandoff } = require('../core/internals')
+
+class Gate {
+  /** @type {any} */
+  #listening
+  /** @type {any} */
+  #facade
+  #sockname = {}
+
+  /**
+   * @param {import('node:net').Server} server
+   * @param {string} key what it listens on, as asked, and an ordinal
+   * @param {any} listening the listening handle
+   * @param {() => void} onclose the app closed its server
+   */
+  constructor (server, key, listening, onclose) {
+    this.server = server
+    this.key = key
+    this.#listening = listening
+    this.onclose = onclose
+    /** What is known of the connection that is being admitted. @type {{ bytes: Buffer, isPinned: boolean } | null} */
+    this.arriving = null
+    this.#facade = this.#makeFacade(listening)
+    /** Plain HTTP/1, the one protocol whose connections have a moment at which nothing is under way. */
+    this.isPlainHttp = server instanceof http.Server
+    /** Its connections can move to a sibling; known once it listens. */
+    this.isMovable = false
+  }
+
+  /** @returns {string | null} what this Node lacks for moving this server's connections */
+  selfTest () {
+    const missing = this.isPlainHttp ? missingForHandoff(this.server, this.#listening) : null
+    this.isMovable = this.isPlainHttp && missing === null
+    return missing
+  }
+
+  get facade () {
+    return this.#facade
+  }
+
+  get isOpen () {
+    return this.#listening !== null
+  }
+
+  /** Stops accepting. What is in the kernel's queue stays there for the other workers. */
+  shut () {
+    this.#listening?.close()
+    this.#listening = null
+  }
+
+  /**
+   * Lets in a connection that did not come through the queue: net makes a socket of it and does to it all that it does
+   * to an accepted one (counts, noDelay, keep-alive, block list, `connection`).
+   *
+   * @param {any} client a TCP or pipe handle
+   * @param {{ bytes: Buffer, isPinned: boolean }} arriving what has been read from it; whether it must stay here
+   */
+  admit (client, arriving) {
+    this.arriving = arriving
+    this.#facade.onconnection(0, client)
+    this.arriving = null
+  }
+
+  /** @param {any} listening */
+  #makeFacade (listening) {
+    const gate = this
+    /** @type {any} */
+    const facade = {
+      fd: listening.fd,
+      listen (/** @type {number} */ backlog) {
+        listening.onconnection = (/** @type {number} */ err, /** @type {any} */ client) => facade.onconnection(err, client)
+        if (listening.getsockname) listening.getsockname(gate.#sockname)
+        return listening.listen(backlog)
+      },
+      close (/** @type {() => void} */ closed) {
+        const wasOpen = gate.isOpen
+        if (wasOpen && closed) listening.close(closed)
+        else if (closed) process.nextTick(closed)
+        gate.shut()
+        gate.onclose()
+      },
+      ref: () => listening.ref(),
+      unref: () => listening.unref(),
+      hasRef: () => listening.hasRef(),
+      fchmod: (/** @type {number} */ mode) => listening.fchmod(mode)
+    }
+    if (listening.getsockname) {
+      facade.getsockname = (/** @type {any} */ out) => {
+        const err = gate.isOpen ? listening.getsockname(out) : 0
+        if (!gate.isOpen) Object.assign(out, gate.#sockname)
+        return err
+      }
+    }
+    return facade
+  }
+}
+
+/**
+ * Puts a gate before every server of this worker, from now on.
+ *
+ * @param {import('./link').Link} link
+ * @param {(gate: Gate) => void} onGate a server of the app's begins to listen
+ * @returns {Set<Gate>} the gates, in the order of their servers' `listen()`
+ */
+function installGates (link, onGate) {
+  /** @type {Set<Gate>} */
+  const gates = new Set()
+  /** @type {Set<string>} */
+  const keys = new Set()
+  /** @type {Map<number, (reply: any, handle: any) => void>} */
+  const waiting = new Map()
+  let lastId = 0
+  const cluster_ = /** @type {any} */ (cluster)
+  const getServer = cluster_._getServer
+
+  link.on({
+    listener (reply, handle) {
+      waiting.get(reply.id)?.(reply, handle)
+      waiting.delete(reply.id)
+    }
+  })
+
+  cluster_._getServer = function (/** @type {any} */ server, /** @type {any} */ query, /** @type {any} */ done) {
+    if (!(server instanceof net.Server)) return getServer.call(cluster, server, query, done) // UDP is cluster's
+    const { address, port, addressType, fd, flags } = query
+    const where = port < 0 && typeof address === 'string' ? path.resolve(address) : address
+    const key = takeKey(keys, [where, port, addressType, fd].join(':'))
+    const id = ++lastId
+    waiting.set(id, ({ errno, data }, handle) => {
+      if (errno) {
+        keys.delete(key)
+        return done(errno, null)
+      }
+      const data_ = /** @type {any} */ (server)
+      if (data !== undefined) data_._setServerData?.(data)
+      const gate = new Gate(server, key, handle, () => {
+        gates.delete(gate)
+        keys.delete(key)
+        link.send('unlisten', { key })
+      })
+      gates.add(gate)
+      server.once('listening', () => link.send('listening', { key, missing: gate.selfTest() }))
+      onGate(gate)
+      done(0, gate.facade)
+    })
+    const data = /** @type {any} */ (server)._getServerData?.()
+    link.send('listen', { id, key, query: { address: where, port, addressType, fd, flags }, data })
+  }
+  return gates
+}
+
+/**
+ * Two servers on the same address (port 0, say) are told apart by an ordinal, the lowest that is free.
+ *
+ * @param {Set<string>} keys
+ * @param {string} address
+ */
+function takeKey (keys, address) {
+  let ordinal = 0
+  while (keys.has(`${address}#${ordinal}`)) ordinal++
+  const key = `${address}#${ordinal}`
+  keys.add(key)
+  return key
+}
+
+module.exports = { installGates, Gate }

@@ -1,0 +1,76 @@
+'use strict'
+
+/**
+ * The one file that is named in a worker's execArgv (`--require`): it runs before the app, in the same process, and
+ * changes nothing that the app could see, but for what is listed in core/internals.js.
+ *
+ * `--require` also fires in the app's threads and in children that it forks, so the first thing is to leave unless this
+ * is a worker of ours; then to take the flag back out of what such children inherit.
+ */
+
+const { isMainThread } = require('node:worker_threads')
+const cluster = require('node:cluster')
+
+const settings = process.env.RECYCLE_WORKER
+if (settings && isMainThread && cluster.isWorker) enter(JSON.parse(settings))
+
+/** @param {{ beatMs: number, drainTimeoutMs: number, stopLingerMs: number, killTimeoutMs: number }} settings */
+function enter (settings) {
+  delete process.env.RECYCLE_WORKER
+  const at = process.execArgv.indexOf(__filename)
+  if (at > 0) process.execArgv.splice(at - 1, 2)
+
+  const { Link } = require('./link')
+  const { raiseShield } = require('./shield')
+  const { Traffic } = require('./traffic')
+  const { installGates } = require('./gate')
+  const { Lobby } = require('./lobby')
+  const { Handoff } = require('./handoff')
+  const { Drain } = require('./drain')
+  const { startBeacon } = require('./beacon')
+  const { offerApi } = require('./api')
+
+  const link = new Link()
+  const shield = raiseShield()
+  const traffic = new Traffic()
+  const gates = installGates(link, gate => traffic.watch(gate))
+  const lobby = new Lobby(link, gates)
+  const handoff = new Handoff(link, lobby, {
+    onMoved: () => drain.onMoved(),
+    onBack: () => drain.onBack(),
+    onUnacked: () => drain.onUnacked()
+  })
+  const drain = new Drain({ traffic, gates, lobby, handoff }, account => {
+    beat()
+    shield.lower()
+    if (link.isUp) link.send('drained', { account })
+    else leaveAlone(settings.killTimeoutMs)
+  })
+  const beat = startBeacon(settings.beatMs, link, traffic, lobby, orphaned)
+
+  let isOrphan = false
+  /** The primary has died. Cluster's way is to exit at once and reset what is in flight; ours is to finish it first. */
+  function orphaned () {
+    if (isOrphan) return
+    isOrphan = true
+    lobby.keepAll()
+    handoff.relinquish()
+    drain.begin({ reason: 'orphaned', deadlineMs: settings.drainTimeoutMs, lingerMs: settings.stopLingerMs, handoff: false })
+  }
+
+  // Before cluster's own listener decides to exit.
+  const { worker } = /** @type {{ worker: import('node:cluster').Worker }} */ (cluster)
+  worker.on('disconnect', () => {
+    worker.exitedAfterDisconnect = true
+    orphaned()
+  })
+  link.on({ drain: order => drain.begin(order) })
+  offerApi({ link, traffic })
+  link.send('hello')
+}
+
+/** Nobody is there to end this process but itself. @param {number} killTimeoutMs */
+function leaveAlone (killTimeoutMs) {
+  setTimeout(() => process.exit(0), killTimeoutMs).unref()
+  process.kill(process.pid, 'SIGTERM')
+}

@@ -1,0 +1,36 @@
+'use strict'
+
+/**
+ * Ctrl-C reaches the whole process group, and systemd's default signals every process of a unit. A worker that heeded
+ * that would leave with requests in flight, whatever the primary had in mind. So until the primary has drained this
+ * worker, the terminating signals are held off: the app's own listeners stay registered, and simply do not hear them.
+ *
+ * A listener of ours keeps the default action (death) away, and `process.emit` is where a listener's call can be held;
+ * libraries such as signal-exit do the same.
+ */
+
+const HELD = /** @type {const} */ (['SIGTERM', 'SIGINT', 'SIGHUP'])
+
+function raiseShield () {
+  let raised = true
+  const emit = process.emit
+  const ours = () => {}
+  for (const signal of HELD) process.on(signal, ours)
+
+  /** @type {any} */
+  const held = function (/** @type {any} */ event, /** @type {any[]} */ ...args) {
+    if (raised && HELD.includes(event)) return true
+    return Reflect.apply(emit, process, [event, ...args])
+  }
+  process.emit = held
+
+  return {
+    /** From here on a signal does what the app says, or what it does to any process. */
+    lower () {
+      raised = false
+      for (const signal of HELD) process.removeListener(signal, ours)
+    }
+  }
+}
+
+module.exports = { raiseShield }

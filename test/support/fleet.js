@@ -1,0 +1,134 @@
+'use strict'
+
+/** Real fleets for tests: in this process by the library, or by the command line. Nothing sleeps: tests wait for events. */
+
+const { spawn } = require('node:child_process')
+const { EventEmitter } = require('node:events')
+const net = require('node:net')
+const path = require('node:path')
+const readline = require('node:readline')
+const { supervise } = require('../..')
+
+const BIN = path.join(__dirname, '..', '..', 'bin', 'recycle.js')
+const FIXTURES = path.join(__dirname, '..', 'fixtures')
+
+/** Lines of a journal as they come; a test asks for one that has come already or waits for it. */
+class Events extends EventEmitter {
+  /** @type {Record<string, any>[]} */
+  lines = []
+
+  /** @param {Record<string, any>} line */
+  push (line) {
+    this.lines.push(line)
+    this.emit('line', line)
+  }
+
+  /** @param {string} event */
+  all (event) {
+    return this.lines.filter(line => line.event === event)
+  }
+
+  /**
+   * The `count`th line of this kind, counted from the start.
+   *
+   * @param {string} event
+   * @param {{ count?: number, where?: (line: Record<string, any>) => boolean, timeoutMs?: number }} [how]
+   * @returns {Promise<Record<string, any>>}
+   */
+  async until (event, { count = 1, where = () => true, timeoutMs = 30_000 } = {}) {
+    const deadline = Date.now() + timeoutMs
+    for (;;) {
+      const found = this.all(event).filter(where)
+      if (found.length >= count) return found[count - 1]
+      const leftMs = deadline - Date.now()
+      if (leftMs <= 0) throw new Error(`no ${event} (${count}) within ${timeoutMs} ms; there were ${this.lines.filter(l => l.event !== 'worker.sample').map(l => l.event).join(', ')}`)
+      await new Promise(resolve => {
+        const timer = setTimeout(done, leftMs)
+        this.on('line', done)
+        const events = this
+        function done () {
+          clearTimeout(timer)
+          events.removeListener('line', done)
+          resolve(undefined)
+        }
+      })
+    }
+  }
+}
+
+/** A port of the loopback interface that nobody listens on. @returns {Promise<number>} */
+function freePort () {
+  return new Promise((resolve, reject) => {
+    const server = net.createServer().once('error', reject).listen(0, '127.0.0.1', () => {
+      const { port } = /** @type {net.AddressInfo} */ (server.address())
+      server.close(() => resolve(port))
+    })
+  })
+}
+
+/**
+ * A fleet in this process. The fixture listens on process.env.PORT.
+ *
+ * @param {any} t tap's
+ * @param {string} fixture a file of test/fixtures, or an absolute path
+ * @param {Record<string, any>} [options] of supervise()
+ */
+async function startFleet (t, fixture, options = {}) {
+  const port = await freePort()
+  process.env.PORT = String(port)
+  const supervisor = supervise({ app: path.resolve(FIXTURES, fixture), workers: 2, interval: '100ms', stopLinger: '200ms', ...options })
+  const events = new Events()
+  supervisor.on('event', line => events.push(line))
+  t.teardown(() => supervisor.stop({ now: true }))
+  await supervisor.ready()
+  return { port, supervisor, events }
+}
+
+/**
+ * A fleet by `recycle …` in a process of its own, and a process group of its own.
+ *
+ * @param {any} t tap's
+ * @param {string[]} args
+ * @param {{ env?: Record<string, string>, detached?: boolean }} [how]
+ */
+async function startCli (t, args, { env = {}, detached = true } = {}) {
+  const port = await freePort()
+  const child = spawn(process.execPath, [BIN, '--log', 'json', ...args], {
+    env: { ...process.env, PORT: String(port), ...env }, stdio: ['ignore', 'pipe', 'pipe'], detached
+  })
+  const events = new Events()
+  /** What the supervisor and the workers say that is no event. @type {string[]} */
+  const said = []
+  /** @type {string[]} */
+  const out = []
+  readline.createInterface({ input: child.stderr }).on('line', text => {
+    const line = parse(text)
+    if (line?.event) events.push(line)
+    else said.push(text)
+  })
+  readline.createInterface({ input: child.stdout }).on('line', text => out.push(text))
+  const exited = new Promise(resolve => child.once('close', (code, signal) => resolve({ code, signal })))
+  t.teardown(() => {
+    try {
+      process.kill(detached ? -(child.pid) : /** @type {number} */ (child.pid), 'SIGKILL')
+    } catch {} // it has exited
+    return exited
+  })
+  return { port, child, events, said, out, exited }
+}
+
+/** @param {string} text */
+function parse (text) {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+/** The six ends that a connection can come to; their sum is `connections`. @param {Record<string, any>} account */
+function sumOfEnds ({ moved, closedByClient, closedAfterResponse, closedIdle, cut, unacked }) {
+  return moved + closedByClient + closedAfterResponse + closedIdle + cut + unacked
+}
+
+module.exports = { startFleet, startCli, freePort, Events, sumOfEnds, BIN, FIXTURES }

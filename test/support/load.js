@@ -1,0 +1,100 @@
+'use strict'
+
+/**
+ * A strict client. Every request that does not get a complete response with status 200 and the body that was meant is a
+ * failure, with its error, time and local port. It honours `Connection: close`, as node:http's agent does, and counts
+ * how many sockets it had to open.
+ */
+
+const http = require('node:http')
+
+class Load {
+  /**
+   * @param {object} how
+   * @param {number} [how.port]
+   * @param {string} [how.socketPath]
+   * @param {string} [how.host]
+   * @param {number} [how.connections] clients, each with a connection of its own
+   * @param {boolean} [how.keepAlive]
+   * @param {number} [how.thinkMs] between a response and the next request, up to
+   * @param {number} [how.postBytes] 0: GET
+   * @param {string} [how.path]
+   * @param {object} [how.https] options of https, where the server speaks it
+   */
+  constructor ({ port, socketPath, host = '127.0.0.1', connections = 20, keepAlive = true, thinkMs = 0, postBytes = 0, path = '/', https }) {
+    this.how = { port, socketPath, host, path }
+    this.thinkMs = thinkMs
+    this.body = postBytes ? Buffer.alloc(postBytes, 'x') : null
+    this.module = https ? require('node:https') : http
+    this.requests = 0
+    this.failures = []
+    this.sockets = 0
+    this.latencies = []
+    this.isStopping = false
+    const agents = Array.from({ length: connections }, () => new this.module.Agent({ keepAlive, maxSockets: 1, ...https }))
+    this.clients = agents.map(agent => this.#client(agent))
+  }
+
+  /** Lets what is in flight finish; resolves with the counts. */
+  async stop () {
+    this.isStopping = true
+    await Promise.all(this.clients)
+    return this.counts()
+  }
+
+  counts () {
+    const { requests, failures, sockets } = this
+    return { requests, failures, sockets }
+  }
+
+  /** Resolves when `count` more requests have ended. @param {number} count */
+  async after (count) {
+    const until = this.requests + count
+    while (this.requests < until && !this.isStopping) await new Promise(resolve => setTimeout(resolve, 5))
+  }
+
+  /** @param {http.Agent} agent */
+  async #client (agent) {
+    /** @type {WeakSet<object>} */
+    const seen = new WeakSet()
+    while (!this.isStopping) {
+      await this.#request(agent, seen)
+      if (this.thinkMs) await new Promise(resolve => setTimeout(resolve, Math.random() * this.thinkMs))
+    }
+    agent.destroy()
+  }
+
+  /** @param {http.Agent} agent @param {WeakSet<object>} seen */
+  #request (agent, seen) {
+    return new Promise(resolve => {
+      const began = Date.now()
+      let localPort = 0
+      const end = (/** @type {string | null} */ error) => {
+        if (request.ended) return
+        request.ended = true
+        this.requests++
+        this.latencies.push(Date.now() - began)
+        if (error) this.failures.push({ error, t: Date.now(), afterMs: Date.now() - began, localPort, reused: request.reusedSocket })
+        if (error) request.destroy()
+        resolve(undefined)
+      }
+      const request = /** @type {any} */ (this.module.request({ ...this.how, agent, method: this.body ? 'POST' : 'GET', timeout: 20_000 }, response => {
+        response.resume()
+        response.on('end', () => end(response.statusCode === 200 && response.complete ? null : `status ${response.statusCode}`))
+        response.on('aborted', () => end('aborted'))
+        response.on('error', error => end(/** @type {any} */ (error).code ?? error.message))
+      }))
+      request.on('socket', (/** @type {import('node:net').Socket} */ socket) => {
+        if (!seen.has(socket)) this.sockets++
+        seen.add(socket)
+        localPort = socket.localPort ?? 0
+        if (socket.connecting) socket.once('connect', () => { localPort = socket.localPort ?? 0 })
+      })
+      request.on('timeout', () => end('timeout'))
+      request.on('error', (/** @type {any} */ error) => end(error.code ?? error.message))
+      request.end(this.body)
+    })
+  }
+}
+
+module.exports = { Load }
