@@ -74,9 +74,22 @@ class Fleet {
 
   /** The successor takes over; its predecessor, if there is one, is leaving. @param {Slot} slot */
   promote (slot) {
-    if (slot.incumbent) slot.leaving.add(slot.incumbent)
-    slot.incumbent = slot.successor
+    const { incumbent, successor } = slot
+    if (incumbent) this.vacate(slot, incumbent)
+    slot.incumbent = successor
     slot.successor = null
+  }
+
+  /** A worker is on its way out of its slot. @param {Slot} slot @param {Handle} handle */
+  vacate (slot, handle) {
+    if (!handle.isGone) slot.leaving.add(handle)
+    if (slot.incumbent === handle) slot.incumbent = null
+  }
+
+  /** @param {Handle} handle @returns {Handle | null} who has taken its slot over */
+  successorOf (handle) {
+    const incumbent = this.slots.get(handle.slot)?.incumbent ?? null
+    return incumbent === handle ? null : incumbent
   }
 }
 

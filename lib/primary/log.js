@@ -48,7 +48,7 @@ const QUIET = ['worker.sample']
  */
 function openLog (format, stream) {
   if (format === 'silent') return () => {}
-  return format === 'json' ? jsonLog(stream.fd) : prettyLog(stream)
+  return format === 'json' ? jsonLog(/** @type {any} */ (stream).fd) : prettyLog(stream)
 }
 
 /** @param {number} fd */

@@ -17,9 +17,12 @@ class Rollout {
   #failures = 0
   #stoppedAt = -1
 
-  /** @returns {number} the generation that workers must have for this reload to be over */
-  begin () {
-    this.#wanted = ++this.generation
+  /**
+   * @param {boolean} isStale some worker of the present generation has been spawned already, before this reload
+   * @returns {number} the generation that workers must have for this reload to be over
+   */
+  begin (isStale) {
+    this.#wanted = isStale ? ++this.generation : this.generation
     this.#failures = 0
     return this.#wanted
   }

@@ -2,7 +2,7 @@
 
 /** Forks workers: the app as cluster's `exec`, our preload as the one thing before it. */
 
-const cluster = require('node:cluster')
+const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster')))
 const path = require('node:path')
 const { drawBudget } = require('../core/budget')
 const { Handle } = require('./handle')

@@ -121,7 +121,7 @@ class Lobby extends EventEmitter {
 
   /** @param {Guest} guest */
   #wait (guest) {
-    const socket = new net.Socket({ handle: guest.handle, allowHalfOpen: true })
+    const socket = new net.Socket(/** @type {net.SocketConstructorOpts} */ ({ handle: guest.handle, allowHalfOpen: true }))
     guest.socket = socket
     socket.on('error', () => {}) // a reset: `close` follows
     socket.once('data', chunk => this.#admit(guest, chunk))

@@ -9,7 +9,7 @@
  */
 
 const { isMainThread } = require('node:worker_threads')
-const cluster = require('node:cluster')
+const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster')))
 
 const settings = process.env.RECYCLE_WORKER
 if (settings && isMainThread && cluster.isWorker) enter(JSON.parse(settings))
@@ -59,7 +59,7 @@ function enter (settings) {
   }
 
   // Before cluster's own listener decides to exit.
-  const { worker } = /** @type {{ worker: import('node:cluster').Worker }} */ (cluster)
+  const worker = /** @type {import('node:cluster').Worker} */ (cluster.worker)
   worker.on('disconnect', () => {
     worker.exitedAfterDisconnect = true
     orphaned()

@@ -96,7 +96,7 @@ class ProcfsProbe {
     if (this.#statm === null) return null
     try {
       const length = fs.readSync(this.#statm, this.#buffer, 0, this.#buffer.length, 0)
-      return Number(this.#buffer.latin1Slice(0, length).split(' ')[1]) * pageSize()
+      return Number(this.#buffer.toString('latin1', 0, length).split(' ')[1]) * pageSize()
     } catch {
       return null // ESRCH: it has exited
     }

@@ -1,0 +1,91 @@
+'use strict'
+
+/**
+ * What is done to a worker, each step with its deadline armed before the deed. These are the deeds alone; whether and
+ * when is the supervisor's to decide.
+ */
+
+const { openAccount } = require('../core/account')
+
+const ANSWER_MS = 2000 // beyond its deadline, for a worker to say what it cut
+const REAP_MS = 10_000
+
+/**
+ * @typedef {import('./handle').Handle} Handle
+ *
+ * @typedef {object} Order how a worker is to drain; see worker/drain.js
+ * @property {string} reason
+ * @property {number} deadlineMs
+ * @property {number | null} lingerMs
+ * @property {boolean} handoff
+ *
+ * @typedef {import('../core/account').Account & { lost: boolean }} FinalAccount `lost`: the worker did not answer;
+ *   `inFlight`, `connections` and `cut` are by its last beat
+ */
+
+/**
+ * @param {Handle} handle
+ * @param {number} timeoutMs
+ * @returns {Promise<string | null>} null: it is ready; else why it is not
+ */
+async function becomesReady (handle, timeoutMs) {
+  if (handle.readyAt !== null) return null
+  const { event, value } = await handle.next(['ready', 'exit'], timeoutMs)
+  if (event === 'ready') return null
+  return event === 'exit' ? `it ${howItLeft(value)}` : `it was not ready within ${timeoutMs} ms`
+}
+
+/**
+ * Drains a worker and ends it: SIGTERM, so that the app's own handlers can close its pools, and SIGKILL when that takes
+ * too long. A worker that does not answer is killed.
+ *
+ * @param {Handle} handle
+ * @param {string} reason
+ * @param {{ drainTimeoutMs: number, killTimeoutMs: number, handoff: boolean }} options
+ * @param {(event: string, fields: Record<string, any>) => unknown} record
+ * @param {number | null} [lingerMs] how long idle connections are held; null: as long as the drain lasts
+ * @returns {Promise<{ account: FinalAccount, drainMs: number }>}
+ */
+async function drainAndRetire (handle, reason, { drainTimeoutMs, killTimeoutMs, handoff }, record, lingerMs = null) {
+  const began = Date.now()
+  if (handle.state === 'spawning' || handle.state === 'ready') handle.become('draining')
+  const { slot, pid, latest: { connections, inFlight } } = handle
+  record('worker.drain', { slot, pid, reason, connections, inFlight })
+  const deadlineMs = reason === 'stuck' ? killTimeoutMs : drainTimeoutMs
+  const account = await drain(handle, { reason, deadlineMs, lingerMs, handoff })
+  const drainMs = Date.now() - began
+  await (account.lost ? kill(handle) : retire(handle, killTimeoutMs))
+  return { account, drainMs }
+}
+
+/** @param {Handle} handle @param {Order} order @returns {Promise<FinalAccount>} */
+async function drain (handle, order) {
+  const answer = handle.next(['drained', 'exit'], order.deadlineMs + ANSWER_MS)
+  handle.send('drain', order)
+  const { event, value } = await answer
+  if (event === 'drained') return { ...value, lost: false }
+  const { connections, inFlight } = handle.latest
+  return { ...openAccount(connections, inFlight), cut: inFlight, lost: true }
+}
+
+/** @param {Handle} handle @param {number} killTimeoutMs */
+async function retire (handle, killTimeoutMs) {
+  const gone = handle.next(['exit'], killTimeoutMs)
+  handle.kill('SIGTERM')
+  if ((await gone).event !== 'exit') await kill(handle)
+}
+
+/** @param {Handle} handle */
+async function kill (handle) {
+  if (handle.isGone) return
+  const gone = handle.next(['exit'], REAP_MS)
+  handle.kill('SIGKILL')
+  await gone
+}
+
+/** @param {{ code: number | null, signal: string | null }} left */
+function howItLeft ({ code, signal }) {
+  return signal ? `was killed by ${signal}` : `exited with code ${code}`
+}
+
+module.exports = { becomesReady, drainAndRetire, kill, howItLeft }

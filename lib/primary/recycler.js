@@ -1,0 +1,111 @@
+'use strict'
+
+/**
+ * Carries out recycles: gives the condemned their turn, and sees each through, from the successor's spawning until the
+ * old worker is gone and its account is in the journal.
+ */
+
+const { EventEmitter } = require('node:events')
+const { backoffMs } = require('../core/backoff')
+const { nextTurns } = require('../core/turn')
+const { Rollout } = require('./rollout')
+const { drainAndRetire } = require('./deeds')
+
+/** @typedef {import('./handle').Handle} Handle @typedef {import('./fleet').Slot} Slot */
+
+/** Emits `change` at the end of each recycle. */
+class Recycler extends EventEmitter {
+  /** Recycles so far. */
+  count = 0
+
+  /**
+   * @param {object} rooms
+   * @param {import('../core/options').Options} rooms.options
+   * @param {import('./fleet').Fleet} rooms.fleet
+   * @param {import('./rollout').Rollout} rooms.rollout
+   * @param {import('./crew').Crew} rooms.crew
+   * @param {import('./watch').Watch} rooms.watch
+   * @param {(event: string, fields: Record<string, any>) => Record<string, any>} rooms.record
+   */
+  constructor ({ options, fleet, rollout, crew, watch, record }) {
+    super()
+    this.options = options
+    this.fleet = fleet
+    this.rollout = rollout
+    this.crew = crew
+    this.watch = watch
+    this.record = record
+  }
+
+  /** Begins every recycle for which there is room now. */
+  giveTurns () {
+    if (this.crew.isDismissed) return
+    const slots = this.fleet.list()
+    const condemned = slots
+      .filter(slot => !slot.isBusy && slot.incumbent?.isServing && slot.incumbent.reason !== null)
+      .map(slot => ({ slot: slot.slot, bytes: slot.incumbent?.sample?.rssBytes ?? 0, notBefore: slot.notBefore }))
+    const { maxSurge, maxUnavailable } = this.options
+    const surging = slots.filter(slot => slot.isBusy).length
+    const house = { workers: slots.length, ready: this.fleet.serving().length, surging, maxSurge, maxUnavailable }
+    for (const turn of nextTurns(condemned, house, Date.now())) {
+      this.#recycle(/** @type {Slot} */ (this.fleet.slots.get(turn.slot)), turn.how)
+    }
+  }
+
+  /** @param {Slot} slot @param {'surge' | 'drain-first'} how */
+  async #recycle (slot, how) {
+    const began = Date.now()
+    const { crew } = this
+    const old = /** @type {Handle} */ (slot.incumbent)
+    const reason = /** @type {string} */ (old.reason)
+    slot.isBusy = true
+    let why = how === 'surge' ? await crew.raise(slot) : null
+    if (why === null && !crew.isDismissed) {
+      this.fleet.vacate(slot, old)
+      const { account, drainMs } = await drainAndRetire(old, reason, this.options, this.record)
+      if (how === 'drain-first' && !crew.isDismissed) why = await crew.raise(slot)
+      await this.#account(slot, old, { reason, how, ...account, drainMs, tookMs: Date.now() - began })
+    }
+    slot.isBusy = false
+    if (why !== null) this.#replacementFailed(slot, old, why)
+    else if (reason === 'reload') this.rollout.succeeded()
+    crew.refill(slot)
+    this.emit('change')
+    this.giveTurns()
+  }
+
+  /** @param {Slot} slot @param {Handle} old @param {Record<string, any>} fields */
+  async #account (slot, old, fields) {
+    const { incumbent } = slot
+    slot.recycles++
+    slot.lastReason = fields.reason
+    this.count++
+    const after = incumbent && await this.watch.read(incumbent)
+    const line = this.record('recycled', {
+      slot: slot.slot,
+      pid: incumbent?.pid ?? null,
+      oldPid: old.pid,
+      ...fields,
+      readyMs: incumbent?.readyAt ? incumbent.readyAt - incumbent.spawnedAt : null,
+      rssBefore: old.sample?.rssBytes ?? null,
+      rssAfter: after?.rssBytes ?? null
+    })
+    old.emit('recycled', { line })
+  }
+
+  /** The old worker stays in service, or its slot is refilled. @param {Slot} slot @param {Handle} old @param {string} why */
+  #replacementFailed (slot, old, why) {
+    if (this.crew.isDismissed) return
+    const nextTryMs = backoffMs(slot.failures)
+    slot.notBefore = Date.now() + nextTryMs
+    this.record('worker.unready', { slot: slot.slot, why, failures: slot.failures, nextTryMs })
+    old.emit('recycled', { why })
+    if (old.reason !== 'reload' || !this.rollout.failed()) return
+    this.record('fleet.warning', { warning: 'rollout-stopped', failures: Rollout.PATIENCE })
+    for (const { incumbent, isBusy } of this.fleet.list()) {
+      if (incumbent?.reason === 'reload' && !isBusy) incumbent.reason = null
+    }
+  }
+}
+
+module.exports = { Recycler }

@@ -1,0 +1,145 @@
+'use strict'
+
+/**
+ * Looks at every worker that serves, judges what it sees, and condemns:
+ *
+ *     meter ─▶ Sample ─▶ window ─▶ verdict() ─▶ handle.reason
+ *
+ * No worker is asked anything: memory is read from outside, and the rest was in its last beat, so a worker that is stuck
+ * is measured like any other.
+ */
+
+const { backoffMs } = require('../core/backoff')
+const { makeSample, figure } = require('../core/sample')
+const { verdict, isOver } = require('../core/verdict')
+const { isTraced } = require('./meter/procfs')
+
+/** @typedef {import('./handle').Handle} Handle */
+
+const LATE_MS = 1000
+
+class Watch {
+  /** @type {WeakMap<Handle, import('./meter').Probe>} */
+  #probes = new WeakMap()
+  #isLooking = false
+  #lookAgain = false
+  #lastLook = Date.now()
+  #saidOverBudget = false
+
+  /**
+   * @param {object} rooms
+   * @param {import('../core/options').Options} rooms.options
+   * @param {import('./fleet').Fleet} rooms.fleet
+   * @param {import('./rollout').Rollout} rooms.rollout
+   * @param {ReturnType<typeof import('./meter').pickMeter>} rooms.meter
+   * @param {(event: string, fields: Record<string, any>) => unknown} rooms.record
+   */
+  constructor ({ options, fleet, rollout, meter, record }) {
+    this.options = options
+    this.fleet = fleet
+    this.rollout = rollout
+    this.meter = meter
+    this.record = record
+  }
+
+  /** @param {Handle} handle one that has become ready */
+  attend (handle) {
+    const probe = this.meter.probe(handle.pid, handle.budget)
+    this.#probes.set(handle, probe)
+    handle.once('exit', () => probe.close())
+  }
+
+  /** @param {Handle} handle @returns {Promise<import('../core/sample').Reading | null>} its memory now */
+  async read (handle) {
+    return await this.#probes.get(handle)?.read(Date.now()) ?? null
+  }
+
+  /** One look at everybody. A call during a look has another one follow. */
+  async look () {
+    this.#lookAgain = true
+    if (this.#isLooking) return
+    this.#isLooking = true
+    while (this.#lookAgain) {
+      this.#lookAgain = false
+      await this.#lookOnce(Date.now())
+    }
+    this.#isLooking = false
+  }
+
+  /** @param {number} now */
+  async #lookOnce (now) {
+    // After a sleep of our own (a laptop's lid, SIGSTOP) nobody was heard, and nobody is to blame.
+    const slept = now - this.#lastLook > 2 * this.options.intervalMs + LATE_MS
+    this.#lastLook = now
+    await Promise.all(this.fleet.serving().map(async handle => {
+      if (slept) handle.heardAt = now
+      const reading = await this.#probes.get(handle)?.read(now) ?? null
+      if (handle.isServing) this.#judge(handle, this.#observe(handle, reading, now), now)
+    }))
+  }
+
+  /** @param {Handle} handle @param {import('../core/sample').Reading | null} reading @param {number} now */
+  #observe (handle, reading, now) {
+    const silentMs = now - handle.heardAt
+    const isSpared = silentMs >= handle.budget.stuckMs && (handle.latest.debugged || isTraced(handle.pid))
+    const { requests, connections, inFlight, elu } = handle.latest
+    const sample = makeSample(now, reading, {
+      requests,
+      silentMs: isSpared ? 0 : silentMs,
+      wish: handle.wish ?? this.rollout.wish(handle.generation)
+    })
+    if (handle.sample === null) this.#weighFresh(handle, sample)
+    handle.observe(sample)
+    this.record('worker.sample', { slot: handle.slot, pid: handle.pid, ...sample, connections, inFlight, elu })
+    return sample
+  }
+
+  /** @param {Handle} handle @param {import('../core/sample').Sample} sample @param {number} now */
+  #judge (handle, sample, now) {
+    if (handle.reason !== null) return
+    handle.reason = verdict(handle.window, handle.budget, now)
+    if (handle.reason === null) return
+    const { metric, softBytes, hardBytes } = handle.budget
+    this.record('worker.condemn', {
+      slot: handle.slot,
+      pid: handle.pid,
+      reason: handle.reason,
+      metric,
+      bytes: figure(sample, metric),
+      softBytes,
+      hardBytes,
+      requests: sample.requests,
+      silentMs: sample.silentMs,
+      ageMs: now - handle.window.readyAt
+    })
+  }
+
+  /**
+   * A worker over budget from its first sample on is going to be replaced by one that is too. It is said once, and the
+   * slot's recycles come ever more slowly.
+   *
+   * @param {Handle} handle
+   * @param {import('../core/sample').Sample} sample
+   */
+  #weighFresh (handle, sample) {
+    const { budget } = handle
+    const slot = this.fleet.slots.get(handle.slot)
+    if (!slot) return
+    if (!isOver(sample, budget, budget.softBytes)) {
+      slot.hasty = 0
+      return
+    }
+    slot.notBefore = Date.now() + backoffMs(++slot.hasty)
+    if (this.#saidOverBudget) return
+    this.#saidOverBudget = true
+    this.record('fleet.warning', {
+      warning: 'fresh-over-budget',
+      slot: handle.slot,
+      pid: handle.pid,
+      bytes: figure(sample, budget.metric),
+      softBytes: budget.softBytes
+    })
+  }
+}
+
+module.exports = { Watch }
