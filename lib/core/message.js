@@ -12,6 +12,7 @@
  *   unlisten  { key }                                  the app closed that server
  *   beat      Beat                                     pushed, never asked for
  *   wish      { reason }                               the app asks to be recycled
+ *   full      { isAtCeiling } | room {}                it has shut its gates, at the level or for want of descriptors | open again
  *   offer     { id, key, leftMs } + socket             an idle connection for a sibling
  *   adopted   { id } | refused { id, why }             the answer to `adopt`
  *   drained   { account }                              nothing is left here; see account.js
@@ -19,6 +20,8 @@
  * primary → worker
  *   listener  { id, errno, data } + listening socket   the answer to `listen`
  *   drain     { reason, deadlineMs, lingerMs, handoff } leave; sent again with a shorter deadline, it hurries
+ *   level     { level }                                leave the queue to the others from this many connections on
+ *   share     { count }                                give so many idle connections away
  *   adopt     { id, key, leftMs } + socket             take this connection over
  *   keep      { id } | drop { id }                     it is yours, read it | it is another's by now, close your copy
  *   moved     { id } | back { id }                     your offer was taken | nobody took it, keep serving it
@@ -29,6 +32,7 @@
  * @property {number} connections with those in the lobby
  * @property {number} elu event-loop utilisation since the last beat, 0 to 1
  * @property {boolean} debugged an inspector is open: silence may be a breakpoint
+ * @property {number | null} ceiling connections that it has descriptors for; null: not known
  *
  * @typedef {{ cmd: 'NODE_RECYCLE', type: string } & Record<string, any>} Message
  */

@@ -45,6 +45,7 @@ const { parseSize, parseTime } = require('./units')
  * @property {number} stuckTimeoutMs
  * @property {string[]} nodeOptions
  * @property {boolean} handoff
+ * @property {'even' | 'shared'} schedule
  * @property {string | null} journal
  * @property {'pretty' | 'json' | 'silent' | null} log null: pretty on a terminal, else json
  * @property {boolean} prefix
@@ -94,7 +95,7 @@ const kinds = {
   }),
   boolean: () => ({
     accepts: 'true or false (also 1 or 0)',
-    read: value => ({ true: true, 1: true, false: false, 0: false }[String(value)])
+    read: value => new Map([['true', true], ['1', true], ['false', false], ['0', false]]).get(String(value))
   })
 }
 
@@ -120,6 +121,7 @@ const OPTIONS = Object.freeze([
   row('stuckTimeout', '--stuck-timeout <time>', kinds.time(1000, '1s'), 30_000, '30s', 'an event loop silent for this long is replaced', 'stuckTimeoutMs'),
   row('nodeOption', '--node-option <flag>', kinds.list(), [], 'none', 'Node or V8 flag for the workers; repeatable', 'nodeOptions'),
   row('handoff', '--no-handoff', kinds.boolean(), true, 'on', 'drain by Connection: close instead of moving keep-alive connections to a sibling'),
+  row('schedule', '--schedule <even|shared>', kinds.oneOf('even', 'shared'), 'even', 'even', 'even: who has most leaves the queue to the others, and gives idle connections away; shared: whoever comes first accepts'),
   row('journal', '--journal <file>', kinds.path(), null, 'none', 'append what happens to this file, as NDJSON; reopened when it is rotated'),
   row('log', '--log <format>', kinds.oneOf('pretty', 'json', 'silent'), null, 'pretty on a terminal, else json', "the supervisor's log on stderr: pretty, json or silent"),
   row('prefix', '--prefix', kinds.boolean(), false, 'off', "put the slot before each line of the workers' output")

@@ -38,15 +38,20 @@ function parseTime (text) {
   return Number.isFinite(time) ? time : undefined
 }
 
-/** @param {number} size bytes @returns {string} `"512 MiB"` */
+/** @param {number} size bytes @returns {string} `"512 MiB"`, `"1.5 GiB"`: three digits, so that neighbours differ */
 function formatSize (size) {
-  const text = bytes.format(size, { decimalPlaces: size < 10 * 1024 ** 2 ? 1 : 0, unitSeparator: ' ' }) ?? `${size} B`
+  const tenths = bytes.format(size, { decimalPlaces: 1, unitSeparator: ' ' }) ?? `${size} B`
+  const text = parseFloat(tenths) < 100 ? tenths : bytes.format(size, { decimalPlaces: 0, unitSeparator: ' ' }) ?? tenths
   return text.replace(/([KMGTP])B$/, '$1iB')
 }
 
-/** @param {number} time milliseconds @returns {string} `"30s"`, `"250ms"` */
+/** @type {readonly [number, string][]} */
+const TIME_UNITS = [[86_400_000, 'd'], [3_600_000, 'h'], [60_000, 'm'], [1000, 's']]
+
+/** @param {number} time milliseconds @returns {string} `"250ms"`, `"1.5m"`, `"30s"` */
 function formatTime (time) {
-  return time < 10_000 && time >= 1000 ? `${Math.round(time / 100) / 10}s` : ms(Math.round(time))
+  const [unitMs, unit] = TIME_UNITS.find(([ms]) => time >= ms) ?? [1, 'ms']
+  return unitMs === 1 ? `${Math.round(time)}ms` : `${Math.round(time / unitMs * 10) / 10}${unit}`
 }
 
 module.exports = { parseSize, parseTime, formatSize, formatTime }

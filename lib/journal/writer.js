@@ -36,7 +36,8 @@ function openJournal (file) {
     flush () {
       clearInterval(timer)
       return new Promise(resolve => {
-        out.once('close', resolve)
+        out.once('close', () => resolve())
+        out.once('error', () => resolve()) // a full disk must not keep the fleet from stopping
         out.end()
       })
     }

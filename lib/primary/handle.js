@@ -11,7 +11,7 @@ const { transition } = require('../core/state')
 const { openWindow, pushSample } = require('../core/window')
 
 /** @type {import('../core/message').Beat} */
-const NO_BEAT = { requests: 0, inFlight: 0, connections: 0, elu: 0, debugged: false }
+const NO_BEAT = { requests: 0, inFlight: 0, connections: 0, elu: 0, debugged: false, ceiling: null }
 
 /**
  * Emits `ready`, `exit` ({ code, signal }), `drained` (account), `line` (stream, text) and every message that the worker
@@ -134,6 +134,8 @@ class Handle extends EventEmitter {
         this.latest = beat
       },
       wish: forward('wish'),
+      full: forward('full'),
+      room: forward('room'),
       offer: forward('offer'),
       adopted: forward('adopted'),
       refused: forward('refused'),

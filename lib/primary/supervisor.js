@@ -11,6 +11,7 @@
 
 const { EventEmitter } = require('node:events')
 const { RecycleError } = require('../core/errors')
+const { Balance } = require('./balance')
 const { Crew } = require('./crew')
 const { Fleet } = require('./fleet')
 const { Listeners } = require('./listeners')
@@ -59,6 +60,7 @@ class Supervisor extends EventEmitter {
     const rooms = { options, fleet: this.#fleet, rollout: this.#rollout, spawner, meter, record: this.#record.bind(this) }
     this.watch = new Watch(rooms)
     this.switchboard = new Switchboard(() => this.#fleet.serving(), sender => this.#fleet.successorOf(sender))
+    this.balance = new Balance(rooms)
     this.crew = new Crew(rooms)
       .on('spawned', handle => this.#welcome(handle))
       .on('ready', handle => this.watch.attend(handle))
@@ -180,6 +182,7 @@ class Supervisor extends EventEmitter {
 
   async #stop () {
     clearInterval(this.#timer)
+    this.balance.stop()
     this.crew.dismiss()
     this.#record('fleet.stopping', {})
     this.#listeners.closeAll() // our copies; each socket goes with its last gate, whose worker has just emptied the queue
@@ -212,6 +215,7 @@ class Supervisor extends EventEmitter {
   /** @param {Handle} handle */
   #welcome (handle) {
     this.switchboard.connect(handle)
+    this.balance.connect(handle)
     handle.on('listen', ({ id, key, query, data }) => {
       const { errno, handle: socket, data: shared } = this.#listeners.open(key, query, data, handle)
       handle.send('listener', { id, errno, data: shared }, socket)

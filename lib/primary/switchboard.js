@@ -89,7 +89,7 @@ class Switchboard {
   /** @param {Entry} entry */
   #place (entry) {
     const able = this.serving().filter(handle =>
-      handle.addresses.has(entry.key) && !entry.tried.has(handle) && !this.#stalled.has(handle))
+      !handle.isGone && handle.addresses.has(entry.key) && !entry.tried.has(handle) && !this.#stalled.has(handle))
     if (able.length === 0) return this.#giveBack(entry)
     const receiver = this.#choose(entry, able)
     if (this.#busy.has(receiver)) return // its turn comes

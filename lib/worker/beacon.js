@@ -9,17 +9,20 @@ const inspector = require('node:inspector')
 
 /**
  * @param {number} everyMs
- * @param {import('./link').Link} link
- * @param {import('./traffic').Traffic} traffic
- * @param {import('./lobby').Lobby} lobby
+ * @param {object} rooms
+ * @param {import('./link').Link} rooms.link
+ * @param {import('./traffic').Traffic} rooms.traffic
+ * @param {import('./lobby').Lobby} rooms.lobby
+ * @param {import('./admission').Admission} rooms.admission
  * @param {() => void} onLinkDown
  * @returns {() => void} sends a beat now
  */
-function startBeacon (everyMs, link, traffic, lobby, onLinkDown) {
+function startBeacon (everyMs, { link, traffic, lobby, admission }, onLinkDown) {
   let elu = performance.eventLoopUtilization()
   const beat = () => {
     // `disconnect` is not emitted while a handle is under way on the channel, so it is not enough to listen for it.
     if (!link.isUp) return onLinkDown()
+    admission.measure()
     const since = performance.eventLoopUtilization(elu)
     elu = performance.eventLoopUtilization()
     link.send('beat', {
@@ -27,7 +30,8 @@ function startBeacon (everyMs, link, traffic, lobby, onLinkDown) {
       inFlight: traffic.inFlight,
       connections: traffic.connections.size + lobby.guests.size,
       elu: Math.round(since.utilization * 1000) / 1000,
-      debugged: inspector.url() !== undefined
+      debugged: inspector.url() !== undefined,
+      ceiling: admission.ceiling === Infinity ? null : admission.ceiling
     })
   }
   setInterval(beat, everyMs).unref()

@@ -49,13 +49,17 @@ class Drain {
    * @param {Set<import('./gate').Gate>} rooms.gates
    * @param {import('./lobby').Lobby} rooms.lobby
    * @param {import('./handoff').Handoff} rooms.handoff
+   * @param {import('./admission').Admission} rooms.admission
+   * @param {import('./sharing').Sharing} rooms.sharing
    * @param {(account: import('../core/account').Account) => void} done
    */
-  constructor ({ traffic, gates, lobby, handoff }, done) {
+  constructor ({ traffic, gates, lobby, handoff, admission, sharing }, done) {
     this.traffic = traffic
     this.gates = gates
     this.lobby = lobby
     this.handoff = handoff
+    this.admission = admission
+    this.sharing = sharing
     this.done = done
   }
 
@@ -68,7 +72,10 @@ class Drain {
 
     this.order = order
     this.lobby.isClosed = true
-    this.account = openAccount(this.traffic.connections.size + this.lobby.guests.size, this.traffic.inFlight)
+    this.admission.close()
+    this.sharing.stop()
+    const connections = this.traffic.connections.size + this.lobby.guests.size + this.handoff.outstanding.size
+    this.account = openAccount(connections, this.traffic.inFlight)
     this.#listen()
     this.#shutGates()
     for (const connection of this.traffic.connections) this.#leave(connection)

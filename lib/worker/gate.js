@@ -25,24 +25,32 @@ const net = require('node:net')
 const path = require('node:path')
 const { missingForHandoff } = require('../core/internals')
 
+// What listen() asks for by default (511) is soon full in a storm; the kernel caps this at net.core.somaxconn.
+const BACKLOG = 4096
+
 class Gate {
-  /** @type {any} */
+  /** The handle that accepts; null while the gate is shut. @type {any} */
   #listening
   /** @type {any} */
   #facade
-  #sockname = {}
+  #backlog = BACKLOG
+  #isRef = true
+  #isOpening = false
+  #isClosed = false
 
   /**
    * @param {import('node:net').Server} server
    * @param {string} key what it listens on, as asked, and an ordinal
    * @param {any} listening the listening handle
-   * @param {() => void} onclose the app closed its server
+   * @param {object} primary
+   * @param {(take: (listening: any) => void) => void} primary.reopen asks for the listening handle again
+   * @param {() => void} primary.close the app has closed its server
    */
-  constructor (server, key, listening, onclose) {
+  constructor (server, key, listening, primary) {
     this.server = server
     this.key = key
+    this.primary = primary
     this.#listening = listening
-    this.onclose = onclose
     /** What is known of the connection that is being admitted. @type {{ bytes: Buffer, isPinned: boolean } | null} */
     this.arriving = null
     this.#facade = this.#makeFacade(listening)
@@ -71,6 +79,19 @@ class Gate {
   shut () {
     this.#listening?.close()
     this.#listening = null
+    this.#isOpening = false
+  }
+
+  /** Accepts again, as soon as the primary has sent the listening socket once more. */
+  open () {
+    if (this.isOpen || this.#isOpening || this.#isClosed) return
+    this.#isOpening = true
+    this.primary.reopen(listening => {
+      if (!this.#isOpening) return listening.close() // shut again in the meantime
+      this.#isOpening = false
+      this.#listening = listening
+      this.#accept()
+    })
   }
 
   /**
@@ -86,37 +107,54 @@ class Gate {
     this.arriving = null
   }
 
-  /** @param {any} listening */
-  #makeFacade (listening) {
-    const gate = this
+  /** @returns {number} libuv's error, 0 for none */
+  #accept () {
+    const listening = this.#listening
+    listening.onconnection = (/** @type {number} */ error, /** @type {any} */ client) => this.#facade.onconnection(error, client)
+    if (!this.#isRef) listening.unref()
+    return listening.listen(this.#backlog)
+  }
+
+  #close () {
+    this.#isClosed = true
+    this.shut()
+    this.primary.close()
+  }
+
+  /** @param {any} first the first listening handle; later ones have the same address and class */
+  #makeFacade (first) {
     /** @type {any} */
     const facade = {
-      fd: listening.fd,
-      listen (/** @type {number} */ backlog) {
-        listening.onconnection = (/** @type {number} */ err, /** @type {any} */ client) => facade.onconnection(err, client)
-        if (listening.getsockname) listening.getsockname(gate.#sockname)
-        return listening.listen(backlog)
+      listen: (/** @type {number} */ backlog) => {
+        this.#backlog = Math.max(backlog, BACKLOG)
+        return this.#accept()
       },
-      close (/** @type {() => void} */ closed) {
-        const wasOpen = gate.isOpen
-        if (wasOpen && closed) listening.close(closed)
-        else if (closed) process.nextTick(closed)
-        gate.shut()
-        gate.onclose()
+      close: (/** @type {(() => void) | undefined} */ closed) => {
+        this.#close()
+        if (closed) process.nextTick(closed)
       },
-      ref: () => listening.ref(),
-      unref: () => listening.unref(),
-      hasRef: () => listening.hasRef(),
-      fchmod: (/** @type {number} */ mode) => listening.fchmod(mode)
+      ref: () => this.#refer(true),
+      unref: () => this.#refer(false),
+      hasRef: () => this.#isRef,
+      fchmod: (/** @type {number} */ mode) => this.#listening?.fchmod(mode) ?? 0
     }
-    if (listening.getsockname) {
+    Object.defineProperty(facade, 'fd', { enumerable: true, get: () => this.#listening?.fd ?? -1 })
+    if (first.getsockname) {
+      const sockname = {}
+      const error = first.getsockname(sockname)
       facade.getsockname = (/** @type {any} */ out) => {
-        const err = gate.isOpen ? listening.getsockname(out) : 0
-        if (!gate.isOpen) Object.assign(out, gate.#sockname)
-        return err
+        Object.assign(out, sockname)
+        return error
       }
     }
     return facade
+  }
+
+  /** @param {boolean} isRef the server keeps the process alive */
+  #refer (isRef) {
+    this.#isRef = isRef
+    if (isRef) this.#listening?.ref()
+    else this.#listening?.unref()
   }
 }
 
@@ -124,7 +162,7 @@ class Gate {
  * Puts a gate before every server of this worker, from now on.
  *
  * @param {import('./link').Link} link
- * @param {(gate: Gate) => void} onGate a server of the app's begins to listen
+ * @param {(gate: Gate) => void} onGate a server of the app's is about to listen
  * @returns {Set<Gate>} the gates, in the order of their servers' `listen()`
  */
 function installGates (link, onGate) {
@@ -138,6 +176,12 @@ function installGates (link, onGate) {
   const cluster_ = /** @type {any} */ (cluster)
   const getServer = cluster_._getServer
 
+  /** @param {Record<string, any>} request @param {(reply: any, handle: any) => void} done */
+  const ask = (request, done) => {
+    const id = ++lastId
+    waiting.set(id, done)
+    link.send('listen', { id, ...request })
+  }
   link.on({
     listener (reply, handle) {
       waiting.get(reply.id)?.(reply, handle)
@@ -147,29 +191,30 @@ function installGates (link, onGate) {
 
   cluster_._getServer = function (/** @type {any} */ server, /** @type {any} */ query, /** @type {any} */ done) {
     if (!(server instanceof net.Server)) return getServer.call(cluster, server, query, done) // UDP is cluster's
+    const tls = /** @type {{ _getServerData?: () => unknown, _setServerData?: (data: unknown) => void }} */ (/** @type {unknown} */ (server))
     const { address, port, addressType, fd, flags } = query
     const where = port < 0 && typeof address === 'string' ? path.resolve(address) : address
     const key = takeKey(keys, [where, port, addressType, fd].join(':'))
-    const id = ++lastId
-    waiting.set(id, ({ errno, data }, handle) => {
+    const request = { key, query: { address: where, port, addressType, fd, flags }, data: tls._getServerData?.() }
+    ask(request, ({ errno, data }, handle) => {
       if (errno) {
         keys.delete(key)
         return done(errno, null)
       }
-      const data_ = /** @type {any} */ (server)
-      if (data !== undefined) data_._setServerData?.(data)
-      const gate = new Gate(server, key, handle, () => {
-        gates.delete(gate)
-        keys.delete(key)
-        link.send('unlisten', { key })
+      if (data !== undefined) tls._setServerData?.(data)
+      const gate = new Gate(server, key, handle, {
+        reopen: take => ask(request, (_, again) => { if (again) take(again) }),
+        close () {
+          gates.delete(gate)
+          keys.delete(key)
+          link.send('unlisten', { key })
+        }
       })
       gates.add(gate)
       server.once('listening', () => link.send('listening', { key, missing: gate.selfTest() }))
       onGate(gate)
       done(0, gate.facade)
     })
-    const data = /** @type {any} */ (server)._getServerData?.()
-    link.send('listen', { id, key, query: { address: where, port, addressType, fd, flags }, data })
   }
   return gates
 }

@@ -38,9 +38,11 @@ class Lobby extends EventEmitter {
   /**
    * @param {import('./link').Link} link
    * @param {Set<import('./gate').Gate>} gates
+   * @param {import('./admission').Admission} admission
    */
-  constructor (link, gates) {
+  constructor (link, gates, admission) {
     super()
+    this.admission = admission
     this.isClosed = false
     link.on({
       adopt: ({ id, key, leftMs }, handle) => {
@@ -102,6 +104,7 @@ class Lobby extends EventEmitter {
   #whyNot (gate, handle) {
     if (!handle) return 'no connection came with the message'
     if (this.isClosed) return 'this worker is leaving'
+    if (this.admission.isAtCeiling) return 'no descriptors are left'
     if (!gate) return 'nothing listens there'
     if (!gate.isMovable) return 'connections of this server do not move'
     const server = /** @type {any} */ (gate.server)

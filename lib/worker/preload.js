@@ -26,6 +26,8 @@ function enter (settings) {
   const { installGates } = require('./gate')
   const { Lobby } = require('./lobby')
   const { Handoff } = require('./handoff')
+  const { Admission } = require('./admission')
+  const { Sharing } = require('./sharing')
   const { Drain } = require('./drain')
   const { startBeacon } = require('./beacon')
   const { offerApi } = require('./api')
@@ -34,19 +36,25 @@ function enter (settings) {
   const shield = raiseShield()
   const traffic = new Traffic()
   const gates = installGates(link, gate => traffic.watch(gate))
-  const lobby = new Lobby(link, gates)
+  const admission = new Admission(link, gates, /** @returns {number} */ () => traffic.connections.size + lobby.guests.size)
+  /** @type {import('./lobby').Lobby} */
+  const lobby = new Lobby(link, gates, admission)
   const handoff = new Handoff(link, lobby, {
     onMoved: () => drain.onMoved(),
     onBack: () => drain.onBack(),
     onUnacked: () => drain.onUnacked()
   })
-  const drain = new Drain({ traffic, gates, lobby, handoff }, account => {
+  const sharing = new Sharing({ link, traffic, lobby, handoff, gates })
+  const drain = new Drain({ traffic, gates, lobby, handoff, admission, sharing }, account => {
     beat()
     shield.lower()
     if (link.isUp) link.send('drained', { account })
     else leaveAlone(settings.killTimeoutMs)
   })
-  const beat = startBeacon(settings.beatMs, link, traffic, lobby, orphaned)
+  const beat = startBeacon(settings.beatMs, { link, traffic, lobby, admission }, orphaned)
+
+  traffic.on('connection', () => admission.consider())
+  traffic.on('gone', () => admission.consider())
 
   let isOrphan = false
   /** The primary has died. Cluster's way is to exit at once and reset what is in flight; ours is to finish it first. */

@@ -1,0 +1,51 @@
+'use strict'
+
+/**
+ * The level: how many connections a worker takes before it shuts its gate and leaves the queue to the others. It rises
+ * when all are full, like water in connected vessels, so the fullest worker is never far above the emptiest; and it
+ * never keeps a client waiting for a worker that does not respond.
+ *
+ * Below the floor there is no level: a gate that opens and shuts for every short connection would cost more than the
+ * evenness is worth. What is uneven down there, spread() evens out by moving connections.
+ */
+
+const FLOOR = 64
+const STEP = 1.15
+
+/**
+ * @typedef {object} Vessel
+ * @property {number} connections
+ * @property {boolean} isFull its gate is shut
+ * @property {boolean} isAtCeiling it has no descriptors for more, whatever the level
+ * @property {boolean} isResponsive it has been heard of lately
+ */
+
+/**
+ * @param {number} level
+ * @param {readonly Vessel[]} vessels every worker that serves
+ * @returns {number}
+ */
+function nextLevel (level, vessels) {
+  const responsive = vessels.filter(v => v.isResponsive)
+  if (responsive.every(v => v.isFull) && responsive.some(v => !v.isAtCeiling)) return Math.ceil(level * STEP)
+  const mean = vessels.reduce((sum, v) => sum + v.connections, 0) / Math.max(1, vessels.length)
+  const low = Math.max(FLOOR, Math.ceil(mean * STEP))
+  return level > low * STEP && !vessels.some(v => v.isFull) ? low : level
+}
+
+/**
+ * Which worker should give how many of its idle connections to its siblings, so that they are even.
+ *
+ * @param {readonly { connections: number }[]} vessels
+ * @returns {{ index: number, count: number } | null} null: they are even enough
+ */
+function spread (vessels) {
+  if (vessels.length < 2) return null
+  const counts = vessels.map(v => v.connections)
+  const mean = counts.reduce((sum, count) => sum + count, 0) / counts.length
+  const most = Math.max(...counts)
+  if (most <= Math.max(mean + 1, mean * STEP) || most - Math.min(...counts) < 2) return null
+  return { index: counts.indexOf(most), count: Math.floor(most - mean) }
+}
+
+module.exports = { FLOOR, nextLevel, spread }

@@ -1,0 +1,108 @@
+'use strict'
+
+/**
+ * Opens and shuts this worker's gates.
+ *
+ * They are shut at two marks: the level, which the primary raises when everybody has reached it (core/level.js), and the
+ * ceiling, where this process would run out of descriptors. libuv accepts and closes a connection it has no descriptor
+ * for; with the gate shut in time, it waits in the kernel's queue instead, for us or for a sibling.
+ */
+
+const fs = require('node:fs')
+
+const RESERVE = 0.1 // of the descriptors, at least …
+const RESERVE_MIN = 64 // … for what the app opens between two counts
+const COUNT_FROM = 0.5 // of the limit: below, nothing is counted
+const REOPEN = 0.95 // of the mark that shut it
+
+class Admission {
+  /** The primary's; Infinity until it speaks. */
+  level = Infinity
+  /** Connections that this process has descriptors for. */
+  ceiling = Infinity
+  #limit = descriptorLimit()
+  #isShut = false
+  #isClosed = false
+
+  /**
+   * @param {import('./link').Link} link
+   * @param {Set<import('./gate').Gate>} gates
+   * @param {() => number} connections
+   */
+  constructor (link, gates, connections) {
+    this.link = link
+    this.gates = gates
+    this.connections = connections
+    link.on({
+      level: ({ level }) => {
+        this.level = level
+        if (this.#isShut && !this.#reopen(this.#mark)) this.#sayFull()
+        this.consider()
+      }
+    })
+  }
+
+  get isAtCeiling () {
+    return this.connections() >= this.ceiling
+  }
+
+  get #mark () {
+    return Math.min(this.level, this.ceiling)
+  }
+
+  /** After each connection that comes or goes. */
+  consider () {
+    if (this.#isClosed) return
+    if (this.#isShut) {
+      if (this.#reopen(this.#mark * REOPEN)) this.link.send('room')
+    } else if (this.connections() >= this.#mark) {
+      this.#isShut = true
+      for (const gate of this.gates) gate.shut()
+      this.#sayFull()
+    }
+  }
+
+  /** @param {number} mark */
+  #reopen (mark) {
+    if (this.connections() >= mark || this.#isClosed) return false
+    this.#isShut = false
+    for (const gate of this.gates) gate.open()
+    return true
+  }
+
+  #sayFull () {
+    this.link.send('full', { isAtCeiling: this.isAtCeiling })
+  }
+
+  /** Counts this process's descriptors, where they may matter; with every beat. */
+  measure () {
+    const count = this.connections()
+    if (this.#limit === Infinity) return
+    if (count >= COUNT_FROM * this.#limit || this.ceiling === Infinity) {
+      const others = Math.max(0, openDescriptors() - count)
+      this.ceiling = Math.max(1, this.#limit - others - Math.max(RESERVE_MIN, Math.ceil(RESERVE * this.#limit)))
+    }
+    this.consider()
+  }
+
+  /** This worker drains: the gates are the drain's from now on. */
+  close () {
+    this.#isClosed = true
+  }
+}
+
+/** @returns {number} descriptors that this process may have; Node has raised the soft limit to the hard one */
+function descriptorLimit () {
+  try {
+    const [, soft] = /** @type {RegExpExecArray} */ (/^Max open files +(\d+|unlimited)/m.exec(fs.readFileSync('/proc/self/limits', 'latin1')))
+    return soft === 'unlimited' ? Infinity : Number(soft)
+  } catch {
+    return Infinity // no /proc: nothing to go by
+  }
+}
+
+function openDescriptors () {
+  return fs.readdirSync('/proc/self/fd').length
+}
+
+module.exports = { Admission }
