@@ -12,7 +12,7 @@ async function main (argv) {
     .version(version)
     .enablePositionalOptions()
     .exitOverride()
-    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'recycle: ')) })
+    .configureOutput({ outputError: (text, write) => write(oneSentence(text)) })
   addRun(program)
 
   if (argv.length <= 2) return program.outputHelp()
@@ -21,6 +21,12 @@ async function main (argv) {
   } catch (error) {
     process.exitCode = report(error)
   }
+}
+
+/** @param {string} text commander's @returns {string} */
+function oneSentence (text) {
+  const said = text.trim().replace(/^error: /, '').replace(/\n\(?/g, '; ').replace(/\)$/, '')
+  return `recycle: ${said}; see recycle --help\n`
 }
 
 /**

@@ -30,7 +30,7 @@ function flagOf ({ name, short, flag, help, shown, kind }) {
  * @param {Record<string, any>} given by commander: undefined where the flag was not given
  */
 async function run (app, args, given) {
-  const { superviseResolved } = require('../index')
+  const { start } = require('../primary/start')
   const { obeySignals } = require('../primary/control')
   if (given.handoff === true) delete given.handoff // commander's own default of a --no- flag
   const options = resolveOptions(given, {
@@ -38,11 +38,11 @@ async function run (app, args, given) {
     parallelism: os.availableParallelism(),
     nameOf: ({ flag }) => flag.split(' ')[0]
   })
-  const supervisor = superviseResolved(app, args, options)
+  const supervisor = start(app, args, options)
   obeySignals(supervisor)
   const failure = await new Promise(resolve => supervisor.once('stopped', resolve))
   if (failure) throw failure
   process.exit(0)
 }
 
-module.exports = { addRun }
+module.exports = { addRun, flagOf }

@@ -17,6 +17,7 @@
  * | `socket.parser.getCurrentBuffer()`     | traffic: is a pipelined request behind this one                       |
  * | `server._connections`                  | lobby: adopted connections count                                      |
  * | `server._getServerData()`, `_setServerData()` | gate: TLS ticket keys are the same in every worker             |
+ * | `socket.write()` beneath a session     | goaway: an HTTP/2 frame that Node has no call for                     |
  */
 
 /** @param {any} server a listening http.Server @returns {any} Node's ConnectionsList; undefined where it is gone */

@@ -15,10 +15,12 @@
  *   full      { isAtCeiling } | room {}                it has shut its gates, at the level or for want of descriptors | open again
  *   offer     { id, key, leftMs } + socket             an idle connection for a sibling
  *   adopted   { id } | refused { id, why }             the answer to `adopt`
+ *   shut      {}                                       the answer to `shut`
  *   drained   { account }                              nothing is left here; see account.js
  *
  * primary → worker
  *   listener  { id, errno, data } + listening socket   the answer to `listen`
+ *   shut      {}                                       the fleet ends: let in who is in the queue, and shut the gates for good
  *   drain     { reason, deadlineMs, lingerMs, handoff } leave; sent again with a shorter deadline, it hurries
  *   level     { level }                                leave the queue to the others from this many connections on
  *   share     { count }                                give so many idle connections away

@@ -6,7 +6,7 @@
  */
 
 const { RecycleError } = require('./errors')
-const { parseSize, parseTime } = require('./units')
+const { parseSize, parseTime, formatSize } = require('./units')
 
 /**
  * @typedef {object} Kind how a value is read
@@ -178,7 +178,7 @@ function checkTogether (options, nameOf) {
   const { maxRssBytes, hardRssBytes, maxSurge, maxUnavailable, workers } = options
   if (hardRssBytes !== null && (maxRssBytes === null || hardRssBytes < maxRssBytes)) {
     throw new RecycleError('RECYCLE_BAD_OPTION', {
-      option: nameOf('hardRss'), given: hardRssBytes, accepts: `a size of at least ${nameOf('maxRss')}, which must be set too`
+      option: nameOf('hardRss'), given: formatSize(hardRssBytes), accepts: `a size of at least ${nameOf('maxRss')}, which must be set too`
     })
   }
   if (maxSurge === 0 && (maxUnavailable < 1 || workers < 2)) {

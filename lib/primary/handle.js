@@ -136,6 +136,7 @@ class Handle extends EventEmitter {
       wish: forward('wish'),
       full: forward('full'),
       room: forward('room'),
+      shut: forward('shut'),
       offer: forward('offer'),
       adopted: forward('adopted'),
       refused: forward('refused'),

@@ -55,7 +55,8 @@ function openLog (format, stream) {
 /** @param {number} fd */
 function jsonLog (fd) {
   const { pino } = require('pino')
-  const log = pino({ name: 'recycle' }, pino.destination({ dest: fd, sync: true }))
+  const { hostname } = require('node:os')
+  const log = pino({ base: { name: 'recycle', hostname: hostname(), primary: process.pid } }, pino.destination({ dest: fd, sync: true }))
   return (/** @type {Line} */ line) => {
     if (QUIET.includes(line.event)) return
     const { v, t, ...fields } = line

@@ -17,6 +17,8 @@ const { drainAndRetire } = require('./deeds')
 class Recycler extends EventEmitter {
   /** Recycles so far. */
   count = 0
+  /** @type {Set<Promise<void>>} */
+  #underWay = new Set()
 
   /**
    * @param {object} rooms
@@ -48,8 +50,15 @@ class Recycler extends EventEmitter {
     const surging = slots.filter(slot => slot.isBusy).length
     const house = { workers: slots.length, ready: this.fleet.serving().length, surging, maxSurge, maxUnavailable }
     for (const turn of nextTurns(condemned, house, Date.now())) {
-      this.#recycle(/** @type {Slot} */ (this.fleet.slots.get(turn.slot)), turn.how)
+      const recycle = this.#recycle(/** @type {Slot} */ (this.fleet.slots.get(turn.slot)), turn.how)
+      this.#underWay.add(recycle)
+      recycle.then(() => this.#underWay.delete(recycle))
     }
+  }
+
+  /** Resolves when every recycle under way has ended, its account in the journal. */
+  async settled () {
+    await Promise.all(this.#underWay)
   }
 
   /** @param {Slot} slot @param {'surge' | 'drain-first'} how */

@@ -26,6 +26,7 @@ const { describeFleet } = require('./status')
 
 const VERSION = 1
 const REAP_MS = 1000
+const ANSWER_MS = 1000
 
 /**
  * A running fleet. Emits `event` with every journal line, `message` ({ slot, pid, message }) with what the app sends by
@@ -116,7 +117,8 @@ class Supervisor extends EventEmitter {
     this.#record('fleet.reload', { generation })
     await this.#look()
     await this.#until(() => this.#rollout.wasStopped(generation) ||
-      this.#fleet.all().every(handle => handle.generation >= generation && handle.isServing))
+      (this.#fleet.all().every(handle => handle.generation >= generation && handle.isServing) &&
+      !this.#fleet.list().some(slot => slot.isBusy)))
     if (this.#rollout.wasStopped(generation)) throw new RecycleError('RECYCLE_ROLLOUT_STOPPED', { failures: Rollout.PATIENCE })
     this.#rollout.finish(generation)
   }
@@ -185,7 +187,7 @@ class Supervisor extends EventEmitter {
     this.balance.stop()
     this.crew.dismiss()
     this.#record('fleet.stopping', {})
-    this.#listeners.closeAll() // our copies; each socket goes with its last gate, whose worker has just emptied the queue
+    await this.#shutGates()
     const { stopLingerMs: lingerMs, drainTimeoutMs, killTimeoutMs } = this.options
     await Promise.all(this.#fleet.all().map(async handle => {
       if (handle.state === 'draining') { // somebody has it in hand; it is told to close what is idle
@@ -198,11 +200,25 @@ class Supervisor extends EventEmitter {
         this.#record('stopped', { slot: handle.slot, pid: null, oldPid: handle.pid, reason: 'stop', ...account, drainMs })
       }
     }))
+    await this.recycler.settled()
     this.switchboard.close()
     this.#record('fleet.stop', { recycles: this.recycler.count, failure: this.#failure?.code ?? null })
     await this.flush()
     this.emit('change')
     this.emit('stopped', this.#failure)
+  }
+
+  /**
+   * First the addresses are given up, then keep-alive clients are told to close: in the other order they would come back
+   * at once, into a queue that is just being closed.
+   */
+  async #shutGates () {
+    this.#listeners.closeAll() // our copies; each socket goes with the last gate
+    await Promise.all(this.#fleet.serving().map(async handle => {
+      const answer = handle.next(['shut', 'exit'], ANSWER_MS)
+      handle.send('shut')
+      await answer
+    }))
   }
 
   #hurry () {

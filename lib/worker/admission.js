@@ -38,8 +38,18 @@ class Admission {
         this.level = level
         if (this.#isShut && !this.#reopen(this.#mark)) this.#sayFull()
         this.consider()
-      }
+      },
+      shut: () => this.shut(() => link.send('shut'))
     })
+  }
+
+  /** The fleet ends here. @param {() => void} done every gate is shut, and who was in the queue has been let in */
+  shut (done) {
+    this.close()
+    const open = [...this.gates].filter(gate => gate.isOpen)
+    let left = open.length
+    if (left === 0) return done()
+    for (const gate of open) gate.shutEmpty(() => { if (--left === 0) done() })
   }
 
   get isAtCeiling () {

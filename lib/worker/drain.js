@@ -5,8 +5,7 @@
  *
  *   movable     handed to a sibling the moment it is idle; the client notices nothing
  *   HTTP/1      its next response says `Connection: close`; until then it is served
- *   HTTP/2      GOAWAY in two steps (RFC 9113, 6.8): first "open no more streams", then, once that has had time to
- *               arrive, the final one; streams finish
+ *   HTTP/2      GOAWAY, and streams finish; see goaway.js
  *   foreign     upgraded or raw: the app hears `recycle:drain` and ends them as their protocol wants
  *
  * An idle connection is not closed before the deadline, for a request may be on its way. What is still in flight at the
@@ -16,11 +15,10 @@
 const { isFollowed } = require('./traffic')
 const { openAccount } = require('../core/account')
 const { nameCuts } = require('./connection')
+const { Goaway } = require('./goaway')
 
 const SWEEP_MS = 50
 const SWEEP_SHARE = 0.1 // of the worker's time, at the most
-const GOAWAY_ARRIVES_MS = 1000
-const LAST_STREAM_ID = 2 ** 31 - 1
 const SETTLE_MS = 1000
 
 /**
@@ -40,8 +38,12 @@ class Drain {
   #sweepScheduled = false
   #sweepNotBefore = 0
   #isPastLinger = false
+  /** @type {Set<Goaway>} */
+  #goaways = new Set()
   /** @type {NodeJS.Timeout[]} */
-  #timers = []
+  #deadlines = []
+  /** @type {NodeJS.Timeout | undefined} */
+  #sweeper
 
   /**
    * @param {object} rooms
@@ -63,14 +65,20 @@ class Drain {
     this.done = done
   }
 
-  /** @param {Order} order a second one, with less time, hurries the first */
+  /** @param {Order} order a second one hurries the first: its deadlines count, and nothing is handed over where it says so */
   begin (order) {
-    for (const timer of this.#timers) clearTimeout(timer)
-    this.#timers = [setTimeout(() => this.#cut(), order.deadlineMs)]
-    if (order.lingerMs !== null) this.#timers.push(setTimeout(() => this.#pastLinger(), order.lingerMs))
-    if (this.order) return
+    const isFirst = this.order === null
+    this.order = isFirst ? order : { ...order, handoff: order.handoff && this.order?.handoff === true }
+    for (const timer of this.#deadlines) clearTimeout(timer)
+    this.#deadlines = [setTimeout(() => this.#cut(), order.deadlineMs)]
+    if (order.lingerMs !== null) this.#deadlines.push(setTimeout(() => this.#pastLinger(), order.lingerMs))
+    if (isFirst) this.#open(order)
+    for (const connection of this.traffic.connections) this.#leave(connection)
+    this.#sweep()
+  }
 
-    this.order = order
+  /** @param {Order} order */
+  #open ({ reason, deadlineMs }) {
     this.lobby.isClosed = true
     this.admission.close()
     this.sharing.stop()
@@ -78,10 +86,9 @@ class Drain {
     this.account = openAccount(connections, this.traffic.inFlight)
     this.#listen()
     this.#shutGates()
-    for (const connection of this.traffic.connections) this.#leave(connection)
-    process.emit(/** @type {any} */ ('recycle:drain'), /** @type {any} */ ({ reason: order.reason, deadlineMs: order.deadlineMs }))
-    this.#timers.push(setInterval(() => this.#sweep(), SWEEP_MS))
-    this.#sweep()
+    for (const connection of this.traffic.connections) if (connection.session) this.#goaway(connection)
+    this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS)
+    process.emit(/** @type {any} */ ('recycle:drain'), /** @type {any} */ ({ reason, deadlineMs }))
   }
 
   onMoved () {
@@ -117,11 +124,10 @@ class Drain {
     })
   }
 
-  /** With siblings, who is in the queue is theirs. When the fleet stops, those who got in before now are still served. */
+  /** Who is in the queue is the siblings' to accept; without siblings, it is ours. */
   #shutGates () {
-    const shut = () => this.gates.forEach(gate => gate.shut())
-    if (this.order?.lingerMs === null) shut()
-    else setImmediate(shut) // the poll phase before it empties the queue
+    if (this.order?.lingerMs === null) this.gates.forEach(gate => gate.shut())
+    else this.admission.shut(() => this.#checkDone())
   }
 
   /** @param {import('./connection').Connection} connection */
@@ -131,16 +137,15 @@ class Drain {
 
   /** @param {import('./connection').Connection} connection */
   #leave (connection) {
-    if (connection.session) this.#goaway(connection)
     const exchange = connection.exchanges.at(-1)
     if (exchange && !this.#isMovable(connection)) announceClose(connection, exchange)
   }
 
   /** @param {import('./connection').Connection} connection */
-  #goaway ({ session }) {
-    if (!session || session.destroyed) return
-    session.goaway(0, LAST_STREAM_ID)
-    this.#timers.push(setTimeout(() => session.close(), GOAWAY_ARRIVES_MS))
+  #goaway (connection) {
+    const goaway = new Goaway(connection)
+    this.#goaways.add(goaway)
+    setImmediate(() => goaway.step()) // a session that has just begun says its SETTINGS first
   }
 
   /** @param {import('./connection').Connection} connection @param {import('./connection').Exchange} exchange */
@@ -173,6 +178,7 @@ class Drain {
       }
     }
     if (this.#isPastLinger) this.#closeIdle()
+    for (const goaway of this.#goaways) goaway.step()
     this.#pump()
     this.#checkDone()
     this.#sweepNotBefore = began + (performance.now() - began) / SWEEP_SHARE
@@ -229,12 +235,14 @@ class Drain {
       connection.close('cut')
     }
     setTimeout(() => this.handoff.relinquish(), SETTLE_MS)
+    this.#checkDone()
   }
 
   #checkDone () {
     if (this.traffic.connections.size || this.lobby.guests.size || this.handoff.outstanding.size) return
     if ([...this.gates].some(gate => gate.isOpen)) return
-    for (const timer of this.#timers) clearTimeout(timer)
+    for (const timer of this.#deadlines) clearTimeout(timer)
+    clearInterval(this.#sweeper)
     const { done } = this
     this.done = () => {}
     done(this.account)

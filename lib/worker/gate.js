@@ -82,6 +82,19 @@ class Gate {
     this.#isOpening = false
   }
 
+  /**
+   * Shuts at the end of the fleet, when no sibling takes over who is in the queue: the kernel resets whoever is in it when
+   * the last gate shuts, so they are let in first.
+   *
+   * @param {() => void} done
+   */
+  shutEmpty (done) {
+    setImmediate(() => setImmediate(() => { // the poll phase in between accepts
+      this.shut()
+      done()
+    }))
+  }
+
   /** Accepts again, as soon as the primary has sent the listening socket once more. */
   open () {
     if (this.isOpen || this.#isOpening || this.#isClosed) return

@@ -46,6 +46,7 @@ function enter (settings) {
   })
   const sharing = new Sharing({ link, traffic, lobby, handoff, gates })
   const drain = new Drain({ traffic, gates, lobby, handoff, admission, sharing }, account => {
+    isDrained = true
     beat()
     shield.lower()
     if (link.isUp) link.send('drained', { account })
@@ -56,11 +57,13 @@ function enter (settings) {
   traffic.on('connection', () => admission.consider())
   traffic.on('gone', () => admission.consider())
 
+  let isDrained = false
   let isOrphan = false
   /** The primary has died. Cluster's way is to exit at once and reset what is in flight; ours is to finish it first. */
   function orphaned () {
     if (isOrphan) return
     isOrphan = true
+    if (isDrained) return leaveAlone(settings.killTimeoutMs)
     lobby.keepAll()
     handoff.relinquish()
     drain.begin({ reason: 'orphaned', deadlineMs: settings.drainTimeoutMs, lingerMs: settings.stopLingerMs, handoff: false })

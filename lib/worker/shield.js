@@ -15,14 +15,19 @@ function raiseShield () {
   let raised = true
   const emit = process.emit
   const ours = () => {}
-  for (const signal of HELD) process.on(signal, ours)
-
   /** @type {any} */
   const held = function (/** @type {any} */ event, /** @type {any[]} */ ...args) {
     if (raised && HELD.includes(event)) return true
     return Reflect.apply(emit, process, [event, ...args])
   }
+  // Node binds `process.emit` as it is when a signal's first listener comes, so those who came before us come again.
+  const earlier = HELD.map(signal => /** @type {const} */ ([signal, process.rawListeners(signal)]))
+  for (const signal of HELD) process.removeAllListeners(signal)
   process.emit = held
+  for (const [signal, listeners] of earlier) {
+    process.on(signal, ours)
+    for (const listener of listeners) process.on(signal, /** @type {NodeJS.SignalsListener} */ (listener))
+  }
 
   return {
     /** From here on a signal does what the app says, or what it does to any process. */

@@ -1,0 +1,59 @@
+'use strict'
+
+const fs = require('node:fs')
+const path = require('node:path')
+const { RecycleError } = require('../core/errors')
+const { openJournal } = require('../journal/writer')
+const { openLog } = require('./log')
+const { pickMeter } = require('./meter')
+const { Spawner } = require('./spawner')
+const { Supervisor } = require('./supervisor')
+
+/**
+ * Puts a supervisor together and starts it.
+ *
+ * @param {string} app
+ * @param {string[]} args
+ * @param {import('../core/options').Options} options
+ * @returns {Supervisor}
+ * @throws {RecycleError} RECYCLE_NO_APP, RECYCLE_METER_UNSUPPORTED, RECYCLE_METRIC_UNSUPPORTED, RECYCLE_JOURNAL
+ */
+function start (app, args, options) {
+  const file = findApp(app)
+  const meter = pickMeter(options)
+  const journal = options.journal === null ? null : openJournal(options.journal)
+  const log = openLog(options.log ?? (process.stderr.isTTY ? 'pretty' : 'json'), process.stderr)
+  return new Supervisor(options, {
+    spawner: new Spawner(file, args, options),
+    meter,
+    write (line) {
+      journal?.write(line)
+      log(line)
+    },
+    flush: async () => journal?.flush()
+  }).start()
+}
+
+/**
+ * @param {string} app a path, as `node` takes it
+ * @returns {string} absolute
+ * @throws {RecycleError} RECYCLE_NO_APP
+ */
+function findApp (app) {
+  try {
+    const file = require.resolve(path.resolve(app))
+    fs.accessSync(file, fs.constants.R_OK)
+    return file
+  } catch (error) {
+    const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
+    const why = code === 'MODULE_NOT_FOUND' ? missing(path.resolve(app)) : message.split('\n')[0]
+    throw new RecycleError('RECYCLE_NO_APP', { app, why })
+  }
+}
+
+/** @param {string} file */
+function missing (file) {
+  return fs.existsSync(file) ? 'it is a folder without an index.js' : 'there is no such file'
+}
+
+module.exports = { start }
