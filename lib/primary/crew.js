@@ -92,10 +92,13 @@ class Crew extends EventEmitter {
   #onReady (slot, handle) {
     const readyAt = /** @type {number} */ (handle.readyAt)
     this.record('worker.ready', { slot: slot.slot, pid: handle.pid, readyAt, readyMs: readyAt - handle.spawnedAt, addresses: [...handle.addresses] })
+    // It proves that the failures before it are over, and says nothing of those since.
+    const { failures } = slot
+    const deaths = this.#deaths
     setTimeout(() => {
       if (handle.isGone) return
-      slot.failures = 0
-      this.#deaths = 0
+      if (slot.failures === failures) slot.failures = 0
+      if (this.#deaths === deaths) this.#deaths = 0
     }, EARLY_MS).unref()
     this.emit('ready', handle)
     this.emit('change')

@@ -36,6 +36,8 @@ class Handle extends EventEmitter {
   addresses = new Set()
   /** @type {import('../core/sample').Sample | null} */
   sample = null
+  /** What it said when it had drained. @type {import('../core/account').Account | null} */
+  account = null
   /** @type {{ code: number | null, signal: string | null } | null} */
   left = null
 
@@ -91,13 +93,14 @@ class Handle extends EventEmitter {
   }
 
   /**
-   * Resolves at the first of these events, or when the time is up.
+   * Resolves at the first of these events, at once where it has been, or when the time is up.
    *
    * @param {string[]} events
    * @param {number} timeoutMs
    * @returns {Promise<{ event: string | 'timeout', value?: any }>}
    */
   next (events, timeoutMs) {
+    if (this.account && events.includes('drained')) return Promise.resolve({ event: 'drained', value: this.account })
     if (this.isGone && events.includes('exit')) return Promise.resolve({ event: 'exit', value: this.left })
     return new Promise(resolve => {
       const settle = (/** @type {string} */ event, /** @type {any} */ value) => {
@@ -140,7 +143,10 @@ class Handle extends EventEmitter {
       offer: forward('offer'),
       adopted: forward('adopted'),
       refused: forward('refused'),
-      drained: ({ account }) => this.emit('drained', account)
+      drained: ({ account }) => {
+        this.account = account
+        this.emit('drained', account)
+      }
     }))
     worker.on('online', () => this.#checkReady('online'))
     worker.process.on('message', received => {

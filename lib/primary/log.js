@@ -21,6 +21,7 @@ const SENTENCES = {
   'worker.spawn': l => `spawned ${who(l)}`,
   'worker.ready': l => `ready ${who(l)} in ${formatTime(l.readyMs)}`,
   'worker.condemn': l => `over budget ${who(l)}: ${because(l)}`,
+  'worker.reprieve': l => `${who(l)} stays in service`,
   'worker.wish': l => `${who(l)} asks to be recycled${l.wish ? `: ${l.wish}` : ''}`,
   'worker.drain': l => `draining ${who(l)}: ${l.connections} connections, ${l.inFlight} in flight`,
   'worker.retire': l => `retired ${who(l)}`,

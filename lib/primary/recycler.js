@@ -112,7 +112,9 @@ class Recycler extends EventEmitter {
     if (old.reason !== 'reload' || !this.rollout.failed()) return
     this.record('fleet.warning', { warning: 'rollout-stopped', failures: Rollout.PATIENCE })
     for (const { incumbent, isBusy } of this.fleet.list()) {
-      if (incumbent?.reason === 'reload' && !isBusy) incumbent.reason = null
+      if (incumbent?.reason !== 'reload' || isBusy) continue
+      incumbent.reason = null
+      this.record('worker.reprieve', { slot: incumbent.slot, pid: incumbent.pid })
     }
   }
 }

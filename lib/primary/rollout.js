@@ -22,7 +22,8 @@ class Rollout {
    * @returns {number} the generation that workers must have for this reload to be over
    */
   begin (isStale) {
-    this.#wanted = isStale ? ++this.generation : this.generation
+    if (isStale || this.wasStopped(this.generation)) this.generation++
+    this.#wanted = this.generation
     this.#failures = 0
     return this.#wanted
   }

@@ -233,6 +233,7 @@ class Supervisor extends EventEmitter {
     this.switchboard.connect(handle)
     this.balance.connect(handle)
     handle.on('listen', ({ id, key, query, data }) => {
+      if (this.#stopping) return // an address that has been given up is not taken again
       const { errno, handle: socket, data: shared } = this.#listeners.open(key, query, data, handle)
       handle.send('listener', { id, errno, data: shared }, socket)
     })

@@ -43,6 +43,11 @@ class Admission {
     })
   }
 
+  /** A server begins to listen, perhaps when it should not any more. @param {import('./gate').Gate} gate */
+  welcome (gate) {
+    gate.server.once('listening', () => { if (this.#isClosed || this.#isShut) gate.shut() })
+  }
+
   /** The fleet ends here. @param {() => void} done every gate is shut, and who was in the queue has been let in */
   shut (done) {
     this.close()

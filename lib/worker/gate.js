@@ -27,6 +27,7 @@ const { missingForHandoff } = require('../core/internals')
 
 // What listen() asks for by default (511) is soon full in a storm; the kernel caps this at net.core.somaxconn.
 const BACKLOG = 4096
+const EMPTYING_MS = 250
 
 class Gate {
   /** The handle that accepts; null while the gate is shut. @type {any} */
@@ -34,6 +35,8 @@ class Gate {
   /** @type {any} */
   #facade
   #backlog = BACKLOG
+  /** Accepted and not yet let in, while the gate is shutting. @type {any[] | null} */
+  #held = null
   #isRef = true
   #isOpening = false
   #isClosed = false
@@ -84,15 +87,25 @@ class Gate {
 
   /**
    * Shuts at the end of the fleet, when no sibling takes over who is in the queue: the kernel resets whoever is in it when
-   * the last gate shuts, so they are let in first.
+   * the last gate shuts, so they are let in first. They are answered only then, for every answer brings the next
+   * connection from a client that opens one a request.
    *
    * @param {() => void} done
    */
   shutEmpty (done) {
-    setImmediate(() => setImmediate(() => { // the poll phase in between accepts
+    /** @type {any[]} */
+    const held = []
+    this.#held = held
+    const until = performance.now() + EMPTYING_MS
+    const step = (/** @type {number} */ before) => setImmediate(() => {
+      // libuv accepts one connection a turn of its loop: the queue was empty when a whole turn brought none.
+      if (held.length !== before && performance.now() < until) return step(held.length)
       this.shut()
+      this.#held = null
+      for (const client of held) this.#facade.onconnection(0, client)
       done()
-    }))
+    })
+    setImmediate(() => step(-1))
   }
 
   /** Accepts again, as soon as the primary has sent the listening socket once more. */
@@ -123,7 +136,10 @@ class Gate {
   /** @returns {number} libuv's error, 0 for none */
   #accept () {
     const listening = this.#listening
-    listening.onconnection = (/** @type {number} */ error, /** @type {any} */ client) => this.#facade.onconnection(error, client)
+    listening.onconnection = (/** @type {number} */ error, /** @type {any} */ client) => {
+      if (this.#held && !error) this.#held.push(client)
+      else this.#facade.onconnection(error, client)
+    }
     if (!this.#isRef) listening.unref()
     return listening.listen(this.#backlog)
   }
@@ -193,12 +209,14 @@ function installGates (link, onGate) {
   const ask = (request, done) => {
     const id = ++lastId
     waiting.set(id, done)
+    link.expect(1)
     link.send('listen', { id, ...request })
   }
   link.on({
     listener (reply, handle) {
       waiting.get(reply.id)?.(reply, handle)
       waiting.delete(reply.id)
+      link.expect(-1)
     }
   })
 

@@ -11,8 +11,28 @@ class Link {
   /** @type {Record<string, (fields: any, handle?: any) => void>} */
   #handlers = {}
 
+  #asking = 0
+
   constructor () {
     process.on('internalMessage', dispatcher(this.#handlers))
+    // Cluster's own listener keeps a worker alive as long as the primary lives. By itself, an app that has nothing left
+    // to do ends, and so it should here; what keeps it alive is what would under `node`: its listeners on the channel.
+    const count = () => process.listenerCount('message') + process.listenerCount('disconnect')
+    const own = count()
+    this.refer = () => {
+      if (count() > own || this.#asking > 0) process.channel?.ref()
+      else process.channel?.unref()
+    }
+    for (const event of ['newListener', 'removeListener']) {
+      process.on(event, name => { if (name === 'message' || name === 'disconnect') process.nextTick(this.refer) })
+    }
+    this.refer()
+  }
+
+  /** Keeps this process alive until as many answers have come. @param {1 | -1} step */
+  expect (step) {
+    this.#asking += step
+    this.refer()
   }
 
   /** @param {Record<string, (fields: any, handle?: any) => void>} handlers by message type */

@@ -35,7 +35,10 @@ function enter (settings) {
   const link = new Link()
   const shield = raiseShield()
   const traffic = new Traffic()
-  const gates = installGates(link, gate => traffic.watch(gate))
+  const gates = installGates(link, gate => {
+    traffic.watch(gate)
+    admission.welcome(gate)
+  })
   const admission = new Admission(link, gates, /** @returns {number} */ () => traffic.connections.size + lobby.guests.size)
   /** @type {import('./lobby').Lobby} */
   const lobby = new Lobby(link, gates, admission)
