@@ -30,7 +30,7 @@ function flagOf ({ name, short, flag, help, shown, kind }) {
  * @param {Record<string, any>} given by commander: undefined where the flag was not given
  */
 async function run (app, args, given) {
-  const { start } = require('../primary/start')
+  const { assemble } = require('../primary/start')
   const { obeySignals } = require('../primary/control')
   if (given.handoff === true) delete given.handoff // commander's own default of a --no- flag
   const options = resolveOptions(given, {
@@ -38,8 +38,9 @@ async function run (app, args, given) {
     parallelism: os.availableParallelism(),
     nameOf: ({ flag }) => flag.split(' ')[0]
   })
-  const supervisor = start(app, args, options)
-  obeySignals(supervisor)
+  const supervisor = assemble(app, args, options)
+  obeySignals(supervisor) // before it takes its time to fork
+  supervisor.start()
   const failure = await new Promise(resolve => supervisor.once('stopped', resolve))
   if (failure) throw failure
   process.exit(0)

@@ -36,6 +36,8 @@ class Handle extends EventEmitter {
   addresses = new Set()
   /** @type {import('../core/sample').Sample | null} */
   sample = null
+  /** Its preload has run: it holds signals off, and takes orders. */
+  hasEntered = false
   /** What it said when it had drained. @type {import('../core/account').Account | null} */
   account = null
   /** @type {{ code: number | null, signal: string | null } | null} */
@@ -121,7 +123,7 @@ class Handle extends EventEmitter {
       this.emit(type, fields, socket)
     }
     worker.process.on('internalMessage', dispatcher({
-      hello: forward('hello'),
+      hello: () => { this.hasEntered = true },
       listen: forward('listen'),
       listening: ({ key, missing }) => {
         this.addresses.add(key)

@@ -10,15 +10,15 @@ const { Spawner } = require('./spawner')
 const { Supervisor } = require('./supervisor')
 
 /**
- * Puts a supervisor together and starts it.
+ * Puts a supervisor together.
  *
  * @param {string} app
  * @param {string[]} args
  * @param {import('../core/options').Options} options
- * @returns {Supervisor}
+ * @returns {Supervisor} to be started
  * @throws {RecycleError} RECYCLE_NO_APP, RECYCLE_METER_UNSUPPORTED, RECYCLE_METRIC_UNSUPPORTED, RECYCLE_JOURNAL
  */
-function start (app, args, options) {
+function assemble (app, args, options) {
   const file = findApp(app)
   const meter = pickMeter(options)
   const journal = options.journal === null ? null : openJournal(options.journal)
@@ -31,7 +31,7 @@ function start (app, args, options) {
       log(line)
     },
     flush: async () => journal?.flush()
-  }).start()
+  })
 }
 
 /**
@@ -56,4 +56,7 @@ function missing (file) {
   return fs.existsSync(file) ? 'it is a folder without an index.js' : 'there is no such file'
 }
 
-module.exports = { start }
+/** The same, started. @type {typeof assemble} */
+const start = (app, args, options) => assemble(app, args, options).start()
+
+module.exports = { assemble, start }

@@ -210,13 +210,19 @@ class Supervisor extends EventEmitter {
 
   /**
    * First the addresses are given up, then keep-alive clients are told to close: in the other order they would come back
-   * at once, into a queue that is just being closed.
+   * at once, into a queue that is just being closed. A worker that boots may hold an address too.
    */
   async #shutGates () {
     this.#listeners.closeAll() // our copies; each socket goes with the last gate
-    await Promise.all(this.#fleet.serving().map(async handle => {
+    await Promise.all(this.#fleet.all().map(async handle => {
+      if (handle.state === 'draining') return
       const answer = handle.next(['shut', 'exit'], ANSWER_MS)
-      handle.send('shut')
+      if (handle.hasEntered) {
+        handle.send('shut')
+      } else {
+        handle.become('draining')
+        handle.kill('SIGKILL')
+      }
       await answer
     }))
   }

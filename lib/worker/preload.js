@@ -4,12 +4,15 @@
  * The one file that is named in a worker's execArgv (`--require`): it runs before the app, in the same process, and
  * changes nothing that the app could see, but for what is listed in core/internals.js.
  *
- * `--require` also fires in the app's threads and in children that it forks, so the first thing is to leave unless this
- * is a worker of ours; then to take the flag back out of what such children inherit.
+ * `--require` also fires in the app's threads and in children that it forks. So the first thing is to take the flag back
+ * out of what such children inherit, and the second to leave unless this is a worker of ours.
  */
 
 const { isMainThread } = require('node:worker_threads')
 const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster')))
+
+const at = process.execArgv.indexOf(__filename)
+if (at > 0) process.execArgv.splice(at - 1, 2)
 
 const settings = process.env.RECYCLE_WORKER
 if (settings && isMainThread && cluster.isWorker) enter(JSON.parse(settings))
@@ -17,8 +20,6 @@ if (settings && isMainThread && cluster.isWorker) enter(JSON.parse(settings))
 /** @param {{ beatMs: number, drainTimeoutMs: number, stopLingerMs: number, killTimeoutMs: number }} settings */
 function enter (settings) {
   delete process.env.RECYCLE_WORKER
-  const at = process.execArgv.indexOf(__filename)
-  if (at > 0) process.execArgv.splice(at - 1, 2)
 
   const { Link } = require('./link')
   const { raiseShield } = require('./shield')
