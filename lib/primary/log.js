@@ -69,7 +69,7 @@ function jsonLog (fd) {
 function prettyLog (stream) {
   const hasColours = stream.isTTY && stream.hasColors()
   const paint = (/** @type {Parameters<typeof util.styleText>[0]} */ style, /** @type {string} */ text) =>
-    hasColours ? util.styleText(style, text) : text
+    hasColours ? util.styleText(style, text, { validateStream: false }) : text
   return (/** @type {Line} */ line) => {
     if (QUIET.includes(line.event)) return
     const time = new Date(line.t).toTimeString().slice(0, 8)

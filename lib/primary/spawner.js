@@ -39,7 +39,7 @@ class Spawner {
     const worker = cluster.fork({
       RECYCLE_SLOT: String(slot),
       RECYCLE_WORKER: JSON.stringify({
-        beatMs: Math.min(1000, options.intervalMs, Math.round(options.stuckTimeoutMs / 4)),
+        beatMs: Math.min(500, options.intervalMs, Math.round(options.stuckTimeoutMs / 4)),
         drainTimeoutMs: options.drainTimeoutMs,
         stopLingerMs: options.stopLingerMs,
         killTimeoutMs: options.killTimeoutMs

@@ -2,6 +2,7 @@
 
 /** Real fleets for tests: in this process by the library, or by the command line. Nothing sleeps: tests wait for events. */
 
+require('./bare-children')
 const { spawn } = require('node:child_process')
 const { EventEmitter } = require('node:events')
 const net = require('node:net')

@@ -1,0 +1,19 @@
+'use strict'
+
+const t = require('tap')
+const { openAccount } = require('../../lib/core/account')
+const { sumOfEnds } = require('../support/fleet')
+
+t.test('an account opens with what is there, and nothing has become of it yet', async t => {
+  const account = openAccount(7, 3)
+  const { connections, inFlight, cuts, ...counts } = account
+  t.same([connections, inFlight, cuts], [7, 3, []])
+  t.same(Object.keys(counts).sort(), ['aborted', 'closedAfterResponse', 'closedByClient', 'closedIdle', 'cut', 'finished', 'moved', 'refused', 'replayed', 'takenBack', 'unacked'])
+  t.ok(Object.values(counts).every(count => count === 0))
+  t.equal(sumOfEnds(account), 0)
+})
+
+t.test('two accounts share nothing', async t => {
+  openAccount(1, 1).cuts.push(/** @type {any} */ ({}))
+  t.same(openAccount(1, 1).cuts, [])
+})

@@ -1,0 +1,39 @@
+'use strict'
+
+const fs = require('node:fs')
+const path = require('node:path')
+const t = require('tap')
+const { RecycleError, CATALOGUE } = require('../../lib/core/errors')
+
+const LIB = path.join(__dirname, '..', '..', 'lib')
+
+// A field of every name that any sentence asks for.
+const DETAILS = new Proxy({}, { get: (_, name) => `<${String(name)}>` })
+
+for (const [code, { exitCode }] of Object.entries(CATALOGUE)) {
+  t.test(`${code} has a sentence and an exit code`, async t => {
+    t.match(code, /^RECYCLE_[A-Z_]+$/)
+    t.ok(exitCode === 1 || exitCode === 2)
+    const error = new RecycleError(code, DETAILS)
+    t.match(error, { name: 'RecycleError', code, exitCode, details: DETAILS })
+    t.ok(error instanceof Error)
+    t.notMatch(error.message, /undefined|\n|\.$/, 'one sentence')
+    t.ok(error.message.length > 10 || code === 'RECYCLE_BAD_USAGE')
+  })
+}
+
+t.test('every code that lib/ throws is in the catalogue', async t => {
+  const files = fs.readdirSync(LIB, { recursive: true }).filter(file => String(file).endsWith('.js'))
+  const thrown = files.flatMap(file => [...fs.readFileSync(path.join(LIB, String(file)), 'utf8').matchAll(/new RecycleError\('(\w+)'/g)].map(match => match[1]))
+  t.ok(thrown.length > 10)
+  t.same(thrown.filter(code => !Object.hasOwn(CATALOGUE, code)), [])
+})
+
+t.test('text is shown in quotes, other values as they are', async t => {
+  t.match(new RecycleError('RECYCLE_BAD_OPTION', { option: 'x', given: 'a b', accepts: 'y' }).message, 'x was given "a b"; it takes y')
+  t.match(new RecycleError('RECYCLE_BAD_OPTION', { option: 'x', given: 5, accepts: 'y' }).message, 'x was given 5; it takes y')
+})
+
+t.test('the catalogue does not change', async t => {
+  t.ok(Object.isFrozen(CATALOGUE))
+})

@@ -1,0 +1,160 @@
+'use strict'
+
+const t = require('tap')
+const fc = require('fast-check')
+const { OPTIONS, resolveOptions } = require('../../lib/core/options')
+
+const MIB = 1024 ** 2
+
+/** @param {Record<string, any>} given @param {Record<string, string>} [env] */
+const resolve = (given, env = {}) => resolveOptions(given, { env, parallelism: 2 })
+const byName = (/** @type {string} */ name) => /** @type {import('../../lib/core/options').Option} */ (OPTIONS.find(o => o.name === name))
+
+/** name: [flag, key, environment, default, text, what it is read as, text that is refused] */
+const ROWS = {
+  workers: ['--workers <n|auto>', 'workers', 'RECYCLE_WORKERS', 5, '3', 3, ['0', '1025', '1.5', '-1', 'many', '']],
+  maxRss: ['--max-rss <size>', 'maxRssBytes', 'RECYCLE_MAX_RSS', null, '512MiB', 512 * MIB, ['1k', '0', '512foo', 'much']],
+  hardRss: ['--hard-rss <size>', 'hardRssBytes', 'RECYCLE_HARD_RSS', null, '700M', 700 * MIB, ['1k', '512foo']],
+  metric: ['--metric <rss|pss|uss>', 'metric', 'RECYCLE_METRIC', 'rss', 'pss', 'pss', ['PSS', 'vsz', '']],
+  meter: ['--meter <name>', 'meter', 'RECYCLE_METER', 'auto', 'smaps', 'smaps', ['ps', 'toString']],
+  interval: ['--interval <time>', 'intervalMs', 'RECYCLE_INTERVAL', 1000, '50ms', 50, ['49ms', '0', '25d', 'often']],
+  samples: ['--samples <n>', 'samples', 'RECYCLE_SAMPLES', 2, '1', 1, ['0', '1001', '2.5', '1e2']],
+  jitter: ['--jitter <percent>', 'jitter', 'RECYCLE_JITTER', 0.1, '25%', 0.25, ['91', '-1', '%', '10%%']],
+  maxRequests: ['--max-requests <n>', 'maxRequests', 'RECYCLE_MAX_REQUESTS', null, '10000', 10_000, ['0', '1.5', 'all']],
+  maxAge: ['--max-age <time>', 'maxAgeMs', 'RECYCLE_MAX_AGE', null, '2h', 7_200_000, ['999ms', 'old']],
+  maxSurge: ['--max-surge <n>', 'maxSurge', 'RECYCLE_MAX_SURGE', 1, '2', 2, ['-1', '1025']],
+  maxUnavailable: ['--max-unavailable <n>', 'maxUnavailable', 'RECYCLE_MAX_UNAVAILABLE', 0, '1', 1, ['-1', '50%']],
+  readyOn: ['--ready-on <what>', 'readyOn', 'RECYCLE_READY_ON', 'listening', 'message', 'message', ['ready']],
+  readyTimeout: ['--ready-timeout <time>', 'readyTimeoutMs', 'RECYCLE_READY_TIMEOUT', 30_000, '1m', 60_000, ['99ms']],
+  drainTimeout: ['--drain-timeout <time>', 'drainTimeoutMs', 'RECYCLE_DRAIN_TIMEOUT', 30_000, '0', 0, ['-1', '25d']],
+  killTimeout: ['--kill-timeout <time>', 'killTimeoutMs', 'RECYCLE_KILL_TIMEOUT', 5000, '100', 100, ['soon']],
+  stopLinger: ['--stop-linger <time>', 'stopLingerMs', 'RECYCLE_STOP_LINGER', 5000, '0', 0, ['a while']],
+  stuckTimeout: ['--stuck-timeout <time>', 'stuckTimeoutMs', 'RECYCLE_STUCK_TIMEOUT', 30_000, '5s', 5000, ['999ms']],
+  nodeOption: ['--node-option <flag>', 'nodeOptions', 'RECYCLE_NODE_OPTION', [], '--max-old-space-size=200 --expose-gc', ['--max-old-space-size=200', '--expose-gc'], ['expose-gc', '--a b']],
+  handoff: ['--no-handoff', 'handoff', 'RECYCLE_HANDOFF', true, 'false', false, ['no', '2', 'toString', 'constructor']],
+  schedule: ['--schedule <even|shared>', 'schedule', 'RECYCLE_SCHEDULE', 'even', 'shared', 'shared', ['rr', '']],
+  journal: ['--journal <file>', 'journal', 'RECYCLE_JOURNAL', null, 'j.ndjson', 'j.ndjson', []],
+  log: ['--log <format>', 'log', 'RECYCLE_LOG', null, 'json', 'json', ['xml']],
+  prefix: ['--prefix', 'prefix', 'RECYCLE_PREFIX', false, '1', true, ['yes', 'constructor', '__proto__']]
+}
+
+for (const option of OPTIONS) {
+  const row = /** @type {any} */ (ROWS)[option.name]
+  t.test(`${option.flag}: default, flag, environment, kind`, async t => {
+    t.ok(row, 'this test knows it')
+    const [flag, key, env, fallback, text, value, refused] = row
+    t.equal(option.flag, flag)
+    t.equal(option.key, key)
+    t.equal(option.env, env)
+    t.ok(option.help.length > 0 && option.shown.length > 0)
+
+    // What goes with it, where it is refused alone.
+    const company = option.name === 'hardRss' ? { maxRss: '100M' } : {}
+    const resolvedKey = (/** @type {any} */ options) => options[key]
+    t.same(resolvedKey(resolve({})), fallback, 'its default')
+    t.same(resolvedKey(resolve({ ...company, [option.name]: text })), value, 'as given')
+    t.same(resolvedKey(resolve(company, { [env]: text })), value, 'from the environment')
+    t.same(resolvedKey(resolve({ ...company, [option.name]: null })), option.name === 'hardRss' ? 125 * MIB : fallback, 'null is the default')
+
+    for (const bad of refused) {
+      t.throws(() => resolve({ ...company, [option.name]: bad }), {
+        code: 'RECYCLE_BAD_OPTION',
+        exitCode: 2,
+        message: `${option.name} was given ${JSON.stringify(bad)}; it takes ${option.kind.accepts}`
+      })
+    }
+  })
+}
+
+t.test('there is nothing in the expectations that the table lacks', async t => {
+  t.same(Object.keys(ROWS), OPTIONS.map(o => o.name))
+})
+
+t.test('names, flags, letters, keys and environment names are each unique', async t => {
+  for (const field of /** @type {const} */ (['name', 'key', 'flag', 'env', 'short'])) {
+    const values = OPTIONS.map(o => o[field]).filter(Boolean)
+    t.same([...new Set(values)], values, field)
+  }
+  t.same(OPTIONS.filter(o => o.short).map(o => [o.short, o.name]), [['-w', 'workers'], ['-m', 'maxRss'], ['-i', 'interval']])
+})
+
+t.test('whatever text an option is given, it is refused or has the type that the default or a good value has', async t => {
+  for (const option of OPTIONS) {
+    const wanted = typeof /** @type {any} */ (ROWS)[option.name][5]
+    fc.assert(fc.property(fc.string(), text => {
+      const value = option.kind.read(text)
+      const type = typeof value
+      if (value === undefined || value === 'auto' || type === wanted) return
+      throw new Error(`${option.name} reads ${JSON.stringify(text)} as a ${type}`)
+    }))
+  }
+  t.pass()
+})
+
+t.test('what is given goes before the environment, and the environment before the default', async t => {
+  const env = { RECYCLE_SAMPLES: '7' }
+  t.equal(resolve({ samples: 3 }, env).samples, 3)
+  t.equal(resolve({}, env).samples, 7)
+  t.equal(resolve({ samples: undefined }, env).samples, 7, 'undefined is not given')
+  t.equal(resolve({}, {}).samples, 2)
+  t.equal(resolve({}, { RECYCLE_SAMPLES: '' }).samples, 2, 'an empty variable is not set')
+  t.equal(resolve({ samples: 3 }, { RECYCLE_SAMPLES: 'nonsense' }).samples, 3, 'what is overruled is not looked at')
+})
+
+t.test('a bad value is one sentence: where it was given, what was given, what is accepted', async t => {
+  const nameOf = (/** @type {any} */ o) => o.flag.split(' ')[0]
+  t.throws(() => resolveOptions({ interval: '10ms' }, { parallelism: 2, nameOf }), {
+    message: '--interval was given "10ms"; it takes a time of 50ms to 24 days, such as 500ms, 30s or 2h',
+    details: { option: '--interval', given: '10ms' }
+  })
+  t.throws(() => resolveOptions({}, { parallelism: 2, nameOf, env: { RECYCLE_INTERVAL: '10ms' } }), {
+    message: 'RECYCLE_INTERVAL was given "10ms"; it takes a time of 50ms to 24 days, such as 500ms, 30s or 2h'
+  }, 'from the environment it is called by that name')
+  t.throws(() => resolve({ workers: -1 }), { message: 'workers was given -1; it takes a whole number from 1 to 1024, or auto' })
+})
+
+t.test('an unknown option is named, with those there are', async t => {
+  t.throws(() => resolve({ maxRSS: '1G' }), { code: 'RECYCLE_UNKNOWN_OPTION', exitCode: 2, message: /^unknown option "maxRSS"; the options are workers, maxRss, / })
+  t.throws(() => resolve({ toString: 1 }), { code: 'RECYCLE_UNKNOWN_OPTION' })
+})
+
+t.test('auto is two workers a CPU, and one', async t => {
+  t.equal(resolveOptions({}, { parallelism: 8 }).workers, 17)
+  t.equal(resolveOptions({ workers: 'auto' }, { parallelism: 1 }).workers, 3)
+})
+
+t.test('the hard budget is 1.25 of the soft one, unless it is given', async t => {
+  t.equal(resolve({ maxRss: '400M' }).hardRssBytes, 500 * MIB)
+  t.equal(resolve({ maxRss: '400M', hardRss: '401M' }).hardRssBytes, 401 * MIB)
+  t.equal(resolve({ maxRss: '400M', hardRss: '400M' }).hardRssBytes, 400 * MIB)
+  t.equal(resolve({}).hardRssBytes, null)
+  t.throws(() => resolve({ maxRss: '400M', hardRss: '399M' }), { code: 'RECYCLE_BAD_OPTION', message: /^hardRss was given .*; it takes a size of at least maxRss/ })
+  t.throws(() => resolve({ hardRss: '399M' }), { code: 'RECYCLE_BAD_OPTION', message: /hardRss.*maxRss, which must be set too/ })
+})
+
+t.test('without a surge, a worker must be allowed to be missing, and another one be there', async t => {
+  const sentence = /^maxSurge was given 0; it takes 0 only with maxUnavailable of at least 1 and at least 2 workers$/
+  t.throws(() => resolve({ maxSurge: 0 }), { code: 'RECYCLE_BAD_OPTION', message: sentence })
+  t.throws(() => resolve({ maxSurge: 0, maxUnavailable: 1, workers: 1 }), { code: 'RECYCLE_BAD_OPTION', message: sentence })
+  t.match(resolve({ maxSurge: 0, maxUnavailable: 1, workers: 2 }), { maxSurge: 0, maxUnavailable: 1, workers: 2 })
+})
+
+t.test('not all workers may be missing', async t => {
+  t.throws(() => resolve({ maxUnavailable: 3, workers: 3 }), {
+    code: 'RECYCLE_BAD_OPTION', message: 'maxUnavailable was given 3; it takes a whole number below that of the workers (3)'
+  })
+  t.equal(resolve({ maxUnavailable: 2, workers: 3 }).maxUnavailable, 2)
+})
+
+t.test('sizes, times and percentages may be numbers in the library', async t => {
+  t.match(resolve({ maxRss: 64 * MIB, interval: 250, jitter: 10, handoff: false, prefix: true, nodeOption: ['--expose-gc'] }), {
+    maxRssBytes: 64 * MIB, intervalMs: 250, jitter: 0.1, handoff: false, prefix: true, nodeOptions: ['--expose-gc']
+  })
+})
+
+t.test('what is resolved does not change any more', async t => {
+  t.ok(Object.isFrozen(resolve({})))
+  t.ok(Object.isFrozen(OPTIONS) && OPTIONS.every(Object.isFrozen))
+  t.same(Object.keys(resolve({})).sort(), OPTIONS.map(o => o.key).sort())
+  t.ok(byName('workers'))
+})

@@ -1,0 +1,182 @@
+'use strict'
+
+/**
+ * The journal holds what every verdict was made of: judged again from its lines alone, the same workers are condemned,
+ * for the same reasons, at the same samples.
+ */
+
+const { EventEmitter } = require('node:events')
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+const t = require('tap')
+const fc = require('fast-check')
+const { readJournal } = require('../..')
+const { message } = require('../../lib/core/message')
+const { verdict } = require('../../lib/core/verdict')
+const { openWindow, pushSample } = require('../../lib/core/window')
+const { Handle } = require('../../lib/primary/handle')
+const { Watch } = require('../../lib/primary/watch')
+const { startFleet } = require('../support/fleet')
+const { Load } = require('../support/load')
+
+/** @typedef {{ pid: number, t: number, reason: string }} Decision */
+
+/**
+ * Every first condemnation of a worker, by what the journal says.
+ *
+ * @param {Record<string, any>[]} lines
+ * @returns {Decision[]}
+ */
+function replay (lines) {
+  const workers = new Map()
+  /** @type {Decision[]} */
+  const decisions = []
+  for (const line of lines) {
+    const worker = workers.get(line.pid)
+    if (line.event === 'worker.spawn') workers.set(line.pid, { budget: line.budget, window: null, isCondemned: false })
+    if (line.event === 'worker.ready') worker.window = openWindow(line.readyAt)
+    if (line.event !== 'worker.sample' || worker.isCondemned) continue
+    worker.window = pushSample(worker.window, /** @type {any} */ (line), worker.budget.samples)
+    const reason = verdict(worker.window, worker.budget, line.t)
+    worker.isCondemned = reason !== null
+    if (reason !== null) decisions.push({ pid: line.pid, t: line.t, reason })
+  }
+  return decisions
+}
+
+/** What was decided, by the journal: each with the sample that it was decided at, the worker's last. @param {Record<string, any>[]} lines @returns {Decision[]} */
+function decided (lines) {
+  const latest = new Map()
+  /** @type {Decision[]} */
+  const decisions = []
+  for (const line of lines) {
+    if (line.event === 'worker.sample') latest.set(line.pid, line.t)
+    if (line.event === 'worker.condemn') decisions.push({ pid: line.pid, t: latest.get(line.pid), reason: line.reason })
+  }
+  return decisions
+}
+
+/** The verdict once more, from a worker's whole history and in other words. @param {any[]} samples @param {any} budget @param {number} readyAt */
+function firstCause (samples, budget, readyAt) {
+  const sizes = samples.map(sample => sample[`${budget.metric}Bytes`])
+  for (let at = 0; at < samples.length; at++) {
+    const row = sizes.slice(Math.max(0, at + 1 - budget.samples), at + 1)
+    const { t, requests, silentMs, wish } = samples[at]
+    const causes = {
+      'hard-rss': budget.hardBytes !== null && sizes[at] !== null && sizes[at] > budget.hardBytes,
+      rss: budget.softBytes !== null && row.length === budget.samples && row.every(size => size !== null && size > budget.softBytes),
+      requests: budget.maxRequests !== null && requests >= budget.maxRequests,
+      age: budget.maxAgeMs !== null && t - readyAt >= budget.maxAgeMs,
+      stuck: silentMs >= budget.stuckMs,
+      asked: wish === 'asked',
+      reload: wish === 'reload'
+    }
+    const cause = Object.entries(causes).find(([, is]) => is)
+    if (cause) return { t, reason: cause[0] }
+  }
+  return null
+}
+
+const maybe = (/** @type {fc.Arbitrary<any>} */ value) => fc.option(value, { nil: null, freq: 3 })
+const bytes = fc.integer({ min: 1, max: 100 })
+
+const anyBudget = fc.record({
+  metric: fc.constantFrom('rss', 'pss', 'uss'),
+  softBytes: maybe(fc.integer({ min: 30, max: 90 })),
+  hardBytes: maybe(fc.integer({ min: 60, max: 110 })),
+  samples: fc.integer({ min: 1, max: 4 }),
+  maxRequests: maybe(fc.integer({ min: 1, max: 200 })),
+  maxAgeMs: maybe(fc.integer({ min: 1, max: 20 })),
+  stuckMs: fc.integer({ min: 500, max: 1000 })
+})
+
+const anyLook = fc.record({
+  reading: fc.option(fc.record({
+    rssBytes: bytes, pssBytes: maybe(bytes), ussBytes: maybe(bytes), meter: fc.constantFrom('statm', 'smaps_rollup')
+  }), { nil: null, freq: 8 }),
+  requests: fc.nat(20),
+  silentMs: fc.oneof({ weight: 9, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.integer({ min: 400, max: 1100 }) }),
+  wish: fc.oneof({ weight: 20, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.constant('asked') })
+})
+
+/** A worker on whose other side nobody is. @param {number} pid */
+function fakeWorker (pid) {
+  return Object.assign(new EventEmitter(), { process: Object.assign(new EventEmitter(), { pid, send () {}, kill () {} }) })
+}
+
+t.test('the watch decides, and the journal\'s lines, through JSON, give every decision again', async t => {
+  const worker = fc.record({ budget: anyBudget, looks: fc.array(anyLook, { minLength: 1, maxLength: 25 }) })
+  let condemned = 0
+  await fc.assert(fc.asyncProperty(fc.array(worker, { minLength: 1, maxLength: 3 }), async workers => {
+    /** @type {string[]} */
+    const journal = []
+    const record = (/** @type {string} */ event, /** @type {any} */ fields) => journal.push(JSON.stringify({ v: 1, t: Date.now(), event, ...fields }))
+    let at = 0
+    const handles = workers.map(({ budget, looks }, slot) => {
+      const cluster = fakeWorker(2 ** 30 + slot)
+      const handle = new Handle(slot, /** @type {any} */ (cluster), { generation: 0, budget: /** @type {any} */ (budget), mustListenOn: new Set(), readyOn: 'listening' })
+      record('worker.spawn', { slot, pid: handle.pid, budget: handle.budget })
+      cluster.process.emit('internalMessage', message('listening', { key: 'a', missing: null }))
+      record('worker.ready', { slot, pid: handle.pid, readyAt: handle.readyAt })
+      return { handle, looks }
+    })
+    const fleet = { slots: new Map(handles.map((_, slot) => [slot, { hasty: 0, notBefore: 0 }])), serving: () => handles.map(h => h.handle) }
+    const meter = { probe: (/** @type {number} */ pid) => ({ read: async () => handles[pid - 2 ** 30].looks[at]?.reading ?? null, close () {} }) }
+    const watch = new Watch(/** @type {any} */ ({ options: { intervalMs: 100 }, fleet, rollout: { wish: () => null }, meter, record }))
+    for (const { handle } of handles) watch.attend(handle)
+
+    for (at = 0; at < 25; at++) {
+      for (const { handle, looks } of handles) {
+        if (!looks[at]) continue
+        handle.latest = { ...handle.latest, requests: handle.latest.requests + looks[at].requests }
+        handle.heardAt = Date.now() - looks[at].silentMs
+        handle.wish ??= looks[at].wish
+      }
+      await watch.look()
+    }
+
+    const lines = journal.map(text => JSON.parse(text))
+    const made = decided(lines)
+    condemned += made.length
+    t.strictSame(replay(lines), made)
+    for (const { handle } of handles) {
+      const samples = lines.filter(line => line.event === 'worker.sample' && line.pid === handle.pid)
+      const cause = firstCause(samples, handle.budget, /** @type {number} */ (handle.readyAt))
+      t.strictSame(made.filter(d => d.pid === handle.pid), cause ? [{ pid: handle.pid, ...cause }] : [])
+    }
+  }), { numRuns: 150 })
+  t.ok(condemned > 100, `${condemned} workers were condemned`)
+})
+
+for (const [name, options, reasons] of /** @type {const} */ ([
+  ['RSS', { maxRss: '96MiB', samples: 2, interval: '50ms' }, ['rss']],
+  ['USS, one sample, hard at once', { maxRss: '70MiB', hardRss: '70MiB', metric: 'uss', samples: 3, interval: '50ms' }, ['hard-rss']],
+  ['requests and age', { maxRequests: 40, maxAge: '1s', interval: '50ms' }, ['requests', 'age']]
+])) {
+  t.test(`the journal of a real fleet gives every decision again: ${name}`, async t => {
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'recycle-replay-'))
+    t.teardown(() => fs.rmSync(folder, { recursive: true }))
+    const file = path.join(folder, 'journal.ndjson')
+    const fixture = reasons.includes(/** @type {never} */ ('requests')) ? 'plain.js' : 'leaky.js'
+    const { port, supervisor, events } = await startFleet(t, fixture, { ...options, journal: file })
+    const load = new Load({ port, connections: 4, thinkMs: 20 })
+    await events.until('recycled', { count: 3, where: line => line.reason === reasons[0] })
+    const { failures } = await load.stop()
+    t.same(failures, [])
+    if (reasons.length > 1) await events.until('recycled', { count: 2, where: line => line.reason === 'age' })
+    await supervisor.recycle(0).catch(error => { if (error.code !== 'RECYCLE_NOT_READY') throw error })
+    await supervisor.reload()
+    await supervisor.stop()
+
+    const lines = []
+    for await (const line of readJournal(file)) lines.push(line)
+    t.same(lines.slice(-events.lines.length), JSON.parse(JSON.stringify(events.lines)), 'the file has every event')
+    const made = decided(lines)
+    t.strictSame(replay(lines), made)
+    for (const reason of [...reasons, 'reload']) t.ok(made.some(d => d.reason === reason), reason)
+    const readyAt = new Map(lines.filter(l => l.event === 'worker.ready').map(l => [l.pid, l.readyAt]))
+    const ages = lines.filter(l => l.event === 'worker.condemn').map((l, n) => l.ageMs - (made[n].t - readyAt.get(l.pid)))
+    t.ok(ages.every(difference => difference === 0), 'ages are exact')
+  })
+}

@@ -1,0 +1,29 @@
+'use strict'
+
+const t = require('tap')
+const { TRANSITIONS, transition } = require('../../lib/core/state')
+
+const ALLOWED = [
+  'spawning ready', 'spawning draining', 'spawning crashed', 'ready draining', 'ready crashed', 'draining retired'
+]
+const STATES = /** @type {import('../../lib/core/state').State[]} */ (['spawning', 'ready', 'draining', 'retired', 'crashed'])
+
+t.test('the table has five states and is frozen', async t => {
+  t.same(Object.keys(TRANSITIONS), STATES)
+  t.ok(Object.isFrozen(TRANSITIONS))
+  t.ok(Object.values(TRANSITIONS).every(Object.isFrozen))
+})
+
+for (const from of STATES) {
+  for (const to of STATES) {
+    if (ALLOWED.includes(`${from} ${to}`)) {
+      t.test(`a worker can go from ${from} to ${to}`, async t => {
+        t.equal(transition(from, to), to)
+      })
+    } else {
+      t.test(`a worker that goes from ${from} to ${to} throws`, async t => {
+        t.throws(() => transition(from, to), { code: 'RECYCLE_BAD_TRANSITION', message: `a worker cannot go from ${from} to ${to}` })
+      })
+    }
+  }
+}

@@ -1,0 +1,92 @@
+'use strict'
+
+const t = require('tap')
+const { makeSample } = require('../../lib/core/sample')
+const { verdict, isOver } = require('../../lib/core/verdict')
+const { openWindow, pushSample } = require('../../lib/core/window')
+
+/** @type {import('../../lib/core/budget').Budget} */
+const NONE = { metric: 'rss', softBytes: null, hardBytes: null, samples: 2, maxRequests: null, maxAgeMs: null, stuckMs: 30_000 }
+const SOFT = { ...NONE, softBytes: 100, hardBytes: 125 }
+
+/** @param {Record<string, any>} about */
+function sampleOf ({ t = 0, rss = 50, pss = null, uss = null, requests = 0, silentMs = 0, wish = null }) {
+  const reading = rss === null ? null : { rssBytes: rss, pssBytes: pss, ussBytes: uss, meter: 'smaps' }
+  return makeSample(t, reading, { requests, silentMs, wish })
+}
+
+/** @param {Record<string, any>[]} samples @param {import('../../lib/core/budget').Budget} budget @param {number} [now] */
+function judge (samples, budget, now = 0) {
+  const window = samples.reduce((w, about) => pushSample(w, sampleOf(about), budget.samples), openWindow(0))
+  return verdict(window, budget, now)
+}
+
+t.test('a worker of whom nothing is known is kept', async t => {
+  t.equal(judge([], { ...SOFT, maxAgeMs: 1 }, 1000), null)
+})
+
+t.test('a worker within its budgets is kept', async t => {
+  t.equal(judge([{ rss: 100 }, { rss: 100 }], SOFT), null, 'the budget itself is not over it')
+  t.equal(judge([{ rss: 1e12, requests: 1e9 }], NONE, 1e12), null, 'without a budget nothing is over it')
+})
+
+t.test('rss: over the soft budget for as many samples in a row as it takes', async t => {
+  t.equal(judge([{ rss: 101 }], SOFT), null, 'one is not enough')
+  t.equal(judge([{ rss: 101 }, { rss: 101 }], SOFT), 'rss')
+  t.equal(judge([{ rss: 101 }, { rss: 101 }], { ...SOFT, samples: 3 }), null)
+  t.equal(judge([{ rss: 101 }], { ...SOFT, samples: 1 }), 'rss')
+})
+
+t.test('rss: one spike does not condemn, however many there are', async t => {
+  t.equal(judge([{ rss: 120 }, { rss: 80 }], SOFT), null)
+  t.equal(judge([{ rss: 120 }, { rss: 80 }, { rss: 120 }], SOFT), null)
+  t.equal(judge([{ rss: 120 }, { rss: 80 }, { rss: 120 }, { rss: 120 }], SOFT), 'rss', 'two in a row do')
+})
+
+t.test('rss: a look that read nothing interrupts the row', async t => {
+  t.equal(judge([{ rss: 120 }, { rss: null }, { rss: 120 }], SOFT), null)
+})
+
+t.test('hard-rss: one sample is enough', async t => {
+  t.equal(judge([{ rss: 126 }], SOFT), 'hard-rss')
+  t.equal(judge([{ rss: 50 }, { rss: 126 }], SOFT), 'hard-rss')
+  t.equal(judge([{ rss: 126 }, { rss: 50 }], SOFT), null, 'but it must be the latest')
+  t.equal(judge([{ rss: 125 }], SOFT), null)
+  t.equal(judge([{ rss: 126 }, { rss: 126 }], SOFT), 'hard-rss', 'the graver reason is given')
+})
+
+t.test('requests: at its budget a worker has had them', async t => {
+  t.equal(judge([{ requests: 9 }], { ...NONE, maxRequests: 10 }), null)
+  t.equal(judge([{ requests: 10 }], { ...NONE, maxRequests: 10 }), 'requests')
+})
+
+t.test('age: counted from ready', async t => {
+  const window = pushSample(openWindow(5000), sampleOf({}), 2)
+  t.equal(verdict(window, { ...NONE, maxAgeMs: 1000 }, 5999), null)
+  t.equal(verdict(window, { ...NONE, maxAgeMs: 1000 }, 6000), 'age')
+})
+
+t.test('stuck: silent for too long', async t => {
+  t.equal(judge([{ silentMs: 29_999 }], NONE), null)
+  t.equal(judge([{ silentMs: 30_000 }], NONE), 'stuck')
+  t.equal(judge([{ silentMs: 30_000, rss: null }], NONE), 'stuck', 'also one that cannot be measured')
+})
+
+t.test('asked, reload: somebody wants it', async t => {
+  t.equal(judge([{ wish: 'asked' }], NONE), 'asked')
+  t.equal(judge([{ wish: 'reload' }], NONE), 'reload')
+  t.equal(judge([{ wish: 'asked' }, {}], NONE), null, 'no longer')
+  t.equal(judge([{ wish: 'reload', rss: 126 }], SOFT), 'hard-rss', 'what the worker did goes before what somebody wants')
+})
+
+for (const metric of /** @type {const} */ (['pss', 'uss'])) {
+  t.test(`${metric}: its own figure counts, and where this look did not read it the worker is not over`, async t => {
+    const budget = { ...SOFT, metric }
+    t.equal(judge([{ rss: 1000, [metric]: 50 }, { rss: 1000, [metric]: 50 }], budget), null, 'rss does not count')
+    t.equal(judge([{ [metric]: 101 }, { [metric]: 101 }], budget), 'rss')
+    t.equal(judge([{ [metric]: 126 }], budget), 'hard-rss')
+    t.equal(judge([{ rss: 1000, [metric]: null }, { rss: 1000, [metric]: null }], budget), null)
+    t.equal(judge([{ [metric]: 101 }, { [metric]: null }, { [metric]: 101 }], budget), null)
+    t.equal(isOver(sampleOf({ rss: 1000, [metric]: null }), budget, budget.softBytes), false)
+  })
+}

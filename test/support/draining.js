@@ -1,0 +1,59 @@
+'use strict'
+
+/** A fleet whose app tells, by process.send({ what }), what a test waits for: that its drain has begun, say. */
+
+const { startFleet, Events, sumOfEnds } = require('./fleet')
+
+/**
+ * @param {any} t tap's
+ * @param {string} fixture one that tells `drain` when it hears recycle:drain
+ * @param {Record<string, any>} [options] of supervise(); one worker unless said otherwise
+ */
+async function startTellingFleet (t, fixture, options = {}) {
+  const told = new Events()
+  const fleet = await startFleet(t, fixture, { workers: 1, ...options })
+  fleet.supervisor.on('message', ({ pid, message }) => told.push({ event: message.what, pid, ...message }))
+  return { ...fleet, told }
+}
+
+/**
+ * Calls `act`, and resolves when one more message of this kind has come.
+ *
+ * @param {Events} told
+ * @param {string} what
+ * @param {() => void} act
+ */
+async function afterTold (told, what, act) {
+  const next = told.until(what, { count: told.all(what).length + 1 })
+  act()
+  return next
+}
+
+/**
+ * Begins to recycle a slot; resolves when the old worker has begun to drain.
+ *
+ * @param {{ supervisor: any, told: Events }} fleet
+ * @param {number} [slot]
+ * @returns {Promise<{ pid: number, recycled: Promise<Record<string, any>> }>} the old pid; the journal's line
+ */
+async function beginDrain ({ supervisor, told }, slot = 0) {
+  let recycled = Promise.reject(new Error('never begun'))
+  recycled.catch(() => {})
+  const { pid } = await afterTold(told, 'drain', () => {
+    recycled = supervisor.recycle(slot)
+    recycled.catch(() => {}) // whoever awaits it hears of it
+  })
+  return { pid, recycled }
+}
+
+/** Nothing was cut or lost from sight. @param {any} t tap's @param {Record<string, any>} line `recycled` */
+function checkAccount (t, line) {
+  const { connections, inFlight, finished, moved, closedByClient, closedAfterResponse, closedIdle, cut, unacked, cuts } = line
+  const account = JSON.stringify({ connections, inFlight, finished, moved, closedByClient, closedAfterResponse, closedIdle, cut, unacked })
+  t.equal(cut, 0, `nothing is cut: ${account}`)
+  t.same(cuts, [])
+  t.equal(unacked, 0)
+  t.equal(sumOfEnds(line), connections, `the audit adds up: ${account}`)
+}
+
+module.exports = { startTellingFleet, afterTold, beginDrain, checkAccount }

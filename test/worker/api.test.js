@@ -1,0 +1,47 @@
+'use strict'
+
+const t = require('tap')
+const worker = require('../../lib/worker')
+const { findApi, offerApi } = require('../../lib/worker/api')
+
+t.test('outside a fleet everything does nothing', async t => {
+  t.equal(findApi(), undefined)
+  const before = process.listenerCount(/** @type {any} */ ('recycle:drain'))
+  t.equal(worker.requestRecycle('why'), undefined)
+  t.equal(worker.requestRecycle(), undefined)
+  t.equal(worker.onDrain(() => t.fail('nobody drains here')), undefined)
+  t.equal(worker.pin(/** @type {any} */ ({})), undefined)
+  t.equal(process.listenerCount(/** @type {any} */ ('recycle:drain')), before, 'nor does it leave a listener behind')
+})
+
+t.test('the package gives the app these three and no more', async t => {
+  t.same(Object.keys(require('recycle-supervisor/worker')).sort(), ['onDrain', 'pin', 'requestRecycle'])
+})
+
+t.test('in a fleet they reach the preload, also from another copy of the package', async t => {
+  /** @type {any[]} */
+  const sent = []
+  const socket = {}
+  const connection = { isPinned: false }
+  offerApi({
+    link: /** @type {any} */ ({ send: (/** @type {string} */ type, /** @type {any} */ fields) => sent.push([type, fields]) }),
+    traffic: /** @type {any} */ ({ of: (/** @type {any} */ of) => of === socket ? connection : undefined })
+  })
+  for (const id of ['../../lib/worker', '../../lib/worker/api']) delete require.cache[require.resolve(id)]
+  const copy = require('../../lib/worker')
+  t.not(copy, worker)
+  for (const { requestRecycle, pin, onDrain } of [worker, copy]) {
+    connection.isPinned = false
+    sent.length = 0
+    requestRecycle('a leak')
+    t.same(sent, [['wish', { reason: 'a leak' }]])
+    pin(/** @type {any} */ (socket))
+    t.equal(connection.isPinned, true)
+    t.doesNotThrow(() => pin(/** @type {any} */ ({})), 'a socket of no server of ours')
+    /** @type {any[]} */
+    const heard = []
+    onDrain(about => heard.push(about))
+    for (let n = 0; n < 2; n++) process.emit(/** @type {any} */ ('recycle:drain'), /** @type {any} */ ({ reason: 'rss', deadlineMs: 5 }))
+    t.same(heard, [{ reason: 'rss', deadlineMs: 5 }], 'once')
+  }
+})
