@@ -6,7 +6,7 @@
  */
 
 const { RecycleError } = require('./errors')
-const { parseSize, parseTime, formatSize } = require('./units')
+const { parseSize, parseTime } = require('./units')
 
 /**
  * @typedef {object} Kind how a value is read
@@ -162,7 +162,10 @@ function resolveOptions (given, { env = {}, parallelism, nameOf = o => o.name })
   }
   if (resolved.workers === 'auto') resolved.workers = 2 * parallelism + 1
   if (resolved.maxRssBytes !== null) resolved.hardRssBytes ??= Math.round(1.25 * resolved.maxRssBytes)
-  checkTogether(resolved, name => nameOf(/** @type {Option} */ (OPTIONS.find(o => o.name === name))))
+  checkTogether(resolved, name => {
+    const option = /** @type {Option} */ (OPTIONS.find(o => o.name === name))
+    return { called: nameOf(option), text: given[name] ?? env[option.env] }
+  })
   return Object.freeze(resolved)
 }
 
@@ -173,24 +176,18 @@ function check (option, name, given) {
   return value
 }
 
-/** @param {Options} options @param {(name: string) => string} nameOf */
-function checkTogether (options, nameOf) {
-  const { maxRssBytes, hardRssBytes, maxSurge, maxUnavailable, workers } = options
+/** @param {Options} options @param {(name: string) => { called: string, text: unknown }} of what was given */
+function checkTogether ({ maxRssBytes, hardRssBytes, maxSurge, maxUnavailable, workers }, of) {
+  const refuse = (/** @type {string} */ name, /** @type {string} */ accepts) => {
+    throw new RecycleError('RECYCLE_BAD_OPTION', { option: of(name).called, given: of(name).text, accepts })
+  }
   if (hardRssBytes !== null && (maxRssBytes === null || hardRssBytes < maxRssBytes)) {
-    throw new RecycleError('RECYCLE_BAD_OPTION', {
-      option: nameOf('hardRss'), given: formatSize(hardRssBytes), accepts: `a size of at least ${nameOf('maxRss')}, which must be set too`
-    })
+    refuse('hardRss', `a size of at least ${of('maxRss').called}, which must be set too`)
   }
   if (maxSurge === 0 && (maxUnavailable < 1 || workers < 2)) {
-    throw new RecycleError('RECYCLE_BAD_OPTION', {
-      option: nameOf('maxSurge'), given: 0, accepts: `0 only with ${nameOf('maxUnavailable')} of at least 1 and at least 2 workers`
-    })
+    refuse('maxSurge', `0 only with ${of('maxUnavailable').called} of at least 1 and at least 2 workers`)
   }
-  if (maxUnavailable >= workers) {
-    throw new RecycleError('RECYCLE_BAD_OPTION', {
-      option: nameOf('maxUnavailable'), given: maxUnavailable, accepts: `a whole number below that of the workers (${workers})`
-    })
-  }
+  if (maxUnavailable >= workers) refuse('maxUnavailable', `a whole number below that of the workers (${workers})`)
 }
 
 /** @param {number} value @param {number} min @param {number} max */

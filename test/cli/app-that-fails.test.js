@@ -1,0 +1,80 @@
+'use strict'
+
+const net = require('node:net')
+const path = require('node:path')
+const { once } = require('node:events')
+const t = require('tap')
+const { BIN, FIXTURES, freePort } = require('../support/fleet')
+const { runToEnd } = require('../support/processes')
+
+/** @param {string[]} args @param {Record<string, string>} [env] */
+const recycle = (args, env) => runToEnd([process.execPath, BIN, '--log', 'json', '-w', '3', ...args], { env })
+
+t.test('an app that is not there is said in one sentence, with exit code 1', async t => {
+  const { code, stderr } = await recycle(['no-such-app.js'])
+  t.equal(code, 1)
+  t.equal(stderr, 'recycle: the app no-such-app.js cannot be started: there is no such file\n')
+})
+
+t.test('a folder is said in one sentence, with exit code 1', async t => {
+  const dir = t.testdir({ 'server.js': '' })
+  const { code, stderr } = await recycle([dir])
+  t.equal(code, 1)
+  t.match(stderr, /^recycle: the app [^\n]+ cannot be started: it is a folder[^\n]*\n$/)
+})
+
+t.test('a file that may not be read is said in one sentence, with exit code 1', { skip: process.getuid?.() === 0 && 'root may read everything' }, async t => {
+  const dir = t.testdir({ 'app.js': '' })
+  require('node:fs').chmodSync(path.join(dir, 'app.js'), 0)
+  const { code, stderr } = await recycle([path.join(dir, 'app.js')])
+  t.equal(code, 1)
+  t.match(stderr, /^recycle: the app [^\n]+ cannot be started: [^\n]*EACCES[^\n]*\n$/)
+})
+
+t.test('a link that leads nowhere is said in one sentence, with exit code 1', async t => {
+  const dir = t.testdir({ 'app.js': t.fixture('symlink', 'gone.js') })
+  const { code, stderr } = await recycle([path.join(dir, 'app.js')])
+  t.equal(code, 1)
+  t.match(stderr, /^recycle: the app [^\n]+ cannot be started: [^\n]+\n$/)
+})
+
+const files = {
+  'throws while starting': ["throw new Error('no database')", 'no database'],
+  'has a syntax error': ['const = 3', 'SyntaxError'],
+  'requires what is not installed': ["require('not-installed')", "Cannot find module 'not-installed'"],
+  'exits 0 at once without listening': ['process.exit(0)', 'exited with code 0'],
+  'ends without listening': ['', 'exited with code 0'],
+  'rejects while starting': ["Promise.reject(new Error('no cache'))", 'no cache'],
+  'kills itself': ["process.kill(process.pid, 'SIGKILL')", 'killed by SIGKILL']
+}
+
+for (const [what, [source, error]] of Object.entries(files)) {
+  t.test(`an app that ${what}: its own error is shown and the run ends with exit code 1 after 5 deaths`, async t => {
+    const dir = t.testdir({ 'app.js': source })
+    const { code, stderr } = await recycle([path.join(dir, 'app.js')])
+    t.equal(code, 1)
+    t.match(stderr, error)
+    t.match(stderr.trimEnd().split('\n').at(-1), /^recycle: no worker becomes ready: 5 died or gave up in a row, /)
+    const events = stderr.split('\n').filter(line => line.startsWith('{')).map(line => JSON.parse(line).event)
+    t.equal(events.filter(event => event === 'fleet.failed').length, 1)
+    t.ok(events.filter(event => event === 'worker.spawn').length <= 7, 'no more than were being tried when it was clear')
+  })
+}
+
+t.test('a port in use: the app says so, and the run ends with exit code 1', async t => {
+  const port = await freePort()
+  const other = net.createServer().listen(port)
+  await once(other, 'listening')
+  t.teardown(() => other.close())
+  const { code, stderr } = await recycle([path.join(FIXTURES, 'plain.js')], { PORT: String(port) })
+  t.equal(code, 1)
+  t.match(stderr, 'EADDRINUSE')
+  t.match(stderr, /^recycle: no worker becomes ready: /m)
+})
+
+t.test('an app that never listens is given up after the ready timeout, with exit code 1', async t => {
+  const dir = t.testdir({ 'app.js': 'setInterval(() => {}, 1000)' })
+  const { code, stderr } = await recycle(['--ready-timeout', '300ms', path.join(dir, 'app.js')])
+  t.equal(code, 1)
+  t.match(stderr, /^recycle: no worker becomes ready: /m)
+})

@@ -1,0 +1,105 @@
+'use strict'
+
+const path = require('node:path')
+const t = require('tap')
+const { startCli, FIXTURES } = require('../support/fleet')
+const { get } = require('../support/client')
+const { becomesTrue } = require('../support/processes')
+
+const file = (/** @type {string} */ name) => path.join(FIXTURES, name)
+const about = async (/** @type {number} */ port, where = '/') => JSON.parse((await get(port, where)).body)
+
+t.test('an app is started as node would start it', async t => {
+  const { port, child, events, exited } = await startCli(t, [
+    '-w', '1', '--node-option', '--max-old-space-size=123', '--node-option=--expose-gc', file('introspect.js'), '--workers', '3', '-i', '--', 'x y'
+  ], { env: { NODE_OPTIONS: '--no-warnings' } })
+  const { pid } = await events.until('worker.ready')
+
+  await t.test('everything behind <app> is its own', async t => {
+    const { argv } = await about(port)
+    t.same(argv, ['--workers', '3', '-i', '--', 'x y'])
+    t.equal(events.all('worker.spawn').length, 1)
+  })
+
+  await t.test('it is the main module', async t => {
+    t.match(await about(port), { isMain: true, file: file('introspect.js') })
+  })
+
+  await t.test('it sees the node options in process.execArgv, and not our preload', async t => {
+    t.same((await about(port)).execArgv, ['--max-old-space-size=123', '--expose-gc'])
+  })
+
+  await t.test('its environment has RECYCLE_SLOT, and nothing else of ours', async t => {
+    const { env } = await about(port)
+    t.equal(env.RECYCLE_SLOT, '0')
+    t.equal(env.NODE_OPTIONS, '--no-warnings')
+    t.same(Object.keys(env).filter(name => /^RECYCLE_|^NODE_CHANNEL|^NODE_UNIQUE_ID/.test(name)), ['RECYCLE_SLOT'])
+  })
+
+  for (const where of ['/child', '/thread']) {
+    await t.test(`the preload keeps out of a ${where.slice(1)} of its own`, async t => {
+      t.same(await about(port, where), {
+        isThread: where === '/thread',
+        execArgv: ['--max-old-space-size=123', '--expose-gc'],
+        hasApi: false,
+        heedsSigterm: true,
+        RECYCLE_WORKER: null,
+        NODE_OPTIONS: '--no-warnings'
+      })
+    })
+  }
+
+  await t.test('RECYCLE_SLOT is kept across a recycle', async t => {
+    child.kill('SIGHUP')
+    const { slot, oldPid } = await events.until('recycled')
+    t.same([slot, oldPid], [0, pid])
+    t.equal((await about(port)).env.RECYCLE_SLOT, '0')
+  })
+
+  child.kill('SIGTERM')
+  t.same(await exited, { code: 0, signal: null })
+})
+
+t.test('each worker has a slot of its own', async t => {
+  const { events } = await startCli(t, ['-w', '4', file('plain.js')])
+  await events.until('worker.ready', { count: 4 })
+  t.same(events.all('worker.ready').map(line => line.slot).sort(), [0, 1, 2, 3])
+})
+
+t.test('recycle -- app.js runs app.js', async t => {
+  const { port, events } = await startCli(t, ['-w', '1', '--', file('introspect.js'), '-a'])
+  await events.until('worker.ready')
+  t.same((await about(port)).argv, ['-a'])
+})
+
+t.test('options come from the environment', async t => {
+  const { events } = await startCli(t, [file('plain.js')], { env: { RECYCLE_WORKERS: '2', RECYCLE_MAX_RSS: '2G', RECYCLE_NODE_OPTION: '--expose-gc --no-warnings' } })
+  const { options } = await events.until('fleet.start')
+  t.match(options, { workers: 2, maxRssBytes: 2 * 1024 ** 3, nodeOptions: ['--expose-gc', '--no-warnings'] })
+})
+
+t.test('an ESM app with a top-level await runs', async t => {
+  const { port, events } = await startCli(t, ['-w', '2', file('esm.mjs')])
+  await events.until('worker.ready', { count: 2 })
+  t.match(await get(port), { status: 200, body: 'top-level await' })
+})
+
+for (const prefix of [false, true]) {
+  t.test(`what workers print passes through${prefix ? ', with its slot in front by --prefix' : ''}`, async t => {
+    const { port, events, out, said } = await startCli(t, ['-w', '2', ...(prefix ? ['--prefix'] : []), file('speaks.js')])
+    const ready = await Promise.all([events.until('worker.ready', { count: 1 }), events.until('worker.ready', { count: 2 })])
+    const pid = Number((await get(port)).body)
+    const mark = prefix ? `[${ready.find(line => line.pid === pid)?.slot}] ` : ''
+    t.ok(await becomesTrue(() => out.length > 0 && said.length > 0))
+    t.same(out, [`${mark}out of ${pid}`])
+    t.same(said, [`${mark}err of ${pid}`])
+  })
+}
+
+t.test('--ready-on message waits for process.send("ready")', async t => {
+  const { child, events } = await startCli(t, ['-w', '1', '--ready-on', 'message', file('speaks.js')])
+  const { readyMs } = await events.until('worker.ready')
+  t.ok(readyMs >= 300, `the app says so 300 ms after it listens; it was ready after ${readyMs} ms`)
+  child.kill('SIGHUP')
+  t.match(await events.until('recycled'), { reason: 'reload', cut: 0 })
+})

@@ -1,0 +1,68 @@
+'use strict'
+
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+const t = require('tap')
+const { readJournal } = require('../..')
+const { startCli, freePort, BIN, FIXTURES } = require('../support/fleet')
+const { get } = require('../support/client')
+const { runToEnd } = require('../support/processes')
+
+const PLAIN = path.join(FIXTURES, 'plain.js')
+/** An app that stops its supervisor as soon as it listens. */
+const BRIEF = "require('node:http').createServer().listen(process.env.PORT, () => process.kill(process.ppid, 'SIGTERM'))"
+
+/** @param {string} text */
+const lines = text => text.split('\n').filter(Boolean)
+
+t.test('--log json writes pino\'s lines on stderr', async t => {
+  const dir = t.testdir({ 'app.js': BRIEF })
+  const { code, stdout, stderr } = await runToEnd([process.execPath, BIN, '-w', '1', '--log', 'json', path.join(dir, 'app.js')], { env: { PORT: String(await freePort()) } })
+  t.equal(code, 0)
+  t.equal(stdout, '')
+  const names = ['fleet.start', 'worker.spawn', 'fleet.stopping', 'worker.drain', 'worker.retire', 'stopped', 'fleet.stop']
+  t.same(lines(stderr).map(line => JSON.parse(line).event).filter(event => names.includes(event)), names)
+  for (const line of lines(stderr)) {
+    t.match(JSON.parse(line), { level: Number, time: Number, hostname: os.hostname(), name: 'recycle', event: String, msg: String })
+  }
+  const twice = lines(stderr).filter(line => {
+    const keys = [...line.replace(/"(options|budget)":\{.*?\}/g, '').matchAll(/[{,]"(\w+)":/g)].map(match => match[1])
+    return new Set(keys).size < keys.length
+  })
+  t.same(twice.slice(0, 1), [], 'no key comes twice in a line')
+})
+
+t.test('--log pretty writes a sentence per event, --log silent nothing', async t => {
+  const dir = t.testdir({ 'app.js': BRIEF })
+  const run = async (/** @type {string} */ log) => runToEnd([process.execPath, BIN, '-w', '1', '--log', log, path.join(dir, 'app.js')], { env: { PORT: String(await freePort()) } })
+  const pretty = await run('pretty')
+  t.equal(pretty.code, 0)
+  t.match(lines(pretty.stderr)[0], /^\d\d:\d\d:\d\d recycle \d+ starts 1 workers? of /)
+  t.match(lines(pretty.stderr).at(-1), /^\d\d:\d\d:\d\d stopped after 0 recycles$/)
+  t.same(await run('silent'), { code: 0, signal: null, stdout: '', stderr: '' })
+})
+
+t.test('--journal is NDJSON, and appended to by the next run', async t => {
+  const journal = path.join(t.testdir({}), 'run.ndjson')
+  for (let run = 1; run <= 2; run++) {
+    const { port, child, events, exited } = await startCli(t, ['-w', '2', '-i', '50ms', '--journal', journal, PLAIN])
+    await events.until('worker.ready', { count: 2 })
+    await get(port)
+    child.kill('SIGHUP')
+    await events.until('recycled', { count: 2 })
+    child.kill('SIGTERM')
+    t.same(await exited, { code: 0, signal: null })
+
+    const all = lines(fs.readFileSync(journal, 'utf8')).map(line => JSON.parse(line))
+    t.equal(all.filter(line => line.event === 'fleet.start').length, run)
+    t.equal(all.filter(line => line.event === 'fleet.stop').length, run)
+    t.equal(all.filter(line => line.event === 'recycled').length, 2 * run)
+    t.equal(all.at(-1).event, 'fleet.stop')
+    t.ok(all.some(line => line.event === 'worker.sample'))
+    for (const line of all) t.match(line, { v: 1, t: Number, event: String })
+    const read = []
+    for await (const line of readJournal(journal)) read.push(line)
+    t.same(read, all, 'readJournal() gives every line')
+  }
+})

@@ -1,0 +1,64 @@
+'use strict'
+
+const path = require('node:path')
+const t = require('tap')
+const { startCli, startFleet, FIXTURES } = require('../support/fleet')
+const { get, clientPerWorker, keepAsking } = require('../support/client')
+const { backoffMs } = require('../../lib/core/backoff')
+
+for (const [what, deed, left] of /** @type {const} */ ([
+  ['process.exit() in a request', '/exit', { code: 3, signal: null }],
+  ['an exception in a request', '/throw', { code: 1, signal: null }],
+  ['SIGKILL', null, { code: null, signal: 'SIGKILL' }],
+  ['SIGSEGV', null, { code: null, signal: 'SIGSEGV' }]
+])) {
+  t.test(`${what} costs one worker, which is replaced; the others notice nothing`, async t => {
+    const { port, supervisor, events } = await startFleet(t, 'many-faced.js', { workers: 3 })
+    const clients = await clientPerWorker(t, port, 3)
+    const [pid, agent] = [...clients].at(-1) ?? []
+    clients.delete(pid)
+    const stops = [...clients.values()].map(other => keepAsking(port, '/pid', other))
+    if (deed) t.match(await get(port, deed, { agent }), { status: null, error: 'ECONNRESET' })
+    else process.kill(pid, left.signal)
+
+    const crash = await events.until('worker.crash')
+    t.match(crash, { pid, ...left })
+    const ready = await events.until('worker.ready', { count: 4 })
+    t.equal(ready.slot, crash.slot)
+    await supervisor.ready()
+    t.match(supervisor.status().totals, { workers: 3, ready: 3, recycles: 0 })
+    t.match(await get(port, '/'), { status: 200 })
+    for (const stop of stops) {
+      const { requests, failures } = await stop()
+      t.ok(requests > 0)
+      t.same(failures, [])
+    }
+    t.equal(events.all('worker.crash').length, 1)
+  })
+}
+
+t.test('a worker that dies soon after it has become ready, again and again, does not end the run while another serves', async t => {
+  const { port, child, events, exited } = await startCli(t, ['-w', '2', '--stop-linger', '100ms', path.join(FIXTURES, 'doomed.js')], { env: { DOOMED: '0' } })
+  await events.until('worker.ready', { where: line => line.slot === 1 })
+  const crashes = []
+  for (let count = 1; count <= 5; count++) {
+    crashes.push(await events.until('worker.crash', { count }))
+    const answer = await get(port)
+    if (answer.error) t.match(answer.error, 'ECONNRESET', 'of the doomed one') // it may have taken this one with it
+  }
+  t.same(crashes.map(line => line.slot), [0, 0, 0, 0, 0])
+  t.same(events.all('fleet.failed'), [])
+  t.match(await get(port), { status: 200, body: '1' })
+  const spawns = events.all('worker.spawn').filter(line => line.slot === 0)
+  for (let i = 1; i < spawns.length; i++) t.ok(spawns[i].time - crashes[i - 1].time >= backoffMs(i), `wait ${i} is at least ${backoffMs(i)} ms`)
+  child.kill('SIGTERM')
+  t.same(await exited, { code: 0, signal: null })
+})
+
+t.test('when everybody dies soon after becoming ready, again and again, the run ends with exit code 1', async t => {
+  const { events, said, exited } = await startCli(t, ['-w', '3', path.join(FIXTURES, 'doomed.js')], { env: { DOOMED: 'all' } })
+  t.same(await exited, { code: 1, signal: null })
+  t.equal(events.all('fleet.failed').length, 1)
+  t.ok(events.all('worker.ready').length >= 3)
+  t.match(said.at(-1), /^recycle: no worker .*exited with code 9$/)
+})

@@ -1,0 +1,121 @@
+'use strict'
+
+const fs = require('node:fs')
+const path = require('node:path')
+const t = require('tap')
+const { startCli, startFleet, FIXTURES } = require('../support/fleet')
+const { Load } = require('../support/load')
+const { watchFleet } = require('../support/watch')
+
+const OPTIONS = { workers: 2, interval: '50ms', readyTimeout: '1s', killTimeout: '500ms' }
+
+/** A file that says how the app starts. @param {any} t */
+function moodFile (t) {
+  const file = path.join(t.testdir({ mood: 'well' }), 'mood')
+  return { file, set: (/** @type {string} */ mood) => fs.writeFileSync(file, mood) }
+}
+
+for (const [mood, why] of /** @type {const} */ ([
+  ['dies', 'it exited with code 7'],
+  ['never', 'it was not ready within 1000 ms'],
+  ['late', 'it was not ready within 1000 ms']
+])) {
+  t.test(`a replacement that ${mood === 'dies' ? 'dies at once' : mood === 'never' ? 'never listens' : 'boots too long'}: the old worker stays in service, and nothing fails`, async t => {
+    const { file, set } = moodFile(t)
+    process.env.MOOD = file
+    const { port, supervisor, events } = await startFleet(t, 'by-mood.js', OPTIONS)
+    const load = new Load({ port, connections: 10, thinkMs: 5 })
+    t.teardown(() => load.stop())
+    await load.after(50)
+    const [{ pid }] = supervisor.status().workers
+    const seen = watchFleet(supervisor)
+
+    set(mood)
+    await t.rejects(supervisor.recycle(0), { code: 'RECYCLE_NOT_READY', details: { slot: 0, why } })
+    await events.until('worker.unready', { count: 3 })
+    const unready = events.all('worker.unready')
+    for (const line of unready) t.match(line, { slot: 0, why })
+    t.ok(unready[0].nextTryMs < unready[1].nextTryMs && unready[1].nextTryMs < unready[2].nextTryMs, 'each try waits longer')
+    const tries = events.all('worker.spawn')
+    for (let i = 0; i + 1 < tries.length; i++) t.ok(tries[i + 1].t - unready[i].t >= unready[i].nextTryMs, 'as long as it says')
+    t.match(supervisor.status().workers.find(worker => worker.slot === 0), { pid, state: 'ready' })
+    t.same(events.all('worker.drain'), [])
+
+    set('well')
+    t.match(await events.until('recycled'), { slot: 0, oldPid: pid, reason: 'asked', cut: 0 }, 'as soon as it works it is replaced')
+    t.ok(seen.fewestReady >= 2, 'both slots were served all the time')
+    const { requests, failures, sockets } = await load.stop()
+    t.same(failures, [], `of ${requests} requests`)
+    t.equal(sockets, 10, 'no client ever reconnected')
+  })
+}
+
+t.test('a reload whose replacements fail stops after three, keeps the old workers and says so', async t => {
+  const { file, set } = moodFile(t)
+  process.env.MOOD = file
+  const { port, supervisor, events } = await startFleet(t, 'by-mood.js', OPTIONS)
+  const load = new Load({ port, connections: 10, thinkMs: 5 })
+  t.teardown(() => load.stop())
+  const pids = () => supervisor.status().workers.map(worker => worker.pid)
+  const before = pids()
+
+  set('dies')
+  await t.rejects(supervisor.reload(), { code: 'RECYCLE_ROLLOUT_STOPPED' })
+  t.same(pids(), before)
+  t.match(events.all('fleet.warning'), [{ warning: 'rollout-stopped', failures: 3 }])
+  t.equal(events.all('worker.unready').length, 3)
+  const { t: stoppedAt } = events.all('fleet.warning')[0]
+  await events.until('worker.sample', { where: line => line.t > stoppedAt + 1500 })
+  t.equal(events.all('worker.spawn').length, 3, 'nothing is tried any more')
+  t.same(events.all('worker.drain'), [])
+
+  set('well')
+  await supervisor.reload()
+  t.notOk(pids().some(pid => before.includes(pid)), 'repaired, it reloads')
+  t.equal(events.all('recycled').length, 2)
+  const { requests, failures, sockets } = await load.stop()
+  t.same(failures, [], `of ${requests} requests`)
+  t.equal(sockets, 10, 'no client ever reconnected')
+})
+
+t.test('two reloads at once are both over when every worker is newer than the second', async t => {
+  const { supervisor, events } = await startFleet(t, 'plain.js', { ...OPTIONS, workers: 3 })
+  const first = supervisor.reload()
+  await events.until('worker.spawn')
+  await Promise.all([first, supervisor.reload()])
+  const { generation } = events.all('fleet.reload')[1]
+  for (const worker of supervisor.status().workers) t.ok(worker.generation >= generation)
+  t.ok(events.all('recycled').length <= 4, 'only the one that was under way is replaced twice')
+})
+
+t.test('by SIGHUP: a failing reload is logged, the fleet serves on, and SIGHUP again works once the app is repaired', async t => {
+  const { file, set } = moodFile(t)
+  const { port, child, events, exited } = await startCli(t, ['-w', '2', '-i', '50ms', '--stop-linger', '100ms', path.join(FIXTURES, 'by-mood.js')], { env: { MOOD: file } })
+  await events.until('worker.ready', { count: 2 })
+  const load = new Load({ port, connections: 10, thinkMs: 5 })
+  t.teardown(() => load.stop())
+  await load.after(50)
+  set('dies')
+  child.kill('SIGHUP')
+  t.match(await events.until('fleet.warning'), { level: 40, warning: 'rollout-stopped', msg: /the old workers stay in service/ })
+  await load.after(50)
+  t.same(events.all('worker.drain'), [])
+  set('well')
+  child.kill('SIGHUP')
+  await events.until('recycled', { count: 2 })
+  await load.after(50)
+  t.same((await load.stop()).failures, [])
+  child.kill('SIGTERM')
+  t.same(await exited, { code: 0, signal: null })
+})
+
+t.test('one worker alone is reloaded without a gap', async t => {
+  const { port, supervisor } = await startFleet(t, 'plain.js', { ...OPTIONS, workers: 1 })
+  const loads = [true, false].map(keepAlive => new Load({ port, connections: 5, keepAlive }))
+  t.teardown(() => Promise.all(loads.map(load => load.stop())))
+  for (let i = 0; i < 5; i++) {
+    await loads[1].after(50)
+    await supervisor.reload()
+  }
+  for (const load of loads) t.same((await load.stop()).failures, [])
+})

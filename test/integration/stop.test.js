@@ -1,0 +1,121 @@
+'use strict'
+
+const http = require('node:http')
+const path = require('node:path')
+const { once } = require('node:events')
+const t = require('tap')
+const { startCli, startFleet, sumOfEnds, FIXTURES } = require('../support/fleet')
+const { get, clientPerWorker } = require('../support/client')
+const { Load } = require('../support/load')
+const { becomesTrue, livingOfGroup } = require('../support/processes')
+
+const APP = path.join(FIXTURES, 'many-faced.js')
+
+for (const signal of ['SIGTERM', 'SIGINT']) {
+  for (const keepAlive of [true, false]) {
+    t.test(`${signal} under load, ${keepAlive ? 'keep-alive' : 'a connection per request'}: nobody fails but who comes too late`, async t => {
+      const { port, child, events, exited } = await startCli(t, ['-w', '3', '--stop-linger', '200ms', APP])
+      await events.until('worker.ready', { count: 3 })
+      const load = new Load({ port, connections: 10, keepAlive, thinkMs: 2 })
+      t.teardown(() => load.stop())
+      await load.after(200)
+      child.kill(signal)
+      t.same(await exited, { code: 0, signal: null })
+      const { failures } = await load.stop()
+      t.same(failures.filter(failure => failure.error !== 'ECONNREFUSED'), [])
+      for (const stopped of events.all('stopped')) {
+        t.equal(stopped.cut, 0)
+        t.equal(sumOfEnds(stopped), stopped.connections, 'the audit adds up')
+      }
+      t.equal(events.all('stopped').length, 3)
+      t.equal(events.all('worker.retire').length, 3)
+      t.equal(events.lines.at(-1)?.event, 'fleet.stop')
+      t.same(livingOfGroup(child.pid), [])
+    })
+  }
+}
+
+t.test('idle connections are held for --stop-linger, and served, then closed', async t => {
+  const { port, child, events, exited } = await startCli(t, ['-w', '1', '--stop-linger', '1s', APP])
+  await events.until('worker.ready')
+  const [asking, silent] = [0, 1].map(() => new http.Agent({ keepAlive: true }))
+  for (const agent of [asking, silent]) t.match(await get(port, '/', { agent }), { status: 200 })
+  const [socket] = Object.values(silent.freeSockets)[0] ?? []
+  const closed = once(/** @type {any} */ (socket), 'close')
+
+  child.kill('SIGTERM')
+  const { time } = await events.until('worker.drain')
+  while ((await get(port)).status === 200); // until a new connection comes too late
+  // The address is given up first, then the workers are told: at most a few answers may still come before that.
+  let answer
+  for (let i = 0; i < 20 && answer?.headers.connection !== 'close'; i++) answer = await get(port, '/', { agent: asking })
+  t.match(answer, { status: 200, reused: true, headers: { connection: 'close' } })
+  await closed
+  t.ok(Date.now() - time >= 1000, 'it was held')
+  t.same(await exited, { code: 0, signal: null })
+  t.match(events.all('stopped')[0], { closedIdle: 1, cut: 0 })
+})
+
+t.test('a second SIGTERM stops now: what is in flight is cut, and named', async t => {
+  const { port, child, events, out, exited } = await startCli(t, ['-w', '2', '--kill-timeout', '1s', APP])
+  await events.until('worker.ready', { count: 2 })
+  const slow = get(port, '/slow?ms=60000&secret=1')
+  t.ok(await becomesTrue(() => out.length === 1), 'it is in flight')
+  child.kill('SIGTERM')
+  await events.until('fleet.stopping')
+  await events.until('worker.drain', { count: 2 })
+  child.kill('SIGTERM')
+  t.match(await slow, { status: null, error: 'ECONNRESET' })
+  t.same(await exited, { code: 0, signal: null })
+  const [stopped] = events.all('stopped').filter(line => line.cut)
+  t.match(stopped, { cut: 1, lost: false, cuts: [{ method: 'GET', path: '/slow', ageMs: Number, remotePort: Number }] })
+})
+
+t.test('a second SIGTERM also ends a worker that is stuck, by the kill timeout', async t => {
+  const { port, child, events, exited } = await startCli(t, ['-w', '2', '--kill-timeout', '500ms', APP])
+  await events.until('worker.ready', { count: 2 })
+  const clients = await clientPerWorker(t, port, 2)
+  const [[pid, agent]] = clients
+  const spun = get(port, '/spin', { agent })
+  child.kill('SIGTERM')
+  await events.until('worker.drain', { count: 2 })
+  child.kill('SIGTERM')
+  t.match(await spun, { error: 'ECONNRESET' })
+  t.same(await exited, { code: 0, signal: null })
+  t.match(events.all('worker.retire').find(line => line.pid === pid), { signal: 'SIGKILL' })
+})
+
+t.test('stop in the middle of a recycle under keep-alive load: nobody fails but who comes too late', async t => {
+  for (const moment of ['worker.condemn', 'worker.spawn', 'worker.ready', 'worker.drain', 'worker.retire', 'recycled']) {
+    const { port, child, events, exited } = await startCli(t, ['-w', '2', '-i', '50ms', '--stop-linger', '100ms', APP])
+    await events.until('worker.ready', { count: 2 })
+    const load = new Load({ port, connections: 10, thinkMs: 2 })
+    t.teardown(() => load.stop())
+    await load.after(100)
+    const soFar = events.all(moment).length
+    child.kill('SIGHUP')
+    await events.until(moment, { count: soFar + 1 })
+    child.kill('SIGTERM')
+    t.same(await exited, { code: 0, signal: null }, `at ${moment}: exit 0`)
+    const { failures } = await load.stop()
+    t.same(failures.filter(failure => failure.error !== 'ECONNREFUSED'), [], `at ${moment}: nobody fails`)
+    t.same(livingOfGroup(child.pid), [], `at ${moment}: nobody is left`)
+  }
+})
+
+t.test('stop before anybody is ready ends the run', async t => {
+  const { child, events, exited } = await startCli(t, ['-w', '3', APP])
+  await events.until('worker.spawn', { count: 3 })
+  child.kill('SIGTERM')
+  t.same(await exited, { code: 0, signal: null })
+  t.same(livingOfGroup(child.pid), [])
+})
+
+t.test('what is asked of a fleet that stops is rejected', async t => {
+  const { supervisor } = await startFleet(t, 'plain.js')
+  const stopped = supervisor.stop()
+  for (const verb of [() => supervisor.reload(), () => supervisor.recycle(0), () => supervisor.scale(3), () => supervisor.ready()]) {
+    await t.rejects(verb(), { code: 'RECYCLE_STOPPED' })
+  }
+  await stopped
+})
