@@ -3,7 +3,6 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { RecycleError } = require('../core/errors')
-const { openJournal } = require('../journal/writer')
 const { openLog } = require('./log')
 const { pickMeter } = require('./meter')
 const { Spawner } = require('./spawner')
@@ -21,7 +20,7 @@ const { Supervisor } = require('./supervisor')
 function assemble (app, args, options) {
   const file = findApp(app)
   const meter = pickMeter(options)
-  const journal = options.journal === null ? null : openJournal(options.journal)
+  const journal = options.journal === null ? null : require('../journal/writer').openJournal(options.journal)
   const log = openLog(options.log ?? (process.stderr.isTTY ? 'pretty' : 'json'), process.stderr)
   return new Supervisor(options, {
     spawner: new Spawner(file, args, options),

@@ -21,6 +21,10 @@ class Admission {
   /** Connections that this process has descriptors for. */
   ceiling = Infinity
   #limit = descriptorLimit()
+  /** Connections live for less than a second on average: they are even by themselves, and no level is worth its price. */
+  #isChurning = false
+  #gone = 0
+  #measuredAt = performance.now()
   #isShut = false
   #isClosed = false
 
@@ -62,10 +66,16 @@ class Admission {
   }
 
   get #mark () {
-    return Math.min(this.level, this.ceiling)
+    return this.#isChurning ? this.ceiling : Math.min(this.level, this.ceiling)
   }
 
-  /** After each connection that comes or goes. */
+  /** A connection has gone. */
+  lose () {
+    this.#gone++
+    this.consider()
+  }
+
+  /** A connection has come, or gone. */
   consider () {
     if (this.#isClosed) return
     if (this.#isShut) {
@@ -89,15 +99,24 @@ class Admission {
     this.link.send('full', { isAtCeiling: this.isAtCeiling })
   }
 
-  /** Counts this process's descriptors, where they may matter; with every beat. */
+  /** With every beat: how fast connections come and go, and how many descriptors there are, where that may matter. */
   measure () {
     const count = this.connections()
+    const seconds = (performance.now() - this.#measuredAt) / 1000
+    this.#isChurning = this.#gone / seconds > count
+    this.#gone = 0
+    this.#measuredAt = performance.now()
+    this.#countDescriptors(count)
+    this.consider()
+  }
+
+  /** @param {number} count */
+  #countDescriptors (count) {
     if (this.#limit === Infinity) return
     if (count >= COUNT_FROM * this.#limit || this.ceiling === Infinity) {
       const others = Math.max(0, openDescriptors() - count)
       this.ceiling = Math.max(1, this.#limit - others - Math.max(RESERVE_MIN, Math.ceil(RESERVE * this.#limit)))
     }
-    this.consider()
   }
 
   /** This worker drains: the gates are the drain's from now on. */

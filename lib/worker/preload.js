@@ -59,7 +59,7 @@ function enter (settings) {
   const beat = startBeacon(settings.beatMs, { link, traffic, lobby, admission }, orphaned)
 
   traffic.on('connection', () => admission.consider())
-  traffic.on('gone', () => admission.consider())
+  traffic.on('gone', () => admission.lose())
 
   let isDrained = false
   let isOrphan = false

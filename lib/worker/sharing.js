@@ -29,7 +29,9 @@ class Sharing {
     this.lobby = lobby
     this.handoff = handoff
     this.gates = gates
-    traffic.on('rest', () => { if (this.#count > 0) process.nextTick(() => this.#sweep()) })
+    traffic.on('rest', connection => {
+      if (this.#count > 0 && isLasting(connection)) process.nextTick(() => this.#sweep())
+    })
     link.on({
       share: ({ count }) => {
         this.#count = count
@@ -53,17 +55,21 @@ class Sharing {
       this.#count--
       this.handoff.offerGuest(guest)
     }
-    const before = performance.now() - LASTING_MS
     for (const gate of this.gates) {
       if (!gate.isMovable) continue
       for (const connection of this.traffic.idle(gate)) {
         if (this.#count <= 0 || !this.handoff.hasRoom) return
-        if (connection.isPinned || connection.idleSince === null || connection.since > before) continue
+        if (!isLasting(connection)) continue
         this.#count--
         this.handoff.offer(connection)
       }
     }
   }
+}
+
+/** @param {import('./connection').Connection} connection */
+function isLasting ({ isPinned, idleSince, since }) {
+  return !isPinned && idleSince !== null && performance.now() - since >= LASTING_MS
 }
 
 module.exports = { Sharing }
