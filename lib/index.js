@@ -3,6 +3,7 @@
 const os = require('node:os')
 const { RecycleError } = require('./core/errors')
 const { resolveOptions } = require('./core/options')
+const { drill } = require('./drill')
 const { readJournal } = require('./journal/reader')
 const { start } = require('./primary/start')
 
@@ -22,4 +23,4 @@ function supervise ({ app, args = [], ...given }) {
   return start(app, args, resolved)
 }
 
-module.exports = { supervise, readJournal, RecycleError }
+module.exports = { supervise, drill, readJournal, RecycleError }

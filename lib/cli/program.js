@@ -3,6 +3,8 @@
 const { Command, CommanderError } = require('commander')
 const { version } = require('../../package.json')
 const { RecycleError } = require('../core/errors')
+const { addDrill } = require('./drill')
+const { addReport } = require('./report')
 const { addRun } = require('./run')
 
 /** @param {string[]} argv */
@@ -14,7 +16,10 @@ async function main (argv) {
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(oneSentence(text)) })
   addRun(program)
+  addDrill(program)
+  addReport(program)
 
+  process.stdout.on('error', () => {}) // `| head` has seen enough
   if (argv.length <= 2) return program.outputHelp()
   try {
     await program.parseAsync(argv)

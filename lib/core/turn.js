@@ -1,12 +1,13 @@
 'use strict'
 
 /**
- * Whose turn it is. Of the condemned workers, the largest goes first; how many may recycle at once is what surge and
- * unavailability allow. A recycle holds its place from the spawning of the replacement until the old worker is gone.
+ * Whose turn it is. Of the condemned workers, the largest goes first, but nobody waits for ever behind larger ones: who
+ * has waited long goes before them. How many may recycle at once is what surge and unavailability allow. A recycle holds its place from the spawning of the replacement until the old worker is gone.
  *
  * @typedef {object} Candidate a condemned worker whose recycle has not begun
  * @property {number} slot
  * @property {number} bytes its size at the verdict
+ * @property {number} since ms since the epoch: when it was condemned
  * @property {number} notBefore ms since the epoch: its backoff
  *
  * @typedef {object} House
@@ -19,6 +20,8 @@
  * @typedef {{ slot: number, how: 'surge' | 'drain-first' }} Turn
  */
 
+const PATIENCE_MS = 10_000
+
 /**
  * @param {readonly Candidate[]} condemned
  * @param {House} house
@@ -29,7 +32,9 @@ function nextTurns (condemned, house, now) {
   let { surging, ready } = house
   /** @type {Turn[]} */
   const turns = []
-  const inOrder = condemned.filter(c => c.notBefore <= now).sort((a, b) => b.bytes - a.bytes || a.slot - b.slot)
+  const longWait = (/** @type {Candidate} */ c) => now - c.since >= PATIENCE_MS ? now - c.since : 0
+  const inOrder = condemned.filter(c => c.notBefore <= now)
+    .sort((a, b) => longWait(b) - longWait(a) || b.bytes - a.bytes || a.slot - b.slot)
   for (const { slot } of inOrder) {
     if (surging < house.maxSurge) {
       surging++

@@ -1,31 +1,173 @@
 'use strict'
 
+/**
+ * Reads journals as they are found: still being written, cut short by a crash, rotated, compressed. What is no journal
+ * line, or of a version that this code does not know, is passed over and counted. A file goes by in chunks, so a
+ * journal of any size takes the same memory.
+ */
+
 const fs = require('node:fs')
-const readline = require('node:readline')
+const { pipeline } = require('node:stream')
+const zlib = require('node:zlib')
 const { RecycleError } = require('../core/errors')
 
+const VERSION = 1
+const CHUNK_BYTES = 256 * 1024
+const MAX_LINE_CHARS = 8 * 1024 * 1024 // a longer one is not ours, and must not fill the memory
+
 /**
- * Reads a journal line by line. Lines that are no JSON objects (the last one, cut short by a crash) are passed over,
- * and so are versions this code does not know.
+ * @typedef {Record<string, any>} Line
+ *
+ * @typedef {object} Tally what was seen in a file
+ * @property {number} lines journal lines
+ * @property {number} skipped anything else, empty lines apart
+ * @property {number} unknown of those, lines of another version of the journal
+ */
+
+/**
+ * Reads one journal line by line, in the file's order. The file may be compressed by gzip: its content says so, not its
+ * name.
  *
  * @param {string} file
- * @returns {AsyncGenerator<Record<string, any>>}
+ * @returns {AsyncGenerator<Line>}
  * @throws {RecycleError} RECYCLE_UNREADABLE
  */
 async function * readJournal (file) {
-  const input = fs.createReadStream(file)
-  const failure = new Promise((resolve, reject) => {
-    input.once('open', resolve)
-    input.once('error', error => reject(new RecycleError('RECYCLE_UNREADABLE', { file, why: error.message })))
-  })
-  await failure
-  for await (const text of readline.createInterface({ input, crlfDelay: Infinity })) {
-    const line = parse(text)
-    if (line?.v === 1 && typeof line.event === 'string') yield line
+  for await (const lines of readFile(file, emptyTally())) {
+    for (const line of lines) yield line
   }
 }
 
-/** @param {string} text */
+/**
+ * Reads the journals of one fleet, rotated or written side by side, as one: ordered by time, as far as each file is. A
+ * file that is named twice is read once.
+ *
+ * @param {string[]} files in any order
+ * @param {Tally} [total] counts what was seen
+ * @returns {AsyncGenerator<Line[]>} lines, a batch at a time
+ * @throws {RecycleError} RECYCLE_UNREADABLE, also for a file that holds something, but not one journal line
+ */
+async function * readJournals (files, total = emptyTally()) {
+  const open = (await distinct(files)).map(file => new Cursor(file))
+  await Promise.all(open.map(cursor => cursor.fill()))
+  for (;;) {
+    for (const cursor of open.filter(cursor => cursor.isAtEnd)) {
+      open.splice(open.indexOf(cursor), 1)
+      addUp(total, cursor.check())
+    }
+    if (open.length === 0) return
+    const [first, second] = open.sort((a, b) => a.time - b.time)
+    yield first.takeUntil(second ? second.time : Infinity)
+    await first.fill()
+  }
+}
+
+/** Where one file has been read to. */
+class Cursor {
+  tally = emptyTally()
+  isAtEnd = false
+  /** @type {Line[]} */
+  #lines = []
+  #next = 0
+
+  /** @param {string} file */
+  constructor (file) {
+    this.file = file
+    this.batches = readFile(file, this.tally)
+  }
+
+  /** When the next line was written. */
+  get time () {
+    return timeOf(this.#lines[this.#next])
+  }
+
+  /** Takes the next line, and those after it that are not later than `time`. @param {number} time */
+  takeUntil (time) {
+    let end = this.#next + 1
+    while (end < this.#lines.length && timeOf(this.#lines[end]) <= time) end++
+    const taken = this.#lines.slice(this.#next, end)
+    this.#next = end
+    return taken
+  }
+
+  /** Reads on, where there is nothing left to take. */
+  async fill () {
+    while (this.#next >= this.#lines.length && !this.isAtEnd) {
+      const { value, done } = await this.batches.next()
+      this.isAtEnd = done === true
+      this.#lines = value ?? []
+      this.#next = 0
+    }
+  }
+
+  check () {
+    const { file, tally } = this
+    if (tally.lines > 0 || tally.skipped === 0) return tally
+    const why = tally.unknown > 0
+      ? 'its lines are of a version of the journal that this recycle does not know'
+      : 'it holds not one line of a journal'
+    throw new RecycleError('RECYCLE_UNREADABLE', { file, why })
+  }
+}
+
+/** @param {string} file @param {Tally} tally @returns {AsyncGenerator<Line[]>} */
+async function * readFile (file, tally) {
+  let rest = ''
+  let isOverlong = false
+  try {
+    for await (const text of await openText(file)) {
+      const end = text.lastIndexOf('\n')
+      if (end === -1) {
+        if (!isOverlong) rest += text
+        isOverlong ||= rest.length > MAX_LINE_CHARS
+        if (isOverlong) rest = ''
+        continue
+      }
+      const whole = isOverlong ? text.slice(text.indexOf('\n') + 1, end + 1) : rest + text.slice(0, end)
+      if (isOverlong) tally.skipped++
+      isOverlong = false
+      rest = text.slice(end + 1)
+      yield parseAll(whole, tally)
+    }
+  } catch (error) {
+    throw new RecycleError('RECYCLE_UNREADABLE', { file, why: /** @type {Error} */ (error).message })
+  }
+  if (isOverlong) tally.skipped++
+  else yield parseAll(rest, tally)
+}
+
+/** @param {string} file @returns {Promise<import('node:stream').Readable>} of text */
+async function openText (file) {
+  const input = fs.createReadStream(file, { highWaterMark: CHUNK_BYTES })
+  await new Promise((resolve, reject) => input.once('readable', () => resolve(undefined)).once('error', reject))
+  const head = input.read()
+  if (head === null) return input // it is empty
+  input.unshift(head)
+  if (head[0] !== 0x1f || head[1] !== 0x8b) return input.setEncoding('utf8')
+  // What a crash has cut short ends early, as a plain file does; it is not an error.
+  const unzip = zlib.createGunzip({ chunkSize: CHUNK_BYTES, finishFlush: zlib.constants.Z_SYNC_FLUSH })
+  pipeline(input, unzip, () => {}) // an error surfaces where `unzip` is read
+  return unzip.setEncoding('utf8')
+}
+
+/** @param {string} text whole lines @param {Tally} tally */
+function parseAll (text, tally) {
+  const lines = []
+  for (const one of text.split('\n')) {
+    if (one === '' || one === '\r') continue
+    const line = parse(one)
+    if (line?.v === VERSION && typeof line.event === 'string') {
+      lines.push(line)
+      tally.lines++
+    } else {
+      tally.skipped++
+      if (typeof line?.v === 'number' && typeof line.event === 'string') tally.unknown++
+    }
+  }
+  return lines
+}
+
+/** @param {string} text @returns {Line | null} */
 function parse (text) {
   try {
     return JSON.parse(text)
@@ -34,4 +176,34 @@ function parse (text) {
   }
 }
 
-module.exports = { readJournal }
+/** @param {Line} [line] */
+function timeOf (line) {
+  return typeof line?.t === 'number' ? line.t : -Infinity
+}
+
+/** @param {string[]} files */
+async function distinct (files) {
+  const seen = new Set()
+  const different = []
+  for (const file of files) {
+    const stat = await fs.promises.stat(file).catch(() => null) // opening it will say what is wrong
+    const key = stat?.isFile() ? `${stat.dev}:${stat.ino}` : file
+    if (!seen.has(key)) different.push(file)
+    seen.add(key)
+  }
+  return different
+}
+
+/** @returns {Tally} */
+function emptyTally () {
+  return { lines: 0, skipped: 0, unknown: 0 }
+}
+
+/** @param {Tally} total @param {Tally} tally */
+function addUp (total, { lines, skipped, unknown }) {
+  total.lines += lines
+  total.skipped += skipped
+  total.unknown += unknown
+}
+
+module.exports = { readJournal, readJournals, emptyTally }

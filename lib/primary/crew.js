@@ -71,7 +71,7 @@ class Crew extends EventEmitter {
 
   /** Sees to it that a slot has a worker again. @param {Slot} slot */
   refill (slot) {
-    const isEmpty = () => !this.isDismissed && slot.incumbent === null && !slot.isBusy && this.fleet.slots.get(slot.slot) === slot
+    const isEmpty = () => !this.isDismissed && slot.incumbent === null && slot.recycling === null && this.fleet.slots.get(slot.slot) === slot
     if (isEmpty()) setTimeout(() => { if (isEmpty()) this.boot(slot) }, backoffMs(slot.failures))
   }
 

@@ -16,7 +16,7 @@
  * @property {number} notBefore ms since the epoch: no spawn and no recycle before
  * @property {number} recycles
  * @property {string | null} lastReason
- * @property {boolean} isBusy a recycle of it is under way
+ * @property {Handle | null} recycling the worker whose recycle is under way
  */
 
 class Fleet {
@@ -37,7 +37,7 @@ class Fleet {
       notBefore: 0,
       recycles: 0,
       lastReason: null,
-      isBusy: false
+      recycling: null
     }
     this.slots.set(number, slot)
     return slot

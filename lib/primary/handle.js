@@ -30,6 +30,7 @@ class Handle extends EventEmitter {
   window = openWindow(0)
   /** Why it is to go; set once. @type {import('../core/verdict').Reason | 'scale' | 'stop' | null} */
   reason = null
+  condemnedAt = 0
   /** @type {import('../core/sample').Sample['wish']} */
   wish = null
   /** The addresses it listens on. @type {Set<string>} */

@@ -44,10 +44,10 @@ class Recycler extends EventEmitter {
     if (this.crew.isDismissed) return
     const slots = this.fleet.list()
     const condemned = slots
-      .filter(slot => !slot.isBusy && slot.incumbent?.isServing && slot.incumbent.reason !== null)
-      .map(slot => ({ slot: slot.slot, bytes: slot.incumbent?.sample?.rssBytes ?? 0, notBefore: slot.notBefore }))
+      .filter(slot => slot.recycling === null && slot.incumbent?.isServing && slot.incumbent.reason !== null)
+      .map(slot => ({ slot: slot.slot, bytes: slot.incumbent?.sample?.rssBytes ?? 0, since: slot.incumbent?.condemnedAt ?? 0, notBefore: slot.notBefore }))
     const { maxSurge, maxUnavailable } = this.options
-    const surging = slots.filter(slot => slot.isBusy).length
+    const surging = slots.filter(slot => slot.recycling !== null).length
     const house = { workers: slots.length, ready: this.fleet.serving().length, surging, maxSurge, maxUnavailable }
     for (const turn of nextTurns(condemned, house, Date.now())) {
       const recycle = this.#recycle(/** @type {Slot} */ (this.fleet.slots.get(turn.slot)), turn.how)
@@ -67,7 +67,7 @@ class Recycler extends EventEmitter {
     const { crew } = this
     const old = /** @type {Handle} */ (slot.incumbent)
     const reason = /** @type {string} */ (old.reason)
-    slot.isBusy = true
+    slot.recycling = old
     let why = how === 'surge' ? await crew.raise(slot) : null
     if (why === null && !crew.isDismissed) {
       this.fleet.vacate(slot, old)
@@ -75,7 +75,7 @@ class Recycler extends EventEmitter {
       if (how === 'drain-first' && !crew.isDismissed) why = await crew.raise(slot)
       await this.#account(slot, old, { reason, how, ...account, drainMs, tookMs: Date.now() - began })
     }
-    slot.isBusy = false
+    slot.recycling = null
     if (why !== null) this.#replacementFailed(slot, old, why)
     else if (reason === 'reload') this.rollout.succeeded()
     crew.refill(slot)
@@ -111,8 +111,8 @@ class Recycler extends EventEmitter {
     old.emit('recycled', { why })
     if (old.reason !== 'reload' || !this.rollout.failed()) return
     this.record('fleet.warning', { warning: 'rollout-stopped', failures: Rollout.PATIENCE })
-    for (const { incumbent, isBusy } of this.fleet.list()) {
-      if (incumbent?.reason !== 'reload' || isBusy) continue
+    for (const { incumbent, recycling } of this.fleet.list()) {
+      if (incumbent?.reason !== 'reload' || recycling) continue
       incumbent.reason = null
       this.record('worker.reprieve', { slot: incumbent.slot, pid: incumbent.pid })
     }

@@ -116,9 +116,9 @@ class Supervisor extends EventEmitter {
     const generation = this.#rollout.begin(isStale)
     this.#record('fleet.reload', { generation })
     await this.#look()
-    await this.#until(() => this.#rollout.wasStopped(generation) ||
-      (this.#fleet.all().every(handle => handle.generation >= generation && handle.isServing) &&
-      !this.#fleet.list().some(slot => slot.isBusy)))
+    const isOld = (/** @type {Handle | null} */ handle) => handle !== null && handle.generation < generation
+    await this.#until(() => this.#rollout.wasStopped(generation) || (!this.#fleet.all().some(isOld) &&
+      this.#fleet.list().every(slot => slot.incumbent?.isServing && !isOld(slot.recycling))))
     if (this.#rollout.wasStopped(generation)) throw new RecycleError('RECYCLE_ROLLOUT_STOPPED', { failures: Rollout.PATIENCE })
     this.#rollout.finish(generation)
   }
@@ -169,9 +169,9 @@ class Supervisor extends EventEmitter {
 
   /** Scales a slot away. @param {Slot} slot */
   async #dissolve (slot) {
-    await this.#until(() => !slot.isBusy)
+    await this.#until(() => slot.recycling === null)
     const { incumbent } = slot
-    slot.isBusy = true
+    slot.recycling = incumbent
     if (incumbent && !incumbent.isGone) {
       incumbent.reason ??= 'scale'
       this.#fleet.vacate(slot, incumbent)
@@ -184,6 +184,7 @@ class Supervisor extends EventEmitter {
 
   async #stop () {
     clearInterval(this.#timer)
+    this.watch.stop()
     this.balance.stop()
     this.crew.dismiss()
     this.#record('fleet.stopping', {})

@@ -21,6 +21,7 @@ const LATE_MS = 1000
 class Watch {
   /** @type {WeakMap<Handle, import('./meter').Probe>} */
   #probes = new WeakMap()
+  isStopped = false
   #isLooking = false
   #lookAgain = false
   #lastLook = Date.now()
@@ -54,6 +55,11 @@ class Watch {
     return await this.#probes.get(handle)?.read(Date.now()) ?? null
   }
 
+  /** From here on nobody is judged. */
+  stop () {
+    this.isStopped = true
+  }
+
   /** One look at everybody. A call during a look has another one follow. */
   async look () {
     this.#lookAgain = true
@@ -74,13 +80,13 @@ class Watch {
     await Promise.all(this.fleet.serving().map(async handle => {
       if (slept) handle.heardAt = now
       const reading = await this.#probes.get(handle)?.read(now) ?? null
-      if (handle.isServing) this.#judge(handle, this.#observe(handle, reading, now), now)
+      if (handle.isServing && !this.isStopped) this.#judge(handle, this.#observe(handle, reading, now), now)
     }))
   }
 
   /** @param {Handle} handle @param {import('../core/sample').Reading | null} reading @param {number} now */
   #observe (handle, reading, now) {
-    const silentMs = now - handle.heardAt
+    const silentMs = Math.max(0, now - handle.heardAt)
     const isSpared = silentMs >= handle.budget.stuckMs && (handle.latest.debugged || isTraced(handle.pid))
     const { requests, connections, inFlight, elu } = handle.latest
     const sample = makeSample(now, reading, {
@@ -99,6 +105,7 @@ class Watch {
     if (handle.reason !== null) return
     handle.reason = verdict(handle.window, handle.budget, now)
     if (handle.reason === null) return
+    handle.condemnedAt = now
     const { metric, softBytes, hardBytes } = handle.budget
     this.record('worker.condemn', {
       slot: handle.slot,

@@ -43,7 +43,10 @@ class Admission {
         if (this.#isShut && !this.#reopen(this.#mark)) this.#sayFull()
         this.consider()
       },
-      shut: () => this.shut(() => link.send('shut'))
+      shut: () => {
+        link.expect(1) // the order to drain follows
+        this.shut(() => link.send('shut'))
+      }
     })
   }
 

@@ -42,6 +42,11 @@ class Connection {
     return this.exchanges.length === 0 && this.socket.writableLength === 0
   }
 
+  /** Our side is done with it: a response has said `Connection: close`. */
+  get isEnding () {
+    return this.isAnnounced || this.socket.writableEnded || this.socket.destroyed
+  }
+
   /** The protocol is the app's own: a WebSocket, say, or a raw TCP server. */
   get isForeign () {
     const top = /** @type {any} */ (this.secure ?? this.socket)

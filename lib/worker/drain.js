@@ -157,9 +157,7 @@ class Drain {
 
   /** @param {import('./connection').Connection} connection @param {import('./connection').Exchange} exchange */
   #rest (connection, { response }) {
-    if (connection.session === null) {
-      if (response.shouldKeepAlive === false) connection.isAnnounced = true
-    }
+    if (connection.session === null && (response.shouldKeepAlive === false || connection.socket.writableEnded)) connection.isAnnounced = true
     if (response.writableFinished) this.account.finished++
     else if (connection.fate !== 'cut') this.account.aborted++
     if (this.#sweepScheduled || performance.now() < this.#sweepNotBefore) return
@@ -192,7 +190,7 @@ class Drain {
       this.#idle.delete(connection)
       const { socket } = connection
       // Nothing has been read since it was seen idle: it still is.
-      if (!socket.destroyed && socket.bytesRead === bytesRead && connection.isQuiet) this.handoff.offer(connection)
+      if (!connection.isEnding && socket.bytesRead === bytesRead && connection.isQuiet) this.handoff.offer(connection)
     }
     for (const guest of this.lobby.movable) {
       if (!this.handoff.hasRoom) return

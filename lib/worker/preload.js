@@ -67,6 +67,7 @@ function enter (settings) {
   function orphaned () {
     if (isOrphan) return
     isOrphan = true
+    link.expect(1)
     if (isDrained) return leaveAlone(settings.killTimeoutMs)
     lobby.keepAll()
     handoff.relinquish()
@@ -79,7 +80,12 @@ function enter (settings) {
     worker.exitedAfterDisconnect = true
     orphaned()
   })
-  link.on({ drain: order => drain.begin(order) })
+  link.on({
+    drain (order) {
+      link.expect(1) // it waits for its SIGTERM, though nothing else may be left to do
+      drain.begin(order)
+    }
+  })
   offerApi({ link, traffic })
   link.send('hello')
 }

@@ -55,7 +55,7 @@ class Traffic extends EventEmitter {
   idle (gate) {
     const between = new Set(betweenRequests(gate.server).map(socket => socket[kConnection]))
     return [...this.connections].filter(c =>
-      c.gate === gate && c.secure === null && c.isQuiet && !c.isForeign && !c.socket.destroyed &&
+      c.gate === gate && c.secure === null && c.isQuiet && !c.isForeign && !c.isEnding &&
       (between.has(c) || c.socket.bytesRead === 0))
   }
 

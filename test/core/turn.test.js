@@ -5,7 +5,7 @@ const fc = require('fast-check')
 const { nextTurns } = require('../../lib/core/turn')
 
 const HOUSE = { workers: 4, ready: 4, surging: 0, maxSurge: 1, maxUnavailable: 0 }
-const candidate = (/** @type {number} */ slot, bytes = 0, notBefore = 0) => ({ slot, bytes, notBefore })
+const candidate = (/** @type {number} */ slot, bytes = 0, notBefore = 0, since = 0) => ({ slot, bytes, notBefore, since })
 
 t.test('nobody condemned, nobody\'s turn', async t => {
   t.same(nextTurns([], HOUSE, 0), [])
@@ -43,7 +43,7 @@ t.test('a slot in backoff waits, and holds nobody up', async t => {
 })
 
 t.test('whatever the house, the limits hold', async t => {
-  const condemned = fc.uniqueArray(fc.record({ slot: fc.nat(20), bytes: fc.nat(), notBefore: fc.nat(10) }), { selector: c => c.slot })
+  const condemned = fc.uniqueArray(fc.record({ slot: fc.nat(20), bytes: fc.nat(), since: fc.nat(20_000), notBefore: fc.nat(10) }), { selector: c => c.slot })
   const house = fc.record({ workers: fc.integer({ min: 1, max: 20 }), ready: fc.nat(20), surging: fc.nat(5), maxSurge: fc.nat(5), maxUnavailable: fc.nat(5) })
   fc.assert(fc.property(condemned, house, (condemned, house) => {
     const turns = nextTurns(condemned, house, 5)
@@ -54,4 +54,11 @@ t.test('whatever the house, the limits hold', async t => {
     if (turns.some(turn => condemned.every(c => c.slot !== turn.slot || c.notBefore > 5))) throw new Error('not condemned, or in backoff')
   }))
   t.pass()
+})
+
+t.test('who has waited for ten seconds goes before larger ones', async t => {
+  const house = { workers: 3, ready: 3, surging: 0, maxSurge: 1, maxUnavailable: 0 }
+  const waiting = [candidate(0, 900, 0, 19_000), candidate(1, 100, 0, 5000), candidate(2, 200, 0, 6000)]
+  t.same(nextTurns(waiting, house, 14_999).map(turn => turn.slot), [0], 'the largest, as long as nobody has waited long')
+  t.same(nextTurns(waiting, house, 20_000).map(turn => turn.slot), [1], 'the one that has waited longest')
 })

@@ -1,27 +1,34 @@
 'use strict'
 
-const t = require('tap')
-const { startFleet, sumOfEnds } = require('../support/fleet')
-const { Load } = require('../support/load')
+const { startFleet, sumOfEnds } = require('./fleet')
+const { Load } = require('./load')
 
-for (const handoff of [true, false]) {
+const RECYCLES = 25
+
+/**
+ * A hundred recycles under load: four kinds of clients, 25 recycles each. Nobody fails, and every account adds up.
+ *
+ * @param {any} t tap's
+ * @param {boolean} handoff
+ */
+function recycleUnderLoad (t, handoff) {
   for (const [name, how] of Object.entries({
     'keep-alive GETs': { keepAlive: true },
     'keep-alive 16 KB POSTs': { keepAlive: true, postBytes: 16 * 1024 },
     'a connection per GET': { keepAlive: false },
     'a connection per 16 KB POST': { keepAlive: false, postBytes: 16 * 1024 }
   })) {
-    t.test(`recycling drops nothing: ${name}, ${handoff ? 'with' : 'without'} hand-off`, async t => {
+    t.test(`recycling drops nothing: ${name}, ${handoff ? 'with' : 'without'} hand-off`, async (/** @type {any} */ t) => {
       const { port, supervisor, events } = await startFleet(t, 'plain.js', { workers: 3, handoff })
       const load = new Load({ port, connections: 20, ...how })
-      for (let i = 0; i < 25; i++) {
+      for (let i = 0; i < RECYCLES; i++) {
         await load.after(50)
         await supervisor.recycle(i % 3)
       }
       const { requests, failures, sockets } = await load.stop()
       t.same(failures, [], `of ${requests} requests`)
       const recycles = events.all('recycled')
-      t.equal(recycles.length, 25)
+      t.equal(recycles.length, RECYCLES)
       if (handoff && how.keepAlive) t.equal(sockets, 20, 'no client ever reconnected')
       for (const recycled of recycles) {
         t.equal(recycled.cut, 0)
@@ -30,3 +37,5 @@ for (const handoff of [true, false]) {
     })
   }
 }
+
+module.exports = { recycleUnderLoad }

@@ -1,0 +1,96 @@
+'use strict'
+
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+const { RecycleError } = require('../core/errors')
+const { resolveOptions } = require('../core/options')
+const { partOptions } = require('./options')
+const { Run } = require('./run')
+const { freePort } = require('./target')
+
+const PROGRESS_EVERY_MS = 250
+
+/**
+ * @typedef {import('./verdict').Verdict & {
+ *   requests: number, dropped: number, recycles: number, sockets: number, errors: Record<string, number>,
+ *   url: string | null, file: string
+ * }} Outcome `sockets`: how many connections the clients opened; `errors`: drops by their error; `file`: the run file
+ */
+
+/**
+ * Finds out whether an app loses requests when its workers are recycled: runs it under `supervise()`, drives it with
+ * load, recycles all along, and stops it under load.
+ *
+ * A drop, strictly: a request that a client sent and that got no complete response with an expected status: reset,
+ * closed before or during the response, timed out, or answered with another status. Counted at each request; what is in
+ * flight at the end is waited for.
+ *
+ * Takes the options of `supervise()` but for `journal`, and its own:
+ *
+ * - `url` (text, `http:` or `https:`): where the load goes. Default: where the app listens, which is asked by PORT in its
+ *   environment to take this process's PORT, or a free one. PORT is set in `process.env` while it lasts.
+ * - `connections` (1 to 100000, default 50), `loadWorkers` (1 to 256, default 1): clients, and the processes they are in.
+ * - `duration` (100 ms to 24 days, default 30 s), `timeout` (from 10 ms, default 10 s).
+ * - `method`, `path`, `header` ("Name: value", a list of these, or an object), `body` (text or Buffer).
+ * - `rate` (1 to 1000000 requests per second; default: as fast as it goes): latency is then measured from when each
+ *   request was due.
+ * - `expect` (statuses, "2xx", "200-299", or a list; default 200 to 399), `keepAlive` (default true).
+ * - `recycleEvery` (from 10 ms; default 2 s, or never where one of `maxRss`, `maxRequests`, `maxAge` is given).
+ * - `out`: the run file; default: one in the system's temporary folder, which is the caller's to delete.
+ * - `signal` ends the load early; `onProgress` is given the figures so far, 4 times a second.
+ *
+ * @param {{ app: string, args?: string[], signal?: AbortSignal, onProgress?: (figures: import('./progress').Figures) => void } & Record<string, any>} options
+ * @returns {Promise<Outcome>} `exitCode` 0: nothing was dropped; 1: something was; 2: inconclusive, `sentence` says why
+ * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_UNKNOWN_OPTION, RECYCLE_BAD_USAGE, RECYCLE_NO_APP, RECYCLE_JOURNAL
+ *   and what `supervise()` throws
+ */
+async function drill ({ app, args = [], signal, onProgress, ...given }) {
+  const { own, supervisors } = partOptions(given)
+  const resolve = (/** @type {string} */ journal) =>
+    resolveOptions({ log: 'silent', ...supervisors, journal }, { parallelism: os.availableParallelism() })
+  return drillResolved(app, args, own, resolve, { signal, onProgress })
+}
+
+/**
+ * @param {string} app
+ * @param {string[]} args
+ * @param {import('./options').DrillOptions} own
+ * @param {(journal: string) => import('../core/options').Options} resolve the supervisor's options, with this journal
+ * @param {{ signal?: AbortSignal, onProgress?: (figures: import('./progress').Figures) => void }} [how]
+ * @returns {Promise<Outcome>}
+ */
+async function drillResolved (app, args, own, resolve, { signal, onProgress = () => {} } = {}) {
+  const options = resolve(own.out ?? 'a file') // what is wrong with them is said before a file is made
+  const file = openRunFile(own.out)
+  const portBefore = process.env.PORT
+  process.env.PORT ||= String(own.url?.port || await freePort())
+  const run = new Run(own, { ...options, journal: file }, file)
+  const progress = setInterval(() => onProgress(run.figures()), PROGRESS_EVERY_MS)
+  let outcome
+  try {
+    await run.go(app, args, signal)
+    onProgress(run.figures())
+    outcome = run.outcome()
+    return outcome
+  } finally {
+    clearInterval(progress)
+    await run.clear()
+    if (!outcome && own.out === null) fs.rmSync(path.dirname(file), { recursive: true })
+    if (portBefore === undefined) delete process.env.PORT
+    else process.env.PORT = portBefore
+  }
+}
+
+/** @param {string | null} out @returns {string} an empty file */
+function openRunFile (out) {
+  if (out === null) return path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'recycle-drill-')), 'run.ndjson')
+  try {
+    fs.writeFileSync(out, '')
+    return out
+  } catch (error) {
+    throw new RecycleError('RECYCLE_JOURNAL', { file: out, why: /** @type {Error} */ (error).message })
+  }
+}
+
+module.exports = { drill, drillResolved }

@@ -1,0 +1,140 @@
+'use strict'
+
+/** The load as the drill sees it: processes that send requests, and what they report, put together. */
+
+const { EventEmitter } = require('node:events')
+const { fork } = require('node:child_process')
+const path = require('node:path')
+const { mergeTicks, quantile } = require('./tally')
+
+const LOAD_PROCESS = path.join(__dirname, 'load-process.js')
+
+/** @typedef {import('./tally').Tick} Tick */
+
+/** Emits `line` with each `client.tick` and `client.drop`, and `died` when a process of it ends before its time. */
+class Load extends EventEmitter {
+  requests = 0
+  dropped = 0
+  sockets = 0
+  /** Drops by error. @type {Map<string, number>} */
+  errors = new Map()
+  /** @type {Map<number, number>} */
+  #latency = new Map()
+  /** Buckets that not everybody has reported yet, by their start. @type {Map<number, Tick>} */
+  #ticks = new Map()
+  /** @type {Process[]} */
+  #processes = []
+
+  /**
+   * @param {import('./client').Plan & { connections: number, rate: number | null }} plan
+   * @param {number} processes among which connections and rate are divided
+   */
+  constructor ({ connections, rate, body, ...plan }, processes) {
+    super()
+    this.plans = Array.from({ length: processes }, (_, i) => {
+      const share = Math.floor(connections / processes) + (i < connections % processes ? 1 : 0)
+      return { ...plan, body: body?.toString('base64') ?? null, connections: share, rate: rate === null ? null : rate * share / connections }
+    })
+  }
+
+  /** Resolves when every process stands ready. */
+  async open () {
+    this.#processes = this.plans.map(() => new Process(this))
+    await this.#all('up', (process, i) => process.say('plan', { plan: this.plans[i] }))
+  }
+
+  start () {
+    for (const process of this.#processes) process.say('start')
+  }
+
+  /** Resolves when every client knows that the fleet may go away. */
+  async announceStop () {
+    await this.#all('warned', process => process.say('stopping'))
+  }
+
+  /** Resolves when everything that was sent is answered, or dropped, and counted. */
+  async end () {
+    await this.#all('done', process => process.say('end'))
+    this.kill()
+  }
+
+  kill () {
+    for (const { child } of this.#processes) child.kill('SIGKILL')
+  }
+
+  /** Of all requests answered so far, ms. */
+  get p99Ms () {
+    return quantile(this.#latency, 0.99)
+  }
+
+  /**
+   * @param {string} answer
+   * @param {(process: Process, i: number) => void} order
+   */
+  async #all (answer, order) {
+    await Promise.all(this.#processes.map((process, i) => {
+      order(process, i)
+      return process.heard(answer)
+    }))
+  }
+
+  /** @param {{ ticks: Tick[], drops: import('./client').Drop[] }} report */
+  take ({ ticks, drops }) {
+    for (const tick of ticks) {
+      const before = this.#ticks.get(tick.t)
+      this.#ticks.set(tick.t, before ? mergeTicks(before, tick) : tick)
+      this.requests += tick.requests
+      this.dropped += tick.dropped
+      for (const [ms, count] of tick.latency) this.#latency.set(ms, (this.#latency.get(ms) ?? 0) + count)
+    }
+    for (const drop of drops) {
+      this.errors.set(drop.error, (this.errors.get(drop.error) ?? 0) + 1)
+      this.emit('line', { v: 1, event: 'client.drop', ...drop })
+    }
+    const reported = Math.min(...this.#processes.map(({ reportedBefore }) => reportedBefore))
+    for (const [t, tick] of [...this.#ticks].sort(([a], [b]) => a - b)) {
+      if (t >= reported) break
+      this.#ticks.delete(t)
+      this.emit('line', { v: 1, event: 'client.tick', ...tick })
+    }
+  }
+}
+
+/** One process of the load. */
+class Process {
+  /** Buckets that start before this have been reported. */
+  reportedBefore = -Infinity
+  /** @type {Set<string>} */
+  #said = new Set()
+  #events = new EventEmitter()
+
+  /** @param {Load} load */
+  constructor (load) {
+    this.child = fork(LOAD_PROCESS, { execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+    this.child.on('message', (/** @type {any} */ message) => {
+      if (message.type === 'ticks') {
+        this.reportedBefore = message.before ?? Infinity
+        load.take(message)
+      }
+      if (message.type === 'done') load.sockets += message.sockets
+      this.#said.add(message.type)
+      this.#events.emit(message.type)
+    })
+    this.child.on('error', () => {}) // what it was sent when it had died; its exit says so
+    this.child.on('exit', (code, signal) => {
+      if (!this.#said.has('done')) load.emit('died', signal ?? `code ${code}`)
+    })
+  }
+
+  /** @param {string} type @param {Record<string, any>} [fields] */
+  say (type, fields) {
+    if (this.child.connected) this.child.send({ type, ...fields })
+  }
+
+  /** @param {string} type @returns {Promise<void>} resolves when it has said so */
+  async heard (type) {
+    if (!this.#said.has(type)) await new Promise(resolve => this.#events.once(type, resolve))
+  }
+}
+
+module.exports = { Load }

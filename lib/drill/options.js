@@ -1,0 +1,176 @@
+'use strict'
+
+/** The drill's own options, as data, in the form of lib/core/options.js. Flags and help are made from it. */
+
+const http = require('node:http')
+const { RecycleError } = require('../core/errors')
+const { OPTIONS } = require('../core/options')
+const { parseTime } = require('../core/units')
+
+/**
+ * @typedef {Omit<import('../core/options').Option, 'env' | 'key'>} DrillOption
+ *
+ * @typedef {object} DrillOptions
+ * @property {URL | null} url
+ * @property {number} connections
+ * @property {number} durationMs
+ * @property {string} method
+ * @property {string} path
+ * @property {Record<string, string | string[]>} headers
+ * @property {Buffer | null} body
+ * @property {number | null} rate requests per second
+ * @property {number[][]} expect ranges of statuses
+ * @property {boolean} keepAlive
+ * @property {number} timeoutMs
+ * @property {number | null} recycleEveryMs
+ * @property {number} loadWorkers
+ * @property {string | null} out
+ */
+
+const LONGEST_MS = 2 ** 31 - 1
+
+/** @type {Record<string, (...a: any[]) => import('../core/options').Kind>} */
+const kinds = {
+  count: (min, max) => ({
+    accepts: `a whole number from ${min} to ${max}`,
+    read: value => /^\d+$/.test(String(value)) && value >= min && value <= max ? Number(value) : undefined
+  }),
+  time: (min, text) => ({
+    accepts: `a time of ${text} to 24 days, such as 500ms, 30s or 2h`,
+    read: value => {
+      const time = parseTime(value)
+      return time !== undefined && time >= min && time <= LONGEST_MS ? time : undefined
+    }
+  }),
+  url: () => ({
+    accepts: 'a URL that begins with http:// or https://',
+    read: value => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol) ? new URL(value) : undefined
+  }),
+  method: () => ({
+    accepts: 'an HTTP method, such as GET or POST',
+    read: value => http.METHODS.includes(String(value).toUpperCase()) && !/^connect$/i.test(value) ? String(value).toUpperCase() : undefined
+  }),
+  path: () => ({
+    accepts: 'a path that begins with /',
+    read: value => /^\/[^\s#]*$/.test(value) ? value : undefined
+  }),
+  headers: () => ({ accepts: 'Name: value', read: readHeaders }),
+  text: () => ({
+    accepts: 'text',
+    read: value => Buffer.isBuffer(value) ? value : typeof value === 'string' ? Buffer.from(value) : undefined
+  }),
+  statuses: () => ({ accepts: 'statuses, classes or ranges, such as 200,404 or 2xx or 200-299', read: readStatuses }),
+  file: () => ({
+    accepts: 'a path',
+    read: value => typeof value === 'string' && value !== '' ? value : undefined
+  }),
+  boolean: () => ({
+    accepts: 'true or false',
+    read: value => typeof value === 'boolean' ? value : undefined
+  })
+}
+
+/** @type {readonly Readonly<DrillOption & { key: string }>[]} */
+const DRILL_OPTIONS = Object.freeze([
+  row('connections', '-c, --connections <n>', kinds.count(1, 100_000), 50, '50', 'clients, each with one connection at a time'),
+  row('duration', '-d, --duration <time>', kinds.time(100, '100ms'), 30_000, '30s', 'how long the load lasts before the fleet is stopped under it', 'durationMs'),
+  row('url', '--url <url>', kinds.url(), null, 'where the app listens', 'where the load goes'),
+  row('method', '--method <method>', kinds.method(), 'GET', 'GET', 'of each request'),
+  row('path', '--path <path>', kinds.path(), '/', '/', 'of each request, with its query'),
+  row('header', '-H, --header <name: value>', kinds.headers(), {}, 'none', 'of each request; repeatable', 'headers'),
+  row('body', '--body <text>', kinds.text(), null, 'none', 'of each request'),
+  row('rate', '--rate <n>', kinds.count(1, 1_000_000), null, 'as fast as it goes', 'requests per second, over all connections; latency then counts from when each was due'),
+  row('expect', '--expect <statuses>', kinds.statuses(), [[200, 399]], '2xx,3xx', 'any other status is a drop'),
+  row('keepAlive', '--no-keep-alive', kinds.boolean(), true, 'on', 'a connection for every request'),
+  row('timeout', '--timeout <time>', kinds.time(10, '10ms'), 10_000, '10s', 'without a complete response by then, a request is dropped', 'timeoutMs'),
+  row('recycleEvery', '--recycle-every <time>', kinds.time(10, '10ms'), null, '2s; never, where a budget is given', 'how often a worker is recycled, slot by slot', 'recycleEveryMs'),
+  row('loadWorkers', '--load-workers <n>', kinds.count(1, 256), 1, '1', 'processes that make the load'),
+  row('out', '--out <file>', kinds.file(), null, 'none', 'write the run to this file: the journal and what the clients saw, as NDJSON')
+])
+
+const DEFAULT_EVERY_MS = 2000
+
+/**
+ * @param {string} name @param {string} flags @param {import('../core/options').Kind} kind @param {any} fallback
+ * @param {string} shown @param {string} help @param {string} [key]
+ */
+function row (name, flags, kind, fallback, shown, help, key = name) {
+  const [, short, flag] = /** @type {RegExpExecArray} */ (/^(?:(-\w), )?(--.*)$/.exec(flags))
+  return Object.freeze({ name, key, short, flag, kind, fallback, shown, help })
+}
+
+/**
+ * Parts the drill's options from the supervisor's, and reads its own.
+ *
+ * @param {Record<string, any>} given
+ * @param {(option: Pick<DrillOption, 'name' | 'flag'>) => string} [nameOf] what an option is called where it was given
+ * @returns {{ own: DrillOptions, supervisors: Record<string, any> }}
+ * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_UNKNOWN_OPTION
+ */
+function partOptions (given, nameOf = option => option.name) {
+  const supervisors = { ...given }
+  /** @type {any} */
+  const own = {}
+  for (const option of DRILL_OPTIONS) {
+    const { name, key, kind, fallback } = option
+    delete supervisors[name]
+    const value = given[name] ?? undefined
+    own[key] = value === undefined ? fallback : kind.read(value)
+    if (own[key] === undefined) throw new RecycleError('RECYCLE_BAD_OPTION', { option: nameOf(option), given: value, accepts: kind.accepts })
+  }
+  const known = OPTIONS.map(({ name }) => name).filter(name => name !== 'journal') // it is part of the run file
+  const unknown = Object.keys(supervisors).find(name => !known.includes(name))
+  if (unknown) throw new RecycleError('RECYCLE_UNKNOWN_OPTION', { option: unknown, accepts: [...DRILL_OPTIONS.map(({ name }) => name), ...known].join(', ') })
+  if (own.loadWorkers > own.connections) {
+    throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `${own.loadWorkers} load workers cannot share ${own.connections} connections; there may be one for each at the most` })
+  }
+  if (own.url && given.path === undefined) own.path = own.url.pathname + own.url.search
+  return { own, supervisors }
+}
+
+/**
+ * How often to force a recycle. Where a budget is given, and no beat, it alone decides.
+ *
+ * @param {DrillOptions} own
+ * @param {import('../core/options').Options} options the supervisor's
+ * @returns {number | null} ms; null: never
+ */
+function recycleEveryMs ({ recycleEveryMs }, { maxRssBytes, maxRequests, maxAgeMs }) {
+  const hasBudget = [maxRssBytes, maxRequests, maxAgeMs].some(budget => budget !== null)
+  return recycleEveryMs ?? (hasBudget ? null : DEFAULT_EVERY_MS)
+}
+
+/** @param {string | string[] | Record<string, string>} given */
+function readHeaders (given) {
+  const pairs = typeof given === 'string' || Array.isArray(given)
+    ? [given].flat().map(text => /^([^:]+):(.*)$/s.exec(text)?.slice(1))
+    : Object.entries(given)
+  /** @type {Record<string, string[]>} */
+  const headers = {}
+  for (const pair of pairs) {
+    if (!pair) return undefined
+    const name = pair[0].trim().toLowerCase()
+    const value = String(pair[1]).trim()
+    try {
+      http.validateHeaderName(name)
+      http.validateHeaderValue(name, value)
+    } catch {
+      return undefined
+    }
+    headers[name] = [...headers[name] ?? [], value]
+  }
+  return Object.fromEntries(Object.entries(headers).map(([name, values]) => [name, values.length === 1 ? values[0] : values]))
+}
+
+/** @param {string | number | (string | number)[]} given */
+function readStatuses (given) {
+  const ranges = [given].flat().flatMap(item => String(item).split(',')).map(text => {
+    const [, only, from, to, hundreds] = /^\s*(?:(\d{3})|(\d{3})-(\d{3})|([1-5])xx)\s*$/i.exec(text) ?? []
+    if (only) return [Number(only), Number(only)]
+    if (from) return [Number(from), Number(to)]
+    return hundreds ? [Number(`${hundreds}00`), Number(`${hundreds}99`)] : undefined
+  })
+  return ranges.every(range => range && range[0] <= range[1]) ? ranges : undefined
+}
+
+module.exports = { DRILL_OPTIONS, partOptions, recycleEveryMs }

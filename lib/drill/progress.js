@@ -1,0 +1,58 @@
+'use strict'
+
+/** How a drill is coming along: a bar that stays in its line on a terminal, a line a second elsewhere. */
+
+const { formatTime } = require('../core/units')
+const { count, grouped } = require('./verdict')
+
+const LINE_EVERY_MS = 1000
+const BAR_WIDTH = 20
+const PHASES = { booting: 'booting', load: '', stopping: 'stopping under load' }
+
+/**
+ * @typedef {object} Figures
+ * @property {'booting' | 'load' | 'stopping'} phase
+ * @property {number} elapsedMs since the load began
+ * @property {number} durationMs
+ * @property {number} requests
+ * @property {number} dropped
+ * @property {number} recycles
+ * @property {number | null} p99Ms
+ */
+
+/**
+ * @param {NodeJS.WriteStream} stream
+ * @param {{ isBar?: boolean }} [how] no bar where others write to the terminal too
+ */
+function openProgress (stream, { isBar = stream.isTTY } = {}) {
+  let writtenAt = -Infinity
+  return {
+    /** @param {Figures} figures */
+    update (figures) {
+      if (isBar) return stream.write(`\r\x1b[K${line(figures, true).slice(0, (stream.columns || 80) - 1)}`)
+      if (figures.phase === 'booting' || performance.now() - writtenAt < LINE_EVERY_MS) return
+      writtenAt = performance.now()
+      stream.write(`${line(figures, false)}\n`)
+    },
+    close () {
+      if (isBar) stream.write('\r\x1b[K')
+    }
+  }
+}
+
+/** @param {Figures} figures @param {boolean} hasBar */
+function line ({ phase, elapsedMs, durationMs, requests, dropped, recycles, p99Ms }, hasBar) {
+  const done = Math.min(1, elapsedMs / durationMs)
+  const filled = Math.round(done * BAR_WIDTH)
+  const bar = `${'█'.repeat(filled)}${'░'.repeat(BAR_WIDTH - filled)} ${String(Math.floor(done * 100)).padStart(3)} %`
+  return [
+    hasBar ? bar : `${formatTime(Math.floor(elapsedMs / 1000) * 1000)} of ${formatTime(durationMs)}`,
+    count(requests, 'request'),
+    `${grouped(dropped)} dropped`,
+    count(recycles, 'recycle'),
+    ...p99Ms === null ? [] : [`p99 ${p99Ms} ms`],
+    ...PHASES[phase] ? [PHASES[phase]] : []
+  ].join('  ')
+}
+
+module.exports = { openProgress }

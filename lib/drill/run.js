@@ -1,0 +1,215 @@
+'use strict'
+
+/**
+ * A drill: the app under the supervisor, load on it, recycles all along, and a stop under load. Whatever was sent is
+ * accounted for, request by request (client.js), and written to the run file beside the supervisor's journal.
+ *
+ *     start ─▶ ready ─▶ load ─────────── duration ───────────▶ "the fleet may go" ─▶ stop ─▶ what is in flight ends
+ *                         └─ recycle, recycle, recycle … ─┘     heard by every client, before
+ *
+ * A drill has one end whatever happens: load processes and workers are gone when it resolves.
+ */
+
+const { RecycleError } = require('../core/errors')
+const { openJournal } = require('../journal/writer')
+const { start } = require('../primary/start')
+const { now } = require('./clock')
+const { Load } = require('./load')
+const { recycleEveryMs } = require('./options')
+const { forceRecycles } = require('./recycles')
+const { findTarget, probe, targetOf } = require('./target')
+const { judge } = require('./verdict')
+
+const BEATS_TO_BE_SURE = 3
+
+class Run {
+  /** @type {import('./progress').Figures['phase']} */
+  #phase = 'booting'
+  #recycles = 0
+  /** @type {Set<string>} */
+  #addresses = new Set()
+  #arrived = false
+  #startedAt = 0
+  /** How long there was load, until the stop. */
+  #loadMs = 0
+  /** Why it cannot go on. @type {string | null} */
+  #broke = null
+  /** @type {import('../primary/supervisor').Supervisor | null} */
+  #supervisor = null
+  /** @type {Promise<void> | null} */
+  #stopped = null
+  /** @type {Load | null} */
+  #load = null
+  /** @type {import('./target').Target | null} */
+  #target = null
+
+  /**
+   * @param {import('./options').DrillOptions} own
+   * @param {import('../core/options').Options} options
+   * @param {string} file
+   */
+  constructor (own, options, file) {
+    this.own = own
+    this.options = options
+    this.file = file
+    this.writer = openJournal(file)
+  }
+
+  /** @param {string} app @param {string[]} args @param {AbortSignal} [signal] */
+  async go (app, args, signal) {
+    const supervisor = this.#supervise(app, args)
+    try {
+      await Promise.race([supervisor.ready(), aborted(signal)])
+      if (signal?.aborted) throw new TooEarly()
+      const target = await this.#aim()
+      if (target) await this.#drive(supervisor, target, signal)
+    } catch (error) {
+      if (![RecycleError, LoadDied, TooEarly].some(kind => error instanceof kind)) throw error
+      this.#broke = /** @type {Error} */ (error).message
+    }
+    await this.#stop()
+    if (this.#load) this.#write({ event: 'client.end', requests: this.#load.requests, dropped: this.#load.dropped, sockets: this.#load.sockets })
+  }
+
+  figures () {
+    const { requests = 0, dropped = 0, p99Ms = null } = this.#load ?? {}
+    return {
+      phase: this.#phase,
+      elapsedMs: this.#startedAt ? now() - this.#startedAt : 0,
+      durationMs: this.own.durationMs,
+      requests,
+      dropped,
+      recycles: this.#recycles,
+      p99Ms
+    }
+  }
+
+  /** @returns {import('.').Outcome} */
+  outcome () {
+    const { requests = 0, dropped = 0, sockets = 0, errors = new Map() } = this.#load ?? {}
+    const isCounted = this.#loadMs >= BEATS_TO_BE_SURE * this.options.intervalMs
+    const url = this.#target?.url ?? null
+    const verdict = judge({
+      requests,
+      dropped,
+      recycles: this.#recycles,
+      arrived: this.#arrived || (isCounted ? false : null),
+      url: url ?? 'the app',
+      errors,
+      broke: this.#broke
+    })
+    return { ...verdict, requests, dropped, recycles: this.#recycles, sockets, errors: Object.fromEntries(errors), url, file: this.file }
+  }
+
+  async clear () {
+    this.#load?.kill()
+    await this.#supervisor?.stop({ now: true })
+    await this.writer.flush()
+  }
+
+  /** @param {string} app @param {string[]} args */
+  #supervise (app, args) {
+    const supervisor = start(app, args, this.options)
+    this.#supervisor = supervisor
+    supervisor.once('stopped', failure => {
+      this.#stopped ??= Promise.resolve()
+      if (failure) this.#broke = failure.message
+    })
+    supervisor.on('event', line => {
+      if (line.event === 'recycled') this.#recycles++
+      if (line.event === 'worker.ready') for (const address of line.addresses) this.#addresses.add(address)
+      if (line.event === 'worker.sample' && this.#phase !== 'booting' && line.requests + line.connections > 0) this.#arrived = true
+    })
+    return supervisor
+  }
+
+  /** Finds out where the load is to go, and whether anybody is there. */
+  async #aim () {
+    const port = Number(process.env.PORT)
+    this.#target = this.own.url ? targetOf(this.own.url) : findTarget(this.#addresses, port)
+    if (!this.#target) {
+      this.#broke = 'the load never arrived: it cannot be told where the app listens; say it by --url, and let it take its port from PORT'
+      return null
+    }
+    const why = await probe(this.#target)
+    if (why === null) return this.#target
+    this.#broke = `the load never arrived: there is no connection to ${this.#target.url} (${why}); say by --url where the app listens`
+    return null
+  }
+
+  /**
+   * @param {import('../primary/supervisor').Supervisor} supervisor
+   * @param {import('./target').Target} target
+   * @param {AbortSignal} [signal]
+   */
+  async #drive (supervisor, target, signal) {
+    const { connections, rate, method, path, headers, body, expect, keepAlive, timeoutMs, durationMs, loadWorkers } = this.own
+    const load = new Load({ target, connections, rate, method, path, headers, body, expect, keepAlive, timeoutMs }, loadWorkers)
+    this.#load = load
+    load.on('line', line => this.writer.write(line))
+    const died = new Promise((resolve, reject) => load.once('died', how => reject(new LoadDied(how))))
+    died.catch(() => {})
+    await Promise.race([died, load.open()])
+
+    this.#startedAt = now()
+    this.#write({ event: 'client.start', url: target.url, connections, durationMs, keepAlive, method, path, rate, expect, loadWorkers })
+    this.#phase = 'load'
+    load.start()
+    const ending = new AbortController()
+    const everyMs = recycleEveryMs(this.own, this.options)
+    if (everyMs !== null) forceRecycles(supervisor, everyMs, ending.signal)
+    await Promise.race([died, gone(supervisor), elapsed(durationMs, ending.signal), aborted(signal)])
+      .finally(() => ending.abort())
+    this.#phase = 'stopping'
+    this.#loadMs = now() - this.#startedAt
+    await Promise.race([died, load.announceStop()])
+    await this.#stop()
+    await Promise.race([died, load.end()])
+  }
+
+  #stop () {
+    this.#stopped ??= /** @type {import('../primary/supervisor').Supervisor} */ (this.#supervisor).stop()
+    return this.#stopped
+  }
+
+  /** @param {Record<string, any>} line */
+  #write (line) {
+    this.writer.write({ v: 1, t: now(), ...line })
+  }
+}
+
+class LoadDied extends Error {
+  /** @param {string} how */
+  constructor (how) {
+    super(`a process of the load ended before its time (${how})`)
+  }
+}
+
+class TooEarly extends Error {
+  constructor () {
+    super('the load never arrived: the drill was ended before every worker was ready')
+  }
+}
+
+/** Resolves when the fleet has ended of its own accord. @param {import('node:events').EventEmitter} supervisor */
+function gone (supervisor) {
+  return new Promise(resolve => supervisor.once('stopped', resolve))
+}
+
+/** @param {number} ms @param {AbortSignal} signal */
+function elapsed (ms, signal) {
+  return new Promise(resolve => {
+    const timer = setTimeout(resolve, ms)
+    signal.addEventListener('abort', () => clearTimeout(timer))
+  })
+}
+
+/** @param {AbortSignal} [signal] */
+function aborted (signal) {
+  return new Promise(resolve => {
+    if (signal?.aborted) resolve(undefined)
+    signal?.addEventListener('abort', resolve, { once: true })
+  })
+}
+
+module.exports = { Run }

@@ -1,0 +1,102 @@
+'use strict'
+
+/**
+ * The clients of one process, at work. Without a rate each sends again as soon as it can; with one, whoever is free
+ * takes the request that is due.
+ */
+
+const { Client } = require('./client')
+const { Pace } = require('./pace')
+const { now } = require('./clock')
+
+class Swarm {
+  /** @type {Set<Client>} */
+  #atWork = new Set()
+  /** Waiting for a request to be due. @type {Client[]} */
+  #free = []
+  /** @type {Pace | null} */
+  #pace = null
+  /** @type {NodeJS.Timeout | undefined} */
+  #timer
+  #isEnding = false
+  /** @type {() => void} */
+  #finish = () => {}
+
+  /**
+   * @param {import('./client').Plan & { connections: number, rate: number | null }} plan
+   * @param {object} on
+   * @param {(latencyMs: number) => void} on.answered
+   * @param {(drop: import('./client').Drop) => void} on.dropped
+   */
+  constructor (plan, { answered, dropped }) {
+    this.rate = plan.rate
+    this.clients = Array.from({ length: plan.connections }, () => {
+      /** @type {Client} */
+      const client = new Client(plan, {
+        answered,
+        dropped,
+        free: () => this.#next(client),
+        over: () => this.#leave(client)
+      })
+      return client
+    })
+    /** Resolves when every client's work is over. @type {Promise<void>} */
+    this.finished = new Promise(resolve => { this.#finish = resolve })
+  }
+
+  get sockets () {
+    return this.clients.reduce((sum, { sockets }) => sum + sockets, 0)
+  }
+
+  start () {
+    if (this.rate !== null) this.#pace = new Pace(this.rate, now())
+    for (const client of this.clients) this.#atWork.add(client)
+    for (const client of this.clients) this.#next(client)
+  }
+
+  /** From now on the fleet may go away: who finds it gone has done his work. */
+  announceStop () {
+    for (const client of this.clients) client.isStopAnnounced = true
+  }
+
+  /** Sends nothing more; what is in flight is waited for. */
+  end () {
+    this.announceStop()
+    this.#isEnding = true
+    clearTimeout(this.#timer)
+    for (const client of this.#free.splice(0)) this.#leave(client)
+    if (this.#atWork.size === 0) this.#finish()
+  }
+
+  /** @param {Client} client */
+  #next (client) {
+    if (this.#isEnding) return this.#leave(client)
+    if (this.#pace === null) return client.send()
+    this.#free.push(client)
+    this.#sendDue()
+  }
+
+  #sendDue () {
+    const pace = /** @type {Pace} */ (this.#pace)
+    clearTimeout(this.#timer)
+    const t = now()
+    for (;;) {
+      const client = this.#free[0]
+      if (!client) return
+      const dueAt = pace.take(t)
+      if (dueAt === null) break
+      this.#free.shift()
+      client.send(dueAt)
+    }
+    this.#timer = setTimeout(() => this.#sendDue(), Math.max(1, pace.nextAt - t))
+  }
+
+  /** @param {Client} client */
+  #leave (client) {
+    client.close()
+    this.#atWork.delete(client)
+    if (this.#atWork.size === 0) this.#finish()
+  }
+}
+
+module.exports = { Swarm }

@@ -1,0 +1,96 @@
+'use strict'
+
+/**
+ * Requests that ended, in buckets of time. Pure: the time is an argument.
+ *
+ * @typedef {object} Tick
+ * @property {number} t the bucket's start, ms since the epoch; a multiple of its length, so that buckets of several
+ *   processes coincide
+ * @property {number} ms its length
+ * @property {number} requests that ended in it, dropped ones too
+ * @property {number} dropped
+ * @property {[number, number][]} latency [ms, how many were answered with it], ascending
+ */
+
+const BUCKET_MS = 250
+
+class Tally {
+  /** @type {{ t: number, requests: number, dropped: number, latency: Map<number, number> }[]} */
+  #buckets = []
+
+  /** @param {number} t @param {number} latencyMs */
+  answered (t, latencyMs) {
+    const bucket = this.#bucket(t)
+    bucket.requests++
+    const value = roundLatency(latencyMs)
+    bucket.latency.set(value, (bucket.latency.get(value) ?? 0) + 1)
+  }
+
+  /** @param {number} t */
+  dropped (t) {
+    const bucket = this.#bucket(t)
+    bucket.requests++
+    bucket.dropped++
+  }
+
+  /**
+   * Takes out the buckets that are over at `t`.
+   *
+   * @param {number} t ms since the epoch; Infinity: all
+   * @returns {Tick[]} without gaps
+   */
+  take (t) {
+    if (Number.isFinite(t)) this.#bucket(t)
+    const over = this.#buckets.filter(bucket => bucket.t + BUCKET_MS <= t)
+    this.#buckets = this.#buckets.slice(over.length)
+    return over.map(({ latency, ...bucket }) => ({ ...bucket, ms: BUCKET_MS, latency: ascending(latency) }))
+  }
+
+  /** @param {number} t */
+  #bucket (t) {
+    const start = Math.floor(t / BUCKET_MS) * BUCKET_MS
+    let last = this.#buckets.at(-1)
+    while (!last || last.t < start) {
+      last = { t: last ? last.t + BUCKET_MS : start, requests: 0, dropped: 0, latency: new Map() }
+      this.#buckets.push(last)
+    }
+    return last
+  }
+}
+
+/**
+ * Adds the ticks of several processes for the same bucket up.
+ *
+ * @param {Tick} a
+ * @param {Tick} b
+ * @returns {Tick}
+ */
+function mergeTicks (a, b) {
+  const latency = new Map(a.latency)
+  for (const [ms, count] of b.latency) latency.set(ms, (latency.get(ms) ?? 0) + count)
+  return { t: a.t, ms: a.ms, requests: a.requests + b.requests, dropped: a.dropped + b.dropped, latency: ascending(latency) }
+}
+
+/** Three significant digits: a histogram of few values. @param {number} ms */
+function roundLatency (ms) {
+  return ms <= 0 ? 0 : Number(ms.toPrecision(3))
+}
+
+/**
+ * @param {Map<number, number>} latency
+ * @param {number} fraction 0 to 1
+ * @returns {number | null} ms; null where there are none
+ */
+function quantile (latency, fraction) {
+  const values = ascending(latency)
+  const total = values.reduce((sum, [, count]) => sum + count, 0)
+  let seen = 0
+  return values.find(([, count]) => (seen += count) >= fraction * total)?.[0] ?? null
+}
+
+/** @param {Map<number, number>} latency @returns {[number, number][]} */
+function ascending (latency) {
+  return [...latency].sort(([a], [b]) => a - b)
+}
+
+module.exports = { Tally, mergeTicks, quantile, BUCKET_MS }

@@ -1,0 +1,192 @@
+'use strict'
+
+/**
+ * The second witness: the supervisor, which accounts for every worker that it ended on purpose.
+ *
+ * @typedef {import('./recycle-event').RecycleEvent} RecycleEvent
+ *
+ * @typedef {object} CrashEvent
+ * @property {number} t
+ * @property {number | null} slot
+ * @property {number | null} pid
+ * @property {number | null} code
+ * @property {string | null} signal
+ * @property {number} inFlight by its last beat
+ *
+ * @typedef {object} Incumbent a worker as the journal has shown it so far
+ * @property {number | null} softBytes
+ * @property {string} metric
+ * @property {number | null} drainAt
+ * @property {number | null} retiredAt
+ * @property {string | null} reason
+ * @property {number | null} slot
+ */
+
+const { asCount, asNumber, asText } = require('./field')
+const { Kept } = require('./kept')
+const { ACCOUNT, endedEvent, unfinishedEvent } = require('./recycle-event')
+
+const MOST_EVENTS = 10_000
+const MOST_CUTS = 50_000 // by name, over all events
+const MOST_WORKERS = 5000
+const MOST_REASONS = 50
+const KINDS = /** @type {const} */ ({ recycled: 'recycle', scaled: 'scale', stopped: 'stop' })
+
+class Audit {
+  recycles = 0
+  crashes = 0
+  inFlightAtCrashes = 0
+  /** Sums over every account. @type {Record<string, number>} */
+  totals = Object.fromEntries(ACCOUNT.map(name => [name, 0]))
+  /** @type {Map<string, number>} */
+  byReason = new Map()
+  /** @type {{ app: string | null, node: string | null, workers: number | null, metric: string }} */
+  fleet = { app: null, node: null, workers: null, metric: 'rss' }
+  /** @type {Kept<CrashEvent>} */
+  crashEvents = new Kept(MOST_EVENTS)
+  /** @type {Kept<RecycleEvent>} */
+  events
+  #ended = 0
+  #cutsNamed = 0
+  #lastTime = 0
+  /** By pid. @type {Map<unknown, Incumbent>} */
+  #workers = new Map()
+
+  /**
+   * @param {import('./spans').Spans} spans takes when a worker was being replaced
+   * @param {import('./memory').Memory} memory
+   * @param {() => void} beforeThinning blames, so that an event into which a drop fell is kept
+   */
+  constructor (spans, memory, beforeThinning) {
+    this.spans = spans
+    this.memory = memory
+    this.events = new Kept(MOST_EVENTS, event => event.cut > 0 || event.lost || event.dropped > 0, beforeThinning)
+  }
+
+  /** @type {Readonly<Record<string, (line: Record<string, any>) => void>>} */
+  handlers = Object.freeze({
+    'fleet.start': line => {
+      this.#giveUpOpen() // the primary before it has died
+      this.fleet = {
+        app: asText(line.app),
+        node: asText(line.node),
+        workers: asNumber(line.options?.workers),
+        metric: asText(line.options?.metric) ?? 'rss'
+      }
+    },
+    'worker.spawn': line => {
+      const worker = this.#worker(line)
+      worker.softBytes = asNumber(line.budget?.softBytes)
+      worker.metric = asText(line.budget?.metric) ?? this.fleet.metric
+    },
+    'worker.sample': line => this.#onSample(line),
+    'worker.drain': line => {
+      const worker = this.#worker(line)
+      worker.drainAt ??= asNumber(line.t)
+      worker.reason = asText(line.reason)
+    },
+    'worker.retire': line => { this.#worker(line).retiredAt = asNumber(line.t) },
+    'worker.crash': line => this.#onCrash(line),
+    recycled: line => this.#onEnd(line),
+    scaled: line => this.#onEnd(line),
+    stopped: line => this.#onEnd(line)
+  })
+
+  /** Nothing more comes: what is still open stays unfinished. */
+  finish () {
+    this.#giveUpOpen()
+  }
+
+  /** @param {Record<string, any>} line @returns {Incumbent} */
+  #worker ({ pid, slot }) {
+    const known = this.#workers.get(pid)
+    if (known) return known
+    const worker = { softBytes: null, metric: this.fleet.metric, drainAt: null, retiredAt: null, reason: null, slot: asNumber(slot) }
+    this.#workers.set(pid, worker)
+    if (this.#workers.size > MOST_WORKERS) this.#workers.delete(this.#workers.keys().next().value)
+    return worker
+  }
+
+  /** @param {Record<string, any>} line */
+  #onSample (line) {
+    const t = asNumber(line.t)
+    const slot = asNumber(line.slot)
+    if (t === null || slot === null) return
+    this.#lastTime = t
+    const { softBytes, metric } = this.#worker(line)
+    const bytes = asNumber(line[`${metric}Bytes`]) // 0: it is on its way out
+    if (bytes) this.memory.add(slot, t, bytes, softBytes)
+  }
+
+  /** @param {Record<string, any>} line */
+  #onCrash (line) {
+    const t = asNumber(line.t)
+    this.#workers.delete(line.pid)
+    if (t === null) return
+    const inFlight = asCount(line.inFlight)
+    this.crashes++
+    this.inFlightAtCrashes += inFlight
+    this.crashEvents.push({ t, slot: asNumber(line.slot), pid: asNumber(line.pid), code: asNumber(line.code), signal: asText(line.signal), inFlight })
+  }
+
+  /** @param {Record<string, any>} line */
+  #onEnd (line) {
+    const t = asNumber(line.t)
+    if (t === null) return
+    const worker = this.#workers.get(line.oldPid)
+    this.#workers.delete(line.oldPid)
+    const kind = KINDS[/** @type {keyof typeof KINDS} */ (line.event)]
+    const reason = asText(line.reason)
+    const account = Object.fromEntries(ACCOUNT.map(name => [name, asCount(line[name])]))
+    for (const name of ACCOUNT) this.totals[name] += account[name]
+    if (kind === 'recycle') {
+      this.recycles++
+      this.#countReason(reason ?? 'unknown')
+    }
+
+    const event = endedEvent(++this.#ended, kind, line, t, worker, account, this.#nameCuts(line.cuts))
+    this.spans.add(event.beganAt, t)
+    this.events.push(event)
+    this.#drawFall(event, worker)
+  }
+
+  /** Between two samples a slot's memory did not sink slowly: it fell when the one gave way to the other. @param {RecycleEvent} event @param {Incumbent} [old] */
+  #drawFall ({ slot, pid, rssBefore, rssAfter, drainAt, t }, old) {
+    const successor = this.#workers.get(pid)
+    if (slot === null || !rssBefore || !rssAfter || successor?.metric !== 'rss') return
+    this.memory.add(slot, drainAt, rssBefore, old?.softBytes ?? null)
+    this.memory.add(slot, t, rssAfter, successor.softBytes)
+  }
+
+  /** @param {unknown} cuts @returns {RecycleEvent['cuts']} */
+  #nameCuts (cuts) {
+    if (!Array.isArray(cuts) || this.#cutsNamed >= MOST_CUTS) return []
+    const named = cuts.slice(0, MOST_CUTS - this.#cutsNamed).map(cut => ({
+      method: asText(cut?.method),
+      path: asText(cut?.path),
+      ageMs: asNumber(cut?.ageMs),
+      remotePort: asNumber(cut?.remotePort),
+      upgraded: cut?.upgraded === true
+    }))
+    this.#cutsNamed += named.length
+    return named
+  }
+
+  /** @param {string} reason */
+  #countReason (reason) {
+    const name = this.byReason.has(reason) || this.byReason.size < MOST_REASONS ? reason : 'other'
+    this.byReason.set(name, (this.byReason.get(name) ?? 0) + 1)
+  }
+
+  #giveUpOpen () {
+    for (const [pid, { drainAt, retiredAt, reason, slot }] of this.#workers) {
+      if (drainAt === null || retiredAt !== null) continue
+      const event = unfinishedEvent(++this.#ended, { pid: asNumber(pid), slot, reason, drainAt, t: Math.max(drainAt, this.#lastTime) })
+      this.spans.add(event.beganAt, event.t)
+      this.events.push(event)
+    }
+    this.#workers.clear()
+  }
+}
+
+module.exports = { Audit }

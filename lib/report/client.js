@@ -1,0 +1,143 @@
+'use strict'
+
+/**
+ * The first witness: the load generator, which saw each request end or not.
+ *
+ * @typedef {object} Drop a request that the client sent and that got no complete response with an expected status
+ * @property {number} t when the client saw it, ms since the epoch
+ * @property {number} startedAt
+ * @property {string} error reset, closed-before-response, closed-during-response, timeout, status, refused, or an error's code
+ * @property {number | null} status
+ * @property {string | null} method
+ * @property {string | null} path
+ * @property {number | null} localPort
+ * @property {boolean} reused the connection had carried a request before
+ * @property {import('./blame').Blame} blame
+ *
+ * @typedef {object} Moment what the client saw in one stretch of time
+ * @property {number} ms how much of it was recorded
+ * @property {number} requests
+ * @property {Histogram} histogram
+ */
+
+const { asCount, asNumber, asText } = require('./field')
+const { Histogram, readPairs } = require('./histogram')
+const { Kept } = require('./kept')
+const { NOBODY } = require('./blame')
+const { Timeline } = require('./timeline')
+
+const TICK_MS = 250
+const MOST_MOMENTS = 1200
+const MOST_DROPS = 10_000
+
+class Client {
+  /** Nothing of the client is in the journal: it says nothing about requests. */
+  isSilent = true
+  url = /** @type {string | null} */ (null)
+  connections = 0
+  /** @type {Kept<Drop>} */
+  drops = new Kept(MOST_DROPS)
+  #starts = 0
+  #ends = 0
+  #ticked = { requests: 0, dropped: 0 }
+  #ended = { requests: 0, dropped: 0 }
+  #noted = 0
+  /** @type {Timeline<Moment>} */
+  #moments = new Timeline({
+    widthMs: TICK_MS,
+    capacity: () => MOST_MOMENTS,
+    empty: () => ({ ms: 0, requests: 0, histogram: new Histogram() }),
+    merge (into, other) {
+      into.ms += other.ms
+      into.requests += other.requests
+      into.histogram.merge(other.histogram)
+    }
+  })
+
+  /** @param {import('./latency').Latency} latency */
+  constructor (latency) {
+    this.latency = latency
+  }
+
+  /** @type {Readonly<Record<string, (line: Record<string, any>) => void>>} */
+  handlers = Object.freeze({
+    'client.start': line => {
+      this.isSilent = false
+      this.#starts++
+      this.url = asText(line.url)
+      this.connections += asCount(line.connections)
+    },
+    'client.tick': line => this.#onTick(line),
+    'client.drop': line => this.#onDrop(line),
+    'client.end': line => {
+      this.isSilent = false
+      this.#ends++
+      this.#ended.requests += asCount(line.requests)
+      this.#ended.dropped += asCount(line.dropped)
+    }
+  })
+
+  /** What the client says at its end; where it was cut short, what its ticks add up to. */
+  get requests () {
+    return this.#isWhole ? this.#ended.requests : this.#ticked.requests
+  }
+
+  /** The largest of what it says at its end, by tick and one by one: a drop is not talked away. */
+  get dropped () {
+    return Math.max(this.#isWhole ? this.#ended.dropped : this.#ticked.dropped, this.#noted)
+  }
+
+  get wasCutShort () {
+    return !this.isSilent && !this.#isWhole
+  }
+
+  /** @returns {{ t: number, perSecond: number, p50: number | null, p99: number | null }[]} for a chart */
+  series () {
+    return this.#moments.list().map(({ t, cell: { ms, requests, histogram } }) => {
+      const [p50, p99] = histogram.percentiles([0.5, 0.99]).map(asNumber)
+      return { t: t + this.#moments.widthMs / 2, perSecond: ms > 0 ? requests / ms * 1000 : 0, p50, p99 }
+    })
+  }
+
+  get #isWhole () {
+    return this.#ends > 0 && this.#ends >= this.#starts
+  }
+
+  /** @param {Record<string, any>} line */
+  #onTick (line) {
+    const t = asNumber(line.t)
+    if (t === null) return
+    this.isSilent = false
+    const ms = asCount(line.ms) || TICK_MS
+    const requests = asCount(line.requests)
+    this.#ticked.requests += requests
+    this.#ticked.dropped += asCount(line.dropped)
+    const pairs = readPairs(line.latency)
+    this.latency.add({ from: t, to: t + ms, pairs })
+    const moment = this.#moments.at(t + ms / 2)
+    moment.ms += ms
+    moment.requests += requests
+    moment.histogram.add(pairs)
+  }
+
+  /** @param {Record<string, any>} line */
+  #onDrop (line) {
+    const t = asNumber(line.t)
+    if (t === null) return
+    this.isSilent = false
+    this.#noted++
+    this.drops.push({
+      t,
+      startedAt: asNumber(line.startedAt) ?? t,
+      error: asText(line.error) ?? 'unknown',
+      status: asNumber(line.status),
+      method: asText(line.method),
+      path: asText(line.path),
+      localPort: asNumber(line.localPort),
+      reused: line.reused === true,
+      blame: NOBODY
+    })
+  }
+}
+
+module.exports = { Client }

@@ -1,0 +1,35 @@
+'use strict'
+
+/**
+ * Where the two witnesses do not say the same: for each recycle, how many requests the client lost in it, and how many
+ * the supervisor says that it cut. A response with the wrong status was not lost: it came, and neither says otherwise.
+ *
+ * @typedef {object} Disagreement
+ * @property {number | null} recycle its id; null: while nobody was being replaced
+ * @property {number} client requests that the client lost
+ * @property {number} supervisor requests that the supervisor cut
+ */
+
+/**
+ * @param {readonly import('./client').Drop[]} drops with their blame
+ * @param {readonly import('./audit').RecycleEvent[]} events
+ * @returns {Disagreement[]}
+ */
+function disagreements (drops, events) {
+  const lost = drops.filter(({ error }) => error !== 'status')
+  /** @type {Map<unknown, number>} */
+  const byEvent = new Map()
+  for (const { blame: { event } } of lost) byEvent.set(event, (byEvent.get(event) ?? 0) + 1)
+  const found = events
+    .map(event => ({
+      recycle: /** @type {number | null} */ (event.id),
+      client: byEvent.get(event) ?? 0,
+      supervisor: event.cuts.length || event.cut
+    }))
+    .filter(({ client, supervisor }) => client !== supervisor)
+  // A crash is in the supervisor's journal too: there they agree.
+  const outside = lost.filter(({ blame }) => blame.event === null && blame.crash === null).length
+  return outside === 0 ? found : [...found, { recycle: null, client: outside, supervisor: 0 }]
+}
+
+module.exports = { disagreements }

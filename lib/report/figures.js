@@ -1,0 +1,127 @@
+'use strict'
+
+/**
+ * Everything that a report says, line by line from a journal, in memory that does not grow with it. Pure: it reads no
+ * file and no clock, and takes the two witnesses' lines in any order.
+ *
+ *     line ─┬▶ Audit  (the supervisor) ─┬▶ blame() ─▶ summary()   the figures, as --json shows them
+ *           └▶ Client (the load)       ─┘          ─▶ series()    what changes over time, for charts
+ */
+
+const { Audit } = require('./audit')
+const { blame } = require('./blame')
+const { Client } = require('./client')
+const { disagreements } = require('./disagreement')
+const { asNumber } = require('./field')
+const { Latency } = require('./latency')
+const { Memory } = require('./memory')
+const { ACCOUNT } = require('./recycle-event')
+const { Spans } = require('./spans')
+const { verdictOf } = require('./verdict')
+
+const VERSION = 1
+
+/** @typedef {Exclude<keyof import('../core/account').Account, 'cuts'>} AccountName */
+const NO_ACCOUNT = Object.freeze(Object.fromEntries(ACCOUNT.map(name => [name, null])))
+
+/** @typedef {ReturnType<Figures['summary']>} Summary see schema.json @typedef {ReturnType<Figures['series']>} Series */
+
+class Figures {
+  #spans = new Spans()
+  #memory = new Memory()
+  #latency = new Latency(this.#spans)
+  #client = new Client(this.#latency)
+  #audit = new Audit(this.#spans, this.#memory, () => this.#blame())
+  #from = Infinity
+  #to = -Infinity
+  #isFinished = false
+  #handlers = new Map([...Object.entries(this.#client.handlers), ...Object.entries(this.#audit.handlers)])
+
+  /** @param {Record<string, any>} line of a journal; events that are not known are passed over */
+  add (line) {
+    const handle = this.#handlers.get(line.event)
+    if (!handle) return
+    const t = asNumber(line.t)
+    if (t !== null && t < this.#from) this.#from = t
+    if (t !== null && t > this.#to) this.#to = t
+    handle(line)
+  }
+
+  /** What it all comes to. Call it when every line has been added. */
+  summary () {
+    this.#finish()
+    const { recycles, crashes, inFlightAtCrashes, totals, byReason, fleet, events, crashEvents } = this.#audit
+    const { isSilent, requests, dropped, wasCutShort, url, connections, drops } = this.#client
+    const figures = {
+      v: VERSION,
+      app: fleet.app,
+      node: fleet.node,
+      workers: fleet.workers,
+      metric: fleet.metric,
+      from: Number.isFinite(this.#from) ? this.#from : null,
+      to: Number.isFinite(this.#to) ? this.#to : null,
+      client: isSilent ? null : { url, connections, wasCutShort },
+      requests: isSilent ? null : requests,
+      dropped: isSilent ? null : dropped,
+      recycles,
+      crashes,
+      inFlightAtCrashes,
+      moved: totals.moved,
+      refused: totals.refused,
+      takenBack: totals.takenBack,
+      unacked: totals.unacked,
+      cut: totals.cut,
+      byReason: Object.fromEntries(byReason),
+      latency: this.#latency.summary(),
+      drops: drops.items.map(shownDrop),
+      dropsOmitted: drops.omitted,
+      recycleEvents: events.items.map(shownEvent),
+      recycleEventsOmitted: events.omitted,
+      crashEvents: [...crashEvents.items],
+      crashEventsOmitted: crashEvents.omitted,
+      disagreements: isSilent ? [] : disagreements(drops.items, events.items)
+    }
+    return { verdict: verdictOf(figures), ...figures }
+  }
+
+  /** What changes over time. */
+  series () {
+    return { memory: this.#memory.series(), client: this.#client.series() }
+  }
+
+  #finish () {
+    if (this.#isFinished) return
+    this.#isFinished = true
+    this.#audit.finish()
+    this.#audit.events.thin()
+    this.#audit.crashEvents.thin()
+    this.#client.drops.thin()
+    this.#blame()
+  }
+
+  #blame () {
+    blame(this.#client.drops.items, this.#audit.events.items, this.#audit.crashEvents.items)
+  }
+}
+
+/** @param {import('./client').Drop} drop */
+function shownDrop ({ blame: { event, crash, phase, joinedBy }, ...drop }) {
+  return {
+    ...drop,
+    recycle: event?.id ?? null,
+    slot: event?.slot ?? crash?.slot ?? null,
+    oldPid: event?.oldPid ?? crash?.pid ?? null,
+    pid: event?.pid ?? null,
+    phase,
+    joinedBy,
+    crashed: crash !== null
+  }
+}
+
+/** @param {import('./audit').RecycleEvent} event */
+function shownEvent ({ account, ...event }) {
+  const counts = /** @type {Record<AccountName, number | null>} */ (account ?? NO_ACCOUNT)
+  return { ...event, ...counts }
+}
+
+module.exports = { Figures, VERSION }

@@ -1,0 +1,27 @@
+'use strict'
+
+/**
+ * A table of text, as narrow as its content: columns two apart, or one where the terminal is too narrow for that.
+ *
+ * @typedef {object} Column
+ * @property {string} title
+ * @property {boolean} [left] text stands at the left, figures at the right
+ */
+
+/**
+ * @param {Column[]} columns
+ * @param {string[][]} rows
+ * @param {number} width
+ * @returns {string[]} the heading, then a line for each row
+ */
+function layOut (columns, rows, width) {
+  const widths = columns.map(({ title }, i) => rows.reduce((widest, row) => Math.max(widest, row[i].length), title.length))
+  const net = widths.reduce((sum, one) => sum + one, 0)
+  const gap = net + 2 * (columns.length - 1) <= width ? '  ' : ' '
+  return [columns.map(({ title }) => title), ...rows].map(cells => cells
+    .map((cell, i) => columns[i].left ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))
+    .join(gap)
+    .trimEnd())
+}
+
+module.exports = { layOut }

@@ -1,0 +1,31 @@
+'use strict'
+
+/**
+ * Reads journals into a report: the figures, and the series that a page draws.
+ */
+
+const { readJournals, emptyTally } = require('../journal/reader')
+const { RecycleError } = require('../core/errors')
+const { Figures } = require('./figures')
+
+/**
+ * @typedef {import('./figures').Summary & { skippedLines: number }} Report as `recycle report --json` prints it
+ */
+
+/**
+ * @param {string[]} files journals of one fleet and run files of `recycle drill`, in any order; rotated, compressed,
+ *   still being written
+ * @returns {Promise<{ report: Report, series: import('./figures').Series }>}
+ * @throws {RecycleError} RECYCLE_UNREADABLE
+ */
+async function readReport (files) {
+  const figures = new Figures()
+  const tally = emptyTally()
+  for await (const lines of readJournals(files, tally)) {
+    for (const line of lines) figures.add(line)
+  }
+  if (tally.lines === 0) throw new RecycleError('RECYCLE_UNREADABLE', { file: files.join(', '), why: 'there is nothing in it' })
+  return { report: { ...figures.summary(), skippedLines: tally.skipped }, series: figures.series() }
+}
+
+module.exports = { readReport }

@@ -1,0 +1,67 @@
+'use strict'
+
+const NONE = '–'
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
+
+function whole (value) {
+  return value === null ? NONE : value.toLocaleString('en-US', { maximumFractionDigits: 0 })
+}
+
+function plural (value, one, many = `${one}s`) {
+  return `${whole(value)} ${value === 1 ? one : many}`
+}
+
+function size (bytes) {
+  if (bytes === null || bytes === undefined) return NONE
+  const power = bytes < 1024 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log(bytes) / Math.log(1024)))
+  const value = bytes / 1024 ** power
+  return `${value < 10 && power > 0 ? value.toFixed(1) : Math.round(value)} ${UNITS[power]}`
+}
+
+/** A duration. */
+function time (ms) {
+  if (ms === null || ms === undefined) return NONE
+  if (ms < 1000) return `${Number(ms.toPrecision(3))} ms`
+  if (ms < 60_000) return `${Number((ms / 1000).toPrecision(3))} s`
+  const [hours, minutes, seconds] = [Math.floor(ms / 3_600_000), Math.floor(ms / 60_000) % 60, Math.floor(ms / 1000) % 60]
+  if (hours >= 48) return `${Math.floor(hours / 24)} d ${hours % 24} h`
+  return hours > 0 ? `${hours} h ${minutes} min` : `${minutes} min ${seconds} s`
+}
+
+/** Tells the time of day, to the millisecond; in a run of many hours the date, to the second. */
+function clockOf ({ from, to }) {
+  const hasDate = to - from > 20 * 3_600_000
+  return t => {
+    const date = new Date(t)
+    if (Number.isNaN(date.getTime())) return NONE
+    const time = date.toTimeString().slice(0, 8)
+    return hasDate ? `${monthDay(date)}, ${time}` : `${time}.${String(date.getMilliseconds()).padStart(3, '0')}`
+  }
+}
+
+function monthDay (date) {
+  return date.toLocaleDateString('en-US', { month: 'short', day: 'numeric' })
+}
+
+/** On an axis: midnight is the day. */
+function hour (t) {
+  const date = new Date(t)
+  const time = date.toTimeString().slice(0, date.getSeconds() ? 8 : 5)
+  return time === '00:00' ? monthDay(date) : time
+}
+
+function day (t) {
+  return t === null ? NONE : new Date(t).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+}
+
+/** A run whose times are best told from its start. */
+function isShort (from, to) {
+  return to - from < 15 * 60_000
+}
+
+/** A time on the axis: since the start in a short run, else of the day. */
+function since (t, from, to) {
+  return isShort(from, to) ? `+${((t - from) / 1000).toFixed(to - from < 120_000 ? 1 : 0)} s` : clockOf({ from, to })(t)
+}
+
+module.exports = { NONE, whole, plural, size, time, clockOf, hour, day, since, isShort }

@@ -1,0 +1,63 @@
+'use strict'
+
+const { h } = require('./element.cjs')
+const { plural } = require('./format.cjs')
+
+const AT_ONCE = 200
+
+/**
+ * A table that sorts by the column that is asked for, the other way around when asked again.
+ *
+ * @param {string} caption
+ * @param {{ title: string, value: (item: any) => any, text?: (item: any) => string, left?: boolean, isLong?: boolean }[]} columns
+ * @param {any[]} items
+ * @param {(item: any) => string} [classOf] of a row
+ */
+function grid (caption, columns, items, classOf = () => '') {
+  let sorted = items
+  let most = AT_ONCE
+  let by = { column: -1, isDown: false }
+  const body = h('tbody')
+  const heads = columns.map((column, i) => h(`th${column.left ? '.left' : ''}`, { scope: 'col', 'aria-sort': 'none' }, [
+    h('button', { type: 'button', click: () => sort(i) }, [column.title])
+  ]))
+  const more = h('button.more', { type: 'button', click: showAll }, [''])
+
+  function fill () {
+    body.replaceChildren(...sorted.slice(0, most).map(item => h('tr', { class: classOf(item) || null }, columns.map(({ value, text, left, isLong }) =>
+      h(`td${left ? '.left' : ''}${isLong ? '.long' : ''}`, {}, [text ? text(item) : value(item)])))))
+    more.hidden = sorted.length <= most
+    more.textContent = `Show ${plural(sorted.length - most, 'more row')}`
+  }
+
+  function sort (column) {
+    by = { column, isDown: by.column === column && !by.isDown }
+    const { value } = columns[column]
+    sorted = [...items].sort((a, b) => compare(value(a), value(b)) * (by.isDown ? -1 : 1))
+    heads.forEach((head, i) => head.setAttribute('aria-sort', i !== column ? 'none' : by.isDown ? 'descending' : 'ascending'))
+    fill()
+  }
+
+  function showAll () {
+    most = Infinity
+    fill()
+  }
+
+  fill()
+  return h('div', {}, [
+    h('div.scroll', { tabindex: '0', role: 'region', 'aria-label': caption }, [
+      h('table', {}, [h('caption', {}, [caption]), h('thead', {}, [h('tr', {}, heads)]), body])
+    ]),
+    more
+  ])
+}
+
+/** Nothing comes first. */
+function compare (a, b) {
+  if (a === b) return 0
+  if (a === null || a === undefined) return -1
+  if (b === null || b === undefined) return 1
+  return typeof a === 'string' ? a.localeCompare(b) : a - b
+}
+
+module.exports = { grid }

@@ -1,0 +1,73 @@
+'use strict'
+
+/* global document */
+
+const { h } = require('./element.cjs')
+const { charts } = require('./charts.cjs')
+const tables = require('./tables.cjs')
+const { whole, time, day, plural } = require('./format.cjs')
+
+const { version, report, series } = JSON.parse(document.getElementById('data').textContent)
+
+document.title = `${report.verdict.text} – recycle report`
+document.getElementById('page').replaceChildren(...[
+  masthead(),
+  tiles(),
+  charts({ report, series }),
+  tables.drops(report),
+  tables.disagreements(report),
+  tables.crashes(report),
+  tables.latency(report),
+  tables.recycles(report),
+  footer()
+].filter(part => part !== null))
+
+function masthead () {
+  const { verdict, dropped, cut, app, workers, node, from, to, client } = report
+  const [count, unit] = dropped === null ? [cut, 'cut'] : [dropped, 'dropped']
+  const rest = verdict.text.replace(/^\S+ \S+ /, '')
+  const facts = [
+    workers === null ? null : plural(workers, 'worker'),
+    node === null ? null : `Node ${node}`,
+    client?.connections ? plural(client.connections, 'connection') : null,
+    from === null ? null : `${day(from)}, ${time(to - from)}`
+  ]
+  return h('header.masthead', {}, [
+    h('p.brand', {}, [h('i'), 'recycle', h('span', {}, ['report'])]),
+    h(`div.verdict.${verdict.ok ? 'good' : 'bad'}`, {}, [
+      h('h1', {}, [h('em', {}, [`${whole(count)} ${unit}`]), ` ${rest}`])
+    ]),
+    h('p.about', {}, [app === null ? null : h('code', {}, [app]), ...facts.filter(fact => fact !== null).map(fact => h('span', {}, [fact]))])
+  ])
+}
+
+function tiles () {
+  const { requests, dropped, recycles, moved, cut, crashes, inFlightAtCrashes, byReason, latency } = report
+  const reasons = Object.entries(byReason).sort((a, b) => b[1] - a[1]).slice(0, 3).map(([reason, count]) => `${whole(count)} ${reason}`).join(', ')
+  const p99 = latency.recycling ?? latency.steady
+  return h('dl.tiles', {}, [
+    requests === null ? null : tile('Requests', whole(requests)),
+    dropped === null ? null : tile('Dropped', whole(dropped), null, dropped > 0),
+    tile('Recycles', whole(recycles), reasons),
+    tile('Moved', whole(moved), 'connections, to a sibling'),
+    tile('Cut', whole(cut), 'by the supervisor', cut > 0),
+    tile('Crashes', whole(crashes), crashes > 0 ? `${plural(inFlightAtCrashes, 'request')} in flight` : null, crashes > 0),
+    p99 === null ? null : tile(latency.recycling ? 'p99 recycling' : 'p99', time(p99.p99), latency.recycling && latency.steady ? `${time(latency.steady.p99)} in steady state` : null)
+  ])
+}
+
+function tile (name, value, detail = null, isBad = false) {
+  return h(`div.tile${isBad ? '.bad' : ''}`, {}, [h('dt', {}, [name]), h('dd', {}, [value]), detail ? h('dd.detail', {}, [detail]) : null])
+}
+
+function footer () {
+  const { unacked, skippedLines, client, recycleEvents } = report
+  const remarks = [
+    unacked > 0 ? `${plural(unacked, 'connection')} handed over and never acknowledged: what became of them is not known.` : null,
+    recycleEvents.some(({ lost }) => lost) ? 'Cut with a question mark: the worker gave no account of itself; what its last beat had in flight is counted.' : null,
+    client?.wasCutShort ? "The client's records end early; its requests are counted by what there is." : null,
+    skippedLines > 0 ? `${plural(skippedLines, 'line')} of the journal passed over: cut short, or not of this version.` : null,
+    'A drop is a request that the client sent and that got no complete response with an expected status. “Joined by port” is certain; by time, a coincidence to look at.'
+  ]
+  return h('footer', {}, [...remarks.filter(remark => remark !== null).map(remark => h('p', {}, [remark])), h('p', {}, [`Made by recycle ${version}.`])])
+}

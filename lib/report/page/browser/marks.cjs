@@ -1,0 +1,105 @@
+'use strict'
+
+/* global devicePixelRatio */
+
+const { h } = require('./element.cjs')
+const { color } = require('./theme.cjs')
+const tip = require('./tip.cjs')
+
+/**
+ * Marks on a plot, as a uPlot plugin: spans as shades and moments as lines on the canvas; and over each moment a button
+ * that says what it is, to pointer, finger, keyboard and screen reader alike. Moments too close to point at share one.
+ *
+ * @typedef {import('./moment.cjs').Moment} Moment
+ */
+
+const APART_PX = 10
+const MOST_SAID = 8
+const RANK = ['recycle', 'cut', 'drop', 'crash']
+
+function marks ({ spans = [], moments = [] }) {
+  const ordered = [...moments].sort((a, b) => a.t - b.t)
+  let buttons = []
+  return {
+    hooks: {
+      drawClear: [u => shade(u, spans), u => rule(u, ordered)],
+      draw: [u => {
+        for (const old of buttons) old.remove()
+        buttons = groupsOf(u, ordered).map(({ x, moments }) => {
+          const mark = button(moments)
+          mark.style.left = `${x}px`
+          return mark
+        })
+        u.over.append(...buttons)
+      }]
+    }
+  }
+}
+
+function shade (u, spans) {
+  const { ctx, bbox } = u
+  ctx.save()
+  ctx.fillStyle = color('shade')
+  for (const { from, to } of spans) {
+    const [left, right] = [from, to].map(t => Math.min(Math.max(u.valToPos(t / 1000, 'x', true), bbox.left), bbox.left + bbox.width))
+    if (right > bbox.left && left < bbox.left + bbox.width) ctx.fillRect(left, bbox.top, Math.max(1, right - left), bbox.height)
+  }
+  ctx.restore()
+}
+
+function rule (u, moments) {
+  const { ctx, bbox } = u
+  ctx.save()
+  ctx.lineWidth = devicePixelRatio
+  ctx.setLineDash([])
+  ctx.globalAlpha = 0.5
+  let last = -1
+  for (const { t, kind } of moments) {
+    const x = Math.round(u.valToPos(t / 1000, 'x', true))
+    if (x === last || x < bbox.left || x > bbox.left + bbox.width) continue
+    last = x
+    ctx.strokeStyle = color(kind)
+    ctx.beginPath()
+    ctx.moveTo(x, bbox.top)
+    ctx.lineTo(x, bbox.top + bbox.height)
+    ctx.stroke()
+  }
+  ctx.restore()
+}
+
+function groupsOf (u, moments) {
+  const groups = []
+  for (const moment of moments) {
+    const x = u.valToPos(moment.t / 1000, 'x')
+    if (!(x >= 0 && x <= u.over.clientWidth)) continue
+    const last = groups.at(-1)
+    if (last && x - last.x < APART_PX) last.moments.push(moment)
+    else groups.push({ x, moments: [moment] })
+  }
+  return groups
+}
+
+/** @param {Moment[]} moments in one place; the gravest gives the mark its shape */
+function button (moments) {
+  const { kind } = moments.reduce((a, b) => RANK.indexOf(b.kind) > RANK.indexOf(a.kind) ? b : a)
+  const [heading, facts] = moments.length === 1 ? [moments[0].title, moments[0].facts] : several(moments)
+  const show = event => tip.show(event.currentTarget, kind, heading, facts)
+  return h(`button.mark.${kind}`, {
+    type: 'button',
+    'aria-label': [heading, ...facts.map(([name, value]) => `${name} ${value}`)].join(', '),
+    mouseenter: show,
+    focus: show,
+    click: show,
+    mouseleave: tip.hide,
+    blur: tip.hide
+  })
+}
+
+function several (moments) {
+  const said = moments.slice(0, MOST_SAID).map(({ short, gist }) => [short, gist])
+  const more = moments.length - said.length
+  const heading = moments.every(({ kind }) => kind === 'drop') ? `${moments.length} requests dropped` : `${moments.length} events here`
+  return [heading, more > 0 ? [...said, ['and', `${more} more`]] : said]
+}
+
+module.exports = { marks }

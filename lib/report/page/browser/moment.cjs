@@ -1,0 +1,77 @@
+'use strict'
+
+const { NONE, whole, size, time } = require('./format.cjs')
+
+/**
+ * What happened, as a mark says it.
+ *
+ * @typedef {object} Moment
+ * @property {number} t ms since the epoch
+ * @property {'recycle' | 'cut' | 'drop' | 'crash'} kind names its shape and colour
+ * @property {string} title
+ * @property {string} short the title, and
+ * @property {string} gist the facts, where several share a mark
+ * @property {[string, string][]} facts
+ */
+
+const NAMES = { recycle: 'Recycle', scale: 'Scaled away', stop: 'Stop', unfinished: 'Unfinished' }
+
+/** @param {(t: number) => string} clock */
+function recycleMoment (event, clock) {
+  const pids = `${event.oldPid} → ${event.pid ?? NONE}`
+  return {
+    t: event.drainAt,
+    kind: event.cut > 0 ? 'cut' : 'recycle',
+    title: `${NAMES[event.kind]} #${event.id}`,
+    short: `${NAMES[event.kind]} #${event.id}`,
+    gist: `${pids}, ${whole(event.cut)} cut`,
+    facts: [
+      ['at', clock(event.drainAt)],
+      ['slot', `${event.slot}, ${pids}`],
+      ['reason', event.reason ?? NONE],
+      ['memory', `${size(event.rssBefore)} → ${size(event.rssAfter)}`],
+      ['ready in', time(event.readyMs)],
+      ['drained in', time(event.drainMs)],
+      ['in flight', whole(event.inFlight)],
+      ['moved', whole(event.moved)],
+      ['cut', whole(event.cut)]
+    ]
+  }
+}
+
+function dropMoment (drop, clock) {
+  const error = drop.status === null ? drop.error : `${drop.error} ${drop.status}`
+  const request = `${drop.method ?? ''} ${drop.path ?? ''}`
+  return {
+    t: drop.t,
+    kind: 'drop',
+    title: `Dropped: ${error}`,
+    short: error,
+    gist: request,
+    facts: [
+      ['at', clock(drop.t)],
+      ['request', request],
+      ['during', drop.recycle !== null ? `recycle #${drop.recycle}, ${drop.phase}` : drop.crashed ? `a crash in slot ${drop.slot}` : 'no recycle'],
+      ['joined by', drop.joinedBy ?? NONE]
+    ]
+  }
+}
+
+function crashMoment (crash, clock) {
+  const how = crash.signal ?? `exit code ${crash.code}`
+  return {
+    t: crash.t,
+    kind: 'crash',
+    title: 'Crash',
+    short: 'crash',
+    gist: how,
+    facts: [
+      ['at', clock(crash.t)],
+      ['slot', `${crash.slot}, pid ${crash.pid}`],
+      ['how', how],
+      ['in flight', whole(crash.inFlight)]
+    ]
+  }
+}
+
+module.exports = { recycleMoment, dropMoment, crashMoment }

@@ -1,0 +1,93 @@
+'use strict'
+
+const { h } = require('./element.cjs')
+const { grid } = require('./grid.cjs')
+const { NONE, whole, size, time, clockOf, plural } = require('./format.cjs')
+
+function field (title, name, text = value => value === null ? NONE : String(value), left = false) {
+  return { title, left, value: item => item[name], text: item => text(item[name]) }
+}
+
+function section (title, ...children) {
+  return h('section', {}, [h('h2', {}, [title]), ...children])
+}
+
+function note (count, what) {
+  return count > 0 ? h('p.hint', {}, [`and ${plural(count, what)} that the report has not kept`]) : null
+}
+
+function recycles ({ recycleEvents, recycleEventsOmitted, dropped, from, to }) {
+  if (recycleEvents.length === 0) return null
+  return section('Recycles', grid('Every worker that was replaced, scaled away or stopped', [
+    field('#', 'id'),
+    field('Began', 'beganAt', clockOf({ from, to })),
+    field('Slot', 'slot'),
+    { title: 'Old → new pid', value: event => event.oldPid, text: event => `${event.oldPid ?? NONE} → ${event.pid ?? NONE}` },
+    { title: 'Reason', left: true, value: event => event.reason, text: event => event.kind === 'unfinished' ? `${event.reason ?? NONE} (unfinished)` : event.reason ?? NONE },
+    { title: 'RSS', value: event => event.rssBefore, text: event => event.rssBefore === null ? NONE : `${size(event.rssBefore)} → ${size(event.rssAfter)}` },
+    field('Ready in', 'readyMs', time),
+    field('Drained in', 'drainMs', time),
+    field('In flight', 'inFlight', whole),
+    field('Moved', 'moved', whole),
+    { title: 'Cut', value: event => event.cut, text: event => event.kind === 'unfinished' ? NONE : `${whole(event.cut)}${event.lost ? '?' : ''}` },
+    ...dropped === null ? [] : [field('Dropped', 'dropped', whole)]
+  ], recycleEvents, event => event.cut > 0 || event.dropped > 0 ? 'bad' : ''), note(recycleEventsOmitted, 'earlier one'))
+}
+
+function drops ({ drops, dropsOmitted, from, to }) {
+  if (drops.length === 0) return null
+  return section('Dropped requests', grid('Every request that got no complete response with an expected status', [
+    field('Time', 't', clockOf({ from, to })),
+    { title: 'Error', left: true, value: drop => drop.error, text: drop => drop.status === null ? drop.error : `${drop.error} ${drop.status}` },
+    field('Method', 'method', undefined, true),
+    { ...field('Path', 'path', undefined, true), isLong: true },
+    { title: 'During', left: true, value: drop => drop.recycle, text: drop => drop.recycle !== null ? `recycle #${drop.recycle}` : drop.crashed ? 'a crash' : 'no recycle' },
+    field('Phase', 'phase', undefined, true),
+    field('Slot', 'slot'),
+    { title: 'Joined by', left: true, value: drop => drop.joinedBy, text: drop => drop.joinedBy ?? NONE }
+  ], drops), note(dropsOmitted, 'earlier one'))
+}
+
+function crashes ({ crashEvents, crashEventsOmitted, from, to }) {
+  if (crashEvents.length === 0) return null
+  return section('Crashes', grid('Every worker that left without being asked to', [
+    field('Time', 't', clockOf({ from, to })),
+    field('Slot', 'slot'),
+    field('Pid', 'pid'),
+    { title: 'How', left: true, value: crash => crash.signal ?? crash.code, text: crash => crash.signal ?? `exit code ${crash.code}` },
+    field('In flight', 'inFlight', whole)
+  ], crashEvents), note(crashEventsOmitted, 'earlier one'))
+}
+
+function disagreements ({ disagreements }) {
+  if (disagreements.length === 0) return null
+  return section('Where client and supervisor disagree', grid('What each of the two witnesses says', [
+    { title: 'During', left: true, value: one => one.recycle, text: one => one.recycle === null ? 'no recycle' : `recycle #${one.recycle}` },
+    field('The client lost', 'client', whole),
+    field('The supervisor cut', 'supervisor', whole)
+  ], disagreements))
+}
+
+function latency ({ latency: { steady, recycling } }) {
+  const rows = [['Steady state', steady], ['While recycling', recycling]].filter(([, figures]) => figures !== null)
+  if (rows.length === 0) return null
+  const ratio = steady && recycling ? ['p50', 'p90', 'p99', 'p999', 'max'].map(name => recycling[name] / steady[name]) : null
+  return section('Latency', h('div.scroll', { tabindex: '0', role: 'region', 'aria-label': 'Latency' }, [h('table', {}, [
+    h('caption', {}, ['Percentiles in steady state, beside those while a worker was being replaced']),
+    h('thead', {}, [h('tr', {}, ['', 'p50', 'p90', 'p99', 'p99.9', 'max', 'requests'].map(title => h('th', { scope: 'col' }, [title])))]),
+    h('tbody', {}, [
+      ...rows.map(([name, figures]) => h('tr', {}, [
+        h('th.left', { scope: 'row' }, [name]),
+        ...[figures.p50, figures.p90, figures.p99, figures.p999, figures.max].map(ms => h('td', {}, [time(ms)])),
+        h('td', {}, [whole(figures.requests)])
+      ])),
+      ratio && h('tr.ratio', {}, [
+        h('th.left', { scope: 'row' }, ['Ratio']),
+        ...ratio.map(value => h('td', {}, [Number.isFinite(value) ? `${value.toFixed(2)}×` : NONE])),
+        h('td')
+      ])
+    ])
+  ])]))
+}
+
+module.exports = { recycles, drops, crashes, disagreements, latency }

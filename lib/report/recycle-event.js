@@ -1,0 +1,113 @@
+'use strict'
+
+/**
+ * @typedef {object} RecycleEvent a worker that was drained, and what became of what it had. Times in ms since the epoch,
+ *   durations in ms, sizes in bytes; null where the journal does not say
+ * @property {number} id 1, 2, 3 … as they ended
+ * @property {Kind} kind `unfinished`: the journal ends before it does
+ * @property {number | null} slot
+ * @property {number | null} oldPid
+ * @property {number | null} pid of the replacement
+ * @property {string | null} reason
+ * @property {string | null} how surge or drain-first
+ * @property {number} beganAt the replacement was spawned, or the drain began
+ * @property {number} drainAt
+ * @property {number} drainedAt the old worker gave its account
+ * @property {number} retiredAt the old worker exited
+ * @property {number} t the end of it all
+ * @property {number | null} readyMs
+ * @property {number | null} drainMs
+ * @property {number | null} tookMs
+ * @property {number | null} rssBefore
+ * @property {number | null} rssAfter
+ * @property {Record<string, number> | null} account of the connections and requests, by the names of core/account.js
+ * @property {number} cut
+ * @property {boolean} lost the worker gave no account of itself
+ * @property {{ method: string | null, path: string | null, ageMs: number | null, remotePort: number | null, upgraded: boolean }[]} cuts
+ * @property {number} dropped by the client's account
+ *
+ * @typedef {'recycle' | 'scale' | 'stop' | 'unfinished'} Kind
+ */
+
+const { asNumber, asText } = require('./field')
+
+const ACCOUNT = ['connections', 'inFlight', 'finished', 'aborted', 'moved', 'refused', 'takenBack', 'replayed',
+  'closedByClient', 'closedAfterResponse', 'closedIdle', 'cut', 'unacked']
+
+/**
+ * @param {number} id
+ * @param {Kind} kind
+ * @param {Record<string, any>} line the journal's `recycled`, `scaled` or `stopped`
+ * @param {number} t its time
+ * @param {{ drainAt: number | null, retiredAt: number | null } | undefined} worker what the journal had shown of it before
+ * @param {Record<string, number>} account
+ * @param {RecycleEvent['cuts']} cuts
+ * @returns {RecycleEvent}
+ */
+function endedEvent (id, kind, line, t, worker, account, cuts) {
+  const drainMs = asNumber(line.drainMs)
+  const tookMs = asNumber(line.tookMs)
+  const readyMs = asNumber(line.readyMs)
+  const how = asText(line.how)
+  const beganAt = t - (tookMs ?? drainMs ?? 0)
+  // Where the journal begins in the middle of it, by its durations.
+  const drainAt = worker?.drainAt ?? (tookMs === null || how === 'drain-first' ? beganAt : Math.min(t, beganAt + (readyMs ?? 0)))
+  return {
+    id,
+    kind,
+    slot: asNumber(line.slot),
+    oldPid: asNumber(line.oldPid),
+    pid: asNumber(line.pid),
+    reason: asText(line.reason),
+    how,
+    beganAt: Math.min(beganAt, drainAt),
+    drainAt,
+    drainedAt: Math.min(t, drainAt + (drainMs ?? 0)),
+    retiredAt: worker?.retiredAt ?? t,
+    t,
+    readyMs,
+    drainMs,
+    tookMs,
+    rssBefore: asNumber(line.rssBefore),
+    rssAfter: asNumber(line.rssAfter),
+    account,
+    cut: account.cut,
+    lost: line.lost === true,
+    cuts,
+    dropped: 0
+  }
+}
+
+/**
+ * @param {number} id
+ * @param {{ pid: number | null, slot: number | null, reason: string | null, drainAt: number, t: number }} known
+ * @returns {RecycleEvent}
+ */
+function unfinishedEvent (id, { pid, slot, reason, drainAt, t }) {
+  return {
+    id,
+    kind: 'unfinished',
+    slot,
+    oldPid: pid,
+    pid: null,
+    reason,
+    how: null,
+    beganAt: drainAt,
+    drainAt,
+    drainedAt: t,
+    retiredAt: t,
+    t,
+    readyMs: null,
+    drainMs: null,
+    tookMs: null,
+    rssBefore: null,
+    rssAfter: null,
+    account: null,
+    cut: 0,
+    lost: false,
+    cuts: [],
+    dropped: 0
+  }
+}
+
+module.exports = { ACCOUNT, endedEvent, unfinishedEvent }

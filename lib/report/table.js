@@ -1,0 +1,208 @@
+'use strict'
+
+/**
+ * The report for a terminal: the verdict first, then each recycle, each drop, where the witnesses disagree, and what it
+ * all did to latency. 80 columns.
+ */
+
+const util = require('node:util')
+const { formatTime } = require('../core/units')
+const { layOut } = require('./grid')
+
+const WIDTH = 80
+const MIB = 1024 ** 2
+
+/** @typedef {import('./index').Report} Report @typedef {(style: Style, text: string) => string} Paint @typedef {Parameters<typeof util.styleText>[0]} Style */
+
+/**
+ * @param {Report} report
+ * @param {{ colors?: boolean }} [how]
+ * @returns {string} lines of text, each with its end
+ */
+function formatReport (report, { colors = false } = {}) {
+  // Whoever called has looked at the stream; newer Nodes would look at stdout, whichever it is.
+  const paint = (/** @type {Style} */ style, /** @type {string} */ text) => colors ? util.styleText(style, text, { validateStream: false }) : text
+  const parts = [
+    [paint(['bold', report.verdict.ok ? 'green' : 'red'], report.verdict.text), ...about(report).map(line => paint('dim', line))],
+    recycles(report, paint),
+    crashes(report, paint),
+    drops(report, paint),
+    disagreements(report, paint),
+    latency(report, paint),
+    remarks(report, paint)
+  ]
+  return parts.filter(part => part.length > 0).map(part => `${part.join('\n')}\n`).join('\n')
+}
+
+/** @param {Report} report */
+function about ({ app, node, workers, from, to, byReason }) {
+  const facts = []
+  if (app !== null) facts.push(clip(plain(app), 40, true))
+  if (workers !== null) facts.push(`${workers} workers`)
+  if (node !== null) facts.push(`Node ${clip(plain(node), 16)}`)
+  if (from !== null && to !== null) facts.push(formatTime(to - from))
+  const reasons = Object.entries(byReason).map(([reason, count]) => `${count} ${clip(plain(reason), 12)}`)
+  return [facts, reasons.slice(0, 8)].filter(list => list.length > 0).map(list => clip(list.join(', '), WIDTH))
+}
+
+/** @param {Report} report @param {Paint} paint */
+function recycles ({ recycleEvents, recycleEventsOmitted }, paint) {
+  if (recycleEvents.length === 0) return []
+  const rows = recycleEvents.map(event => [
+    `${event.id}`,
+    shown(event.slot),
+    `${shown(event.oldPid)} → ${shown(event.pid)}`,
+    clip(plain(event.reason ?? '–'), 9),
+    event.rssBefore === null ? '–' : `${mib(event.rssBefore)} → ${mib(event.rssAfter)}`,
+    time(event.readyMs),
+    time(event.drainMs),
+    short(event.inFlight),
+    short(event.moved),
+    event.kind === 'unfinished' ? '–' : `${short(event.cut)}${event.lost ? '?' : ''}`
+  ])
+  const [heading, ...lines] = layOut([
+    { title: '#' }, { title: 'slot' }, { title: 'old → new pid', left: true }, { title: 'reason', left: true },
+    { title: 'RSS MiB' }, { title: 'ready' }, { title: 'drain' }, { title: 'flight' }, { title: 'moved' }, { title: 'cut' }
+  ], rows, WIDTH)
+  const painted = lines.map((line, i) => recycleEvents[i].cut || recycleEvents[i].dropped ? paint('red', line) : line)
+  const more = recycleEventsOmitted ? [paint('dim', `and ${whole(recycleEventsOmitted)} earlier ones that cut nothing`)] : []
+  return [paint('dim', heading), ...painted, ...more]
+}
+
+/** @param {Report} report @param {Paint} paint */
+function crashes (report, paint) {
+  const { crashEvents, crashEventsOmitted } = report
+  if (crashEvents.length === 0) return []
+  const clock = clockOf(report)
+  const rows = crashEvents.map(({ t, slot, pid, code, signal, inFlight }) =>
+    [clock(t), shown(slot), shown(pid), signal === null ? `code ${shown(code)}` : clip(plain(signal), 12), whole(inFlight)])
+  const [heading, ...lines] = layOut([
+    { title: 'crashed', left: true }, { title: 'slot' }, { title: 'pid' }, { title: 'how', left: true }, { title: 'in flight' }
+  ], rows, WIDTH)
+  const more = crashEventsOmitted ? [paint('dim', `and ${whole(crashEventsOmitted)} earlier ones`)] : []
+  return [paint('dim', heading), ...lines.map(line => paint('yellow', line)), ...more]
+}
+
+/** @param {Report} report @param {Paint} paint */
+function drops (report, paint) {
+  const { drops, dropsOmitted } = report
+  if (drops.length === 0) return []
+  const clock = clockOf(report)
+  const cells = drops.map(drop => ({
+    time: clock(drop.t),
+    error: clip(plain(drop.error === 'status' ? `status ${shown(drop.status)}` : drop.error), 23),
+    request: plain(`${drop.method ?? '–'} ${drop.path ?? '–'}`),
+    recycle: `${drop.recycle === null ? (drop.crashed ? 'crash' : '–') : `#${drop.recycle}`}${drop.joinedBy === 'port' ? '*' : ''}`,
+    phase: drop.phase
+  }))
+  const widest = (/** @type {'error' | 'recycle'} */ name) => Math.max(name.length, ...cells.map(cell => cell[name].length))
+  const left = WIDTH - 14 - widest('error') - widest('recycle') - 5 - 8
+  const [heading, ...lines] = layOut([
+    { title: 'dropped', left: true }, { title: 'error', left: true }, { title: 'request', left: true },
+    { title: 'recycle', left: true }, { title: 'phase', left: true }
+  ], cells.map(({ time, error, request, recycle, phase }) => [time, error, clip(request, left), recycle, phase]), WIDTH)
+  const more = dropsOmitted ? [paint('dim', `and ${whole(dropsOmitted)} earlier ones`)] : []
+  const note = drops.some(drop => drop.joinedBy === 'port') ? [paint('dim', '* joined by its port with what the supervisor cut; the others by time alone')] : []
+  return [paint('dim', heading), ...lines.map(line => paint('red', line)), ...more, ...note]
+}
+
+/** @param {Report} report @param {Paint} paint */
+function disagreements ({ disagreements }, paint) {
+  if (disagreements.length === 0) return []
+  const rows = disagreements.map(({ recycle, client, supervisor }) =>
+    [recycle === null ? 'outside any recycle' : `in recycle #${recycle}`, whole(client), whole(supervisor)])
+  const [heading, ...lines] = layOut([
+    { title: 'client and supervisor disagree', left: true }, { title: 'client lost' }, { title: 'supervisor cut' }
+  ], rows, WIDTH)
+  return [paint('yellow', heading), ...lines]
+}
+
+/** @param {Report} report @param {Paint} paint */
+function latency ({ latency: { steady, recycling } }, paint) {
+  const rows = Object.entries({ steady, recycling }).flatMap(([name, figures]) => figures === null
+    ? []
+    : [[name, ...[figures.p50, figures.p90, figures.p99, figures.p999, figures.max].map(milliseconds), whole(figures.requests)]])
+  if (rows.length === 0) return []
+  const [heading, ...lines] = layOut([
+    { title: 'latency', left: true }, { title: 'p50' }, { title: 'p90' }, { title: 'p99' }, { title: 'p99.9' }, { title: 'max' }, { title: 'requests' }
+  ], rows, WIDTH)
+  return [paint('dim', heading), ...lines]
+}
+
+/** @param {Report} report @param {Paint} paint */
+function remarks ({ unacked, client, skippedLines, recycleEvents }, paint) {
+  const said = []
+  if (unacked > 0) said.push(`${whole(unacked)} connections were handed over and never acknowledged: what became of them is not known`)
+  if (recycleEvents.some(({ lost }) => lost)) said.push('cut?: the worker gave no account of itself; what its last beat had in flight is counted')
+  if (recycleEvents.some(({ kind }) => kind === 'unfinished')) said.push('cut –: the journal ends before the drain does')
+  if (client?.wasCutShort) said.push("the client's records end early: its requests are counted by what there is")
+  if (skippedLines > 0) said.push(`${whole(skippedLines)} lines were passed over: cut short, or not of this version`)
+  return said.flatMap(remark => wrap(remark)).map(remark => paint('dim', remark))
+}
+
+/** What a terminal would obey, or could not show, as an escape. @param {string} text */
+function plain (text) {
+  return text.replace(/[^\x20-\x7e]/gu, char => `\\u{${/** @type {number} */ (char.codePointAt(0)).toString(16)}}`)
+}
+
+/** @param {string} text @param {number} width @param {boolean} [keepsEnd] */
+function clip (text, width, keepsEnd = false) {
+  if (text.length <= width) return text
+  return keepsEnd ? `…${text.slice(1 - width)}` : `${text.slice(0, width - 1)}…`
+}
+
+/** @param {string} text @returns {string[]} */
+function wrap (text) {
+  if (text.length <= WIDTH) return [text]
+  const at = text.lastIndexOf(' ', WIDTH)
+  return [text.slice(0, at), ...wrap(text.slice(at + 1))]
+}
+
+/** @param {number | null} value */
+function shown (value) {
+  return value === null ? '–' : clip(`${value}`, 8)
+}
+
+/** @param {number} value */
+function whole (value) {
+  return value.toLocaleString('en-US')
+}
+
+/** In five characters. @param {number | null} value */
+function short (value) {
+  if (value === null) return '–'
+  return value < 100_000 ? `${value}` : Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 0 }).format(value)
+}
+
+/** @param {number | null} bytes */
+function mib (bytes) {
+  return bytes === null ? '–' : `${Math.round(bytes / MIB)}`
+}
+
+/** @param {number | null} ms */
+function time (ms) {
+  return ms === null ? '–' : formatTime(ms)
+}
+
+/** @param {number} ms */
+function milliseconds (ms) {
+  return ms < 10_000 ? `${Number(ms.toPrecision(3))}ms` : formatTime(ms)
+}
+
+/** Tells the local time of day; in a run of many hours with its date. @param {Report} report @returns {(t: number) => string} */
+function clockOf ({ from, to }) {
+  const hasDate = Number(to) - Number(from) > 20 * 3_600_000
+  return t => {
+    const date = new Date(t)
+    if (Number.isNaN(date.getTime())) return '–'
+    const time = date.toTimeString().slice(0, 8)
+    return hasDate ? `${two(date.getMonth() + 1)}-${two(date.getDate())} ${time}` : `${time}.${`${date.getMilliseconds()}`.padStart(3, '0')}`
+  }
+}
+
+/** @param {number} value */
+function two (value) {
+  return `${value}`.padStart(2, '0')
+}
+
+module.exports = { formatReport }

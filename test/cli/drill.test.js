@@ -1,0 +1,96 @@
+'use strict'
+
+const { spawn } = require('node:child_process')
+const fs = require('node:fs')
+const path = require('node:path')
+const t = require('tap')
+require('../support/bare-children')
+
+const BIN = path.join(__dirname, '..', '..', 'bin', 'recycle.js')
+const fixture = (/** @type {string} */ name) => path.join(__dirname, '..', 'fixtures', name)
+const QUICK = ['--workers', '2', '--connections', '10', '--stop-linger', '200ms', '--interval', '100ms']
+
+/**
+ * `recycle drill …`, to its end.
+ *
+ * @param {any} t
+ * @param {string[]} args
+ * @param {(child: import('node:child_process').ChildProcess, err: string) => void} [onStderr]
+ */
+function drill (t, args, onStderr = () => {}) {
+  const { PORT, ...env } = process.env
+  const child = spawn(process.execPath, [BIN, 'drill', ...args], { env: { ...env, TMPDIR: t.testdir() }, stdio: ['ignore', 'pipe', 'pipe'] })
+  t.teardown(() => child.kill('SIGKILL'))
+  let out = ''
+  let err = ''
+  child.stdout.on('data', text => { out += text })
+  child.stderr.on('data', text => {
+    err += text
+    onStderr(child, err)
+  })
+  return new Promise(resolve => child.once('close', code => resolve({ code, out, err, left: fs.readdirSync(t.testdirName) })))
+}
+
+/** Ends the drill by a signal when there were recycles. @type {(child: import('node:child_process').ChildProcess, err: string) => void} */
+const endWhenRecycled = (child, err) => { if (!child.killed && / [1-9]\d* recycles? /.test(err)) child.kill('SIGINT') }
+
+t.test('nothing dropped: plain lines on the way, then the report; exit 0', async t => {
+  const page = path.join(t.testdirName, 'page.html')
+  const out = path.join(t.testdirName, 'run.ndjson')
+  const result = await drill(t, ['--recycle-every', '100ms', '--html', page, '--out', out, ...QUICK, fixture('plain.js')], endWhenRecycled)
+  t.equal(result.code, 0)
+  t.match(result.err, /^\d+m?s of 30s {2}[\d,]+ requests {2}0 dropped {2}\d+ recycles?/m)
+  t.notMatch(result.err, /\x1b/) // eslint-disable-line no-control-regex
+  t.match(result.out, /^0 dropped of [\d,]+ requests over \d+ recycles?\n/, 'the verdict first')
+  t.match(result.out, /^latency /m)
+  t.match(result.out, /\n0 dropped of [\d,]+ requests over \d+ recycles?\n$/, 'and last')
+  t.match(fs.readFileSync(page, 'utf8'), /^<!doctype html>/i)
+  t.match(fs.readFileSync(out, 'utf8'), /"event":"client.end"/)
+  t.same(result.left.sort(), ['page.html', 'run.ndjson'], 'nothing is left behind but what was asked for')
+})
+
+t.test('something dropped: what, and the run file is kept; exit 1', async t => {
+  const noted = path.join(t.testdirName, 'noted')
+  const { code, out } = await drill(t, ['--recycle-every', '100ms', ...QUICK, fixture('dropping.js'), noted], endWhenRecycled)
+  t.equal(code, 1)
+  const dropped = fs.statSync(noted).size
+  t.match(out, new RegExp(`^${dropped.toLocaleString('en-US')} dropped of `))
+  t.match(out, /\breset +GET \//)
+  const file = /^The run file is (.*)$/m.exec(out)?.[1] ?? ''
+  t.equal(fs.readFileSync(file, 'utf8').match(/"event":"client.drop"/g)?.length, dropped)
+})
+
+t.test('inconclusive: one sentence, exit 2, nothing left behind', async t => {
+  const { code, out, err, left } = await drill(t, ['--duration', '200ms', '--recycle-every', '1h', ...QUICK, fixture('plain.js')])
+  t.equal(code, 2)
+  t.equal(out, '')
+  t.match(err, /^recycle drill: inconclusive: no recycle took place[^\n]*\n$/m)
+  t.same(left, [])
+})
+
+t.test('wrong usage: one sentence with the flag, what was given and what it takes; exit 2', async t => {
+  for (const [args, sentence] of /** @type {[string[], RegExp][]} */ ([
+    [['--connections', '0', 'x.js'], /^recycle drill: --connections was given "0"; it takes a whole number from 1 to 100000\n$/],
+    [['--expect', 'ok', 'x.js'], /^recycle drill: --expect was given "ok"; it takes statuses/],
+    [['--workers', 'no', 'x.js'], /^recycle drill: --workers was given "no"; it takes /],
+    [['--header', 'X', 'x.js'], /^recycle drill: --header was given /],
+    [['--html', '/no/such/folder/page.html', 'x.js'], /^recycle drill: --html was given /],
+    [['--nonsense', 'x.js'], /^recycle: unknown option '--nonsense'[^\n]*\n$/],
+    [[], /^recycle: missing required argument 'app'[^\n]*\n$/],
+    [['no-such-app.js'], /^recycle drill: the app no-such-app.js cannot be started: there is no such file\n$/]
+  ])) {
+    const { code, out, err, left } = await drill(t, args)
+    t.equal(code, 2, args.join(' '))
+    t.equal(out, '')
+    t.match(err, sentence)
+    t.same(left, [])
+  }
+})
+
+t.test('every option is in its help', async t => {
+  const { code, out } = await drill(t, ['--help'])
+  t.equal(code, 0)
+  for (const flag of ['connections', 'duration', 'path', 'method', 'header', 'body', 'rate', 'expect', 'no-keep-alive', 'load-workers', 'recycle-every', 'out', 'url', 'timeout', 'html', 'max-rss']) {
+    t.match(out, `--${flag}`)
+  }
+})

@@ -1,0 +1,193 @@
+'use strict'
+
+const fs = require('node:fs')
+const http = require('node:http')
+const os = require('node:os')
+const path = require('node:path')
+const t = require('tap')
+require('../support/bare-children')
+const { drill } = require('../../lib/drill')
+const { freePort } = require('../../lib/drill/target')
+const { readReport } = require('../../lib/report')
+
+const LEAKY = path.join(__dirname, '..', '..', 'examples', 'leaky.js')
+const fixture = (/** @type {string} */ name) => path.join(__dirname, '..', 'fixtures', name)
+const RECYCLES = 2
+
+/**
+ * A drill that ends, by its stop under load, when there were some recycles; unless it is given a duration.
+ *
+ * @param {any} t
+ * @param {Record<string, any>} options
+ */
+async function run (t, options) {
+  const enough = new AbortController()
+  const outcome = await drill({
+    workers: 2,
+    connections: 10,
+    duration: '60s',
+    recycleEvery: '50ms',
+    interval: '100ms',
+    stopLinger: '200ms',
+    signal: enough.signal,
+    ...options,
+    onProgress (figures) {
+      options.onProgress?.(figures)
+      if (figures.recycles >= RECYCLES) enough.abort()
+    }
+  })
+  t.teardown(() => { if (!options.out) fs.rmSync(path.dirname(outcome.file), { recursive: true }) })
+  const lines = fs.readFileSync(outcome.file, 'utf8').trimEnd().split('\n').map(line => JSON.parse(line))
+  return { ...outcome, all: (/** @type {string} */ event) => lines.filter(line => line.event === event) }
+}
+
+t.test('a drill of an app that loses nothing', async t => {
+  process.env.PORT = ''
+  const figures = []
+  const out = path.join(t.testdir(), 'run.ndjson')
+  fs.writeFileSync(out, 'of an earlier run\n')
+  const outcome = await run(t, { app: LEAKY, out, onProgress: now => figures.push(now) })
+  const { requests, dropped, recycles, sockets, file, all } = outcome
+  t.match(outcome, { verdict: 'clean', exitCode: 0, dropped: 0, file: out, sentence: /^0 dropped of [\d,]+ requests over \d+ recycles$/ })
+  t.ok(recycles >= RECYCLES)
+  t.equal(process.env.PORT, '', 'PORT is as it was')
+
+  t.test('writes the journal and what the clients saw to the run file', async t => {
+    t.match(all('client.start'), [{ v: 1, connections: 10, durationMs: 60_000, keepAlive: true, method: 'GET', path: '/', rate: null, expect: [[200, 399]], loadWorkers: 1, url: outcome.url }])
+    t.match(all('client.end'), [{ v: 1, requests, dropped, sockets }])
+    t.equal(all('client.tick').reduce((sum, tick) => sum + tick.requests, 0), requests)
+    t.equal(all('recycled').length, recycles)
+    t.equal(all('fleet.start').length, 1)
+    t.equal(all('fleet.stop').length, 1)
+  })
+
+  t.test('recycles slot by slot', async t => {
+    const slots = all('recycled').map(({ slot }) => slot)
+    t.same(slots, slots.map((_, i) => i % 2))
+    t.ok(all('recycled').every(({ reason }) => reason === 'asked'))
+  })
+
+  t.test('goes on with the load until the fleet has stopped', async t => {
+    const [stopping] = all('fleet.stopping')
+    t.ok(all('client.tick').some(({ t, ms, requests }) => t + ms > stopping.t && requests > 0))
+    t.ok(all('stopped').every(({ cut }) => cut === 0))
+  })
+
+  t.test('says how it is coming along', async t => {
+    t.same([...new Set(figures.map(({ phase }) => phase))].filter(phase => phase !== 'booting').slice(0, 2), ['load', 'stopping'])
+    t.match(figures.at(-1), { requests, dropped, recycles, durationMs: 60_000 })
+  })
+
+  t.test('can be read by the report, which says the same', async t => {
+    const { report } = await readReport([file])
+    t.match(report, { requests, dropped, recycles, verdict: { ok: true } })
+  })
+})
+
+t.test('where a budget is given, it alone recycles', async t => {
+  const { verdict, recycles, all } = await run(t, { app: fixture('plain.js'), maxRequests: 200, recycleEvery: undefined })
+  t.equal(verdict, 'clean')
+  t.ok(recycles > 0)
+  t.ok(all('recycled').every(({ reason }) => reason === 'requests'))
+})
+
+t.test('a POST, two load processes, a rate', async t => {
+  const { verdict, all } = await run(t, { app: fixture('plain.js'), method: 'post', body: 'x'.repeat(5000), path: '/here', header: 'X-Drill: yes', loadWorkers: 2, rate: 300 })
+  t.equal(verdict, 'clean')
+  t.match(all('client.start'), [{ method: 'POST', path: '/here', rate: 300, loadWorkers: 2 }])
+})
+
+t.test('an app that drops: each of them, by name', async t => {
+  const noted = path.join(t.testdir({ noted: '' }), 'noted')
+  const { verdict, exitCode, dropped, errors, sentence, all } = await run(t, { app: fixture('dropping.js'), args: [noted] })
+  t.equal(exitCode, 1)
+  t.equal(verdict, 'dropped')
+  t.equal(dropped, fs.statSync(noted).size, 'as many as the app has reset')
+  t.same(errors, { reset: dropped })
+  t.match(sentence, /^[\d,]+ dropped of [\d,]+ requests over \d+ recycles? \([\d,]+ reset\)$/)
+  const drops = all('client.drop')
+  t.equal(drops.length, dropped)
+  t.ok(drops.every(({ error, status, method, path, localPort, t: at, startedAt }) =>
+    error === 'reset' && status === null && method === 'GET' && path === '/' && localPort > 0 && startedAt <= at))
+})
+
+t.test('an app that answers nothing but errors drops everything, and that is no question of whether load arrived', async t => {
+  const { exitCode, dropped, requests, errors } = await run(t, { app: fixture('plain.js'), expect: '404' })
+  t.equal(exitCode, 1)
+  t.equal(dropped, requests)
+  t.same(errors, { status: dropped })
+})
+
+t.test('requests in flight at the stop are answered', async t => {
+  const { verdict, all } = await run(t, { app: fixture('plain.js'), path: '/slow?ms=400' })
+  t.equal(verdict, 'clean')
+  const [stopping] = all('fleet.stopping')
+  t.ok(all('client.tick').some(({ t: at, requests }) => at >= stopping.t && requests > 0))
+})
+
+t.test('an app that does not heed PORT is found where it listens', async t => {
+  const socket = path.join(os.tmpdir(), `drill-${process.pid}.sock`)
+  const { verdict, url } = await run(t, { app: fixture('own-address.js'), args: [socket] })
+  t.equal(verdict, 'clean')
+  t.equal(url, `unix:${socket}`)
+})
+
+t.test('an HTTPS app, a connection for each request, where a URL says so', async t => {
+  const app = path.join(t.testdir({
+    'app.js': `
+      const fs = require('node:fs')
+      const read = extension => fs.readFileSync(${JSON.stringify(fixture('localhost.'))} + extension)
+      require('node:https').createServer({ key: read('key'), cert: read('crt') }, (request, response) => response.end('ok')).listen(process.env.PORT)
+    `
+  }), 'app.js')
+  const port = await freePort()
+  const { verdict, url, sockets, requests } = await run(t, { app, url: `https://127.0.0.1:${port}`, keepAlive: false, expect: 200 })
+  t.match({ url, sockets }, { url: `https://127.0.0.1:${port}`, sockets: requests })
+  t.equal(verdict, 'clean')
+})
+
+t.test('inconclusive', async t => {
+  const cases = {
+    'no recycle took place': [{ app: fixture('plain.js'), duration: 300, recycleEvery: '1h' }, /^no recycle took place/],
+    'nobody listens there': [{ app: fixture('own-address.js'), args: ['0'], url: 'http://127.0.0.1:9' }, /^the load never arrived: there is no connection to http:\/\/127\.0\.0\.1:9 \(ECONNREFUSED\)/],
+    'nobody can tell where it listens': [{ app: fixture('own-address.js'), args: ['0'] }, /^the load never arrived: it cannot be told where the app listens/]
+  }
+  for (const [title, [options, sentence]] of Object.entries(cases)) {
+    t.test(title, async t => {
+      const outcome = await run(t, options)
+      t.match(outcome, { verdict: 'inconclusive', exitCode: 2, sentence })
+    })
+  }
+
+  t.test('another program answers', async t => {
+    const other = http.createServer((request, response) => response.end('ok')).listen(0, '127.0.0.1')
+    await new Promise(resolve => other.once('listening', resolve))
+    t.teardown(() => other.close())
+    const { port } = /** @type {import('node:net').AddressInfo} */ (other.address())
+    const outcome = await run(t, { app: fixture('own-address.js'), args: ['0'], url: `http://127.0.0.1:${port}`, duration: 500 })
+    t.match(outcome, { verdict: 'inconclusive', exitCode: 2, sentence: /it is not this fleet that does$/ })
+  })
+
+  t.test('the app dies while it starts', async t => {
+    const app = path.join(t.testdir({ 'app.js': 'process.exit(3)\n' }), 'app.js')
+    const outcome = await run(t, { app })
+    t.match(outcome, { verdict: 'inconclusive', exitCode: 2, requests: 0, sentence: /exited with code 3/ })
+  })
+
+  t.test('something listens there that is no HTTP server', async t => {
+    const app = path.join(t.testdir({ 'app.js': "require('node:net').createServer(socket => socket.end('no')).listen(process.env.PORT)\n" }), 'app.js')
+    const outcome = await run(t, { app, duration: 200, drainTimeout: '100ms' })
+    t.match(outcome, { exitCode: 2, sentence: /^the load never arrived: http:\S+ answered none of [\d,]+ requests/ })
+  })
+})
+
+t.test('wrong options are refused before anything is started', async t => {
+  const app = fixture('plain.js')
+  await t.rejects(drill({ app, connections: 0 }), { code: 'RECYCLE_BAD_OPTION', message: 'connections was given 0; it takes a whole number from 1 to 100000' })
+  await t.rejects(drill({ app, nonsense: 1 }), { code: 'RECYCLE_UNKNOWN_OPTION' })
+  await t.rejects(drill({ app, journal: 'x' }), { code: 'RECYCLE_UNKNOWN_OPTION' })
+  await t.rejects(drill({ app, workers: 0 }), { code: 'RECYCLE_BAD_OPTION' })
+  await t.rejects(drill({ app, connections: 1, loadWorkers: 2 }), { code: 'RECYCLE_BAD_USAGE' })
+  await t.rejects(drill({ app, out: path.join(t.testdir(), 'no', 'such', 'folder') }), { code: 'RECYCLE_JOURNAL' })
+  await t.rejects(drill({ app: 'no-such-app.js' }), { code: 'RECYCLE_NO_APP' })
+})

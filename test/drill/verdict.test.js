@@ -1,0 +1,37 @@
+'use strict'
+
+const t = require('tap')
+const { judge } = require('../../lib/drill/verdict')
+
+const good = { requests: 1_204_331, dropped: 0, recycles: 118, arrived: true, url: 'http://127.0.0.1:3000', errors: new Map(), broke: null }
+
+t.test('nothing dropped over some recycles is clean', async t => {
+  t.same(judge(good), { verdict: 'clean', exitCode: 0, sentence: '0 dropped of 1,204,331 requests over 118 recycles' })
+  t.same(judge({ ...good, requests: 1, recycles: 1 }).sentence, '0 dropped of 1 request over 1 recycle')
+  t.same(judge({ ...good, arrived: null }).exitCode, 0, 'where there was no time to ask the workers')
+})
+
+t.test('something dropped is dropped, whatever else there is to say', async t => {
+  const errors = new Map([['status', 1], ['reset', 1200]])
+  t.same(judge({ ...good, dropped: 1201, errors }), { verdict: 'dropped', exitCode: 1, sentence: '1,201 dropped of 1,204,331 requests over 118 recycles (1,200 reset, 1 status)' })
+  t.same(judge({ ...good, dropped: 1201, errors, recycles: 0 }).exitCode, 1)
+  t.same(judge({ ...good, dropped: 1201, errors, broke: 'the app died' }).exitCode, 1)
+})
+
+t.test('without a recycle, without load or without an end it is inconclusive', async t => {
+  for (const [findings, sentence] of [
+    [{ recycles: 0 }, /^no recycle took place/],
+    [{ requests: 0 }, /^the load never arrived: nothing could be sent/],
+    [{ requests: 0, broke: 'the app died' }, /^the app died$/],
+    [{ broke: 'a process of the load ended' }, /^a process of the load ended$/],
+    [{ arrived: false }, /not this fleet/],
+    [{ requests: 7, dropped: 7, errors: new Map([['timeout', 7]]) }, /^the load never arrived: http:\/\/127.0.0.1:3000 answered none of 7 requests \(7 timeout\)$/]
+  ]) {
+    const verdict = judge({ ...good, ...findings })
+    t.match(verdict, { verdict: 'inconclusive', exitCode: 2, sentence })
+  }
+})
+
+t.test('a wrong status is an answer: the load has arrived', async t => {
+  t.equal(judge({ ...good, requests: 7, dropped: 7, errors: new Map([['status', 7]]) }).exitCode, 1)
+})

@@ -1,0 +1,159 @@
+'use strict'
+
+const fs = require('node:fs')
+const path = require('node:path')
+const t = require('tap')
+const { BIN, FIXTURES, Events, freePort, startFleet } = require('../support/fleet')
+const { spawn } = require('node:child_process')
+const readline = require('node:readline')
+const { becomesTrue } = require('../support/processes')
+const { Load } = require('../support/load')
+const { Storm } = require('../support/storm')
+const { get } = require('../support/client')
+
+const isLong = process.env.RECYCLE_LONG === '1'
+const app = path.join(FIXTURES, 'keeps.js')
+
+/**
+ * A fleet by the command line, with a hard limit of descriptors per process. Its journal is followed, for the samples.
+ *
+ * @param {any} t tap's
+ * @param {number} descriptors
+ * @param {number} workers
+ */
+async function startLimited (t, descriptors, workers) {
+  const port = await freePort()
+  const journal = path.join(t.testdir(), 'journal')
+  const command = `ulimit -n ${descriptors}; exec "$0" "$@"`
+  const child = spawn('sh', ['-c', command, process.execPath, BIN, '--log', 'json', '--journal', journal, '-w', String(workers), '-i', '100ms', app], {
+    env: { ...process.env, PORT: String(port) }, stdio: ['ignore', 'ignore', 'pipe'], detached: true
+  })
+  const gone = new Promise(resolve => child.once('close', resolve))
+  t.teardown(() => {
+    process.kill(-(/** @type {number} */ (child.pid)), 'SIGKILL')
+    return gone
+  })
+  const events = new Events()
+  readline.createInterface({ input: child.stderr }).on('line', text => events.push(JSON.parse(text)))
+  await events.until('worker.ready', { count: workers })
+
+  /** Connections by worker, as of its last sample. */
+  const connections = () => {
+    const byPid = new Map()
+    for (const text of fs.readFileSync(journal, 'utf8').split('\n').slice(0, -1)) {
+      const line = JSON.parse(text)
+      if (line.event === 'worker.sample') byPid.set(line.pid, line.connections)
+    }
+    return [...byPid.values()]
+  }
+  return { port, events, connections }
+}
+
+/** @param {number[]} counts @param {number} total */
+function areEven (counts, total) {
+  return counts.reduce((sum, count) => sum + count, 0) === total && Math.max(...counts) <= 1.25 * total / counts.length
+}
+
+for (const [what, connections, overMs] of /** @type {const} */ ([
+  ['at once', isLong ? 20_000 : 4000, 0],
+  ['that arrive by and by', isLong ? 500 : 200, isLong ? 10_000 : 3000]
+])) {
+  t.test(`${connections} connections ${what}: each is answered and stays, and eight workers share them evenly`, async t => {
+    const fleet = await startLimited(t, 4096, 8)
+    const storm = new Storm(t, { port: fleet.port, connections, overMs })
+    const counts = await storm.until(({ answered, failures }) => answered + failures.length >= connections)
+    t.same(counts, { connected: connections, answered: connections, failures: [] })
+    t.ok(await becomesTrue(() => areEven(fleet.connections(), connections)), `the fullest is at most 1.25 times the mean: ${fleet.connections()}`)
+    t.same(storm.counts().failures, [], 'nobody was closed in the evening out')
+    t.same(fleet.events.all('fleet.warning'), [])
+  })
+}
+
+t.test('more clients than descriptors: a warning in time, the rest waits in the queue, nobody is reset', async t => {
+  const { port, events } = await startLimited(t, 256, 2)
+  const connections = 400
+  const storm = new Storm(t, { port, connections, processes: 2, overMs: 5000 })
+  const warning = await events.until('fleet.warning')
+  t.match(warning, { warning: 'descriptors', workers: 2 })
+  t.ok(warning.connections < warning.capacity, `said at ${warning.connections} of ${warning.capacity}`)
+  t.ok(warning.capacity < 400)
+
+  const { connected, answered, failures } = await storm.until(({ connected }) => connected === connections)
+  t.equal(connected, connections)
+  t.ok(answered < connections, `${answered} of ${connections} find room`)
+  t.same(failures, [])
+  for (const deadline = Date.now() + 30_000; storm.counts().answered < connections && Date.now() < deadline;) {
+    const before = storm.counts().answered
+    storm.dismissAnswered()
+    await storm.until(({ answered }) => answered > before || answered === connections, 5000)
+  }
+  t.same(storm.counts(), { connected: connections, answered: connections, failures: [] })
+  t.same(events.all('worker.crash'), [])
+  t.equal(events.all('fleet.warning').length, 1)
+})
+
+/** Who has accepted what, as the workers noted it. @param {string} file */
+function acceptances (file) {
+  return fs.readFileSync(file, 'utf8').split('\n').slice(0, -1).map(line => line.split(' ').map(Number)).map(([at, port, pid]) => ({ at, port, pid }))
+}
+
+/**
+ * Only those failed that a killed worker had accepted. A worker that is killed between accept() and its note of it costs
+ * one that nobody has noted.
+ *
+ * @param {any} t tap's
+ * @param {any[]} failures of a Load
+ * @param {string} noted
+ * @param {Set<number>} killed
+ */
+function checkFailures (t, failures, noted, killed) {
+  const all = acceptances(noted)
+  const holders = (/** @type {any} */ { localPort, t: at, afterMs }) => all.filter(({ port, at: since }) => port === localPort && since >= at - afterMs).map(({ pid }) => pid)
+  const others = failures.filter(failure => holders(failure).length > 0 && !holders(failure).some(pid => killed.has(pid)))
+  t.same(others, [], 'a worker that lives fails nobody')
+  const unnoted = failures.filter(failure => holders(failure).length === 0)
+  t.ok(unnoted.length <= killed.size, `${unnoted.length} of ${failures.length} failed before they were noted, at ${killed.size} kills`)
+  t.same([...new Set(failures.map(({ error }) => error))].filter(error => error !== 'ECONNRESET'), [], 'nobody hangs, nobody is refused')
+}
+
+t.test('SIGKILL of a worker, again and again, under a connection per request: its own requests fail, and no other', async t => {
+  const noted = path.join(t.testdir(), 'accepted')
+  process.env.ACCEPTED = noted
+  const { port, supervisor, events } = await startFleet(t, 'keeps.js', { workers: 4 })
+  const load = new Load({ port, connections: 20, keepAlive: false, thinkMs: 10, path: '/slow' })
+  const killed = new Set()
+  for (let i = 0; i < (isLong ? 100 : 10); i++) {
+    await load.after(100)
+    await supervisor.ready()
+    const { pid } = supervisor.status().workers.find((/** @type {any} */ worker) => worker.slot === i % 4)
+    process.kill(pid, 'SIGKILL')
+    killed.add(pid)
+    await events.until('worker.crash', { count: i + 1 })
+  }
+  await load.after(100)
+  const { requests, failures } = await load.stop()
+  t.ok(requests > 1000)
+  checkFailures(t, failures, noted, killed)
+})
+
+t.test('SIGKILL of the only worker: who connects while none lives is served by the next', async t => {
+  const noted = path.join(t.testdir(), 'accepted')
+  Object.assign(process.env, { ACCEPTED: noted, LATE_MS: '500' })
+  const { port, supervisor, events } = await startFleet(t, 'keeps.js', { workers: 1 })
+  const load = new Load({ port, connections: 10, keepAlive: false, thinkMs: 10, path: '/slow' })
+  const killed = new Set()
+  for (let i = 0; i < 3; i++) {
+    await load.after(50)
+    const [{ pid }] = supervisor.status().workers
+    process.kill(pid, 'SIGKILL')
+    killed.add(pid)
+    const crash = await events.until('worker.crash', { count: i + 1 })
+    const asked = Date.now()
+    const answers = await Promise.all(Array.from({ length: 20 }, () => get(port)))
+    const ready = await events.until('worker.ready', { count: i + 2 })
+    t.ok(crash.t <= asked && asked < ready.t, 'they asked while no worker lived')
+    t.same(answers.filter(({ status }) => status !== 200), [])
+  }
+  const { failures } = await load.stop()
+  checkFailures(t, failures, noted, killed)
+})

@@ -1,0 +1,216 @@
+'use strict'
+
+const t = require('tap')
+const { createHash } = require('node:crypto')
+const { pattern } = require('../fixtures/pattern')
+const { startTellingFleet, afterTold, beginDrain, checkAccount } = require('../support/draining')
+const { RawClient, head, settled } = require('../support/raw-client')
+
+const MB = 1024 * 1024
+const body = pattern(3 * MB)
+const summary = `${body.length} ${createHash('sha256').update(body).digest('hex')}`
+
+/** @param {Buffer} bytes */
+function chunk (bytes) {
+  return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')])
+}
+
+for (const handoff of [true, false]) {
+  t.test(handoff ? 'with hand-off' : 'without hand-off', async t => {
+    const fleet = await startTellingFleet(t, 'exchanges.js', { handoff })
+    const { port, told } = fleet
+
+    /** What every client here must find in the end. */
+    async function checkEnd (t, client, drain, { pid = drain.pid } = {}) {
+      const last = client.responses.at(-1)
+      t.equal(Number(last.headers['x-pid']), pid, 'the old worker answered')
+      for (const earlier of client.responses.slice(0, -1)) t.not(earlier.headers.connection, 'close', 'not before the last')
+      if (handoff) {
+        t.not(last.headers.connection, 'close')
+        const line = await drain.recycled
+        checkAccount(t, line)
+        t.equal(line.moved, 1)
+        const next = await client.fetch('/')
+        t.equal(next.status, 200)
+        t.not(Number(next.headers['x-pid']), drain.pid, 'the connection went on in the replacement')
+        await client.close()
+      } else {
+        t.equal(last.headers.connection, 'close')
+        await client.ended()
+        t.equal(client.error, null, 'it ended by FIN')
+        const line = await drain.recycled
+        checkAccount(t, line)
+        t.equal(line.closedAfterResponse, 1)
+      }
+    }
+
+    t.test('requests pipelined in one write before the drain are all answered, in order', async t => {
+      const client = await RawClient.connect(port)
+      const paths = ['/echo/0', '/drained?1', '/echo/2', '/late?ms=5', '/drained?4']
+      client.send(paths.map(path => head('GET', path)).join(''))
+      await told.until('asked', { count: told.all('asked').length + 2 })
+      const drain = await beginDrain(fleet)
+      const responses = await client.received(paths.length)
+      t.same(responses.map(r => r.body.toString()), paths)
+      await checkEnd(t, client, drain)
+    })
+
+    t.test('requests that were pipelined by the time a drain begins wait for each other, all of them slow', async t => {
+      const client = await RawClient.connect(port)
+      const paths = Array.from({ length: 10 }, (_, i) => `/drained?${i}`)
+      client.send(paths.map(path => head('GET', path)).join(''))
+      await told.until('asked', { count: told.all('asked').length + paths.length })
+      const drain = await beginDrain(fleet)
+      const responses = await client.received(paths.length)
+      t.same(responses.map(r => r.body.toString()), paths)
+      await checkEnd(t, client, drain)
+    })
+
+    for (const [kind, path] of Object.entries({ 'at once': '/echo/', later: '/late?ms=3&' })) {
+      t.test(`requests pipelined in one write during the drain and answered ${kind} are all answered, in order`, async t => {
+        const client = await RawClient.connect(port)
+        await afterTold(told, 'post', () => client.send(head('POST', '/', 'Content-Length: 10')).send('01234'))
+        const drain = await beginDrain(fleet)
+        const paths = Array.from({ length: 20 }, (_, i) => `${path}${i}`)
+        client.send('56789' + paths.map(path => head('GET', path)).join(''))
+        const responses = await client.received(1 + paths.length)
+        t.same(responses.slice(1).map(r => r.body.toString()), paths)
+        await checkEnd(t, client, drain)
+      })
+    }
+
+    t.test('a head that is half sent when the drain begins may be finished later', async t => {
+      const client = await RawClient.connect(port)
+      client.send(head('GET', '/echo/whole') + 'GET /echo/half HTTP/1.1\r\nHost: loc')
+      await client.received(1) // with it the half was read
+      const drain = await beginDrain(fleet)
+      const busy = await RawClient.connect(port) // the replacement serves others meanwhile
+      t.not(Number((await busy.fetch('/')).headers['x-pid']), drain.pid)
+      await busy.close()
+      t.notOk(client.isEnded)
+      client.send('alhost\r\n\r\n')
+      t.equal((await client.received(2))[1].body.toString(), '/echo/half')
+      await checkEnd(t, client, drain)
+    })
+
+    t.test('so may one that is the first on its connection', async t => {
+      const client = await RawClient.connect(port)
+      client.send('GET /echo/half HT')
+      await settled(port)
+      const drain = await beginDrain(fleet)
+      client.send('TP/1.1\r\nHost: localhost\r\n\r\n')
+      t.equal((await client.received(1))[0].body.toString(), '/echo/half')
+      await checkEnd(t, client, drain)
+    })
+
+    for (const [kind, [header, first, second]] of Object.entries({
+      'of known length': [`Content-Length: ${body.length}`, body.subarray(0, MB), body.subarray(MB)],
+      chunked: ['Transfer-Encoding: chunked', chunk(body.subarray(0, MB)), Buffer.concat([chunk(body.subarray(MB)), Buffer.from('0\r\n\r\n')])]
+    })) {
+      t.test(`a body ${kind} that is half sent when the drain begins arrives in full`, async t => {
+        const client = await RawClient.connect(port)
+        await afterTold(told, 'post', () => client.send(head('POST', '/', header)).send(first))
+        const drain = await beginDrain(fleet)
+        client.send(second)
+        t.equal((await client.received(1))[0].body.toString(), summary)
+        await checkEnd(t, client, drain)
+      })
+
+      t.test(`a body ${kind} that is cut within its bytes by the drain arrives in full`, async t => {
+        const client = await RawClient.connect(port)
+        await afterTold(told, 'post', () => client.send(head('POST', '/', header)).send(first.subarray(0, 1000)))
+        const drain = await beginDrain(fleet)
+        client.send(first.subarray(1000)).send(second)
+        t.equal((await client.received(1))[0].body.toString(), summary)
+        await checkEnd(t, client, drain)
+      })
+    }
+
+    t.test('a slow download that began before the drain ends in full', async t => {
+      const client = await RawClient.connect(port)
+      await afterTold(told, 'dripping', () => client.get('/drip'))
+      const drain = await beginDrain(fleet)
+      const [response] = await client.received(1)
+      const chunks = response.body.toString().split(' ')
+      t.ok(chunks.length > 10)
+      t.same(chunks, [...chunks.slice(0, -1).keys(), 'end'].map(String))
+      t.equal(Number(response.headers['x-pid']), drain.pid)
+      if (!handoff) { // its head was out before the drain: the next response says it
+        t.not(response.headers.connection, 'close')
+        await client.fetch('/')
+      }
+      await checkEnd(t, client, drain)
+    })
+
+    t.test('end(30 MB) to a reader that pauses all through the drain arrives byte for byte', async t => {
+      const client = await RawClient.connect(port)
+      client.pause()
+      await afterTold(told, 'bytes', () => client.get('/bytes?mb=30'))
+      const drain = await beginDrain(fleet)
+      await settled(port) // in the replacement
+      client.resume()
+      const [response] = await client.received(1)
+      t.ok(response.body.equals(pattern(30 * MB)))
+      if (!handoff) await client.fetch('/')
+      await checkEnd(t, client, drain)
+    })
+
+    t.test('a client that connected before the drain and has sent nothing is served when it asks', async t => {
+      const client = await RawClient.connect(port)
+      await settled(port)
+      const drain = await beginDrain(fleet)
+      if (handoff) checkAccount(t, await drain.recycled)
+      const response = await client.fetch('/echo/first')
+      t.equal(response.body.toString(), '/echo/first')
+      if (!handoff) return checkEnd(t, client, drain)
+      t.not(Number(response.headers['x-pid']), drain.pid)
+      t.equal((await drain.recycled).moved, 1)
+      await client.close()
+    })
+
+    t.test('requests in flight when the drain begins finish', async t => {
+      const clients = await Promise.all(Array.from({ length: 20 }, () => RawClient.connect(port)))
+      const already = told.all('asked').length
+      for (const [i, client] of clients.entries()) client.get(`/drained?${i}`)
+      await told.until('asked', { count: already + clients.length })
+      const drain = await beginDrain(fleet)
+      const responses = await Promise.all(clients.map(client => client.received(1)))
+      for (const [i, [response]] of responses.entries()) {
+        t.equal(response.status, 200)
+        t.equal(response.body.toString(), `/drained?${i}`)
+        t.equal(Number(response.headers['x-pid']), drain.pid)
+        t.equal(response.headers.connection, handoff ? 'keep-alive' : 'close')
+      }
+      const line = await drain.recycled
+      checkAccount(t, line)
+      t.equal(line.inFlight, 20)
+      t.equal(line.finished, 20)
+      t.equal(handoff ? line.moved : line.closedAfterResponse, 20)
+      await Promise.all(clients.map(client => client.close()))
+    })
+
+    if (!handoff) {
+      t.test('an idle connection is not closed while the drain lasts, and is served once more', async t => {
+        const client = await RawClient.connect(port)
+        await client.fetch('/')
+        const silent = await RawClient.connect(port)
+        await settled(port)
+        const drain = await beginDrain(fleet)
+        const samples = fleet.events.all('worker.sample').length
+        await fleet.events.until('worker.sample', { count: samples + 15 }) // time passes, many looks for idle ones
+        t.notOk(client.isEnded)
+        t.notOk(silent.isEnded)
+        for (const each of [client, silent]) {
+          const response = await each.fetch('/')
+          t.equal(response.status, 200)
+          t.equal(Number(response.headers['x-pid']), drain.pid)
+          t.equal(response.headers.connection, 'close')
+          await each.ended()
+        }
+        const line = await drain.recycled
+        checkAccount(t, line)
+        t.equal(line.closedAfterResponse, 2)
+      })
+    }
+  })
+}

@@ -1,0 +1,48 @@
+'use strict'
+
+const t = require('tap')
+const { startTellingFleet, beginDrain, checkAccount } = require('../support/draining')
+const { RawClient } = require('../support/raw-client')
+
+for (const handoff of [true, false]) {
+  for (const way of ['plain', 'terminus', 'terminator', 'grace']) {
+    t.test(`an app that leaves by its own SIGTERM handler (${way}) exits 0, ${handoff ? 'with' : 'without'} hand-off`, async t => {
+      const fleet = await startTellingFleet(t, 'sigterm.js', { args: [way], handoff, killTimeout: '20s' })
+      const client = await RawClient.connect(fleet.port)
+      await client.fetch('/')
+      const drain = await beginDrain(fleet)
+      if (!handoff) await client.fetch('/')
+      const line = await drain.recycled
+      checkAccount(t, line)
+      await fleet.told.until('pool closed', { where: ({ pid }) => pid === drain.pid })
+      const { code, signal, t: retiredAt } = await fleet.events.until('worker.retire')
+      t.equal(code, 0)
+      t.equal(signal, null)
+      const { t: drainedFrom } = await fleet.events.until('worker.drain')
+      t.ok(retiredAt - drainedFrom - line.drainMs < 20_000, 'it did not take a kill')
+      t.equal(fleet.events.all('worker.crash').length, 0)
+      await client.close()
+    })
+  }
+}
+
+t.test('an app without a SIGTERM handler leaves by the signal', async t => {
+  const fleet = await startTellingFleet(t, 'sigterm.js', { args: ['default'] })
+  await fleet.supervisor.recycle(0)
+  const { signal } = await fleet.events.until('worker.retire')
+  t.equal(signal, 'SIGTERM')
+})
+
+t.test('an app that swallows SIGTERM is killed after the kill timeout, and not before', async t => {
+  const killTimeoutMs = 600
+  const fleet = await startTellingFleet(t, 'sigterm.js', { args: ['swallows'], killTimeout: `${killTimeoutMs}ms` })
+  const { pid, recycled } = await beginDrain(fleet)
+  await fleet.told.until('swallowed', { where: message => message.pid === pid })
+  const line = await recycled
+  t.equal(line.cut, 0)
+  const { code, signal, t: retiredAt } = await fleet.events.until('worker.retire')
+  t.equal(code, null)
+  t.equal(signal, 'SIGKILL')
+  const { t: drainedFrom } = await fleet.events.until('worker.drain')
+  t.ok(retiredAt - drainedFrom - line.drainMs >= killTimeoutMs - 5, 'it had its time')
+})

@@ -1,0 +1,56 @@
+'use strict'
+
+const t = require('tap')
+const { setTimeout: after } = require('node:timers/promises')
+const { freePort } = require('../support/fleet')
+const { startTellingFleet, checkAccount } = require('../support/draining')
+const { RawClient, head, settled } = require('../support/raw-client')
+
+t.test("the server's own deadlines, on connections that have moved", async t => {
+  const port2 = process.env.PORT_2 = String(await freePort())
+  const { port, supervisor } = await startTellingFleet(t, 'deadlines.js')
+
+  t.test('an idle one is closed when what was left of keepAliveTimeout is over, however often it moves', async t => {
+    const moving = await RawClient.connect(Number(port2))
+    await moving.fetch('/')
+    const idleSince = Date.now()
+    let moves = 0
+    while (!moving.isEnded && Date.now() < idleSince + 15_000) {
+      const line = await supervisor.recycle(0)
+      checkAccount(t, line)
+      moves += line.moved
+    }
+    t.ok(moving.isEnded, 'it is closed')
+    t.ok(moves > 2, `after ${moves} moves`)
+    t.equal(moving.error, null)
+    t.ok(moving.endedAt - idleSince >= 1500 - 5, `it had ${moving.endedAt - idleSince} ms`)
+  })
+
+  t.test('one that waits for longer than headersTimeout after its move is served, and hears no 408', async t => {
+    const client = await RawClient.connect(port)
+    const twice = await RawClient.connect(port)
+    for (const each of [client, twice]) await each.fetch('/')
+    const silent = await RawClient.connect(port) // its time is headersTimeout, wherever it is
+    await settled(port)
+    const line = await supervisor.recycle(0)
+    checkAccount(t, line)
+    t.ok(line.moved >= 3)
+    await after(2500)
+    checkAccount(t, await supervisor.recycle(0))
+    await after(2600) // 5 s after its first move, 2.6 s after its second
+    for (const each of [client, twice]) {
+      t.equal(each.responses.length, 1, 'nothing came unasked')
+      t.notOk(each.isEnded)
+      const response = await each.fetch('/')
+      t.equal(response.status, 200)
+      t.equal(Number(response.headers['x-pid']), supervisor.status().workers[0].pid)
+    }
+    t.ok(silent.isEnded)
+    await t.test('the server still ends heads that do not come to an end', async t => {
+      client.send(head('GET', '/').slice(0, -2))
+      t.equal((await client.received(3))[2].status, 408)
+      await client.ended()
+    })
+    await twice.close()
+  })
+})

@@ -1,0 +1,6 @@
+'use strict'
+
+const t = require('tap')
+const { recycleUnderLoad } = require('../support/recycle-under-load')
+
+recycleUnderLoad(t, true)

@@ -1,0 +1,151 @@
+'use strict'
+
+const Ajv = require('ajv/dist/2020')
+const fc = require('fast-check')
+const t = require('tap')
+const schema = require('../../lib/report/schema.json')
+const { Figures } = require('../../lib/report/figures')
+const written = require('./written')
+
+const { T0, ACCOUNT, line, fleetStart, spawn, sample, recycle, cut, clientStart, tick, drop, clientEnd } = written
+
+function figuresOf (lines) {
+  const figures = new Figures()
+  for (const one of lines) figures.add(one)
+  return { ...figures.summary(), skippedLines: 0 }
+}
+
+/** The schema allows fields that it does not know, so that a version can grow; here every field must be known. */
+const isValid = new Ajv({ allErrors: true, allowUnionTypes: true }).compile(closed(schema))
+
+function closed (part) {
+  if (typeof part !== 'object' || part === null) return part
+  if (Array.isArray(part)) return part.map(closed)
+  const copy = Object.fromEntries(Object.entries(part).map(([key, value]) => [key, closed(value)]))
+  return part.type === 'object' && part.properties ? { additionalProperties: false, ...copy } : copy
+}
+
+const RUN = [
+  fleetStart(), spawn(1, 0, 100), spawn(1, 1, 200), sample(100, 0, 100, 60e6), sample(100, 1, 200, 61e6),
+  clientStart(0), tick(0, [[1, 90], [2, 10]]), tick(250, [[1, 100]]),
+  ...recycle(500, { slot: 0, oldPid: 100, pid: 101 }),
+  tick(500, [[5, 100]]), tick(750, [[1, 99]]),
+  ...recycle(1000, { slot: 1, oldPid: 200, pid: 201, cut: 1, moved: 9, cuts: [cut(5000)] }),
+  tick(1000, [[9, 50]], { dropped: 1 }), drop(1140, { localPort: 5000 }),
+  clientEnd(1300, 450, 1),
+  line(1400, 'stopped', { slot: 0, pid: null, oldPid: 101, reason: 'stop', ...ACCOUNT, moved: 0, cut: 2, cuts: [cut(1), cut(2)], drainMs: 10 }),
+  line(1400, 'scaled', { slot: 1, pid: null, oldPid: 201, reason: 'scale', ...ACCOUNT, moved: 3, cut: 1, cuts: [cut(3)], drainMs: 10 }),
+  line(1500, 'worker.crash', { slot: 1, pid: 300, code: null, signal: 'SIGSEGV', inFlight: 2 })
+]
+
+t.test('the figures of a run', async t => {
+  const report = figuresOf(RUN)
+  t.match(report, {
+    v: 1, requests: 450, dropped: 1, recycles: 2, crashes: 1, inFlightAtCrashes: 2, moved: 22, cut: 4, byReason: { rss: 2 }, app: '/srv/app.js', workers: 2, from: T0, to: T0 + 1500
+  })
+  t.equal(report.verdict.text, '1 dropped of 450 requests over 2 recycles; the supervisor cut 4; 1 crash with 2 requests in flight')
+  t.equal(report.verdict.ok, false)
+  t.same(report.recycleEvents.map(({ kind, cut, dropped }) => [kind, cut, dropped]),
+    [['recycle', 0, 0], ['recycle', 1, 1], ['stop', 2, 0], ['scale', 1, 0]], 'cuts when stopping and scaling are cuts')
+})
+
+t.test('latency in steady state is kept apart from latency while recycling', async t => {
+  const { latency } = figuresOf(RUN)
+  t.match(latency.steady, { requests: 299, p50: 1, p99: 2, max: 2 })
+  t.match(latency.recycling, { requests: 150, p50: 5, p90: 9, max: 9 })
+})
+
+t.test('the client may speak after the supervisor or before it: the figures are the same', async t => {
+  const expected = figuresOf(RUN)
+  const isClient = one => one.event.startsWith('client.')
+  const [client, supervisor] = [RUN.filter(isClient), RUN.filter(one => !isClient(one))]
+  t.same(figuresOf([...client, ...supervisor]), expected)
+  t.same(figuresOf([...supervisor, ...client]), expected)
+  t.same(figuresOf([...supervisor, ...client.reverse()]).latency, expected.latency)
+})
+
+t.test('without client records nobody can speak of requests', async t => {
+  const report = figuresOf(RUN.filter(one => !one.event.startsWith('client.')))
+  t.equal(report.requests, null)
+  t.equal(report.dropped, null)
+  t.equal(report.client, null)
+  t.same(report.latency, { steady: null, recycling: null })
+  t.same(report.disagreements, [])
+  t.equal(report.verdict.text, '4 cut over 2 recycles; 1 crash with 2 requests in flight')
+  const quiet = figuresOf([fleetStart(), ...recycle(10)])
+  t.same(quiet.verdict, { ok: true, text: '0 cut over 1 recycle' })
+  t.equal(figuresOf([fleetStart(), line(5, 'worker.crash', { slot: 0, pid: 1, code: 1, inFlight: 3 })]).verdict.ok, false,
+    'what a crash took with it nobody else has seen')
+})
+
+t.test('the verdict has thousands set apart, and is good news when nothing was lost', async t => {
+  const report = figuresOf([...recycle(10), clientStart(), clientEnd(1000, 1_204_331, 0)])
+  t.same(report.verdict, { ok: true, text: '0 dropped of 1,204,331 requests over 1 recycle' })
+})
+
+t.test('a load that was cut short is counted by its ticks, and says so', async t => {
+  const report = figuresOf([clientStart(), tick(0, [[1, 40]], { dropped: 2 }), drop(100), drop(100), drop(120)])
+  t.match(report, { requests: 40, dropped: 3, client: { wasCutShort: true } })
+})
+
+t.test('a drain that the journal does not see the end of stays unfinished', async t => {
+  const report = figuresOf([...recycle(0).slice(0, 3), drop(100)])
+  t.match(report.recycleEvents, [{ kind: 'unfinished', oldPid: 100, cut: null, moved: null }])
+  t.equal(report.recycles, 0)
+  t.equal(isValid(report), true, JSON.stringify(isValid.errors))
+})
+
+t.test('a journal that begins in the middle of a recycle is told by its durations', async t => {
+  const [event] = figuresOf(recycle(1000, { drainMs: 100 }).slice(-1)).recycleEvents
+  t.match(event, { beganAt: T0 + 1000, drainAt: T0 + 1050, drainedAt: T0 + 1150 })
+})
+
+t.test('the report is valid by the schema that is shipped', async t => {
+  for (const lines of [RUN, [], RUN.slice(0, 5), recycle(0)]) {
+    t.equal(isValid(JSON.parse(JSON.stringify(figuresOf(lines)))), true, JSON.stringify(isValid.errors))
+  }
+})
+
+t.test('whatever a line holds, it is reported by the schema and nothing throws', async t => {
+  const fields = [...new Set(RUN.flatMap(one => Object.keys(one)))].filter(name => name !== 'event')
+  const events = [...new Set(RUN.map(({ event }) => event)), 'worker.unheard-of']
+  const anyLine = fc.record({
+    event: fc.constantFrom(...events),
+    fields: fc.dictionary(fc.constantFrom(...fields), fc.oneof(fc.anything(), fc.constant('__proto__'), fc.integer()))
+  }).map(({ event, fields }) => ({ v: 1, t: T0, ...fields, event }))
+  fc.assert(fc.property(fc.array(anyLine), fc.array(fc.nat(RUN.length - 1)), (strange, picked) => {
+    const report = JSON.parse(JSON.stringify(figuresOf([...picked.map(i => RUN[i]), ...strange, ...RUN])))
+    if (!isValid(report)) throw new Error(JSON.stringify(isValid.errors))
+  }), { numRuns: 300 })
+})
+
+t.test('a journal of a hundred thousand recycles keeps the latest and the bad ones, and counts them all', async t => {
+  const figures = new Figures()
+  for (let i = 0; i < 100_000; i++) {
+    const bad = i === 7 ? { cut: 1, cuts: [cut(9)] } : {}
+    for (const one of recycle(i * 1000, { oldPid: 100 + i, pid: 101 + i, ...bad })) figures.add(one)
+    if (i === 11) figures.add(drop(i * 1000 + 100, { localPort: 1 }))
+  }
+  const report = figures.summary()
+  t.equal(report.recycles, 100_000)
+  t.equal(report.moved, 1_000_000)
+  t.ok(report.recycleEvents.length <= 20_000)
+  t.equal(report.recycleEvents.length + report.recycleEventsOmitted, 100_000)
+  t.same(report.recycleEvents.slice(0, 2).map(({ id }) => id), [8, 12], 'one that cut, and one into which a drop fell')
+  t.equal(report.recycleEvents.at(-1).id, 100_000)
+})
+
+t.test('memory over time keeps each peak, and the budget of the worker that had it', async t => {
+  const figures = new Figures()
+  figures.add(fleetStart())
+  for (let i = 0; i < 200_000; i++) {
+    if (i % 1000 === 0) figures.add(spawn(i * 100, 0, i, i))
+    figures.add(sample(i * 100, 0, i - i % 1000, 1e6 + i % 1000))
+  }
+  const [{ slot, points }] = figures.series().memory
+  t.equal(slot, 0)
+  t.ok(points.length <= 2000, `${points.length} points`)
+  t.equal(Math.max(...points.map(({ bytes }) => bytes)), 1e6 + 999)
+  t.ok(points.every(({ t: at, budget }) => budget === Math.floor((at - T0) / 100_000) * 1000))
+  t.ok(points.every((point, i) => i === 0 || point.t >= points[i - 1].t), 'in order')
+})

@@ -1,0 +1,8 @@
+'use strict'
+
+// Answers /hold never.
+const http = require('node:http')
+
+http.createServer((request, response) => {
+  if (request.url !== '/hold') response.end('hello\n')
+}).listen(process.env.PORT)

@@ -1,0 +1,194 @@
+'use strict'
+
+const fs = require('node:fs')
+const path = require('node:path')
+const { pathToFileURL } = require('node:url')
+const { chromium } = require('playwright-core')
+const t = require('tap')
+const { Figures } = require('../../lib/report/figures')
+const { renderPage } = require('../../lib/report/page')
+const { fleetStart, spawn, sample, recycle, cut, clientStart, clientEnd, drop, tick, line } = require('./written')
+
+const CHROMIUM = '/usr/bin/chromium'
+const ARGS = ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync']
+
+function run () {
+  const lines = [fleetStart(), spawn(0, 0, 100), spawn(0, 1, 200), clientStart()]
+  for (let ms = 0; ms < 10_000; ms += 100) {
+    const pid = ms < 5000 ? 100 : 101
+    lines.push(sample(ms, 0, pid, 50e6 + ms % 5000 * 8000), sample(ms, 1, 200, 60e6))
+  }
+  for (let ms = 0; ms < 10_000; ms += 250) lines.push(tick(ms, [[1 + ms / 5000, 90], [4, 10]]))
+  return [
+    ...lines,
+    ...recycle(5000, { cut: 1, cuts: [cut(5000)] }),
+    ...recycle(8000, { slot: 1, oldPid: 200, pid: 201, rssBefore: 200 * 1024 ** 2 }),
+    drop(5140, { localPort: 5000, path: '/cart' }),
+    line(7000, 'worker.crash', { slot: 1, pid: 300, code: 1, signal: null, inFlight: 2 }),
+    clientEnd(10_000, 4000, 1)
+  ]
+}
+
+function pageOf (lines) {
+  const figures = new Figures()
+  for (const one of lines) figures.add(one)
+  return renderPage({ ...figures.summary(), skippedLines: 0 }, figures.series())
+}
+
+t.test('the page in a browser', async t => {
+  if (!fs.existsSync(CHROMIUM)) throw new Error(`this test needs ${CHROMIUM}: apt-get install -y chromium`)
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGS })
+  t.teardown(() => browser.close())
+
+  /** Opens the report from a file, as somebody would who was sent it. */
+  async function open (t, html, how = {}) {
+    const file = path.join(t.testdir({ 'report.html': html }), 'report.html')
+    const context = await browser.newContext({ viewport: { width: 1200, height: 900 }, ...how })
+    t.teardown(() => context.close())
+    const page = await context.newPage()
+    const seen = { requests: [], errors: [], dialogs: 0 }
+    page.on('request', request => seen.requests.push(request.url()))
+    page.on('pageerror', error => seen.errors.push(error.message))
+    page.on('console', message => { if (message.type() === 'error') seen.errors.push(message.text()) })
+    page.on('dialog', dialog => {
+      seen.dialogs++
+      dialog.dismiss()
+    })
+    await page.goto(pathToFileURL(file).href)
+    await page.waitForSelector('h1')
+    await page.waitForFunction(() => globalThis.document.querySelectorAll('.plot').length === globalThis.document.querySelectorAll('.plot canvas').length)
+    return { page, seen, file }
+  }
+
+  /** How many different colours each plot shows. */
+  const colours = page => page.$$eval('canvas', canvases => canvases.map(canvas => {
+    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
+    return new Set(new Uint32Array(data.buffer)).size
+  }))
+
+  await t.test('draws every plot, asks no network and breaks no policy of its own', async t => {
+    const { page, seen } = await open(t, pageOf(run()))
+    const drawn = await colours(page)
+    t.equal(drawn.length, 4, 'throughput, latency and two slots')
+    t.ok(drawn.every(count => count > 20), `none is blank: ${drawn}`)
+    t.equal(seen.requests.length, 1, 'the page itself')
+    t.same(seen.errors, [])
+    t.equal(await page.textContent('h1'), '1 dropped of 4,000 requests over 2 recycles; the supervisor cut 1; 1 crash with 2 requests in flight')
+    t.match(await page.title(), /^1 dropped of 4,000/)
+  })
+
+  await t.test('the pointer shows the values of all plots at one time', async t => {
+    const { page } = await open(t, pageOf(run()))
+    t.equal(await page.textContent('.key.memory b'), '', 'nothing is pointed at')
+    const plot = await page.locator('.u-over').first().boundingBox()
+    await page.mouse.move(plot.x + plot.width * 0.4, plot.y + plot.height / 2)
+    await page.waitForFunction(() => globalThis.document.querySelector('.key.memory b').textContent !== '')
+    t.equal(await page.textContent('.key.rate b'), '400')
+    t.match(await page.textContent('.key.p50 b'), /^1\.\d+ ms$/)
+    t.equal(await page.textContent('.key.p99 b'), '4 ms')
+    t.match(await page.locator('.key.memory b').allTextContents(), [/^7\d MiB$/, '57 MiB'])
+    t.match(await page.textContent('.key.budget b'), '100 MiB')
+  })
+
+  await t.test('marks say what they are, to the pointer and to who cannot see them', async t => {
+    const { page } = await open(t, pageOf(run()))
+    await page.locator('.strip[aria-label=Throughput] .mark.drop').hover()
+    t.match(await page.textContent('.tip'), /^Dropped: reset.*GET \/cart.*recycle #1, drain.*port$/)
+    const marks = page.locator('.strip[aria-label="Slot 1"] .mark')
+    t.equal(await marks.count(), 2)
+    t.match(await marks.nth(0).getAttribute('aria-label'), /^Crash, .*pid 300, how exit code 1/)
+    t.match(await marks.nth(1).getAttribute('aria-label'), /^Recycle #2, .*reason rss, memory 200 MiB → 50 MiB/)
+    await marks.nth(1).focus()
+    t.match(await page.textContent('.tip'), /Recycle #2/)
+  })
+
+  await t.test('dragging zooms all plots, a double click shows everything again', async t => {
+    const { page } = await open(t, pageOf(run()))
+    const marks = () => page.locator('.strip[aria-label="Slot 1"] .mark').count()
+    const plot = await page.locator('.u-over').first().boundingBox()
+    await page.mouse.move(plot.x + 10, plot.y + 40)
+    await page.mouse.down()
+    await page.mouse.move(plot.x + plot.width * 0.3, plot.y + 40, { steps: 4 })
+    await page.mouse.up()
+    await page.waitForFunction(() => globalThis.document.querySelectorAll('.strip[aria-label="Slot 1"] .mark').length === 0)
+    await page.mouse.dblclick(plot.x + 50, plot.y + 40)
+    await page.waitForFunction(() => globalThis.document.querySelectorAll('.strip[aria-label="Slot 1"] .mark').length === 2)
+    t.equal(await marks(), 2)
+  })
+
+  await t.test('the table of recycles sorts by the column that is asked for', async t => {
+    const { page } = await open(t, pageOf(run()))
+    const table = page.locator('table', { hasText: 'Old → new pid' })
+    const ids = () => table.locator('tbody tr td:first-child').allTextContents()
+    t.same(await ids(), ['1', '2'])
+    const rss = table.getByRole('button', { name: 'RSS' })
+    await rss.click()
+    t.same(await ids(), ['1', '2'])
+    await rss.click()
+    t.same(await ids(), ['2', '1'], 'the largest first')
+    t.equal(await table.getByRole('columnheader', { name: 'RSS' }).getAttribute('aria-sort'), 'descending')
+  })
+
+  await t.test('it follows the colour scheme, and is light on paper', async t => {
+    const { page } = await open(t, pageOf(run()), { colorScheme: 'dark' })
+    const background = () => page.evaluate(() => globalThis.getComputedStyle(globalThis.document.body).backgroundColor)
+    t.equal(await background(), 'rgb(17, 19, 22)')
+    await page.emulateMedia({ colorScheme: 'light' })
+    t.equal(await background(), 'rgb(247, 247, 245)')
+    await page.emulateMedia({ colorScheme: 'dark', media: 'print' })
+    t.equal(await background(), 'rgb(255, 255, 255)')
+    t.ok((await page.pdf({ format: 'A4' })).length > 10_000)
+  })
+
+  await t.test('it is readable on a phone: nothing but a wide table scrolls sideways', async t => {
+    const { page } = await open(t, pageOf(run()), { viewport: { width: 390, height: 844 }, hasTouch: true })
+    t.equal(await page.evaluate(() => globalThis.document.documentElement.scrollWidth), 390)
+    t.ok((await colours(page)).every(count => count > 20))
+    await page.locator('.mark.drop').first().tap()
+    const tip = await page.locator('.tip').boundingBox()
+    t.ok(tip.x >= 0 && tip.x + tip.width <= 390, 'what a mark says is on the screen')
+  })
+
+  await t.test('a journal full of markup is shown as it is, and does not run', async t => {
+    const evil = '</script><script>alert(1)</script><img src=x onerror=alert(2)>\u2028<!--'
+    const lines = JSON.parse(JSON.stringify(run()), (key, value) =>
+      ['app', 'path', 'method', 'error', 'reason', 'node', 'signal', 'url'].includes(key) ? evil : value)
+    lines.push(line(9000, 'worker.crash', { slot: 0, pid: 5, signal: evil, inFlight: 1 }))
+    const { page, seen } = await open(t, pageOf(lines))
+    for (const mark of await page.locator('.mark').all()) await mark.hover()
+    t.equal(seen.dialogs, 0)
+    t.same(seen.requests.length, 1)
+    t.same(seen.errors, [])
+    t.equal(await page.locator('img').count(), 0)
+    t.equal(await page.locator('script').count(), 2, 'the data and the page')
+    t.match(await page.textContent('.about code'), '</script><script>alert(1)')
+  })
+
+  await t.test('its policy stops a script that somebody put into it', async t => {
+    const { page, seen } = await open(t, pageOf(run()).replace('</body>', '<script>globalThis.ran = true</script><img src=x onerror="globalThis.ran = true"></body>'))
+    t.equal(await page.evaluate(() => globalThis.ran), undefined)
+    t.match(seen.errors.join(), /Content Security Policy/)
+  })
+
+  await t.test('without a client it has no traffic to show, and a journal of one line no plot', async t => {
+    const { page } = await open(t, pageOf(run().filter(one => !one.event.startsWith('client.'))))
+    t.match(await page.textContent('h1'), /^1 cut over 2 recycles/)
+    t.equal(await page.locator('canvas').count(), 2)
+    const bare = await open(t, pageOf([fleetStart()]))
+    t.equal(await bare.page.textContent('h1'), '0 cut over 0 recycles')
+    t.same(bare.seen.errors, [])
+  })
+
+  await t.test('many slots and a long time stay a page', async t => {
+    const lines = [fleetStart()]
+    for (let slot = 0; slot < 40; slot++) {
+      lines.push(spawn(0, slot, slot))
+      for (let hour = 0; hour < 72; hour++) lines.push(sample(hour * 3_600_000, slot, slot, 50e6 + hour * 1e6))
+    }
+    const { page, seen } = await open(t, pageOf(lines))
+    t.equal(await page.locator('canvas').count(), 12)
+    await page.getByRole('button', { name: 'Show 28 more slots' }).click()
+    await page.waitForFunction(() => globalThis.document.querySelectorAll('canvas').length === 40)
+    t.same(seen.errors, [])
+  })
+})
