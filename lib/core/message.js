@@ -20,7 +20,8 @@
  *
  * primary → worker
  *   listener  { id, errno, data } + listening socket   the answer to `listen`
- *   shut      {}                                       the fleet ends: let in who is in the queue, and shut the gates for good
+ *   shut      {}                                       the fleet ends: shut the gates for good
+ *   accept    { key } + socket                         it came through the queue after that: let it in
  *   drain     { reason, deadlineMs, lingerMs, handoff } leave; sent again with a shorter deadline, it hurries
  *   level     { level }                                leave the queue to the others from this many connections on
  *   share     { count }                                give so many idle connections away

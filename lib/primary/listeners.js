@@ -17,6 +17,10 @@ const path = require('node:path')
  * @property {Set<unknown>} users the workers that listen on it
  */
 
+const BACKLOG = 4096
+const QUIET_MS = 10
+const EMPTYING_MS = 250
+
 class Listeners {
   /** @type {Map<string, Listener>} */
   #byKey = new Map()
@@ -53,8 +57,30 @@ class Listeners {
     for (const { users } of this.#byKey.values()) users.delete(user)
   }
 
-  closeAll () {
-    for (const key of this.#byKey.keys()) this.#close(key)
+  /**
+   * Gives every address up, at the end of the fleet. The kernel resets whoever is still in a queue when its socket closes,
+   * so the primary, whose loop is idle, accepts the last ones itself and closes each socket when its queue is empty.
+   * They are handed over only then: every answer would bring the next connection from a client that opens one a request.
+   *
+   * @param {Promise<unknown>} shut resolves when no worker accepts any more
+   * @returns {Promise<{ key: string, client: any }[]>} who got in, as handles that have not been read
+   */
+  async closeAll (shut) {
+    /** @type {{ key: string, client: any }[]} */
+    const last = []
+    for (const [key, { handle }] of this.#byKey) {
+      handle.onconnection = (/** @type {number} */ error, /** @type {any} */ client) => { if (!error) last.push({ key, client }) }
+      handle.listen(BACKLOG)
+    }
+    await shut
+    const until = Date.now() + EMPTYING_MS
+    for (let before = -1; last.length !== before && Date.now() < until;) {
+      before = last.length
+      await new Promise(resolve => setTimeout(resolve, QUIET_MS))
+    }
+    await new Promise(resolve => setImmediate(resolve))
+    for (const key of [...this.#byKey.keys()]) this.#close(key)
+    return last
   }
 
   /** @param {string} key */

@@ -188,7 +188,7 @@ class Supervisor extends EventEmitter {
     this.balance.stop()
     this.crew.dismiss()
     this.#record('fleet.stopping', {})
-    await this.#shutGates()
+    await this.#giveUpAddresses()
     const { stopLingerMs: lingerMs, drainTimeoutMs, killTimeoutMs } = this.options
     await Promise.all(this.#fleet.all().map(async handle => {
       if (handle.state === 'draining') { // somebody has it in hand; it is told to close what is idle
@@ -213,9 +213,8 @@ class Supervisor extends EventEmitter {
    * First the addresses are given up, then keep-alive clients are told to close: in the other order they would come back
    * at once, into a queue that is just being closed. A worker that boots may hold an address too.
    */
-  async #shutGates () {
-    this.#listeners.closeAll() // our copies; each socket goes with the last gate
-    await Promise.all(this.#fleet.all().map(async handle => {
+  async #giveUpAddresses () {
+    const shut = Promise.all(this.#fleet.all().map(async handle => {
       if (handle.state === 'draining') return
       const answer = handle.next(['shut', 'exit'], ANSWER_MS)
       if (handle.hasEntered) {
@@ -226,6 +225,13 @@ class Supervisor extends EventEmitter {
       }
       await answer
     }))
+    const last = await this.#listeners.closeAll(shut)
+    const serving = this.#fleet.serving()
+    for (const [i, { key, client }] of last.entries()) {
+      const able = serving.filter(handle => handle.addresses.has(key))
+      if (able.length > 0) able[i % able.length].send('accept', { key }, client, () => client.close())
+      else client.close()
+    }
   }
 
   #hurry () {
@@ -240,7 +246,7 @@ class Supervisor extends EventEmitter {
     this.switchboard.connect(handle)
     this.balance.connect(handle)
     handle.on('listen', ({ id, key, query, data }) => {
-      if (this.#stopping) return // an address that has been given up is not taken again
+      if (this.#stopping) return // what is being given up is not taken again; who asks now is about to go
       const { errno, handle: socket, data: shared } = this.#listeners.open(key, query, data, handle)
       handle.send('listener', { id, errno, data: shared }, socket)
     })

@@ -45,7 +45,14 @@ class Admission {
       },
       shut: () => {
         link.expect(1) // the order to drain follows
-        this.shut(() => link.send('shut'))
+        this.close()
+        for (const gate of gates) gate.shut()
+        link.send('shut')
+      },
+      accept: ({ key }, client) => {
+        const gate = [...gates].find(g => g.key === key)
+        if (gate) gate.accept(client)
+        else client?.close()
       }
     })
   }
@@ -55,8 +62,8 @@ class Admission {
     gate.server.once('listening', () => { if (this.#isClosed || this.#isShut) gate.shut() })
   }
 
-  /** The fleet ends here. @param {() => void} done every gate is shut, and who was in the queue has been let in */
-  shut (done) {
+  /** The primary is gone. @param {() => void} done every gate is shut, and who was in the queue has been let in */
+  shutEmpty (done) {
     this.close()
     const open = [...this.gates].filter(gate => gate.isOpen)
     let left = open.length

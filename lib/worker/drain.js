@@ -124,10 +124,10 @@ class Drain {
     })
   }
 
-  /** Who is in the queue is the siblings' to accept; without siblings, it is ours. */
+  /** Who is in the queue is the siblings' to accept, or the primary's; where there is neither, it is ours. */
   #shutGates () {
     if (this.order?.lingerMs === null) this.gates.forEach(gate => gate.shut())
-    else this.admission.shut(() => this.#checkDone())
+    else this.admission.shutEmpty(() => this.#checkDone())
   }
 
   /** @param {import('./connection').Connection} connection */

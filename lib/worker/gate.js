@@ -86,8 +86,8 @@ class Gate {
   }
 
   /**
-   * Shuts at the end of the fleet, when no sibling takes over who is in the queue: the kernel resets whoever is in it when
-   * the last gate shuts, so they are let in first. They are answered only then, for every answer brings the next
+   * Shuts when there is nobody left to take over who is in the queue: the kernel resets whoever is in it when the last
+   * gate shuts, so they are let in first. They are answered only then, for every answer brings the next
    * connection from a client that opens one a request.
    *
    * @param {() => void} done
@@ -118,6 +118,11 @@ class Gate {
       this.#listening = listening
       this.#accept()
     })
+  }
+
+  /** Lets in a connection that the primary has accepted. @param {any} client a TCP or pipe handle, unread */
+  accept (client) {
+    this.#facade.onconnection(0, client)
   }
 
   /**
