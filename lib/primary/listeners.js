@@ -9,6 +9,7 @@
 
 const net = require('node:net')
 const path = require('node:path')
+const { setImmediate, setTimeout } = require('node:timers/promises')
 
 /**
  * @typedef {object} Listener
@@ -74,11 +75,13 @@ class Listeners {
     }
     await shut
     const until = Date.now() + EMPTYING_MS
-    for (let before = -1; last.length !== before && Date.now() < until;) {
+    let before
+    do {
       before = last.length
-      await new Promise(resolve => setTimeout(resolve, QUIET_MS))
-    }
-    await new Promise(resolve => setImmediate(resolve))
+      await setTimeout(QUIET_MS)
+      // libuv accepts one connection a turn of its loop: the queue is empty when a whole turn has brought none.
+      for (let seen = -1; seen !== last.length; await setImmediate()) seen = last.length
+    } while (last.length !== before && Date.now() < until)
     for (const key of [...this.#byKey.keys()]) this.#close(key)
     return last
   }
