@@ -5,7 +5,7 @@
  *
  *     sender                switchboard's ledger                receiver
  *       │ offer + socket ──▶ queued
- *       │                     │  choose: the sender's successor, else the least connected
+ *       │                     │  choose: the least connected, mostly the sender's successor
  *       │                     ├─ adopt + socket ──────────────────▶ │ held, unread
  *       │                    offered                                │
  *       │                     ◀────────────── adopted | refused ────┤
@@ -103,11 +103,11 @@ class Switchboard {
     })
   }
 
-  /** @param {Entry} entry @param {Handle[]} able */
+  /** The least connected; among equals the sender's successor, which starts with none. @param {Entry} entry @param {Handle[]} able */
   #choose (entry, able) {
     const successor = this.successorOf(entry.sender)
-    if (successor && able.includes(successor)) return successor
-    return able.reduce((least, handle) => this.#load(handle) < this.#load(least) ? handle : least)
+    const inOrder = successor && able.includes(successor) ? [successor, ...able] : able
+    return inOrder.reduce((least, handle) => this.#load(handle) < this.#load(least) ? handle : least)
   }
 
   /** @param {Handle} handle its connections, by its last beat and what has gone there since */

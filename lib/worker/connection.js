@@ -26,6 +26,8 @@ class Connection {
     this.session = null
     /** The app wants it to stay in this worker. */
     this.isPinned = false
+    /** It came from a sibling. */
+    this.isAdopted = false
     /** A response with `Connection: close` is on its way. */
     this.isAnnounced = false
     /** How it ended, where we ended it; the first cause wins. @type {Fate | null} */

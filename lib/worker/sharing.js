@@ -68,8 +68,8 @@ class Sharing {
 }
 
 /** @param {import('./connection').Connection} connection */
-function isLasting ({ isPinned, idleSince, since }) {
-  return !isPinned && idleSince !== null && performance.now() - since >= LASTING_MS
+function isLasting ({ isPinned, isAdopted, idleSince, since }) {
+  return !isPinned && idleSince !== null && (isAdopted || performance.now() - since >= LASTING_MS)
 }
 
 module.exports = { Sharing }

@@ -70,6 +70,7 @@ class Traffic extends EventEmitter {
     if (gate.arriving) {
       socket.unshift(gate.arriving.bytes)
       connection.isPinned = gate.arriving.isPinned
+      connection.isAdopted = true
     }
     socket[kConnection] = connection
     this.#latest = connection

@@ -124,11 +124,11 @@ t.test('an offer that arrives without its socket goes back', async t => {
   t.same(receiver.got, [])
 })
 
-t.test('the successor of the sender comes first, then who has the fewest connections', async t => {
+t.test('who has the fewest connections comes first, and among equals the successor of the sender', async t => {
   const sender = new Worker('sender')
   sender.isServing = false
-  const [idle, successor, busy] = [new Worker('idle', 1), new Worker('successor', 100), new Worker('busy', 50)]
-  connect([sender, busy, successor, idle], new Map([[sender, successor]]))
+  const [idle, successor, busy] = [new Worker('idle', 1), new Worker('successor', 1), new Worker('busy', 50)]
+  connect([sender, busy, idle, successor], new Map([[sender, successor]]))
   sender.offer(1)
   t.equal(successor.all('adopt').length, 1)
   successor.emit('refused', { id: successor.last('adopt').id })
