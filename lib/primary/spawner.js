@@ -10,7 +10,13 @@ const { prefixLines } = require('./output')
 
 const PRELOAD = path.join(__dirname, '..', 'worker', 'preload.js')
 
+const INSPECT = /^--inspect(?:-brk|-wait|-port)?=(?:.*:)?(\d+)$/
+const DEFAULT_INSPECT_PORT = 9229
+
 class Spawner {
+  /** How many workers each slot has had. @type {Map<number, number>} */
+  #spawned = new Map()
+
   /**
    * @param {string} app absolute path
    * @param {string[]} args
@@ -34,7 +40,8 @@ class Spawner {
       exec: this.app,
       args: this.args,
       execArgv: ['--require', PRELOAD, ...options.nodeOptions],
-      stdio: ['ignore', piped, piped, 'ipc']
+      stdio: ['ignore', piped, piped, 'ipc'],
+      inspectPort: this.#inspectPort(slot)
     })
     const worker = cluster.fork({
       RECYCLE_SLOT: String(slot),
@@ -48,6 +55,14 @@ class Spawner {
     if (options.prefix) prefixLines(worker.process, slot)
     const budget = drawBudget(options, Math.random())
     return new Handle(slot, worker, { generation, budget, mustListenOn, readyOn: options.readyOn })
+  }
+
+  /** With `--inspect`, each slot has two ports of its own, in turn: a worker and its replacement run side by side. @param {number} slot */
+  #inspectPort (slot) {
+    const base = this.options.nodeOptions.map(option => INSPECT.exec(option)?.[1]).find(Boolean) ?? DEFAULT_INSPECT_PORT
+    const before = this.#spawned.get(slot) ?? 0
+    this.#spawned.set(slot, before + 1)
+    return Number(base) + 2 * slot + before % 2
   }
 }
 
