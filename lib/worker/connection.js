@@ -55,12 +55,11 @@ class Connection {
     return this.session === null && !top.parser
   }
 
-  /** @param {Fate} fate */
+  /** Ends it from the top: what lies beneath is closed by what lies upon it, in its own order. @param {Fate} fate */
   close (fate) {
     this.fate ??= fate
-    this.session?.destroy()
-    this.secure?.destroy()
-    this.socket.destroy()
+    const top = this.session ?? this.secure ?? this.socket
+    top.destroy()
   }
 }
 

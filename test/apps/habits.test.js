@@ -1,0 +1,78 @@
+'use strict'
+
+const t = require('tap')
+const { Load } = require('../support/load')
+const { startCli, Events } = require('../support/fleet')
+const { becomesTrue, childrenOf } = require('../support/processes')
+const { surviveRecycles, startApp, endure, checkRecycles, appFile, THINK_MS } = require('./under-load')
+
+t.test('an app with its own cluster serves, instead of forking one more', async t => {
+  const { supervisor } = await surviveRecycles(t, 'own-cluster.js')
+  t.same(supervisor.status().workers.flatMap((/** @type {any} */ { pid }) => childrenOf(pid)), [], 'no worker has forked')
+})
+
+t.test('an app with threads and children of its own', async t => {
+  const fleet = await startApp(t, 'own-helpers.js')
+  await endure(t, fleet, [
+    new Load({ port: fleet.port, path: '/thread', connections: 10, thinkMs: THINK_MS }),
+    new Load({ port: fleet.port, path: '/fork', connections: 1, thinkMs: 500 }),
+    new Load({ port: fleet.port, path: '/exec', connections: 1, thinkMs: 500 })
+  ])
+})
+
+t.test('an app that talks with its parent by itself: it never hears us, and is never taken for us', async t => {
+  const told = new Events()
+  const fleet = await startApp(t, 'own-messages.js', { maxRequests: undefined })
+  fleet.supervisor.on('message', (/** @type {any} */ { pid, message }) => told.push({ event: message.what, pid, ...message }))
+  const load = new Load({ port: fleet.port, connections: 10, thinkMs: THINK_MS })
+  for (let i = 0; i < 4; i++) {
+    await load.after(50)
+    await fleet.supervisor.recycle(i % 2)
+  }
+  await fleet.supervisor.reload()
+  const { requests, failures } = await load.stop()
+  t.same(failures, [], `none of ${requests} requests failed: a worker that has heard anything answers 500`)
+  checkRecycles(t, fleet.events)
+  t.same(fleet.events.all('worker.wish'), [], 'its own words are no wish')
+  t.equal(fleet.events.all('recycled').length, 6)
+  t.ok(told.all('asked').length >= requests, 'all that it says arrives')
+  await told.until('heard', { count: 6 })
+  t.same(told.all('heard').flatMap(({ heard }) => heard), [])
+})
+
+t.test('an app that prints a lot: 100,000 lines, each whole, in order and with its slot', async t => {
+  const LINES = 25_000 // of each worker: two to begin with, and two after the reload
+  const { port, child, events, out, exited } = await startCli(t, ['-w', '2', '--prefix', '--stop-linger', '100ms', appFile('prints.js')], { env: { LINES: String(LINES) } })
+  await events.until('worker.ready', { count: 2 })
+  const load = new Load({ port, connections: 10 })
+  t.ok(await becomesTrue(() => out.length >= 2 * LINES, 60_000))
+  child.kill('SIGHUP')
+  await events.until('recycled', { count: 2 })
+  t.ok(await becomesTrue(() => out.length >= 4 * LINES, 60_000))
+  const { requests, failures } = await load.stop()
+  t.same(failures, [], `none of ${requests} requests failed`)
+  checkRecycles(t, events)
+
+  const slots = new Map(events.all('worker.spawn').map(({ pid, slot }) => [pid, slot]))
+  const printed = new Map([...slots.keys()].map(pid => [pid, 0]))
+  /** @type {string[]} */
+  const torn = []
+  for (const line of out) {
+    const [, slot, pid, n] = /^\[(\d+)\] (\d+) (\d+) \.{60}$/.exec(line)?.map(Number) ?? []
+    if (pid === undefined || slots.get(pid) !== slot || (printed.get(pid) ?? 0) + 1 !== n) torn.push(line)
+    else printed.set(pid, n)
+  }
+  t.same(torn.slice(0, 3), [])
+  t.same([...printed.values()], [LINES, LINES, LINES, LINES])
+  child.kill('SIGTERM')
+  t.same(await exited, { code: 0, signal: null })
+})
+
+t.test('--meter pidusage, as elsewhere than on Linux, recycles by RSS', async t => {
+  const { supervisor, events } = await surviveRecycles(t, 'leaks.js', {
+    options: { meter: 'pidusage', maxRequests: undefined, maxRss: '110MiB' }, reason: 'rss', recycles: 2
+  })
+  t.equal(supervisor.watch.meter.name, 'pidusage')
+  const rss = events.all('recycled').filter((/** @type {any} */ line) => line.reason === 'rss')
+  t.ok(rss.every((/** @type {any} */ line) => line.rssBefore > 110 * 1024 ** 2), 'nobody was recycled before its budget')
+})

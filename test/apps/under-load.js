@@ -1,0 +1,66 @@
+'use strict'
+
+/** What every kind of app must stand: load, recycles by budget, a reload, and nothing dropped. */
+
+const path = require('node:path')
+const { startFleet, sumOfEnds } = require('../support/fleet')
+const { Load } = require('../support/load')
+
+const RECYCLES = 4
+const THINK_MS = 20 // the load is there to be there, not to be heavy
+
+/** An app of test/fixtures/apps. @param {string} name */
+const appFile = name => path.join(__dirname, '..', 'fixtures', 'apps', name)
+
+/**
+ * A fleet of two, whose workers are replaced every `maxRequests` requests, where it counts them.
+ *
+ * @param {any} t tap's
+ * @param {string} app of test/fixtures/apps
+ * @param {Record<string, any>} [options] of supervise()
+ */
+async function startApp (t, app, options = {}) {
+  return startFleet(t, appFile(app), { maxRequests: 100, jitter: 0, ...options })
+}
+
+/**
+ * Lets a fleet recycle by its budget, then reload, both under load; ends the load and judges.
+ *
+ * @param {any} t tap's
+ * @param {{ events: any, supervisor: any }} fleet
+ * @param {Load[]} loads running ones
+ * @param {{ reason?: string, recycles?: number }} [how] the reason that its budget gives
+ */
+async function endure (t, { events, supervisor }, loads, { reason = 'requests', recycles = RECYCLES } = {}) {
+  await events.until('recycled', { count: recycles, where: (/** @type {any} */ line) => line.reason === reason })
+  await supervisor.reload()
+  for (const load of loads) {
+    const { requests, failures } = await load.stop()
+    t.same(failures, [], `none of ${requests} requests failed`)
+    t.ok(requests > 0)
+  }
+  checkRecycles(t, events)
+}
+
+/** No recycle cut or lost a connection, every audit adds up, no worker crashed. @param {any} t tap's @param {any} events */
+function checkRecycles (t, events) {
+  const recycles = events.all('recycled')
+  const isClean = (/** @type {any} */ line) => line.cut === 0 && line.unacked === 0 && !line.lost && sumOfEnds(line) === line.connections
+  t.same(recycles.filter((/** @type {any} */ line) => !isClean(line)), [], `${recycles.length} recycles cut nothing, and their audits add up`)
+  t.same(events.all('worker.crash'), [], 'no worker crashed')
+}
+
+/**
+ * The whole of it, for an app that listens on PORT.
+ *
+ * @param {any} t tap's
+ * @param {string} app
+ * @param {{ options?: Record<string, any>, load?: Record<string, any>, reason?: string, recycles?: number }} [how]
+ */
+async function surviveRecycles (t, app, { options, load, ...how } = {}) {
+  const fleet = await startApp(t, app, options)
+  await endure(t, fleet, [new Load({ port: fleet.port, connections: 10, thinkMs: THINK_MS, ...load })], how)
+  return fleet
+}
+
+module.exports = { startApp, endure, checkRecycles, surviveRecycles, appFile, THINK_MS }
