@@ -35,6 +35,8 @@ class Handle extends EventEmitter {
   wish = null
   /** The addresses it listens on. @type {Set<string>} */
   addresses = new Set()
+  /** The addresses it has asked for; there may be more than one `listen()` before the first is answered. @type {Set<string>} */
+  asked = new Set()
   /** @type {import('../core/sample').Sample | null} */
   sample = null
   /** Its preload has run: it holds signals off, and takes orders. */
@@ -90,6 +92,12 @@ class Handle extends EventEmitter {
     this.window = pushSample(this.window, sample, this.budget.samples)
   }
 
+  /** It will not listen there. @param {string} key */
+  renounce (key) {
+    this.asked.delete(key)
+    if (this.addresses.size > 0) this.#checkReady('listening')
+  }
+
   /** @param {NodeJS.Signals} signal */
   kill (signal) {
     if (!this.isGone) this.worker.process.kill(signal)
@@ -125,7 +133,10 @@ class Handle extends EventEmitter {
     }
     worker.process.on('internalMessage', dispatcher({
       hello: () => { this.hasEntered = true },
-      listen: forward('listen'),
+      listen: (fields) => {
+        this.asked.add(fields.key)
+        this.emit('listen', fields)
+      },
       listening: ({ key, missing }) => {
         this.addresses.add(key)
         if (missing) this.emit('missing', { key, missing })
@@ -134,6 +145,7 @@ class Handle extends EventEmitter {
       unlisten: fields => {
         this.addresses.delete(fields.key)
         this.emit('unlisten', fields)
+        this.renounce(fields.key)
       },
       beat: beat => {
         this.heardAt = Date.now()
@@ -167,7 +179,7 @@ class Handle extends EventEmitter {
   /** @param {string} cause */
   #checkReady (cause) {
     if (this.state !== 'spawning' || cause !== this.terms.readyOn) return
-    if (cause === 'listening' && ![...this.terms.mustListenOn].every(key => this.addresses.has(key))) return
+    if (cause === 'listening' && ![...this.terms.mustListenOn, ...this.asked].every(key => this.addresses.has(key))) return
     this.become('ready')
     this.readyAt = Date.now()
     this.heardAt = this.readyAt

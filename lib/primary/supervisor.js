@@ -248,6 +248,7 @@ class Supervisor extends EventEmitter {
     handle.on('listen', ({ id, key, query, data }) => {
       if (this.#stopping) return // what is being given up is not taken again; who asks now is about to go
       const { errno, handle: socket, data: shared } = this.#listeners.open(key, query, data, handle)
+      if (errno) handle.renounce(key)
       handle.send('listener', { id, errno, data: shared }, socket)
     })
     handle.on('unlisten', ({ key }) => { if (handle.state !== 'draining') this.#listeners.leave(key, handle) })

@@ -2,7 +2,7 @@
 
 const t = require('tap')
 const { Load } = require('../support/load')
-const { startCli, Events } = require('../support/fleet')
+const { startCli } = require('../support/fleet')
 const { becomesTrue, childrenOf } = require('../support/processes')
 const { surviveRecycles, startApp, endure, checkRecycles, appFile, THINK_MS } = require('./under-load')
 
@@ -21,9 +21,8 @@ t.test('an app with threads and children of its own', async t => {
 })
 
 t.test('an app that talks with its parent by itself: it never hears us, and is never taken for us', async t => {
-  const told = new Events()
   const fleet = await startApp(t, 'own-messages.js', { maxRequests: undefined })
-  fleet.supervisor.on('message', (/** @type {any} */ { pid, message }) => told.push({ event: message.what, pid, ...message }))
+  const { told } = fleet
   const load = new Load({ port: fleet.port, connections: 10, thinkMs: THINK_MS })
   for (let i = 0; i < 4; i++) {
     await load.after(50)

@@ -86,7 +86,7 @@ t.test('an ESM app with a top-level await runs', async t => {
 
 for (const prefix of [false, true]) {
   t.test(`what workers print passes through${prefix ? ', with its slot in front by --prefix' : ''}`, async t => {
-    const { port, events, out, said } = await startCli(t, ['-w', '2', ...(prefix ? ['--prefix'] : []), file('speaks.js')])
+    const { port, events, out, said } = await startCli(t, ['-w', '2', ...(prefix ? ['--prefix'] : []), file('speaks.js'), 'aloud'])
     const ready = await Promise.all([events.until('worker.ready', { count: 1 }), events.until('worker.ready', { count: 2 })])
     const pid = Number((await get(port)).body)
     const mark = prefix ? `[${ready.find(line => line.pid === pid)?.slot}] ` : ''

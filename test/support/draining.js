@@ -2,7 +2,7 @@
 
 /** A fleet whose app tells, by process.send({ what }), what a test waits for: that its drain has begun, say. */
 
-const { startFleet, Events, sumOfEnds } = require('./fleet')
+const { startFleet, sumOfEnds } = require('./fleet')
 
 /**
  * @param {any} t tap's
@@ -10,16 +10,13 @@ const { startFleet, Events, sumOfEnds } = require('./fleet')
  * @param {Record<string, any>} [options] of supervise(); one worker unless said otherwise
  */
 async function startTellingFleet (t, fixture, options = {}) {
-  const told = new Events()
-  const fleet = await startFleet(t, fixture, { workers: 1, ...options })
-  fleet.supervisor.on('message', ({ pid, message }) => told.push({ event: message.what, pid, ...message }))
-  return { ...fleet, told }
+  return startFleet(t, fixture, { workers: 1, ...options })
 }
 
 /**
  * Calls `act`, and resolves when one more message of this kind has come.
  *
- * @param {Events} told
+ * @param {import('./fleet').Events} told
  * @param {string} what
  * @param {() => void} act
  */
@@ -32,7 +29,7 @@ async function afterTold (told, what, act) {
 /**
  * Begins to recycle a slot; resolves when the old worker has begun to drain.
  *
- * @param {{ supervisor: any, told: Events }} fleet
+ * @param {{ supervisor: any, told: import('./fleet').Events }} fleet
  * @param {number} [slot]
  * @returns {Promise<{ pid: number, recycled: Promise<Record<string, any>> }>} the old pid; the journal's line
  */

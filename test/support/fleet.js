@@ -80,9 +80,12 @@ async function startFleet (t, fixture, options = {}) {
   const supervisor = supervise({ app: path.resolve(FIXTURES, fixture), workers: 2, interval: '100ms', stopLinger: '200ms', ...options })
   const events = new Events()
   supervisor.on('event', line => events.push(line))
+  /** What the app says by process.send({ what, … }). */
+  const told = new Events()
+  supervisor.on('message', ({ pid, message }) => told.push({ event: message?.what, pid, ...message }))
   t.teardown(() => supervisor.stop({ now: true }))
   await supervisor.ready()
-  return { port, supervisor, events }
+  return { port, supervisor, events, told }
 }
 
 /**

@@ -71,13 +71,15 @@ t.test('over TLS it is the socket on top that tells HTTP from the app\'s own pro
   t.equal(connection.isForeign, false, 'HTTP/2 has no parser and is ours')
 })
 
-t.test('closing closes every layer, and the first cause stays', async t => {
-  const socket = socketOf()
-  const connection = new Connection(socket, /** @type {any} */ (null))
-  connection.secure = socketOf()
-  connection.session = socketOf()
-  connection.close('cut')
-  connection.close('closedIdle')
-  t.equal(connection.fate, 'cut')
-  for (const layer of [socket, connection.secure, connection.session]) t.ok(/** @type {any} */ (layer).destroyed >= 1)
+t.test('closing ends it from the top, and the first cause stays', async t => {
+  for (const layers of [['session', 'secure'], ['secure'], []]) {
+    const connection = /** @type {any} */ (new Connection(socketOf(), /** @type {any} */ (null)))
+    for (const layer of layers) connection[layer] = socketOf()
+    connection.close('cut')
+    connection.close('closedIdle')
+    t.equal(connection.fate, 'cut')
+    const [top, ...beneath] = [...layers, 'socket'].map(layer => connection[layer])
+    t.ok(top.destroyed >= 1)
+    for (const layer of beneath) t.notOk(layer.destroyed, 'what lies beneath is closed by what lies upon it')
+  }
 })
