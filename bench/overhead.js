@@ -2,7 +2,7 @@
 
 /**
  * What it costs to run under recycle: bare cluster by both of its policies, recycle with nothing to recycle, and recycle
- * replacing a worker every second. Interleaved: A B C D, A B C D, …; ratios are of medians, beside the better policy.
+ * replacing a worker every second. Interleaved, each round beginning with the next: A B C D, B C D A, …; ratios are of medians, beside the better policy.
  *
  *     npm run bench:overhead -- [--rounds 5] [--seconds 5] [--connections 50] [--workers 5] [--quick]
  */
@@ -43,7 +43,8 @@ async function main () {
   const results = {}
   for (let round = 0; round < rounds; round++) {
     for (const mode of ['keep-alive', 'close']) {
-      for (const [name, start] of Object.entries(SUBJECTS)) {
+      const subjects = Object.entries(SUBJECTS)
+      for (const [name, start] of [...subjects.slice(round % subjects.length), ...subjects.slice(0, round % subjects.length)]) {
         const server = await start()
         await load('1', mode) // warm-up
         const figures = await load(seconds, mode)

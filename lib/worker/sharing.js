@@ -29,14 +29,15 @@ class Sharing {
     this.lobby = lobby
     this.handoff = handoff
     this.gates = gates
-    traffic.on('rest', connection => {
-      if (this.#count > 0 && isLasting(connection)) process.nextTick(() => this.#sweep())
-    })
+    const onRest = (/** @type {import('./connection').Connection} */ connection) => { if (isLasting(connection)) this.#sweep() }
+    this.listen = () => { if (!traffic.listeners('rest').includes(onRest)) traffic.on('rest', onRest) }
+    this.unlisten = () => { traffic.removeListener('rest', onRest) }
     link.on({
       share: ({ count }) => {
         this.#count = count
         this.#until = performance.now() + PATIENCE_MS
         clearInterval(this.#timer)
+        this.listen()
         this.#timer = setInterval(() => this.#sweep(), SWEEP_MS)
         this.#sweep()
       }
@@ -45,6 +46,7 @@ class Sharing {
 
   stop () {
     this.#count = 0
+    this.unlisten()
     clearInterval(this.#timer)
   }
 

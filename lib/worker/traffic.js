@@ -2,7 +2,8 @@
 
 /**
  * The census: which connections there are, and which requests are in flight on them. It only watches, through
- * diagnostics channels and events. A request counts until its response's `close`: `finish` stays silent on aborts.
+ * diagnostics channels and events. A request counts until its response has been handed to the kernel, or its connection
+ * closes: `finish` stays silent on aborts. All of this runs for every request, so it is kept short.
  */
 
 const diagnostics = require('node:diagnostics_channel')
@@ -11,7 +12,6 @@ const { betweenRequests, currentChunk } = require('../core/internals')
 const { Connection } = require('./connection')
 
 const kConnection = Symbol('recycle.connection')
-const kExchange = Symbol('recycle.exchange')
 const HEAD_END = '\r\n\r\n'
 
 /**
@@ -30,11 +30,8 @@ class Traffic extends EventEmitter {
 
   constructor () {
     super()
-    const traffic = this
     diagnostics.subscribe('http.server.request.start', message => this.#begin(/** @type {any} */ (message)))
-    this.onResponseClose = /** @this {any} */ function () {
-      traffic.#end(this[kExchange])
-    }
+    diagnostics.subscribe('http.server.response.finish', message => this.#finish(/** @type {any} */ (message)))
   }
 
   /** @param {import('./gate').Gate} gate */
@@ -98,7 +95,9 @@ class Traffic extends EventEmitter {
       connection.exchanges.push(/** @type {any} */ (exchange))
       this.requests++
       this.inFlight++
-      stream.once('close', () => this.#end(exchange))
+      stream.once('close', () => {
+        if (this.#end(exchange)) this.emit('rest', connection, exchange)
+      })
     })
     this.emit('session', connection)
   }
@@ -111,26 +110,37 @@ class Traffic extends EventEmitter {
     connection.exchanges.push(exchange)
     this.requests++
     this.inFlight++
-    response[kExchange] = exchange
-    response.on('close', this.onResponseClose)
     this.emit('request', connection, exchange)
   }
 
-  /** @param {any} exchange */
+  /** @param {{ response: any, socket: any }} message */
+  #finish ({ response, socket }) {
+    const exchange = socket[kConnection]?.exchanges.find((/** @type {any} */ e) => e.response === response)
+    if (!exchange) return
+    this.#end(exchange)
+    // The server has yet to let go of the response.
+    if (this.listenerCount('rest') > 0) process.nextTick(() => this.emit('rest', socket[kConnection], exchange))
+  }
+
+  /** @param {any} exchange @returns {boolean} it was still in flight */
   #end (exchange) {
-    const { exchanges } = exchange.connection
-    const at = exchanges.indexOf(exchange)
-    if (at === -1) return
-    exchanges.splice(at, 1)
+    const { connection } = exchange
+    const { exchanges } = connection
+    if (exchanges[0] === exchange) exchanges.shift()
+    else if (exchanges.includes(exchange)) exchanges.splice(exchanges.indexOf(exchange), 1)
+    else return false
     this.inFlight--
-    exchange.connection.idleSince = performance.now()
-    this.emit('rest', exchange.connection, exchange)
+    connection.idleSince = performance.now()
+    return true
   }
 
   /** @param {Connection} connection */
   #lose (connection) {
     // A pipelined response that never had its turn hears no `close` of its own.
-    for (const exchange of [...connection.exchanges]) this.#end(exchange)
+    for (const exchange of [...connection.exchanges]) {
+      this.#end(exchange)
+      this.emit('rest', connection, exchange)
+    }
     this.connections.delete(connection)
     this.emit('gone', connection)
   }
