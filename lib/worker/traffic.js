@@ -25,11 +25,15 @@ class Traffic extends EventEmitter {
   requests = 0
   /** Requests begun whose response has not closed. */
   inFlight = 0
+  /** Somebody listens for `rest`, which would otherwise cost something at each response. */
+  isRestHeard = false
   /** @type {Connection | null} */
   #latest = null
 
   constructor () {
     super()
+    this.on('newListener', event => { if (event === 'rest') this.isRestHeard = true })
+    this.on('removeListener', event => { if (event === 'rest') this.isRestHeard = this.listenerCount('rest') > 0 })
     diagnostics.subscribe('http.server.request.start', message => this.#begin(/** @type {any} */ (message)))
     diagnostics.subscribe('http.server.response.finish', message => this.#finish(/** @type {any} */ (message)))
   }
@@ -115,11 +119,13 @@ class Traffic extends EventEmitter {
 
   /** @param {{ response: any, socket: any }} message */
   #finish ({ response, socket }) {
-    const exchange = socket[kConnection]?.exchanges.find((/** @type {any} */ e) => e.response === response)
-    if (!exchange) return
+    const connection = socket[kConnection]
+    if (connection === undefined) return
+    const exchange = connection.exchanges[0] // responses end in the order of their requests
+    if (exchange?.response !== response) return
     this.#end(exchange)
     // The server has yet to let go of the response.
-    if (this.listenerCount('rest') > 0) process.nextTick(() => this.emit('rest', socket[kConnection], exchange))
+    if (this.isRestHeard) process.nextTick(() => this.emit('rest', connection, exchange))
   }
 
   /** @param {any} exchange @returns {boolean} it was still in flight */
