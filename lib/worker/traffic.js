@@ -29,9 +29,13 @@ class Traffic extends EventEmitter {
   isRestHeard = false
   /** @type {Connection | null} */
   #latest = null
+  /** One for all sockets: a closure for each would be felt with a connection per request. @type {() => void} */
+  #onSocketClose
 
   constructor () {
     super()
+    const traffic = this
+    this.#onSocketClose = /** @this {any} */ function () { traffic.#lose(this[kConnection]) }
     this.on('newListener', event => { if (event === 'rest') this.isRestHeard = true })
     this.on('removeListener', event => { if (event === 'rest') this.isRestHeard = this.listenerCount('rest') > 0 })
     diagnostics.subscribe('http.server.request.start', message => this.#begin(/** @type {any} */ (message)))
@@ -76,7 +80,7 @@ class Traffic extends EventEmitter {
     socket[kConnection] = connection
     this.#latest = connection
     this.connections.add(connection)
-    socket.on('close', () => this.#lose(connection))
+    socket.on('close', this.#onSocketClose)
     this.emit('connection', connection)
   }
 
