@@ -19,7 +19,7 @@ const PATIENCE_MS = 5 * 60_000 // for one file
 const TELLING_LINES = 40 // of the output of a file that fails
 
 const FILES = [
-  'integration/recycle-under-load', 'integration/handoff-connections', 'integration/handoff-books', 'integration/handoff-servers',
+  'integration/recycle-with-handoff', 'integration/recycle-without-handoff', 'integration/handoff-connections', 'integration/handoff-books', 'integration/handoff-servers',
   'integration/drain-exchanges', 'integration/drain-http2', 'integration/drain-tls', 'integration/drain-sigterm', 'integration/surge',
   'integration/signals', 'integration/stop', 'integration/crash', 'integration/death', 'integration/accept-storm',
   'apps/frameworks', 'apps/modules', 'apps/protocols', 'apps/realtime', 'apps/addresses', 'apps/habits', 'apps/examples', 'cli/app'
