@@ -47,7 +47,9 @@ async function main () {
       for (const [name, start] of [...subjects.slice(round % subjects.length), ...subjects.slice(0, round % subjects.length)]) {
         const server = await start()
         await load('1', mode) // warm-up
+        const before = cpuMs(server.pid)
         const figures = await load(seconds, mode)
+        figures.cpuUs = Math.round((cpuMs(server.pid) - before) * 1e4 / (figures.rps * Number(seconds))) / 10
         figures.primaryMiB = rssMiB(server.pid)
         await stop(server)
         ;((results[mode] ??= {})[name] ??= []).push(figures)
@@ -57,12 +59,14 @@ async function main () {
   }
   for (const [mode, byName] of Object.entries(results)) print(mode, byName)
   const file = path.join(__dirname, 'results', `overhead-node${process.versions.node.split('.')[0]}.json`)
+  fs.mkdirSync(path.dirname(file), { recursive: true })
   if (!values.quick) fs.writeFileSync(file, `${JSON.stringify({ node: process.version, cpus: os.cpus()[0]?.model, ...values, results }, null, 1)}\n`)
 }
 
 /** @param {string} mode @param {Record<string, any[]>} byName */
 function print (mode, byName) {
   const rps = name => median(byName[name].map(f => f.rps))
+  const cpu = name => median(byName[name].map(f => f.cpuUs))
   const p99 = name => median(byName[name].map(f => f.p99))
   const [better] = ['cluster, round robin', 'cluster, shared socket'].sort((a, b) => rps(b) - rps(a))
   console.log(`\n${mode === 'close' ? 'a connection per request' : 'keep-alive'}, beside ${better}`)
@@ -73,6 +77,7 @@ function print (mode, byName) {
       `${rps(name)}/s (${spread[0]}–${spread.at(-1)})`.padEnd(24),
       `${(rps(name) / rps(better)).toFixed(2)}×`.padEnd(8),
       `p99 ${p99(name)} ms ${(p99(name) / p99(better)).toFixed(2)}×`.padEnd(24),
+      `CPU ${cpu(name)} µs/request ${(cpu(name) / cpu(better)).toFixed(2)}×`.padEnd(30),
       `primary ${median(list.map(f => f.primaryMiB))} MiB`,
       `errors ${list.reduce((sum, f) => sum + f.errors, 0)}`
     ].join(' '))
@@ -98,6 +103,13 @@ async function stop (server) {
 async function load (duration, mode) {
   const { stdout } = await run(process.execPath, [path.join(__dirname, 'support', 'load.js'), PORT, values.connections, duration, mode])
   return JSON.parse(stdout)
+}
+
+/** User and system time of a process and its children, in ms: steadier than throughput. @param {number} pid */
+function cpuMs (pid) {
+  const children = fs.readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').trim().split(' ').filter(Boolean)
+  const [user, system] = fs.readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1].split(' ').slice(11, 13)
+  return (Number(user) + Number(system)) * 10 + children.reduce((sum, child) => sum + cpuMs(Number(child)), 0)
 }
 
 /** @param {number} pid */

@@ -14,8 +14,8 @@ const { openWindow, pushSample } = require('../core/window')
 const NO_BEAT = { requests: 0, inFlight: 0, connections: 0, elu: 0, debugged: false, ceiling: null }
 
 /**
- * Emits `ready`, `exit` ({ code, signal }), `drained` (account), `line` (stream, text) and every message that the worker
- * sends, by its type.
+ * Emits `ready`, `exit` ({ code, signal }), `drained` (account), `message` (the app's own) and every message of ours that
+ * the worker sends, by its type.
  */
 class Handle extends EventEmitter {
   /** @type {import('../core/state').State} */

@@ -237,6 +237,7 @@ class Drain {
   }
 
   #checkDone () {
+    if (this.order === null) return // connections move while this worker serves, too; see sharing.js
     if (this.traffic.connections.size || this.lobby.guests.size || this.handoff.outstanding.size) return
     if ([...this.gates].some(gate => gate.isOpen)) return
     for (const timer of this.#deadlines) clearTimeout(timer)
