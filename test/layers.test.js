@@ -12,11 +12,13 @@ const ROOT = path.join(__dirname, '..')
 /** Each room and the rooms that it may import from, itself included; the floors of the house from the top down. */
 const MAY_IMPORT = {
   bin: ['cli'],
-  cli: ['cli', 'index', 'drill', 'report', 'primary', 'journal', 'core'],
-  index: ['drill', 'report', 'primary', 'journal', 'core'],
-  drill: ['drill', 'report', 'primary', 'journal', 'core'],
+  cli: ['cli', 'index', 'operate', 'drill', 'report', 'primary', 'control', 'journal', 'core'],
+  index: ['operate', 'drill', 'report', 'primary', 'journal', 'core'],
+  operate: ['operate', 'report', 'control', 'journal', 'core'],
+  drill: ['drill', 'report', 'primary', 'control', 'journal', 'core'],
   report: ['report', 'journal', 'core'],
   primary: ['primary', 'journal', 'core'],
+  control: ['control', 'core'],
   journal: ['journal', 'core'],
   worker: ['worker', 'core'],
   core: ['core']

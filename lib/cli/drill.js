@@ -7,7 +7,7 @@ const { RecycleError } = require('../core/errors')
 const { OPTIONS, resolveOptions } = require('../core/options')
 const { DRILL_OPTIONS, partOptions } = require('../drill/options')
 const { openProgress } = require('../drill/progress')
-const { flagOf } = require('./run')
+const { flagOf, withoutDefaults } = require('./run')
 
 /** `recycle drill [options] <app> [app args…]` @param {import('commander').Command} program */
 function addDrill (program) {
@@ -46,9 +46,9 @@ async function run (app, args, given) {
 /** @param {string} app @param {string[]} args @param {Record<string, any>} given @returns {Promise<number>} the exit code */
 async function drillAndReport (app, args, { html, ...given }) {
   const { drillResolved } = require('../drill')
-  for (const name of ['handoff', 'keepAlive']) if (given[name] === true) delete given[name] // commander's default of a --no- flag
+  if (given.keepAlive === true) delete given.keepAlive // as in withoutDefaults()
   const nameOf = (/** @type {{ flag: string }} */ { flag }) => flag.split(' ')[0]
-  const { own, supervisors } = partOptions(given, nameOf)
+  const { own, supervisors } = partOptions(withoutDefaults(given), nameOf)
   const log = supervisors.log ?? process.env.RECYCLE_LOG ?? 'silent'
   if (html !== undefined) writePage(html, '') // that it cannot be written is said before, not after
   const progress = openProgress(process.stderr, { isBar: process.stderr.isTTY && log === 'silent' })

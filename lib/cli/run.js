@@ -32,8 +32,7 @@ function flagOf ({ name, short, flag, help, shown, kind }) {
 async function run (app, args, given) {
   const { assemble } = require('../primary/start')
   const { obeySignals } = require('../primary/control')
-  if (given.handoff === true) delete given.handoff // commander's own default of a --no- flag
-  const options = resolveOptions(given, {
+  const options = resolveOptions(withoutDefaults(given), {
     env: process.env,
     parallelism: os.availableParallelism(),
     nameOf: ({ flag }) => flag.split(' ')[0]
@@ -46,4 +45,10 @@ async function run (app, args, given) {
   process.exit(0)
 }
 
-module.exports = { addRun, flagOf }
+/** Commander gives a `--no-…` flag a default of its own. @param {Record<string, any>} given @returns {Record<string, any>} what was given indeed */
+function withoutDefaults (given) {
+  return Object.fromEntries(Object.entries(given).filter(([name, value]) =>
+    !(value === true && OPTIONS.some(o => o.name === name && o.flag.startsWith('--no-')))))
+}
+
+module.exports = { addRun, flagOf, withoutDefaults }

@@ -21,6 +21,7 @@
  * primary → worker
  *   listener  { id, errno, data } + listening socket   the answer to `listen`
  *   shut      {}                                       the fleet ends: shut the gates for good
+ *   serve     {}                                       come (back) into rotation: open the gates
  *   accept    { key } + socket                         it came through the queue after that: let it in
  *   drain     { reason, deadlineMs, lingerMs, handoff } leave; sent again with a shorter deadline, it hurries
  *   level     { level }                                leave the queue to the others from this many connections on

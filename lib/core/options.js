@@ -49,6 +49,14 @@ const { parseSize, parseTime } = require('./units')
  * @property {string | null} journal
  * @property {'pretty' | 'json' | 'silent' | null} log null: pretty on a terminal, else json
  * @property {boolean} prefix
+ * @property {'default' | 'huge-heap' | 'no-mark-sweep'} gc
+ * @property {'recycle' | 'collect'} onBudget
+ * @property {number} standby
+ * @property {boolean} compileCache
+ * @property {string | null} name null: the app's
+ * @property {string | null} control path of the control socket; null: by name; none: no socket
+ * @property {{ host: string, port: number } | null} admin
+ * @property {boolean} adminAllowRemote
  */
 
 const LONGEST_MS = 2 ** 31 - 1 // Node's timers hold no more
@@ -85,6 +93,18 @@ const kinds = {
   path: () => ({
     accepts: 'a path',
     read: value => typeof value === 'string' && value !== '' ? value : undefined
+  }),
+  name: () => ({
+    accepts: 'a name of up to 64 letters, digits, dots, dashes and underscores, which begins with none of the three',
+    read: value => /^[A-Za-z0-9][\w.-]{0,63}$/.test(String(value)) ? String(value) : undefined
+  }),
+  address: () => ({
+    accepts: 'a port, or host:port, such as 9100, 127.0.0.1:9100 or [::1]:9100',
+    read: value => {
+      const found = /^(?:(?:\[(?<v6>[\da-fA-F:.]+)\]|(?<host>[^:[\]\s]+)):)?(?<port>\d+)$/.exec(String(value))?.groups
+      const port = inRange(Number(found?.port ?? NaN), 0, 65535)
+      return port === undefined ? undefined : { host: found?.v6 ?? found?.host ?? '127.0.0.1', port }
+    }
   }),
   list: () => ({
     accepts: 'Node or V8 flags, each starting with -',
@@ -124,6 +144,14 @@ const OPTIONS = Object.freeze([
   row('schedule', '--schedule <even|shared>', kinds.oneOf('even', 'shared'), 'even', 'even', 'even: who has most leaves the queue to the others, and gives idle connections away; shared: whoever comes first accepts'),
   row('journal', '--journal <file>', kinds.path(), null, 'none', 'append what happens to this file, as NDJSON; reopened when it is rotated'),
   row('log', '--log <format>', kinds.oneOf('pretty', 'json', 'silent'), null, 'pretty on a terminal, else json', "the supervisor's log on stderr: pretty, json or silent"),
+  row('gc', '--gc <profile>', kinds.oneOf('default', 'huge-heap', 'no-mark-sweep'), 'default', 'default', 'V8 flags for the workers: default, huge-heap or no-mark-sweep; the last two need --max-rss'),
+  row('onBudget', '--on-budget <recycle|collect>', kinds.oneOf('recycle', 'collect'), 'recycle', 'recycle', 'collect: a worker over budget is taken out of rotation and collects its garbage; it is recycled only if that was not enough'),
+  row('standby', '--standby <n>', kinds.count(0, 64), 0, '0', 'replacements that are booted ahead and wait out of rotation; they count as surge for memory'),
+  row('compileCache', '--no-compile-cache', kinds.boolean(), true, 'on, from Node 22.1', "do not keep the workers' compiled code on disk for the next to boot faster"),
+  row('name', '--name <name>', kinds.name(), null, "the app's", 'what this fleet is called by `recycle ls` and the other commands'),
+  row('control', '--control <path|none>', kinds.path(), null, 'by --name, in $XDG_RUNTIME_DIR/recycle or /tmp/recycle-<uid>', 'control socket, for `recycle status` and the other commands; none: no socket'),
+  row('admin', '--admin <[host:]port>', kinds.address(), null, 'none', 'serve /metrics, /healthz, /readyz, /status and a live page over HTTP'),
+  row('adminAllowRemote', '--admin-allow-remote', kinds.boolean(), false, 'off', 'let --admin listen on an address that is not loopback'),
   row('prefix', '--prefix', kinds.boolean(), false, 'off', "put the slot before each line of the workers' output")
 ])
 

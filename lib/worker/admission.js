@@ -27,6 +27,8 @@ class Admission {
   #measuredAt = performance.now()
   #isShut = false
   #isClosed = false
+  /** Out of rotation: it takes nothing new, and may come back. */
+  isOut = false
 
   /**
    * @param {import('./link').Link} link
@@ -40,7 +42,7 @@ class Admission {
     link.on({
       level: ({ level }) => {
         this.level = level
-        if (this.#isShut && !this.#reopen(this.#mark)) this.#sayFull()
+        if (this.#isShut && !this.isOut && !this.#reopen(this.#mark)) this.#sayFull()
         this.consider()
       },
       shut: () => {
@@ -49,6 +51,7 @@ class Admission {
         for (const gate of gates) gate.shut()
         link.send('shut')
       },
+      serve: () => this.enter(),
       accept: ({ key }, client) => {
         const gate = [...gates].find(g => g.key === key)
         if (gate) gate.accept(client)
@@ -59,7 +62,22 @@ class Admission {
 
   /** A server begins to listen, perhaps when it should not any more. @param {import('./gate').Gate} gate */
   welcome (gate) {
-    gate.server.once('listening', () => { if (this.#isClosed || this.#isShut) gate.shut() })
+    gate.server.once('listening', () => { if (this.#isClosed || this.#isShut || this.isOut) gate.shut() })
+  }
+
+  /** Goes out of rotation: the queue is the siblings'. */
+  leave () {
+    this.isOut = true
+    for (const gate of this.gates) gate.shut()
+  }
+
+  /** Comes back. */
+  enter () {
+    if (!this.isOut || this.#isClosed) return
+    this.isOut = false
+    this.#isShut = false
+    for (const gate of this.gates) gate.open()
+    this.consider()
   }
 
   /** The primary is gone. @param {() => void} done every gate is shut, and who was in the queue has been let in */
@@ -87,7 +105,7 @@ class Admission {
 
   /** A connection has come, or gone. */
   consider () {
-    if (this.#isClosed) return
+    if (this.#isClosed || this.isOut) return
     if (this.#isShut) {
       if (this.#reopen(this.#mark * REOPEN)) this.link.send('room')
     } else if (this.connections() >= this.#mark) {
@@ -99,7 +117,7 @@ class Admission {
 
   /** @param {number} mark */
   #reopen (mark) {
-    if (this.connections() >= mark || this.#isClosed) return false
+    if (this.connections() >= mark || this.#isClosed || this.isOut) return false
     this.#isShut = false
     for (const gate of this.gates) gate.open()
     return true

@@ -104,6 +104,7 @@ class Lobby extends EventEmitter {
   #whyNot (gate, handle) {
     if (!handle) return 'no connection came with the message'
     if (this.isClosed) return 'this worker is leaving'
+    if (this.admission.isOut) return 'this worker is out of rotation'
     if (this.admission.isAtCeiling) return 'no descriptors are left'
     if (!gate) return 'nothing listens there'
     if (!gate.isMovable) return 'connections of this server do not move'
