@@ -7,6 +7,7 @@
  * | what                                   | used for                                                              |
  * |----------------------------------------|-----------------------------------------------------------------------|
  * | `net._createServerHandle()`            | primary: opens and binds a listening socket (cluster's own way)       |
+ * | `handle.getpeername()`                 | primary: is a connection established, in this very turn               |
  * | `cluster._getServer()` in a worker     | gate: net asks it for the handle of each `listen()`                   |
  * | `handle.onconnection(err, client)`     | gate: net accepts what its handle gives it, as cluster's round robin  |
  * | `socket._handle`, `handle.readStop()`  | hand-off: stops reading, takes the handle out of the socket           |

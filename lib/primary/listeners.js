@@ -7,6 +7,7 @@
  * As cluster does, but for one thing: cluster closes a shared socket with its last worker, and resets who is waiting.
  */
 
+const fs = require('node:fs')
 const net = require('node:net')
 const path = require('node:path')
 const { setImmediate, setTimeout } = require('node:timers/promises')
@@ -14,6 +15,7 @@ const { setImmediate, setTimeout } = require('node:timers/promises')
 /**
  * @typedef {object} Listener
  * @property {any} handle
+ * @property {string | null} path of a unix socket
  * @property {unknown} data what the first server shares with its likes (TLS ticket keys)
  * @property {Set<unknown>} users the workers that listen on it
  */
@@ -39,7 +41,7 @@ class Listeners {
       const address = query.port < 0 && query.address ? shortest(query.address) : query.address
       const handle = /** @type {any} */ (net)._createServerHandle(address, query.port, query.addressType, query.fd, query.flags)
       if (typeof handle === 'number') return { errno: handle }
-      listener = { handle, data, users: new Set() }
+      listener = { handle, data, path: query.port < 0 ? address : null, users: new Set() }
       this.#byKey.set(key, listener)
     }
     listener.users.add(user)
@@ -79,10 +81,16 @@ class Listeners {
     do {
       before = last.length
       await setTimeout(QUIET_MS)
-      // libuv accepts one connection a turn of its loop: the queue is empty when a whole turn has brought none.
-      for (let seen = -1; seen !== last.length; await setImmediate()) seen = last.length
+      await emptied(() => last.length)
     } while (last.length !== before && Date.now() < until)
-    for (const key of [...this.#byKey.keys()]) this.#close(key)
+    for (const [key, { handle, path }] of this.#byKey) {
+      if (path) fs.rmSync(path, { force: true }) // who comes from here on finds nothing there
+      const plug = new Plug(handle)
+      await emptied(() => last.length)
+      while (!await plug.isAlone() && Date.now() < until + EMPTYING_MS) await emptied(() => last.length)
+      this.#close(key)
+      plug.pull()
+    }
     return last
   }
 
@@ -93,10 +101,50 @@ class Listeners {
   }
 }
 
+/**
+ * Between the last accept and close() somebody may come, and would be reset. So the queue is made one place long, and
+ * that place is taken by a connection of our own: from there on the kernel drops every SYN, and answers its repetition,
+ * when the socket is closed, with a refusal.
+ */
+class Plug {
+  /** @type {net.Socket | null} */
+  #socket = null
+
+  /** @param {any} handle a listening TCP handle; for a path there is no plug, and none is needed */
+  constructor (handle) {
+    /** @type {{ address?: string, port?: number }} */
+    const bound = {}
+    handle.getsockname?.(bound)
+    this.handle = handle
+    this.port = process.platform === 'linux' ? bound.port : undefined
+    this.host = bound.address === '0.0.0.0' ? '127.0.0.1' : bound.address === '::' ? '::1' : bound.address
+  }
+
+  /** @returns {Promise<boolean>} nobody else is in the queue, in this very turn of the loop */
+  async isAlone () {
+    if (this.port === undefined) return true
+    this.pull()
+    this.handle.listen(0)
+    const socket = net.connect({ host: this.host, port: this.port }).on('error', () => {})
+    this.#socket = socket
+    await new Promise(process.nextTick) // connect() is called in this turn; on loopback the handshake is over when it returns
+    return /** @type {any} */ (socket)._handle?.getpeername({}) === 0
+  }
+
+  pull () {
+    this.#socket?.destroy()
+  }
+}
+
+/** libuv accepts one connection a turn of its loop: the queue is empty when a whole turn has brought none. @param {() => number} accepted */
+async function emptied (accepted) {
+  for (let seen = -1; seen !== accepted(); await setImmediate()) seen = accepted()
+}
+
 /** The kernel takes no path of more than ~100 bytes. @param {string} socketPath */
 function shortest (socketPath) {
   const relative = path.relative(process.cwd(), socketPath)
   return relative.length < socketPath.length ? relative : socketPath
 }
 
-module.exports = { Listeners }
+module.exports = { Listeners, Plug }
