@@ -35,6 +35,10 @@ class Connection {
     /** When its last response ended, ms, performance.now(); null: it has not had one. @type {number | null} */
     this.idleSince = null
     this.since = performance.now()
+    /** Its neighbours on the roll. @type {Connection | null} */
+    this.before = null
+    /** @type {Connection | null} */
+    this.after = null
     /** How far the current chunk of bytes is parsed; see traffic.js. */
     this.parsed = 0
   }

@@ -10,6 +10,7 @@ const diagnostics = require('node:diagnostics_channel')
 const { EventEmitter } = require('node:events')
 const { betweenRequests, currentChunk } = require('../core/internals')
 const { Connection } = require('./connection')
+const { Roll } = require('./roll')
 
 const kConnection = Symbol('recycle.connection')
 const HEAD_END = '\r\n\r\n'
@@ -19,8 +20,7 @@ const HEAD_END = '\r\n\r\n'
  * ended) and `gone`, each with the Connection; `request` with the exchange too.
  */
 class Traffic extends EventEmitter {
-  /** @type {Set<Connection>} */
-  connections = new Set()
+  connections = new Roll()
   /** Requests begun since the start. */
   requests = 0
   /** Requests begun whose response has not closed. */
