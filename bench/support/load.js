@@ -1,46 +1,220 @@
 'use strict'
 
-// A load process: `node load.js <port> <connections> <seconds> <keep-alive|close>`. Prints { rps, p50, p99, errors } as
-// JSON. Raw sockets, since on a small machine a full HTTP client would be what is measured.
+/**
+ * The load, in a process of its own: raw sockets, since on a small machine a full HTTP client would be what is measured.
+ *
+ *     const { load } = require('./support/load')
+ *     await load({ port, connections: 50, seconds: 5 })                         // as fast as it goes
+ *     await load({ port, connections: 50, requests: 100_000, rate: 2000 })      // exactly 2,000 a second
+ *     await load({ port, connections: 50, seconds: 5, keepAlive: false })       // a connection per request
+ *
+ * With a rate, requests are due at even intervals whether or not a connection is free to send them, and a latency counts
+ * from then: a server that stalls cannot hide it by keeping its clients from asking (coordinated omission).
+ *
+ * The count is strict: a request that was sent is answered, by a complete response of status 200, or dropped. A
+ * response's `Connection: close` is honoured. Responses have a Content-Length.
+ *
+ * @typedef {object} Load
+ * @property {number} port of 127.0.0.1
+ * @property {number} connections
+ * @property {number} [seconds] how long; what is in flight then is waited for
+ * @property {number} [requests] or how many
+ * @property {number | null} [rate] per second, in all; as fast as it goes unless told
+ * @property {boolean} [keepAlive] true unless told
+ * @property {string} [path]
+ *
+ * @typedef {object} Figures
+ * @property {number} requests sent; each is answered or dropped
+ * @property {number} dropped
+ * @property {Record<string, number>} errors how many of each
+ * @property {number} sockets opened
+ * @property {number} seconds from the first request to the last answer
+ * @property {number} rps answered per second
+ * @property {number} p50 latencies in ms @property {number} p90 @property {number} p99 @property {number} p999 @property {number} max
+ */
+
+const { execFile } = require('node:child_process')
 const net = require('node:net')
+const { promisify } = require('node:util')
+const { Pace } = require('../../lib/drill/pace')
+const { percentiles } = require('./statistics')
 
-const [, , port, connections, seconds, mode] = process.argv
-const keepAlive = mode === 'keep-alive'
-const request = Buffer.from(`GET / HTTP/1.1\r\nHost: localhost\r\n${keepAlive ? '' : 'Connection: close\r\n'}\r\n`)
-const end = performance.now() + Number(seconds) * 1000
-const latencies = []
-let errors = 0
-let open = 0
+const PATIENCE_MS = 20_000 // for an answer
+const REST_MS = 20 // after a connection that could not be had
 
-for (let i = 0; i < Number(connections); i++) one()
-
-function one () {
-  let began = performance.now()
-  let answered = false
-  const socket = net.connect(Number(port), '127.0.0.1', () => socket.write(request))
-  open++
-  socket.setNoDelay(true)
-  socket.on('data', () => { // an answer of this app is one segment
-    latencies.push(performance.now() - began)
-    answered = true
-    if (!keepAlive) return
-    if (performance.now() >= end) return socket.end()
-    began = performance.now()
-    answered = false
-    socket.write(request)
-  })
-  socket.on('error', () => {})
-  socket.on('close', () => {
-    open--
-    if (!answered && performance.now() < end) errors++
-    if (performance.now() < end) one()
-    else if (open === 0) report()
-  })
+/** @param {Load} how @returns {Promise<Figures>} */
+async function load (how) {
+  const { stdout } = await promisify(execFile)(process.execPath, [__filename, JSON.stringify(how)])
+  return JSON.parse(stdout)
 }
 
-function report () {
-  latencies.sort((a, b) => a - b)
-  const at = share => Math.round(latencies[Math.floor(share * (latencies.length - 1))] * 1000) / 1000
-  console.log(JSON.stringify({ rps: Math.round(latencies.length / Number(seconds)), p50: at(0.5), p99: at(0.99), errors }))
-  process.exit()
+/** @param {Load} how */
+function make ({ port, connections, seconds = Infinity, requests = Infinity, rate = null, keepAlive = true, path = '/' }) {
+  const request = Buffer.from(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n${keepAlive ? '' : 'Connection: close\r\n'}\r\n`)
+  const began = performance.now()
+  const until = began + seconds * 1000
+  const pace = rate === null ? null : new Pace(rate, began)
+  /** @type {number[]} */
+  const latencies = []
+  /** @type {Record<string, number>} */
+  const errors = {}
+  /** @type {Client[]} */
+  const free = []
+  let [sent, dropped, sockets, isReported] = [0, 0, 0, false]
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer
+
+  class Client {
+    /** @type {net.Socket | null} */
+    socket = null
+    isOpen = false
+    isBusy = false
+    dueAt = 0
+    sentAt = 0
+    /** @type {Buffer | null} */
+    part = null
+
+    /** @param {number} dueAt ms */
+    send (dueAt) {
+      this.isBusy = true
+      this.dueAt = dueAt
+      if (this.isOpen) this.#write()
+      else this.#open()
+    }
+
+    #open () {
+      const socket = this.socket = net.connect(port, '127.0.0.1')
+      let error = 'closed before the response'
+      socket.setNoDelay(true)
+      socket.on('connect', () => {
+        sockets++
+        this.isOpen = true
+        this.#write()
+      })
+      socket.on('data', chunk => this.#read(chunk))
+      socket.on('error', (/** @type {NodeJS.ErrnoException} */ { code }) => { error = String(code) })
+      socket.on('close', () => {
+        if (this.socket !== socket) return
+        const wasOpen = this.isOpen
+        this.isOpen = false
+        this.socket = null
+        if (!this.isBusy) return
+        if (wasOpen) return this.#settle(this.part ? 'closed during the response' : error)
+        errors[error] = (errors[error] ?? 0) + 1 // nothing was sent: it is tried again
+        if (performance.now() - this.dueAt > PATIENCE_MS) this.#settle(error)
+        else setTimeout(() => this.#open(), REST_MS)
+      })
+    }
+
+    #write () {
+      this.sentAt = performance.now()
+      this.socket?.write(request)
+    }
+
+    /** @param {Buffer} chunk */
+    #read (chunk) {
+      if (!this.isBusy) return this.#drop() // nobody asked
+      const all = this.part ? Buffer.concat([this.part, chunk]) : chunk
+      const head = all.latin1Slice(0, Math.min(1024, all.length))
+      const end = head.indexOf('\r\n\r\n')
+      if (end === -1) {
+        this.part = all
+        return
+      }
+      const error = head.startsWith('HTTP/1.1 200') ? null : `status ${head.slice(9, 12)}`
+      const length = /\r\ncontent-length: *(\d+)/i.exec(head)
+      if (!length) return this.#settle(error ?? 'no content-length')
+      const missing = end + 4 + Number(length[1]) - all.length
+      if (missing > 0) {
+        this.part = all
+        return
+      }
+      if (!keepAlive || missing < 0 || /\r\nconnection: *close/i.test(head)) this.#drop()
+      this.#settle(error)
+    }
+
+    #drop () {
+      this.socket?.destroy()
+      this.socket = null
+      this.isOpen = false
+    }
+
+    /** @param {string | null} error */
+    #settle (error) {
+      this.isBusy = false
+      this.part = null
+      if (error === null) {
+        latencies.push(performance.now() - this.dueAt)
+      } else {
+        dropped++
+        errors[error] = (errors[error] ?? 0) + 1
+        this.#drop()
+      }
+      next(this)
+    }
+
+    /** @param {number} t */
+    check (t) {
+      if (this.isBusy && this.isOpen && t - this.sentAt > PATIENCE_MS) this.#settle('timeout')
+    }
+
+    close () {
+      this.socket?.end()
+    }
+  }
+
+  const clients = Array.from({ length: connections }, () => new Client())
+  const patience = setInterval(() => clients.forEach(client => client.check(performance.now())), 1000)
+  for (const client of clients) next(client)
+
+  /** @param {Client} client who is free */
+  function next (client) {
+    if (pace) {
+      free.push(client)
+      return sendDue()
+    }
+    const t = performance.now()
+    if (sent >= requests || t >= until) return report()
+    sent++
+    client.send(t)
+  }
+
+  function sendDue () {
+    clearTimeout(timer)
+    const t = performance.now()
+    const { nextAt } = /** @type {Pace} */ (pace)
+    if (sent >= requests || nextAt >= until) return report()
+    const [client] = free
+    if (!client) return
+    if (nextAt > t) {
+      timer = setTimeout(sendDue, Math.max(1, nextAt - t))
+      return
+    }
+    sent++
+    free.shift()
+    client.send(/** @type {number} */ (pace?.take(t)))
+    sendDue()
+  }
+
+  function report () {
+    if (isReported || clients.some(client => client.isBusy)) return
+    isReported = true
+    const elapsed = (performance.now() - began) / 1000
+    clearInterval(patience)
+    clients.forEach(client => client.close())
+    console.log(JSON.stringify({
+      requests: sent,
+      dropped,
+      errors,
+      sockets,
+      seconds: Math.round(elapsed * 1000) / 1000,
+      rps: Math.round(latencies.length / elapsed * 10) / 10,
+      ...percentiles(latencies)
+    }))
+    process.exitCode = 0
+    setTimeout(() => process.exit(), 50) // a server that keeps what it was told to close
+  }
 }
+
+if (require.main === module) make(JSON.parse(process.argv[2]))
+else module.exports = { load }

@@ -1,11 +1,20 @@
 'use strict'
 
-// `node recycle.js <workers> <app> [recycling]`: a fleet; with `recycling` it replaces a worker every second. Says "ready".
+/**
+ * A fleet: `node recycle.js <options of supervise() as JSON> [everyMs]`. With `everyMs` a worker is replaced that often, slot
+ * after slot. Says "ready".
+ */
+
 const { supervise } = require('../..')
 
-const [, , workers, app, recycling] = process.argv
-const fleet = supervise({ app, workers: Number(workers), stopLinger: 0 })
-fleet.ready().then(() => console.log('ready'))
+const [, , options, everyMs] = process.argv
+const fleet = supervise({ stopLinger: 0, ...JSON.parse(options) })
 let slot = 0
-if (recycling) setInterval(() => fleet.recycle(slot++ % Number(workers)).catch(() => {}), 1000)
-process.on('SIGTERM', () => fleet.stop({ now: true }).then(() => process.exit()))
+fleet.ready().then(() => {
+  console.log('ready')
+  if (everyMs) setInterval(() => fleet.recycle(slot++ % fleet.size).catch(() => {}), Number(everyMs)) // still busy with the last
+}, error => {
+  console.error(error.message)
+  process.exit(1)
+})
+process.on('SIGTERM', () => fleet.stop().then(() => process.exit()))

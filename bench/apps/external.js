@@ -1,0 +1,18 @@
+'use strict'
+
+/**
+ * Each request makes a Buffer of 1 MB, which lives until 32 more requests have come, as one does that waits on a client: memory
+ * outside of V8's heap, where a few bytes hold a megabyte. By then it is old, so that no scavenge finds it.
+ */
+
+const http = require('node:http')
+
+const KEPT = 32
+const kept = new Array(KEPT)
+let next = 0
+
+http.createServer((request, response) => {
+  const buffer = Buffer.alloc(1024 ** 2, 1) // filled, so that the pages are there
+  kept[next++ % KEPT] = buffer
+  response.end(String(buffer.length))
+}).listen(process.env.PORT)

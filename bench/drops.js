@@ -1,0 +1,162 @@
+'use strict'
+
+/**
+ * How many requests are dropped when workers are recycled: recycle beside its peers, with the same leaky app, the same
+ * paced load and the strict client of `recycle drill`.
+ *
+ *     npm run bench:drops -- [--peers recycle,pm2] [--modes keep-alive,close] [--seconds 30] [--rate 1600] [--workers 5]
+ *                            [--connections 100] [--budget 160] [--patience 0]
+ *     npm run bench:drops -- --million      recycle alone: a million requests and 200 recycles, divided among the rounds
+ *
+ * p99 is that of the requests that the app answers at once, while a worker is being recycled; those that take 300 ms are
+ * counted, but not timed. A run in which no worker was recycled, or memory was not held, says nothing about drops: it is
+ * void, and its figures are left out; with --patience it goes on for so many seconds, until it has seen a recycle.
+ */
+
+const os = require('node:os')
+const { PEERS, install } = require('./peers')
+const { runPeer } = require('./peers/run')
+const { openBench } = require('./support/rounds')
+
+const MILLION = { requests: 1_000_000, recycles: 200 }
+const LONGEST_MS = 3600_000
+const BOUNDED = 4 // times the budget
+const KEPT_BYTES = 50 * 1024
+
+const isMillion = process.argv.includes('--million')
+const bench = openBench({
+  name: isMillion ? 'drops-million' : 'drops',
+  options: {
+    peers: isMillion ? 'bare,recycle' : Object.keys(PEERS).join(','),
+    modes: isMillion ? 'keep-alive' : 'keep-alive,close',
+    seconds: '30',
+    rate: '1600',
+    workers: String(2 * os.availableParallelism() + 1),
+    connections: '100',
+    budget: '160',
+    patience: '0',
+    million: false
+  },
+  quick: { peers: 'recycle,blog-post', modes: 'keep-alive', seconds: '3', rate: '300', workers: '2', connections: '40', budget: '80', patience: '40' }
+})
+const { values, rounds } = bench
+const [seconds, patience, rate, workers, connections, budget] = ['seconds', 'patience', 'rate', 'workers', 'connections', 'budget'].map(key => {
+  if (!(Number(values[key]) >= (key === 'patience' ? 0 : Number.EPSILON))) throw new Error(`--${key} takes a number; it is ${values[key]}`)
+  return Number(values[key])
+})
+const names = listOf('peers', Object.keys(PEERS))
+const modes = listOf('modes', ['keep-alive', 'close'])
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1)) // ends the fleet along the way
+
+main().catch(error => {
+  console.error(`bench:drops: ${error.message}`)
+  process.exit(1)
+})
+
+async function main () {
+  install(names)
+  const results = await bench.run({
+    groups: modes.map(mode => ({
+      name: mode === 'close' ? 'a connection per request' : mode,
+      subjects: Object.fromEntries(names.map(name => [name, () => take(mode, name)])),
+      beside: names.filter(name => PEERS[name].recycles === false)
+    })),
+    columns: [
+      { key: 'requests', title: 'requests', total: true },
+      { key: 'recycles', title: 'recycles', total: true },
+      { key: 'dropped', title: 'dropped', total: true },
+      { key: 'perRecycle', title: 'per recycle', digits: 1 },
+      { key: 'perMillion', title: 'per million' },
+      { key: 'reopened', title: 'reopened', total: true },
+      { key: 'rps', title: 'requests/s', set: 'latency', brief: true },
+      { key: 'p50', title: 'p50 ms', digits: 2, set: 'latency' },
+      { key: 'p99Steady', title: 'p99 steady', digits: 1, set: 'latency' },
+      { key: 'p99', title: 'p99 recycling', digits: 1, ratio: true, less: true, set: 'latency' },
+      { key: 'p99ByOwn', title: '÷ steady', digits: 2, set: 'latency' },
+      { key: 'peakWorkerMiB', title: 'largest worker, MiB', set: 'latency', brief: true },
+      { key: 'peakFleetMiB', title: 'largest fleet, MiB', set: 'latency', brief: true }
+    ],
+    plots: [
+      { key: 'perRecycle', title: 'Requests dropped per recycle' },
+      { key: 'p99', title: "p99 while recycling, beside bare cluster's", ratio: true }
+    ],
+    goals: [
+      { subject: 'recycle', key: 'dropped', atMost: 0 },
+      { subject: 'recycle', key: 'reopened', atMost: 0, group: 'keep-alive' },
+      { subject: 'recycle', key: 'p99', ratioAtMost: 1.2 },
+      ...isMillion ? Object.entries(MILLION).map(([key, atLeast]) => ({ subject: 'recycle', key, atLeast })) : []
+    ]
+  })
+  for (const group of results.groups) {
+    for (const { name, rounds } of group.subjects) {
+      for (const [error, count] of Object.entries(sumUp(rounds))) console.log(`${group.name}: ${name}: ${count} ${error}`)
+    }
+  }
+}
+
+/** @param {string} mode @param {string} name of the peer */
+async function take (mode, name) {
+  const leaksFor = os.freemem() / 2 / (rate * KEPT_BYTES) * 1000 // bare cluster keeps everything
+  const { recycles: isRecycling = true } = PEERS[name]
+  const isDone = isMillion && isRecycling
+    ? (/** @type {any} */ so) => (so.requests >= MILLION.requests / rounds && so.recycles >= MILLION.recycles / rounds) || so.elapsedMs > LONGEST_MS
+    : (/** @type {any} */ so) => so.elapsedMs >= Math.min(seconds * 1000 + (isRecycling && so.recycles === 0 ? patience * 1000 : 0), isRecycling ? Infinity : leaksFor)
+  const seen = await runPeer(name, {
+    keepAlive: mode === 'keep-alive',
+    workers,
+    budgetBytes: budget * 1024 ** 2,
+    rate,
+    connections,
+    isDone (so) {
+      if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${mode}, ${name}: ${so.requests} requests, ${so.recycles} recycles, ${so.dropped} dropped`)
+      return isDone(so)
+    }
+  })
+  const why = whyVoid(name, seen)
+  if (why !== null) return { void: why, seen }
+  const { requests, recycles, dropped, reopened, errors, all, steady, during, peakWorkerMiB, peakFleetMiB, seconds: took } = seen
+  return {
+    requests,
+    recycles,
+    dropped,
+    perRecycle: recycles ? dropped / recycles : undefined,
+    perMillion: dropped / requests * 1e6,
+    reopened: reopened ?? undefined,
+    rps: requests / took,
+    p50: all.p50,
+    p99Steady: steady.p99 ?? undefined,
+    p99: recycles ? during.p99 ?? undefined : all.p99,
+    p99ByOwn: during.p99 && steady.p99 ? during.p99 / steady.p99 : undefined,
+    max: all.max,
+    peakWorkerMiB,
+    peakFleetMiB,
+    errors,
+    took
+  }
+}
+
+/** @param {string} name @param {import('./peers/run').Figures} figures @returns {string | null} */
+function whyVoid (name, { recycles, peakWorkerMiB }) {
+  if (PEERS[name].recycles === false) return null
+  if (recycles === 0) return 'void: no worker was recycled'
+  return peakWorkerMiB > BOUNDED * budget ? `void: a worker grew to ${peakWorkerMiB} MiB` : null
+}
+
+/** How often what happened, over the rounds. @param {any[]} rounds */
+function sumUp (rounds) {
+  /** @type {Record<string, number>} */
+  const sum = {}
+  for (const figures of rounds) {
+    if (figures?.void) sum[`(${figures.void})`] = (sum[`(${figures.void})`] ?? 0) + 1
+    for (const [error, count] of Object.entries(figures?.errors ?? {})) sum[error] = (sum[error] ?? 0) + Number(count)
+  }
+  return sum
+}
+
+/** @param {string} flag @param {string[]} known @returns {string[]} */
+function listOf (flag, known) {
+  const list = String(values[flag]).split(',')
+  const stranger = list.find(name => !known.includes(name))
+  if (stranger !== undefined) throw new Error(`--${flag} takes some of ${known.join(',')}; there is no ${stranger || 'nameless one'}`)
+  return list
+}

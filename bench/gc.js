@@ -1,0 +1,174 @@
+'use strict'
+
+/**
+ * The experiment of 2017, done again: can a worker that is recycled in time do without garbage collection, and does it pay?
+ * Everything runs under recycle, so that the profiles differ in their flags and budgets alone; all beside `default`.
+ *
+ *     npm run bench:gc -- [--apps garbage,cache] [--profiles default,huge-heap] [--workers 1,5] [--connections 4,50]
+ *                         [--load saturation,rate] [--requests 100000] [--rate n] [--generator raw|autocannon]
+ *                         [--rounds 5] [--minutes n] [--quick]
+ *
+ * A profile that is not among the defaults: new-space-1g, a new space of 1 GiB and its copy. `rate` is 60 % of what `default` does
+ * at saturation, as a probe finds it, unless --rate says. Groups are done in the order of connections (50 first), apps (the published
+ * one first), saturation, rate: with --minutes, the last ones are left out.
+ *
+ * The load is raw sockets, since on a few cores a heavier client takes from the workers what it needs; --generator autocannon is a
+ * second opinion at saturation. What else is in the results: minor faults and context switches per request, since they explain most of it.
+ */
+
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+const { autocannon } = require('./support/autocannon')
+const { readTraces, reasonsOf } = require('./support/gc-log')
+const { APPS, PROFILES, optionsOf } = require('./support/gc-profiles')
+const { load } = require('./support/load')
+const { openBench } = require('./support/rounds')
+const { startServer } = require('./support/server')
+const { Usage } = require('./support/usage')
+
+const TRACE = ['--trace-gc', `--require=${path.join(__dirname, 'support', 'gc-trace.js')}`]
+const MIB = 1024 ** 2
+const SHARE = 0.6 // of saturation
+const PATIENCE_S = 120 // for one measurement, however many requests it was to have
+
+const bench = openBench({
+  name: 'gc',
+  options: {
+    apps: Object.keys(APPS).join(','),
+    profiles: PROFILES.filter(name => name !== 'new-space-1g').join(','),
+    workers: `1,${2 * os.availableParallelism() + 1}`,
+    connections: '50,4',
+    load: 'saturation,rate',
+    requests: '100000',
+    rate: '',
+    generator: 'raw'
+  },
+  quick: { apps: 'garbage', profiles: 'default,huge-heap', workers: '1', connections: '4', requests: '300', rate: '200' }
+})
+const list = (/** @type {string} */ text) => text.split(',').map(item => item.trim())
+const apps = known(list(bench.values.apps), Object.keys(APPS))
+const profiles = known(list(bench.values.profiles), PROFILES)
+const kinds = known(list(bench.values.load), ['saturation', 'rate'])
+const requests = Number(bench.values.requests)
+const [generator] = known([bench.values.generator], ['raw', 'autocannon'])
+
+bench.run({
+  groups: list(bench.values.connections).flatMap(connections => apps.flatMap(app => kinds.flatMap(kind => list(bench.values.workers).map(workers => {
+    /** @type {{ rate: number | null }} */
+    const at = { rate: null }
+    const how = { app, workers: Number(workers), connections: Number(connections) }
+    return {
+      name: `${app}, ${workers} ${workers === '1' ? 'worker' : 'workers'}, ${connections} connections, ${kind === 'rate' ? 'a fixed rate' : kind}`,
+      beside: ['default'],
+      prepare: async () => { if (kind === 'rate') at.rate = Number(bench.values.rate) || await probe(how) },
+      subjects: Object.fromEntries(profiles.map(profile => [profile, () => measure({ ...how, profile, ...at })]))
+    }
+  })))),
+  columns: [
+    { key: 'rps', title: 'requests/s', ratio: true },
+    { key: 'p50', title: 'p50 ms', digits: 1, brief: true },
+    { key: 'p90', title: 'p90 ms', digits: 1, brief: true },
+    { key: 'p99', title: 'p99 ms', digits: 1, ratio: true, less: true },
+    { key: 'p999', title: 'p99.9 ms', digits: 1, less: true, brief: true },
+    { key: 'max', title: 'max ms', digits: 0, less: true, brief: true },
+    { set: 'collections', key: 'scavenges', title: 'scavenges', less: true, brief: true },
+    { set: 'collections', key: 'scavengeMs', title: 'ms', less: true, brief: true },
+    { set: 'collections', key: 'longestScavengeMs', title: 'longest ms', digits: 1, less: true, brief: true },
+    { set: 'collections', key: 'markSweeps', title: 'mark-sweeps', less: true, brief: true },
+    { set: 'collections', key: 'markSweepMs', title: 'ms', less: true, brief: true },
+    { set: 'collections', key: 'longestMarkSweepMs', title: 'longest ms', digits: 1, less: true, brief: true },
+    { set: 'costs', key: 'rssPeakMiB', title: 'peak MiB', less: true, brief: true },
+    { set: 'costs', key: 'rssMeanMiB', title: 'mean MiB', less: true, brief: true },
+    { set: 'costs', key: 'cpuS', title: 'CPU s/1,000', digits: 2, ratio: true, less: true },
+    { set: 'costs', key: 'faults', title: 'faults/request', digits: 1, less: true, brief: true },
+    { set: 'costs', key: 'switches', title: 'switches/request', digits: 1, less: true, brief: true },
+    { set: 'costs', key: 'recycles', title: 'recycles', less: true, brief: true },
+    { set: 'costs', key: 'collects', title: 'collects', less: true, brief: true },
+    { set: 'costs', key: 'dropped', title: 'dropped', total: true, less: true }
+  ],
+  plots: ['1 worker', '\\d+ workers'].flatMap((workers, i) => [
+    { key: 'rps', title: 'Throughput beside default, saturation', ...plotOf(workers, i, 'saturation') },
+    { key: 'p999', title: 'p99.9 beside default, at the same rate', ...plotOf(workers, i, 'a fixed rate') },
+    { key: 'cpuS', title: 'CPU per request beside default, at the same rate', ...plotOf(workers, i, 'a fixed rate') },
+    { key: 'rssPeakMiB', title: 'Peak memory beside default, at the same rate', ...plotOf(workers, i, 'a fixed rate') }
+  ]),
+  goals: [{ key: 'dropped', atMost: 0 }]
+}).then(({ groups }) => {
+  for (const group of groups) for (const line of reasonsOf(group)) console.log(`${group.name}: ${line}`)
+})
+
+/** @param {string} workers a pattern @param {number} i @param {string} kind */
+function plotOf (workers, i, kind) {
+  return { name: i === 0 ? 'one' : 'many', groups: `, ${workers}, 50 connections, ${kind}`, ratio: true }
+}
+
+/** @param {{ app: string, workers: number, connections: number, profile: string, rate: number | null }} how */
+async function measure ({ app, workers, connections, profile, rate }) {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'bench-gc-'))
+  const journal = path.join(folder, 'journal.ndjson')
+  const traces = path.join(folder, 'gc')
+  fs.mkdirSync(traces)
+  try {
+    const options = optionsOf(profile, app)
+    const server = await startFleet({ ...options, app, workers, journal, nodeOption: [...TRACE, ...options.nodeOption] }, traces)
+    const how = { port: server.port, connections, rate, seconds: PATIENCE_S }
+    await load({ ...how, requests: Math.ceil(requests / 20) })
+    const from = Date.now()
+    const usage = new Usage(server.pid)
+    const figures = await (generator === 'autocannon' && rate === null ? autocannon : load)({ ...how, requests })
+    const used = usage.stop()
+    const window = { from, to: Date.now() }
+    await server.stop()
+    return { ...figures, rate, ...perRequest(used, figures.requests), ...readTraces(traces, window), ...recyclesIn(journal, window) }
+  } finally {
+    fs.rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** @param {Record<string, any>} options @param {string} traces */
+function startFleet ({ app, ...options }, traces) {
+  const file = path.join(__dirname, 'apps', `${app}.js`)
+  return startServer('recycle.js', [JSON.stringify({ interval: '200ms', ...options, app: file })], { env: { GC_TRACE_DIR: traces } })
+}
+
+/** What a rate below saturation is. @param {{ app: string, workers: number, connections: number }} how */
+async function probe ({ app, workers, connections }) {
+  const server = await startServer('recycle.js', [JSON.stringify({ ...optionsOf('default', app), workers, app: path.join(__dirname, 'apps', `${app}.js`) })])
+  await load({ port: server.port, connections, seconds: 1 })
+  const { rps } = await load({ port: server.port, connections, seconds: 3 })
+  await server.stop()
+  return Math.round(SHARE * rps)
+}
+
+/** @param {ReturnType<Usage['stop']>} used @param {number} requests */
+function perRequest (used, requests) {
+  if (!used) return {}
+  return {
+    cpuS: used.cpuMs / requests,
+    faults: used.minorFaults / requests,
+    majorFaults: used.majorFaults,
+    switches: used.switches / requests,
+    rssPeakMiB: used.rssPeakBytes / MIB,
+    rssMeanMiB: used.rssMeanBytes / MIB
+  }
+}
+
+/** What the supervisor says of the same time. @param {string} journal @param {{ from: number, to: number }} window */
+function recyclesIn (journal, { from, to }) {
+  const lines = fs.readFileSync(journal, 'utf8').trim().split('\n').map(line => JSON.parse(line)).filter(({ t }) => t >= from && t <= to)
+  const recycled = lines.filter(({ event }) => event === 'recycled')
+  return {
+    recycles: recycled.length,
+    cut: recycled.reduce((sum, { cut }) => sum + cut, 0),
+    collects: lines.filter(({ event }) => event === 'collected').length,
+    crashes: lines.filter(({ event }) => event === 'worker.crash').length
+  }
+}
+
+/** @param {string[]} names @param {string[]} all */
+function known (names, all) {
+  const unknown = names.find(name => !all.includes(name))
+  if (unknown) throw new Error(`${unknown} is none of ${all.join('; ')}`)
+  return names
+}

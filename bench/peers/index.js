@@ -1,0 +1,33 @@
+'use strict'
+
+/**
+ * Who is set beside whom. Each runs as `node <file> <app> <workers> <budget in bytes> [more]` with PORT and ROSTER in its
+ * environment, until SIGTERM. None says what it does: it is seen from outside (../support/roster.js).
+ */
+
+const { spawnSync } = require('node:child_process')
+const fs = require('node:fs')
+const path = require('node:path')
+
+/** @type {Record<string, { file: string, more?: string, needs?: string, recycles?: boolean }>} */
+const PEERS = {
+  bare: { file: 'bare.js', recycles: false },
+  recycle: { file: 'recycle.js' },
+  'recycle --no-handoff': { file: 'recycle.js', more: '{"handoff":false}' },
+  experiment: { file: 'experiment.js' },
+  'blog-post': { file: 'blog-post.js' },
+  pm2: { file: 'pm2.js', needs: 'pm2' },
+  'pm2-reload': { file: 'pm2.js', more: 'reload', needs: 'pm2' },
+  recluster: { file: 'recluster.js', needs: 'recluster' }
+}
+
+/** Installs what the peers of this name need, if it is not there. @param {string[]} names */
+function install (names) {
+  const isMissing = names.some(name => PEERS[name].needs && !fs.existsSync(path.join(__dirname, 'node_modules', String(PEERS[name].needs))))
+  if (!isMissing) return
+  console.error('Installing the peers: npm ci --prefix bench/peers')
+  const { status } = spawnSync('npm', ['ci', '--prefix', __dirname, '--ignore-scripts', '--no-audit', '--no-fund'], { stdio: ['ignore', 2, 2] })
+  if (status !== 0) throw new Error('the peers could not be installed; --peers recycle,experiment,blog-post needs none')
+}
+
+module.exports = { PEERS, install }

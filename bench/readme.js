@@ -1,0 +1,69 @@
+'use strict'
+
+/**
+ * Writes results/README.md and its plots from the JSON beside it: `npm run bench:readme`. The words are in results/TEMPLATE.md, where
+ * a line `{{overhead}}` stands for what bench:overhead found: machine, plots, goals, tables. A bench without results is said to
+ * have none.
+ *
+ *     node bench/readme.js [folder]
+ */
+
+const fs = require('node:fs')
+const path = require('node:path')
+const { reasonsOf } = require('./support/gc-log')
+const { machineLine } = require('./support/machine')
+const { drawPlot } = require('./support/plot')
+const { besideOf, judge, resultTables } = require('./support/results')
+const { markdownTable } = require('./support/table')
+
+const folder = path.resolve(process.argv[2] ?? path.join(__dirname, 'results'))
+const template = fs.readFileSync(path.join(__dirname, 'results', 'TEMPLATE.md'), 'utf8')
+
+const text = template.replace(/^\{\{([a-z-]+)\}\}$/gm, (_, bench) => sectionOf(bench))
+fs.writeFileSync(path.join(folder, 'README.md'), text)
+
+/** @param {string} bench */
+function sectionOf (bench) {
+  const files = resultsOf(bench)
+  if (files.length === 0) return `No results yet: \`npm run bench:${bench.replace('-', ' -- --')}\`.`
+  const plots = files.at(-1).plots ?? [{ key: files[0].columns[0].key, title: files[0].columns[0].title }]
+  return [...plots.map((/** @type {any} */ plot) => imageOf(bench, plot, files)).filter(Boolean), ...files.map(detailsOf)].join('\n\n')
+}
+
+/** By version of Node, ascending. @param {string} bench */
+function resultsOf (bench) {
+  const name = new RegExp(`^${bench}-node(\\d+)\\.json$`)
+  return fs.readdirSync(folder).filter(file => name.test(file))
+    .sort((a, b) => Number(name.exec(a)?.[1]) - Number(name.exec(b)?.[1]))
+    .map(file => JSON.parse(fs.readFileSync(path.join(folder, file), 'utf8')))
+    .filter(({ v }) => v === 1)
+}
+
+/** @param {string} bench @param {import('./support/plot').Plot} plot @param {any[]} files */
+function imageOf (bench, plot, files) {
+  const svg = drawPlot(plot, files)
+  if (svg === null) return null
+  const file = `${[bench, plot.key, plot.name].filter(Boolean).join('-')}.svg`
+  fs.writeFileSync(path.join(folder, file), svg)
+  return `![${plot.title}](${file})`
+}
+
+/** @param {any} results one file's */
+function detailsOf (results) {
+  const { machine, date, settings, groups, columns, note, bench } = results
+  const flags = Object.entries(settings).map(([name, value]) => `${name} ${value || '–'}`).join(', ')
+  const goals = judge(results).map(({ text, isMet }) => `- ${isMet ? 'met' : '**missed**'}: ${text}`)
+  const tables = groups.flatMap((/** @type {any} */ group) => {
+    const other = besideOf(group, columns)
+    const tables = resultTables(group, columns).map(markdownTable)
+    return tables.length ? [`**${group.name}**${other ? `, beside ${other}` : ''}`, ...tables, ...reasonsOf(group).map(line => `- ${line}`)] : []
+  })
+  return [
+    `<details><summary>Node ${machine.node}: goals and tables of <code>bench:${bench}</code></summary>`,
+    `${date.slice(0, 10)}. ${machineLine(machine)}. ${flags}.`,
+    ...(note ? [note] : []),
+    ...(goals.length ? [goals.join('\n')] : []),
+    ...tables,
+    '</details>'
+  ].join('\n\n')
+}

@@ -1,0 +1,52 @@
+'use strict'
+
+/**
+ * The apps of the GC bench and the ways to run them: options of supervise(). The published flags are given as they were
+ * published, though an app that holds more than they allow gets that on top; what a budget goes with is the product's own.
+ */
+
+const { gcFlags } = require('../../lib/core/gc')
+
+const ROOMY_BYTES = 4 * 1024 ** 3 // a budget that no run comes to
+
+/**
+ * @typedef {object} App
+ * @property {string} about
+ * @property {number} liveMiB of old space that its workers need
+ * @property {number} budgetMiB RSS at which a worker is replaced, or taken aside, in place of collecting
+ * @property {number} [alwaysMiB] a budget that it needs by any profile, since it leaks
+ */
+
+/** @type {Record<string, App>} */
+const APPS = {
+  garbage: { about: '6,000 one-byte Buffers a request, all garbage', liveMiB: 0, budgetMiB: 400 },
+  external: { about: '1 MB Buffers, kept for 32 requests', liveMiB: 0, budgetMiB: 600 },
+  cache: { about: '300 MB of cache, 20 KB of it replaced by each request', liveMiB: 360, budgetMiB: 1200 },
+  objects: { about: '2 million preallocated objects', liveMiB: 160, budgetMiB: 700 },
+  leak: { about: '50 KB a request leaked', liveMiB: 300, budgetMiB: 400, alwaysMiB: 300 }
+}
+
+/** @type {Record<string, (app: App) => Record<string, any>>} */
+const PROFILES = {
+  default: () => ({}),
+  'no-mark-sweep': ({ liveMiB }) => ({ nodeOption: [`--max-old-space-size=${100 + liveMiB}`, '--max-semi-space-size=64', '--noconcurrent_sweeping'] }),
+  'semi-space': () => ({ nodeOption: newSpace(64) }),
+  'huge-heap': () => ({ nodeOption: gcFlags('huge-heap', { maxRssBytes: ROOMY_BYTES, nodeMajor: parseInt(process.versions.node) }) }),
+  'huge-heap+budget': ({ budgetMiB }) => ({ gc: 'huge-heap', maxRss: `${budgetMiB}MiB` }),
+  collect: ({ budgetMiB }) => ({ gc: 'huge-heap', maxRss: `${budgetMiB}MiB`, onBudget: 'collect' }),
+  'new-space-1g': () => ({ nodeOption: newSpace(1024) })
+}
+
+/** At its full size from the start. @param {number} semiMiB */
+function newSpace (semiMiB) {
+  return [`--min-semi-space-size=${semiMiB}`, `--max-semi-space-size=${semiMiB}`]
+}
+
+/** @param {string} profile @param {string} app @returns {Record<string, any>} options of supervise() */
+function optionsOf (profile, app) {
+  const { alwaysMiB } = APPS[app]
+  const always = alwaysMiB ? { maxRss: `${alwaysMiB}MiB` } : {}
+  return { nodeOption: [], ...always, ...PROFILES[profile](APPS[app]) }
+}
+
+module.exports = { APPS, PROFILES: Object.keys(PROFILES), optionsOf }

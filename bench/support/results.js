@@ -1,0 +1,124 @@
+'use strict'
+
+/** What a results file says: its rows and whether its goals are met. Pure; the terminal and the README are made of it. */
+
+const { summary, within } = require('./statistics')
+
+/**
+ * @typedef {object} Column
+ * @property {string} key of the figures
+ * @property {string} title
+ * @property {number} [digits] after the point; 0
+ * @property {boolean} [ratio] also beside another subject
+ * @property {boolean} [less] less is better
+ * @property {boolean} [total] the sum over the rounds
+ * @property {boolean} [brief] the median without its spread, where a table has many columns
+ * @property {string} [set] columns of one set are a table of their own
+ *
+ * @typedef {object} Group
+ * @property {string} name
+ * @property {string[]} beside
+ * @property {{ name: string, rounds: (Record<string, any> | null)[] }[]} subjects
+ */
+
+/**
+ * Of those that others are compared with, the one that is better in the first column.
+ *
+ * @param {Group} group @param {Column[]} columns @returns {string | null} null: none was measured
+ */
+function besideOf ({ beside, subjects }, [{ key, less }]) {
+  const median = (/** @type {string} */ name) => figuresOf(subjects, name, key).median
+  const [best] = beside.filter(name => Number.isFinite(median(name))).sort((a, b) => (median(b) - median(a)) * (less ? -1 : 1))
+  return best ?? null
+}
+
+/** @param {Group['subjects']} subjects @param {string} name @param {string} key */
+function figuresOf (subjects, name, key) {
+  return summary(roundsOf(subjects, name).map(figures => figures?.[key] ?? NaN))
+}
+
+/** @param {Group['subjects']} subjects @param {string | null} name */
+function roundsOf (subjects, name) {
+  return subjects.find(subject => subject.name === name)?.rounds ?? []
+}
+
+/**
+ * A table for each set of columns: a row of titles, then a row for each subject: medians with their spread, medians of the
+ * ratios within rounds.
+ *
+ * @param {Group} group @param {Column[]} columns @returns {string[][][]}
+ */
+function resultTables (group, columns) {
+  const other = besideOf(group, columns)
+  const sets = [...new Set(columns.map(({ set }) => set))]
+  return sets.map(set => resultTable(group, columns.filter(column => column.set === set), other)).filter(rows => rows.length > 1)
+}
+
+/** @param {Group} group @param {Column[]} columns @param {string | null} other beside whom @returns {string[][]} */
+function resultTable (group, columns, other) {
+  const measured = group.subjects.filter(({ rounds }) => rounds.some(Boolean))
+  if (measured.length === 0) return []
+  const shown = columns.filter(({ key }) => measured.some(({ rounds }) => rounds.some(figures => Number.isFinite(figures?.[key]))))
+  const titles = ['', ...shown.flatMap(({ title, ratio }) => ratio && other ? [title, '×'] : [title])]
+  return [titles, ...measured.map(({ name, rounds }) => [name, ...shown.flatMap(column => {
+    const value = cell(rounds, column)
+    if (!column.ratio || !other) return [value]
+    const { median, min, max, count } = within(rounds, roundsOf(group.subjects, other), column.key)
+    return [value, name === other ? '1' : count === 0 ? '–' : count > 1 ? `${median.toFixed(2)} (${min.toFixed(2)}–${max.toFixed(2)})` : median.toFixed(2)]
+  })])]
+}
+
+/** @param {(Record<string, any> | null)[]} rounds @param {Column} column */
+function cell (rounds, { key, digits = 0, total, ratio, brief }) {
+  const values = rounds.map(figures => figures?.[key]).filter(Number.isFinite)
+  if (values.length === 0) return '–'
+  const text = (/** @type {number} */ value) => value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })
+  if (total) return text(values.reduce((sum, value) => sum + value, 0))
+  const { median, min, max } = summary(values)
+  return ratio || brief || min === max ? text(median) : `${text(median)} (${text(min)}–${text(max)})`
+}
+
+/**
+ * @param {{ groups: Group[], columns: Column[], goals: any[] }} results
+ * @returns {{ text: string, isMet: boolean }[]} of the goals whose subjects were measured
+ */
+function judge ({ groups, columns, goals }) {
+  return goals.flatMap(goal => goal.subject === undefined
+    ? ofAll(groups, goal)
+    : groups.filter(({ name }) => !goal.group || goal.group === name).flatMap(group => {
+      const column = columns.find(({ key }) => key === goal.key)
+      const rounds = roundsOf(group.subjects, goal.subject)
+      const other = roundsOf(group.subjects, besideOf(group, columns))
+      const own = summary(rounds.map(figures => figures?.[goal.key] ?? NaN))
+      const total = rounds.reduce((sum, figures) => sum + (figures?.[goal.key] ?? 0), 0)
+      const [kind] = Object.keys(KINDS).filter(kind => goal[kind] !== undefined)
+      const { of, sign, unit, isMet } = KINDS[kind]
+      const value = of(rounds, other, goal.key, column?.total ? total : own.median)
+      if (!Number.isFinite(value) || own.count === 0) return []
+      const digits = unit === '×' ? 3 : column?.digits ?? 0
+      return [{ text: `${group.name}: ${goal.subject}: ${column?.title ?? goal.key} ${round(value, digits)}${unit} (goal ${sign} ${goal[kind]}${unit})`, isMet: isMet(value, goal[kind]) }]
+    }))
+}
+
+/** A sum over all that was measured. @param {Group[]} groups @param {any} goal with `atMost` */
+function ofAll (groups, { key, atMost }) {
+  const figures = groups.flatMap(({ subjects }) => subjects.flatMap(({ rounds }) => rounds)).filter(Boolean)
+  const sum = figures.reduce((sum, figures) => sum + (figures?.[key] ?? 0), 0)
+  return figures.length ? [{ text: `in all ${figures.length} measurements: ${key} ${sum} (goal ≤ ${atMost})`, isMet: sum <= atMost }] : []
+}
+
+/** @type {Record<string, { of: (rounds: any[], other: any[], key: string, own: number) => number, sign: string, unit: string, isMet: (value: number, goal: number) => boolean }>} */
+const KINDS = {
+  ratioAtLeast: { of: (rounds, other, key) => within(rounds, other, key).median, sign: '≥', unit: '×', isMet: (value, goal) => value >= goal },
+  ratioAtMost: { of: (rounds, other, key) => within(rounds, other, key).median, sign: '≤', unit: '×', isMet: (value, goal) => value <= goal },
+  above: { of: (rounds, other, key) => within(rounds, other, key, (a, b) => a - b).median, sign: '≤', unit: ' more', isMet: (value, goal) => value <= goal },
+  atLeast: { of: (rounds, other, key, own) => own, sign: '≥', unit: '', isMet: (value, goal) => value >= goal },
+  atMost: { of: (rounds, other, key, own) => own, sign: '≤', unit: '', isMet: (value, goal) => value <= goal }
+}
+
+/** @param {number} value @param {number} digits */
+function round (value, digits) {
+  return String(Math.round(value * 10 ** digits) / 10 ** digits)
+}
+
+module.exports = { resultTables, judge, besideOf, roundsOf }

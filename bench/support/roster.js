@@ -1,0 +1,94 @@
+'use strict'
+
+/**
+ * The workers of any supervisor, seen from outside: by the name that each leaves in a folder when it listens
+ * (../apps/leaky.js), and by /proc until it has gone.
+ */
+
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+const { rssOf } = require('./usage')
+
+const LOOK_EVERY_MS = 50
+
+/** @typedef {{ pid: number, bootAt: number, readyAt: number, endAt: number | null }} Seen times in ms since the epoch */
+
+class Roster {
+  /** @type {Map<string, Seen>} */
+  #seen = new Map()
+  /** The most that one worker, and all together, had of RSS. */
+  peakBytes = 0
+  peakFleetBytes = 0
+  #timer
+
+  constructor () {
+    this.folder = fs.mkdtempSync(path.join(os.tmpdir(), 'bench-roster-'))
+    this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS)
+  }
+
+  /** In the order in which they were ready. */
+  get workers () {
+    return [...this.#seen.values()].sort((a, b) => a.readyAt - b.readyAt)
+  }
+
+  get alive () {
+    return this.workers.filter(({ endAt }) => endAt === null)
+  }
+
+  /** Workers that have ended since `t`. @param {number} t */
+  endedSince (t) {
+    return this.workers.filter(({ endAt }) => endAt !== null && endAt >= t).length
+  }
+
+  /**
+   * When something was under way: from the boot of a replacement to the end of whom it replaces, or from the end of one
+   * to the replacement's readiness, whichever comes first and last. The nth to come replaces the nth to go.
+   *
+   * @param {number} from
+   * @param {number} to
+   * @returns {[number, number][]} they may overlap
+   */
+  changes (from, to) {
+    const came = this.workers.filter(({ readyAt }) => readyAt > from)
+    const went = this.workers.filter(({ endAt }) => endAt !== null && endAt > from).sort((a, b) => Number(a.endAt) - Number(b.endAt))
+    return Array.from({ length: Math.max(came.length, went.length) }, (_, i) => {
+      const { bootAt = to, readyAt = to } = came[i] ?? {}
+      const endAt = went[i]?.endAt ?? to
+      return [Math.min(bootAt, endAt), Math.max(readyAt, endAt)]
+    })
+  }
+
+  #look () {
+    for (const name of fs.readdirSync(this.folder)) {
+      if (this.#seen.has(name)) continue
+      const [pid, bootAt, readyAt] = name.split('-').map(Number)
+      this.#seen.set(name, { pid, bootAt, readyAt, endAt: null })
+    }
+    let fleetBytes = 0
+    for (const worker of this.alive) {
+      const bytes = rssOf(worker.pid)
+      if (bytes === 0) worker.endAt = Date.now()
+      this.peakBytes = Math.max(this.peakBytes, bytes)
+      fleetBytes += bytes
+    }
+    this.peakFleetBytes = Math.max(this.peakFleetBytes, fleetBytes)
+  }
+
+  /** Ends whoever is left: a worker that was told to disconnect outlives a primary that exits. */
+  close () {
+    clearInterval(this.#timer)
+    this.#look()
+    for (const { pid } of this.alive) kill(pid)
+    fs.rmSync(this.folder, { recursive: true, force: true })
+  }
+}
+
+/** @param {number} pid */
+function kill (pid) {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {} // it has gone meanwhile
+}
+
+module.exports = { Roster }

@@ -1,0 +1,21 @@
+'use strict'
+
+const { quickBench } = require('../support/bench')
+const t = require('tap')
+
+t.test('bench:overhead --quick measures every subject by both kinds of connection and drops nothing', async t => {
+  const { said, results, figures } = await quickBench(t, 'overhead')
+  for (const group of ['keep-alive', 'a connection per request']) {
+    t.match(said, `${group}, beside cluster, `)
+    for (const subject of ['cluster, round robin', 'cluster, shared socket', 'recycle, idle', 'recycle, 1 a second']) {
+      const { requests, dropped, errors, sockets, rps, seconds, p50, p99, max, cpuUs, primaryMiB } = figures(group, subject)
+      t.equal(dropped, 0, `${group} / ${subject}: ${JSON.stringify(errors)}`)
+      t.ok(requests > 0 && Math.abs(rps * seconds - requests) < 0.01 * requests + 1, 'requests, time and rate agree')
+      t.equal(sockets, group === 'keep-alive' ? 10 : requests, 'as many sockets as clients, or as requests')
+      t.ok(p50 > 0 && p99 >= p50 && max >= p99)
+      if (process.platform === 'linux') t.ok(cpuUs > 0 && primaryMiB > 20, `${cpuUs} µs, ${primaryMiB} MiB`)
+    }
+  }
+  t.match(said, /goal (met: {3}|missed:) keep-alive: recycle, idle: requests\/s/)
+  t.same(results.groups.map((/** @type {any} */ { name }) => name), ['keep-alive', 'a connection per request'])
+})
