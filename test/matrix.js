@@ -22,7 +22,8 @@ const FILES = [
   'integration/recycle-with-handoff', 'integration/recycle-without-handoff', 'integration/handoff-connections', 'integration/handoff-books', 'integration/handoff-servers',
   'integration/drain-exchanges', 'integration/drain-http2', 'integration/drain-tls', 'integration/drain-sigterm', 'integration/surge',
   'integration/signals', 'integration/stop', 'integration/crash', 'integration/death', 'integration/accept-storm',
-  'apps/frameworks', 'apps/modules', 'apps/protocols', 'apps/realtime', 'apps/addresses', 'apps/habits', 'apps/examples', 'cli/app'
+  'apps/frameworks', 'apps/modules', 'apps/protocols', 'apps/realtime', 'apps/addresses', 'apps/habits', 'apps/examples', 'cli/app',
+  'control/claim', 'operate/control', 'cli/operate-verbs'
 ].map(name => `test/${name}.test.js`)
 
 /** @param {string} program @param {string[]} args @param {Record<string, string>} [env] */

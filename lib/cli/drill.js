@@ -1,22 +1,22 @@
 'use strict'
 
 const fs = require('node:fs')
-const os = require('node:os')
 const path = require('node:path')
 const { RecycleError } = require('../core/errors')
-const { OPTIONS, resolveOptions } = require('../core/options')
+const { OPTIONS } = require('../core/options')
 const { DRILL_OPTIONS, partOptions } = require('../drill/options')
 const { openProgress } = require('../drill/progress')
+const { addConfig, loadConfig, pickApp, resolveAll } = require('./config')
 const { flagOf, withoutDefaults } = require('./run')
 
 /** `recycle drill [options] <app> [app args…]` @param {import('commander').Command} program */
 function addDrill (program) {
   const command = program.command('drill')
     .description('drives the app with load, recycles its workers all along, stops it under load, and says what was dropped')
-    .argument('<app>', 'the file that `node` would run')
+    .argument('[app]', 'the file that `node` would run; it may stand in the config file instead')
     .argument('[args...]', "the app's own")
     .passThroughOptions()
-    .usage('[options] <app> [app args...]')
+    .usage('[options] <app> [app args...] | --name <name> --url <url> [options]')
     .addHelpText('after', '\nExit code 0: nothing was dropped; 1: something was; 2: wrong usage, or inconclusive.')
   for (const option of DRILL_OPTIONS) {
     const flag = flagOf(/** @type {any} */ (option))
@@ -24,12 +24,15 @@ function addDrill (program) {
     command.addOption(flag)
   }
   command.option('--html <page>', 'write the report as a self-contained page as well')
-  for (const option of OPTIONS) if (option.name !== 'journal') command.addOption(flagOf(option))
+  command.option('--name <name>', 'drill the running fleet of this name, in the place of an app; needs --url; it is not stopped at the end')
+  command.option('--control <path>', 'the same, by the path of its control socket')
+  for (const option of OPTIONS) if (!['journal', 'name', 'control'].includes(option.name)) command.addOption(flagOf(option))
+  addConfig(command)
   command.action((app, args, given) => run(app, args, given))
 }
 
 /**
- * @param {string} app
+ * @param {string | undefined} app
  * @param {string[]} args
  * @param {Record<string, any>} given by commander: undefined where the flag was not given
  */
@@ -43,26 +46,42 @@ async function run (app, args, given) {
   }
 }
 
-/** @param {string} app @param {string[]} args @param {Record<string, any>} given @returns {Promise<number>} the exit code */
-async function drillAndReport (app, args, { html, ...given }) {
-  const { drillResolved } = require('../drill')
+/** @param {string | undefined} app @param {string[]} args @param {Record<string, any>} given @returns {Promise<number>} the exit code */
+async function drillAndReport (app, args, { html, config: named, ...given }) {
+  const { drillResolved, drillRunning } = require('../drill')
   if (given.keepAlive === true) delete given.keepAlive // as in withoutDefaults()
   const nameOf = (/** @type {{ flag: string }} */ { flag }) => flag.split(' ')[0]
   const { own, supervisors } = partOptions(withoutDefaults(given), nameOf)
+  const { name, control } = supervisors
+  const isRunning = name !== undefined || control !== undefined
+  if (isRunning && app !== undefined) throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: '--name and --control are for the drill of a running fleet, which takes no app' })
   const log = supervisors.log ?? process.env.RECYCLE_LOG ?? 'silent'
   if (html !== undefined) writePage(html, '') // that it cannot be written is said before, not after
   const progress = openProgress(process.stderr, { isBar: process.stderr.isTTY && log === 'silent' })
-  const outcome = await drillResolved(app, args, own, journal => resolveOptions({ ...supervisors, journal, log }, {
-    env: process.env,
-    parallelism: os.availableParallelism(),
-    nameOf
-  }), { signal: interruption(), onProgress: figures => progress.update(figures) }).finally(() => progress.close())
+  const how = { signal: interruption(), onProgress: (/** @type {import('../drill/progress').Figures} */ figures) => progress.update(figures) }
+  const drilled = isRunning
+    ? drillRunning(own, supervisors, how, nameOf)
+    : loadConfig(named).then(config => {
+      const toRun = pickApp(app, args, config)
+      return drillResolved(toRun.app, toRun.args, own, journal => resolveAll({ ...supervisors, journal, log }, config && withoutDoors(config)).options, how)
+    })
+  const outcome = await drilled.finally(() => progress.close())
   await report(outcome, html)
   if (own.out !== null || outcome.verdict === 'dropped') console.log(`The run file is ${outcome.file}`)
   else fs.rmSync(path.dirname(outcome.file), { recursive: true })
   if (outcome.verdict === 'inconclusive') console.error(`recycle drill: inconclusive: ${outcome.sentence}`)
   else console.log(outcome.sentence)
   return outcome.exitCode
+}
+
+/**
+ * The fleet of a drill is not the one of production: it takes neither its name nor its addresses.
+ *
+ * @param {import('../core/config').Config} config
+ * @returns {import('../core/config').Config}
+ */
+function withoutDoors ({ values: { name, control, admin, adminAllowRemote, ...values }, ...rest }) {
+  return { ...rest, values }
 }
 
 /** @param {import('../drill').Outcome} outcome @param {string | undefined} html */

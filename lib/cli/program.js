@@ -3,9 +3,17 @@
 const { Command, CommanderError } = require('commander')
 const { version } = require('../../package.json')
 const { RecycleError } = require('../core/errors')
+const { addCompletion } = require('./completion')
+const { addCpuprofile } = require('./cpuprofile')
 const { addDrill } = require('./drill')
+const { addHeapdump } = require('./heapdump')
+const { addLs } = require('./ls')
 const { addReport } = require('./report')
 const { addRun } = require('./run')
+const { addStatus } = require('./status')
+const { addTail } = require('./tail')
+const { addTop } = require('./top')
+const { addVerbs } = require('./verbs')
 
 /** @param {string[]} argv */
 async function main (argv) {
@@ -18,9 +26,16 @@ async function main (argv) {
   addRun(program)
   addDrill(program)
   addReport(program)
+  addLs(program)
+  addStatus(program)
+  addTail(program)
+  addTop(program)
+  addVerbs(program)
+  addHeapdump(program)
+  addCpuprofile(program)
+  addCompletion(program)
 
   process.stdout.on('error', () => {}) // `| head` has seen enough
-  if (argv.length <= 2) return program.outputHelp()
   try {
     await program.parseAsync(argv)
   } catch (error) {

@@ -1,19 +1,21 @@
 'use strict'
 
-const os = require('node:os')
 const { Option } = require('commander')
-const { OPTIONS, resolveOptions } = require('../core/options')
+const { OPTIONS } = require('../core/options')
+const { addConfig, loadConfig, pickApp, resolveAll } = require('./config')
 
 /** `recycle [options] <app> [app args…]`, the default command. @param {import('commander').Command} program */
 function addRun (program) {
   const command = program
-    .argument('<app>', 'the file that `node` would run')
+    .argument('[app]', 'the file that `node` would run; it may stand in the config file instead')
     .argument('[args...]', "the app's own")
     .passThroughOptions()
     .usage('[options] <app> [app args...]')
     .addHelpText('after', '\nEach option can also be set in the environment: --max-rss as RECYCLE_MAX_RSS.')
   for (const option of OPTIONS) command.addOption(flagOf(option))
-  command.action((app, args, given) => run(app, args, given))
+  addConfig(command)
+  command.option('--print-config', 'print each option and where it came from, and exit')
+  command.action((app, args, given) => run(app, args, given, command))
 }
 
 /** @param {import('../core/options').Option} option */
@@ -25,22 +27,33 @@ function flagOf ({ name, short, flag, help, shown, kind }) {
 }
 
 /**
- * @param {string} app
+ * @param {string | undefined} app
  * @param {string[]} args
  * @param {Record<string, any>} given by commander: undefined where the flag was not given
+ * @param {import('commander').Command} command
  */
-async function run (app, args, given) {
+async function run (app, args, given, command) {
+  const { config: named, printConfig, ...flags } = withoutDefaults(given)
+  const config = await loadConfig(named)
+  if (app === undefined && config === null && Object.keys(withoutDefaults(given)).length === 0) return command.outputHelp()
+  const { options, origins } = resolveAll(flags, config)
+  if (printConfig) {
+    const { formatOrigins } = require('./config-origins')
+    const colors = process.stdout.isTTY && process.stdout.hasColors()
+    process.stdout.write(formatOrigins({ app, args, config, options, origins }, { colors }))
+    return
+  }
   const { assemble } = require('../primary/start')
-  const { obeySignals } = require('../primary/control')
-  const options = resolveOptions(withoutDefaults(given), {
-    env: process.env,
-    parallelism: os.availableParallelism(),
-    nameOf: ({ flag }) => flag.split(' ')[0]
-  })
-  const supervisor = assemble(app, args, options)
+  const { obeySignals } = require('../primary/signals')
+  const { operate } = require('../operate')
+  const toRun = pickApp(app, args, config)
+  const supervisor = assemble(toRun.app, toRun.args, options)
+  const stopped = new Promise(resolve => supervisor.once('stopped', resolve))
+  const operations = await operate(supervisor, options)
   obeySignals(supervisor) // before it takes its time to fork
   supervisor.start()
-  const failure = await new Promise(resolve => supervisor.once('stopped', resolve))
+  const failure = await stopped
+  await operations.close()
   if (failure) throw failure
   process.exit(0)
 }

@@ -4,14 +4,20 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { RecycleError } = require('../core/errors')
-const { resolveOptions } = require('../core/options')
+const { OPTIONS, resolveOptions } = require('../core/options')
+const { start } = require('../primary/start')
 const { partOptions } = require('./options')
+const { RemoteFleet } = require('./remote')
 const { Run } = require('./run')
 const { freePort } = require('./target')
 
 const PROGRESS_EVERY_MS = 250
+/** What a drill must know of a fleet that runs already: how often it hears of its workers, and that it recycles by no budget. */
+const OF_RUNNING = { intervalMs: 500, maxRssBytes: null, maxRequests: null, maxAgeMs: null }
 
 /**
+ * @typedef {{ signal?: AbortSignal, onProgress?: (figures: import('./progress').Figures) => void }} How
+ *
  * @typedef {import('./verdict').Verdict & {
  *   requests: number, dropped: number, recycles: number, sockets: number, errors: Record<string, number>,
  *   url: string | null, file: string
@@ -40,13 +46,17 @@ const PROGRESS_EVERY_MS = 250
  * - `out`: the run file; default: one in the system's temporary folder, which is the caller's to delete.
  * - `signal` ends the load early; `onProgress` is given the figures so far, 4 times a second.
  *
- * @param {{ app: string, args?: string[], signal?: AbortSignal, onProgress?: (figures: import('./progress').Figures) => void } & Record<string, any>} options
+ * A fleet that is running already is drilled by its `name`, or the path of its `control` socket, in the place of `app`:
+ * `url` is then needed, options of `supervise()` are not taken, and the fleet is not stopped at the end.
+ *
+ * @param {{ app?: string, args?: string[], signal?: AbortSignal, onProgress?: (figures: import('./progress').Figures) => void } & Record<string, any>} options
  * @returns {Promise<Outcome>} `exitCode` 0: nothing was dropped; 1: something was; 2: inconclusive, `sentence` says why
  * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_UNKNOWN_OPTION, RECYCLE_BAD_USAGE, RECYCLE_NO_APP, RECYCLE_JOURNAL
- *   and what `supervise()` throws
+ *   and what `supervise()` throws; of a running fleet RECYCLE_NO_FLEET, RECYCLE_NO_ANSWER, RECYCLE_SEVERAL_FLEETS
  */
 async function drill ({ app, args = [], signal, onProgress, ...given }) {
   const { own, supervisors } = partOptions(given)
+  if (app === undefined) return drillRunning(own, supervisors, { signal, onProgress })
   const resolve = (/** @type {string} */ journal) =>
     resolveOptions({ log: 'silent', ...supervisors, journal }, { parallelism: os.availableParallelism() })
   return drillResolved(app, args, own, resolve, { signal, onProgress })
@@ -57,19 +67,60 @@ async function drill ({ app, args = [], signal, onProgress, ...given }) {
  * @param {string[]} args
  * @param {import('./options').DrillOptions} own
  * @param {(journal: string) => import('../core/options').Options} resolve the supervisor's options, with this journal
- * @param {{ signal?: AbortSignal, onProgress?: (figures: import('./progress').Figures) => void }} [how]
+ * @param {How} [how]
  * @returns {Promise<Outcome>}
  */
-async function drillResolved (app, args, own, resolve, { signal, onProgress = () => {} } = {}) {
+async function drillResolved (app, args, own, resolve, how) {
   const options = resolve(own.out ?? 'a file') // what is wrong with them is said before a file is made
   const file = openRunFile(own.out)
   const portBefore = process.env.PORT
   process.env.PORT ||= String(own.url?.port || await freePort())
-  const run = new Run(own, { ...options, journal: file }, file)
+  try {
+    return await drillFleet(() => start(app, args, { ...options, journal: file }), own, options, file, how)
+  } finally {
+    if (portBefore === undefined) delete process.env.PORT
+    else process.env.PORT = portBefore
+  }
+}
+
+/**
+ * Drills a fleet that is running already.
+ *
+ * @param {import('./options').DrillOptions} own
+ * @param {Record<string, any>} which `name` or `control`, and no more
+ * @param {How} [how]
+ * @param {(option: { name: string, flag: string }) => string} [nameOf]
+ * @returns {Promise<Outcome>}
+ */
+async function drillRunning (own, { name, control, ...supervisors }, how, nameOf = option => option.name) {
+  const called = (/** @type {string} */ option) => nameOf(/** @type {any} */ (OPTIONS.find(({ name }) => name === option)))
+  const refuse = (/** @type {string} */ sentence) => { throw new RecycleError('RECYCLE_BAD_USAGE', { sentence }) }
+  const [foreign] = Object.keys(supervisors)
+  if (foreign) refuse(`${called(foreign)} is for a fleet that the drill starts; a running one has its options`)
+  if (!name && !control) refuse('a drill is of an app, or of a running fleet that is named by name or control')
+  if (own.url === null) refuse(`the drill of a running fleet must be told by ${nameOf({ name: 'url', flag: '--url' })} where the load goes`)
+  const fleet = await RemoteFleet.open({ name, control })
+  try {
+    return await drillFleet(() => fleet, own, OF_RUNNING, openRunFile(own.out), how)
+  } finally {
+    await fleet.stop()
+  }
+}
+
+/**
+ * @param {() => import('./run').Fleet} open
+ * @param {import('./options').DrillOptions} own
+ * @param {ConstructorParameters<typeof Run>[1]} options
+ * @param {string} file
+ * @param {How} [how]
+ * @returns {Promise<Outcome>}
+ */
+async function drillFleet (open, own, options, file, { signal, onProgress = () => {} } = {}) {
+  const run = new Run(own, options, file)
   const progress = setInterval(() => onProgress(run.figures()), PROGRESS_EVERY_MS)
   let outcome
   try {
-    await run.go(app, args, signal)
+    await run.go(open(), signal)
     onProgress(run.figures())
     outcome = run.outcome()
     return outcome
@@ -77,8 +128,6 @@ async function drillResolved (app, args, own, resolve, { signal, onProgress = ()
     clearInterval(progress)
     await run.clear()
     if (!outcome && own.out === null) fs.rmSync(path.dirname(file), { recursive: true })
-    if (portBefore === undefined) delete process.env.PORT
-    else process.env.PORT = portBefore
   }
 }
 
@@ -93,4 +142,4 @@ function openRunFile (out) {
   }
 }
 
-module.exports = { drill, drillResolved }
+module.exports = { drill, drillResolved, drillRunning }

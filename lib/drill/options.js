@@ -8,7 +8,7 @@ const { OPTIONS } = require('../core/options')
 const { parseTime } = require('../core/units')
 
 /**
- * @typedef {Omit<import('../core/options').Option, 'env' | 'key'>} DrillOption
+ * @typedef {Omit<import('../core/options').Option, 'env' | 'key' | 'kind'> & { kind: import('../core/options').Kind }} DrillOption
  *
  * @typedef {object} DrillOptions
  * @property {URL | null} url
@@ -62,6 +62,7 @@ const kinds = {
   statuses: () => ({ accepts: 'statuses, classes or ranges, such as 200,404 or 2xx or 200-299', read: readStatuses }),
   file: () => ({
     accepts: 'a path',
+    isFile: true,
     read: value => typeof value === 'string' && value !== '' ? value : undefined
   }),
   boolean: () => ({
@@ -132,7 +133,7 @@ function partOptions (given, nameOf = option => option.name) {
  * How often to force a recycle. Where a budget is given, and no beat, it alone decides.
  *
  * @param {DrillOptions} own
- * @param {import('../core/options').Options} options the supervisor's
+ * @param {Pick<import('../core/options').Options, 'maxRssBytes' | 'maxRequests' | 'maxAgeMs'>} options the supervisor's
  * @returns {number | null} ms; null: never
  */
 function recycleEveryMs ({ recycleEveryMs }, { maxRssBytes, maxRequests, maxAgeMs }) {

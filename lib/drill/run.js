@@ -7,16 +7,19 @@
  *     start ─▶ ready ─▶ load ─────────── duration ───────────▶ "the fleet may go" ─▶ stop ─▶ what is in flight ends
  *                         └─ recycle, recycle, recycle … ─┘     heard by every client, before
  *
- * A drill has one end whatever happens: load processes and workers are gone when it resolves.
+ * A drill has one end whatever happens: load processes and workers are gone when it resolves. A fleet that runs elsewhere
+ * (remote.js) is neither started nor stopped: there the load just ends.
+ *
+ * @typedef {import('../primary/supervisor').Supervisor | import('./remote').RemoteFleet} Fleet
  */
 
 const { RecycleError } = require('../core/errors')
 const { openJournal } = require('../journal/writer')
-const { start } = require('../primary/start')
 const { now } = require('./clock')
 const { Load } = require('./load')
 const { recycleEveryMs } = require('./options')
 const { forceRecycles } = require('./recycles')
+const { RemoteFleet } = require('./remote')
 const { findTarget, probe, targetOf } = require('./target')
 const { judge } = require('./verdict')
 
@@ -34,8 +37,8 @@ class Run {
   #loadMs = 0
   /** Why it cannot go on. @type {string | null} */
   #broke = null
-  /** @type {import('../primary/supervisor').Supervisor | null} */
-  #supervisor = null
+  /** @type {Fleet | null} */
+  #fleet = null
   /** @type {Promise<void> | null} */
   #stopped = null
   /** @type {Load | null} */
@@ -45,7 +48,7 @@ class Run {
 
   /**
    * @param {import('./options').DrillOptions} own
-   * @param {import('../core/options').Options} options
+   * @param {Pick<import('../core/options').Options, 'intervalMs' | 'maxRssBytes' | 'maxRequests' | 'maxAgeMs'>} options of the fleet
    * @param {string} file
    */
   constructor (own, options, file) {
@@ -55,14 +58,14 @@ class Run {
     this.writer = openJournal(file)
   }
 
-  /** @param {string} app @param {string[]} args @param {AbortSignal} [signal] */
-  async go (app, args, signal) {
-    const supervisor = this.#supervise(app, args)
+  /** @param {Fleet} fleet @param {AbortSignal} [signal] */
+  async go (fleet, signal) {
+    this.#attend(fleet)
     try {
-      await Promise.race([supervisor.ready(), aborted(signal)])
+      await Promise.race([fleet.ready(), aborted(signal)])
       if (signal?.aborted) throw new TooEarly()
       const target = await this.#aim()
-      if (target) await this.#drive(supervisor, target, signal)
+      if (target) await this.#drive(fleet, target, signal)
     } catch (error) {
       if (![RecycleError, LoadDied, TooEarly].some(kind => error instanceof kind)) throw error
       this.#broke = /** @type {Error} */ (error).message
@@ -103,24 +106,25 @@ class Run {
 
   async clear () {
     this.#load?.kill()
-    await this.#supervisor?.stop({ now: true })
+    await this.#fleet?.stop({ now: true })
     await this.writer.flush()
   }
 
-  /** @param {string} app @param {string[]} args */
-  #supervise (app, args) {
-    const supervisor = start(app, args, this.options)
-    this.#supervisor = supervisor
-    supervisor.once('stopped', failure => {
+  /** @param {Fleet} fleet */
+  #attend (fleet) {
+    const isRemote = fleet instanceof RemoteFleet
+    this.#fleet = fleet
+    fleet.once('stopped', failure => {
       this.#stopped ??= Promise.resolve()
       if (failure) this.#broke = failure.message
+      if (isRemote) this.#broke = 'the fleet has stopped before the drill was over'
     })
-    supervisor.on('event', line => {
+    fleet.on('event', line => {
+      if (isRemote) this.writer.write(line)
       if (line.event === 'recycled') this.#recycles++
       if (line.event === 'worker.ready') for (const address of line.addresses) this.#addresses.add(address)
-      if (line.event === 'worker.sample' && this.#phase !== 'booting' && line.requests + line.connections > 0) this.#arrived = true
+      if (line.event === 'worker.sample' && !isRemote && this.#phase !== 'booting' && line.requests + line.connections > 0) this.#arrived = true
     })
-    return supervisor
   }
 
   /** Finds out where the load is to go, and whether anybody is there. */
@@ -138,11 +142,11 @@ class Run {
   }
 
   /**
-   * @param {import('../primary/supervisor').Supervisor} supervisor
+   * @param {Fleet} fleet
    * @param {import('./target').Target} target
    * @param {AbortSignal} [signal]
    */
-  async #drive (supervisor, target, signal) {
+  async #drive (fleet, target, signal) {
     const { connections, rate, method, path, headers, body, expect, keepAlive, timeoutMs, durationMs, loadWorkers } = this.own
     const load = new Load({ target, connections, rate, method, path, headers, body, expect, keepAlive, timeoutMs }, loadWorkers)
     this.#load = load
@@ -157,18 +161,23 @@ class Run {
     load.start()
     const ending = new AbortController()
     const everyMs = recycleEveryMs(this.own, this.options)
-    if (everyMs !== null) forceRecycles(supervisor, everyMs, ending.signal)
-    await Promise.race([died, gone(supervisor), elapsed(durationMs, ending.signal), aborted(signal)])
+    const recycles = everyMs === null ? null : forceRecycles(fleet, everyMs, ending.signal)
+    await Promise.race([died, gone(fleet), elapsed(durationMs, ending.signal), aborted(signal)])
       .finally(() => ending.abort())
-    this.#phase = 'stopping'
     this.#loadMs = now() - this.#startedAt
-    await Promise.race([died, load.announceStop()])
-    await this.#stop()
+    if (fleet instanceof RemoteFleet) {
+      await Promise.race([died, recycles, gone(fleet)]) // the last one is accounted for too
+      this.#arrived ||= await fleet.hasServed().catch(() => false)
+    } else {
+      this.#phase = 'stopping'
+      await Promise.race([died, load.announceStop()])
+      await this.#stop()
+    }
     await Promise.race([died, load.end()])
   }
 
   #stop () {
-    this.#stopped ??= /** @type {import('../primary/supervisor').Supervisor} */ (this.#supervisor).stop()
+    this.#stopped ??= /** @type {Fleet} */ (this.#fleet).stop()
     return this.#stopped
   }
 
@@ -191,9 +200,9 @@ class TooEarly extends Error {
   }
 }
 
-/** Resolves when the fleet has ended of its own accord. @param {import('node:events').EventEmitter} supervisor */
-function gone (supervisor) {
-  return new Promise(resolve => supervisor.once('stopped', resolve))
+/** Resolves when the fleet has ended of its own accord. @param {import('node:events').EventEmitter} fleet */
+function gone (fleet) {
+  return new Promise(resolve => fleet.once('stopped', resolve))
 }
 
 /** @param {number} ms @param {AbortSignal} signal */

@@ -24,7 +24,7 @@ function judge ({ requests, dropped, recycles, arrived, url, errors, broke }) {
   if (requests === 0) return inconclusive(broke ?? `the load never arrived: nothing could be sent to ${url}`)
   const answered = requests - dropped + (errors.get('status') ?? 0)
   if (answered === 0) return inconclusive(`the load never arrived: ${url} answered none of ${count(requests, 'request')} (${kindsOf(errors)})`)
-  if (arrived === false) return inconclusive(`the load never arrived: ${url} answers, but it is not this fleet that does`)
+  if (arrived === false && broke === null) return inconclusive(`the load never arrived: ${url} answers, but it is not this fleet that does`)
   if (dropped > 0) return { verdict: 'dropped', exitCode: 1, sentence: `${figures} (${kindsOf(errors)})` }
   if (broke) return inconclusive(broke)
   if (recycles === 0) return inconclusive('no recycle took place, so nothing is known about them: let it last longer, recycle more often, or lower the budget')

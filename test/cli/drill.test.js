@@ -76,7 +76,7 @@ t.test('wrong usage: one sentence with the flag, what was given and what it take
     [['--header', 'X', 'x.js'], /^recycle drill: --header was given /],
     [['--html', '/no/such/folder/page.html', 'x.js'], /^recycle drill: --html was given /],
     [['--nonsense', 'x.js'], /^recycle: unknown option '--nonsense'[^\n]*\n$/],
-    [[], /^recycle: missing required argument 'app'[^\n]*\n$/],
+    [[], /^recycle drill: no app was named, and no config file was found[^\n]*\n$/],
     [['no-such-app.js'], /^recycle drill: the app no-such-app.js cannot be started: there is no such file\n$/]
   ])) {
     const { code, out, err, left } = await drill(t, args)

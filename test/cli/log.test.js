@@ -24,7 +24,7 @@ t.test('--log json writes pino\'s lines on stderr', async t => {
   const names = ['fleet.start', 'worker.spawn', 'fleet.stopping', 'worker.drain', 'worker.retire', 'stopped', 'fleet.stop']
   t.same(lines(stderr).map(line => JSON.parse(line).event).filter(event => names.includes(event)), names)
   for (const line of lines(stderr)) {
-    t.match(JSON.parse(line), { level: Number, time: Number, hostname: os.hostname(), name: 'recycle', event: String, msg: String })
+    t.match(JSON.parse(line), { level: Number, time: Number, pid: Number, hostname: os.hostname(), name: 'recycle', event: String, msg: String })
   }
   const twice = lines(stderr).filter(line => {
     const keys = [...line.replace(/"(options|budget)":\{.*?\}/g, '').matchAll(/[{,]"(\w+)":/g)].map(match => match[1])

@@ -3,6 +3,8 @@
 /**
  * tap loads its process tracker into every child by NODE_OPTIONS. There it listens to signals and replaces
  * process.emit, so a fleet with it is not the one that people run. It is taken out again here.
+ *
+ * And no fleet of the command line opens a control socket, unless its test asks for one: names would be taken twice.
  */
 
 const processOnSpawn = require('process-on-spawn') // tap's own way to put it in
@@ -12,5 +14,5 @@ const TRACKER = /\s*"?--(import|loader)=[^\s"]*processinfo[^\s"]*"?/g
 processOnSpawn.addListener(child => {
   const { NODE_OPTIONS, ...rest } = child.env
   const options = (NODE_OPTIONS ?? '').replace(TRACKER, '').trim().replaceAll('"', '')
-  child.env = options ? { ...rest, NODE_OPTIONS: options } : rest
+  child.env = { RECYCLE_CONTROL: 'none', ...rest, ...options && { NODE_OPTIONS: options } }
 })

@@ -93,12 +93,12 @@ async function startFleet (t, fixture, options = {}) {
  *
  * @param {any} t tap's
  * @param {string[]} args
- * @param {{ env?: Record<string, string>, detached?: boolean }} [how]
+ * @param {{ env?: Record<string, string>, cwd?: string, detached?: boolean }} [how]
  */
-async function startCli (t, args, { env = {}, detached = true } = {}) {
+async function startCli (t, args, { env = {}, cwd, detached = true } = {}) {
   const port = await freePort()
   const child = spawn(process.execPath, [BIN, '--log', 'json', ...args], {
-    env: { ...process.env, PORT: String(port), ...env }, stdio: ['ignore', 'pipe', 'pipe'], detached
+    env: { ...process.env, PORT: String(port), ...env }, cwd, stdio: ['ignore', 'pipe', 'pipe'], detached
   })
   const events = new Events()
   /** What the supervisor and the workers say that is no event. @type {string[]} */

@@ -13,6 +13,7 @@
 
 const fs = require('node:fs')
 const os = require('node:os')
+const { inTurn } = require('./in-turn')
 
 const NEAR = 0.8
 const RECORD_EVERY_MS = 10_000
@@ -30,10 +31,16 @@ function pageSize () {
   return pageBytes
 }
 
+/** @type {number | undefined} */
+let errorBytes
+
 /** How far statm's RSS may be off. */
 function statmErrorBytes () {
-  const cpus = os.cpus().length
-  return Math.max(32, 2 * cpus) * cpus * pageSize()
+  if (errorBytes === undefined) {
+    const cpus = os.cpus().length // parses /proc/cpuinfo: 25 µs a CPU
+    errorBytes = Math.max(32, 2 * cpus) * cpus * pageSize()
+  }
+  return errorBytes
 }
 
 /**
@@ -73,13 +80,14 @@ class ProcfsProbe {
 
   /**
    * @param {number} now ms since the epoch
+   * @param {boolean} [inFull] read smaps_rollup whether it is due or not
    * @returns {Promise<import('../../core/sample').Reading | null>} null: the process is gone
    */
-  async read (now) {
+  async read (now, inFull = false) {
     const rssBytes = this.#guard()
     if (rssBytes === null) return null
-    if (!this.#isDue(rssBytes, now)) return { rssBytes, pssBytes: null, ussBytes: null, meter: 'statm' }
-    const text = await fs.promises.readFile(`/proc/${this.pid}/${this.file}`, 'latin1').catch(() => '')
+    if (!inFull && !this.#isDue(rssBytes, now)) return { rssBytes, pssBytes: null, ussBytes: null, meter: 'statm' }
+    const text = await inTurn(() => fs.promises.readFile(`/proc/${this.pid}/${this.file}`, 'latin1').catch(() => ''))
     if (text === '') return this.#statm === null ? null : { rssBytes, pssBytes: null, ussBytes: null, meter: 'statm' }
     const full = parseSmaps(text)
     this.#last = { at: now, guardBytes: rssBytes, full }

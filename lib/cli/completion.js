@@ -1,0 +1,27 @@
+'use strict'
+
+const { Argument } = require('commander')
+
+/** How each shell is told. Loaded when asked for. @type {Record<string, () => (places: import('./completion/tree').Place[]) => string>} */
+const SHELLS = {
+  bash: () => require('./completion/bash').bashScript,
+  zsh: () => require('./completion/zsh').zshScript,
+  fish: () => require('./completion/fish').fishScript
+}
+
+/** `recycle completion <shell>`. @param {import('commander').Command} program */
+function addCompletion (program) {
+  program.command('completion')
+    .description('prints a completion script for your shell')
+    .addArgument(new Argument('<shell>', 'your shell').choices(Object.keys(SHELLS)))
+    .addHelpText('after', `
+bash: recycle completion bash > ~/.local/share/bash-completion/completions/recycle
+zsh:  recycle completion zsh > "\${fpath[1]}/_recycle"
+fish: recycle completion fish > ~/.config/fish/completions/recycle.fish`)
+    .action(shell => {
+      const { placesOf } = require('./completion/tree')
+      process.stdout.write(SHELLS[shell]()(placesOf(program)))
+    })
+}
+
+module.exports = { addCompletion }

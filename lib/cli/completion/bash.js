@@ -1,0 +1,97 @@
+'use strict'
+
+/** @typedef {import('./tree').Place} Place @typedef {import('./tree').Value} Value */
+
+/**
+ * A completion script for bash, from 3.2 on (macOS has that one).
+ *
+ * @param {Place[]} places
+ * @returns {string}
+ */
+function bashScript (places) {
+  const commands = places.slice(1).map(place => place.name)
+  return `# bash completion of recycle: what stands before the cursor says which command it is, and whether a value is due
+
+_recycle_flags () {
+  case $1 in
+${places.map(({ name, flags }) => `    ${quote(name)}) words=${quote(flags.flatMap(flag => flag.names).join(' '))} ;;`).join('\n')}
+  esac
+}
+
+# What may be the value of a flag; fails where it takes none.
+_recycle_value () {
+  case "$1 $2" in
+${places.flatMap(place => valuesOf(place)).join('\n')}
+    *) return 1 ;;
+  esac
+}
+
+# What may be the nth operand of a command.
+_recycle_operand () {
+  case "$1 $2" in
+${places.flatMap(place => operandsOf(place)).join('\n')}
+  esac
+}
+
+_recycle () {
+  local cur=\${COMP_WORDS[COMP_CWORD]} command='' operands=0 flag='' ended='' words='' files='' word i
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    word=\${COMP_WORDS[i]}
+    if [[ -n $flag ]]; then
+      [[ $word == '=' ]] || flag=''
+    elif [[ $word == -- && -z $ended ]]; then
+      ended=1
+    elif [[ $word == -* && -z $ended ]]; then
+      _recycle_value "$command" "$word" && flag=$word
+    elif [[ -z $command && $operands == 0 && -z $ended && ' ${commands.join(' ')} ' == *" $word "* ]]; then
+      command=$word
+    else
+      operands=$((operands + 1))
+      case $command in ${places.filter(place => place.passesThrough).map(place => quote(place.name)).join('|')}) ended=1 ;; esac
+    fi
+  done
+  [[ $cur == '=' ]] && cur=''
+  words='' files=''
+  if [[ -n $flag ]]; then
+    _recycle_value "$command" "$flag"
+  elif [[ $cur == -* && -z $ended ]]; then
+    _recycle_flags "$command"
+  else
+    _recycle_operand "$command" "$operands"
+    [[ -z $command && $operands == 0 && -z $ended ]] && words="$words ${commands.join(' ')}"
+  fi
+  COMPREPLY=()
+  while IFS= read -r word; do COMPREPLY+=("$word"); done < <(
+    compgen -W "$words" -- "$cur"
+    [[ -n $files ]] && compgen -f -- "$cur"
+  )
+  [[ -z $files ]] || compopt -o filenames 2>/dev/null || true
+}
+
+complete -F _recycle recycle
+`
+}
+
+/** @param {Place} place */
+function valuesOf ({ name, flags }) {
+  return flags.filter(flag => flag.takesValue).map(flag =>
+    `    ${flag.names.map(flagName => quote(`${name} ${flagName}`)).join('|')}) ${assign(flag)} ;;`)
+}
+
+/** The last one may repeat. @param {Place} place */
+function operandsOf ({ name, operands }) {
+  return operands.map((operand, i) =>
+    `    ${quote(`${name} `)}${i === operands.length - 1 ? '*' : i}) ${assign(operand)} ;;`)
+}
+
+/** @param {Value} value */
+function assign ({ words, isFile }) {
+  return `words=${quote(words.join(' '))} files=${isFile ? '1' : ''}`
+}
+
+/** @param {string} text */
+function quote (text) {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}
+
+module.exports = { bashScript }

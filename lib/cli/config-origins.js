@@ -1,0 +1,56 @@
+'use strict'
+
+/** What `recycle --print-config` prints: each option, its value, and where that came from. */
+
+const util = require('node:util')
+const { formatSize } = require('../core/units')
+const { OPTIONS } = require('../core/options')
+const { layOut } = require('../report/grid')
+
+/**
+ * @typedef {object} Resolved
+ * @property {string | undefined} app of the command line
+ * @property {string[]} args
+ * @property {import('../core/config').Config | null} config
+ * @property {import('../core/options').Options} options
+ * @property {Map<string, import('../core/options').Origin>} origins
+ */
+
+/**
+ * @param {Resolved} resolved
+ * @param {{ colors?: boolean }} [how]
+ * @returns {string} lines of text, each with its end
+ */
+function formatOrigins ({ app, args, config, options, origins }, { colors = false } = {}) {
+  const appOrigin = app !== undefined ? 'command line' : config?.app !== undefined ? config.name : 'default'
+  const rows = [
+    ['app', app ?? config?.app ?? 'none', appOrigin],
+    ['args', JSON.stringify(app !== undefined ? args : config?.args ?? []), appOrigin],
+    ...OPTIONS.map(option => {
+      const origin = /** @type {import('../core/options').Origin} */ (origins.get(option.name))
+      return [option.name, valueOf(option, origin, /** @type {any} */ (options)[option.key]), sourceOf(origin, config)]
+    })
+  ]
+  const [heading, ...lines] = layOut([
+    { title: 'option', left: true }, { title: 'value', left: true }, { title: 'from', left: true }
+  ], rows, Infinity)
+  const paint = (/** @type {'dim' | 'bold'} */ style, /** @type {string} */ text) => colors ? util.styleText(style, text, { validateStream: false }) : text
+  const painted = lines.map((line, i) => rows[i][2] === 'default' ? paint('dim', line) : line)
+  return [paint('bold', heading), ...painted].map(line => `${line}\n`).join('')
+}
+
+/** As it was written, and what became of it where that is not the same. @param {import('../core/options').Option} option @param {import('../core/options').Origin} origin @param {any} value */
+function valueOf ({ key, fallback, shown }, { from, text }, value) {
+  if (from !== 'default' && typeof value === 'boolean') return value ? 'on' : 'off'
+  const written = from === 'default' ? shown : Array.isArray(text) ? text.join(' ') : String(text)
+  const isReckoned = from === 'default' ? value !== fallback : text === 'auto' && value !== text
+  return isReckoned ? `${written} (${key.endsWith('Bytes') ? formatSize(value) : value})` : written
+}
+
+/** @param {import('../core/options').Origin} origin @param {import('../core/config').Config | null} config */
+function sourceOf ({ from, called }, config) {
+  if (from === 'file') return /** @type {import('../core/config').Config} */ (config).name
+  return from === 'default' ? from : called
+}
+
+module.exports = { formatOrigins }

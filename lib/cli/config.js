@@ -1,0 +1,135 @@
+'use strict'
+
+/** The config file: found, loaded, and where each value came from. Only commands that start an app load it. */
+
+const os = require('node:os')
+const fs = require('node:fs')
+const path = require('node:path')
+const { pathToFileURL } = require('node:url')
+const { readConfig } = require('../core/config')
+const { RecycleError } = require('../core/errors')
+const { OPTIONS, traceOptions } = require('../core/options')
+
+/** @typedef {import('../core/config').Config} Config */
+
+const ENDINGS = ['.js', '.cjs', '.mjs', '.json']
+const PLACES = [...ENDINGS.map(ending => `recycle.config${ending}`), 'package.json']
+const OPTION = '--config <file|none>'
+
+/** @param {import('commander').Command} command */
+function addConfig (command) {
+  command.option(OPTION, `config file (default: ${PLACES.slice(0, -1).join(', ')} or "recycle" in package.json, from the working directory up to the nearest package.json)`)
+}
+
+/**
+ * The config file that was named, by flag or RECYCLE_CONFIG, or that is found; paths in it are made absolute, from its
+ * folder.
+ *
+ * @param {string | undefined} named
+ * @param {Record<string, string | undefined>} env
+ * @returns {Promise<Config | null>}
+ * @throws {RecycleError} RECYCLE_BAD_CONFIG
+ */
+async function loadConfig (named = undefined, env = process.env) {
+  const file = named ?? env.RECYCLE_CONFIG
+  if (file === 'none') return null
+  const { lilconfig } = require('lilconfig')
+  const explorer = lilconfig('recycle', {
+    searchPlaces: PLACES,
+    stopDir: projectFolder(process.cwd()),
+    ignoreEmptySearchPlaces: false,
+    cache: false,
+    loaders: Object.fromEntries([...ENDINGS, 'noExt'].map(ending => [ending, load]))
+  })
+  const found = file ? await loadNamed(explorer, file) : await explorer.search()
+  if (!found) return null
+  const name = shortened(found.filepath)
+  if (path.basename(found.filepath) === 'package.json' && !found.isEmpty && found.config === null) {
+    throw new RecycleError('RECYCLE_BAD_CONFIG', { file: name, why: 'has no "recycle" in it' })
+  }
+  return fromFolder(readConfig(found.config, name), path.dirname(found.filepath))
+}
+
+/** @param {ReturnType<typeof import('lilconfig').lilconfig>} explorer @param {string} file */
+async function loadNamed (explorer, file) {
+  const refuse = (/** @type {string} */ why) => { throw new RecycleError('RECYCLE_BAD_CONFIG', { file, why }) }
+  if (!ENDINGS.includes(path.extname(file))) refuse(`is of no known kind; its name ends in ${ENDINGS.join(', ')}`)
+  if (!fs.existsSync(file)) refuse('does not exist')
+  if (!fs.statSync(file).isFile()) refuse('is no file')
+  return explorer.load(file)
+}
+
+/**
+ * A search goes no further than the project: what lies above may be anybody's, and config files are programs.
+ *
+ * @param {string} folder
+ * @returns {string}
+ */
+function projectFolder (folder) {
+  for (let at = folder; ; at = path.dirname(at)) {
+    if (fs.existsSync(path.join(at, 'package.json'))) return at
+    if (at === path.dirname(at)) return folder
+  }
+}
+
+/** @param {string} file @param {string} content */
+async function load (file, content) {
+  try {
+    if (file.endsWith('.json')) return JSON.parse(content.replace(/^\uFEFF/, ''))
+    const { default: held } = await import(pathToFileURL(file).href)
+    return held
+  } catch (error) {
+    throw new RecycleError('RECYCLE_BAD_CONFIG', { file: shortened(file), why: `cannot be loaded: ${causeIn(file, error)}` })
+  }
+}
+
+/** One line, with the line of the file where it is known. @param {string} file @param {unknown} thrown */
+function causeIn (file, thrown) {
+  const { message, stack } = thrown instanceof Error ? thrown : { message: String(thrown), stack: '' }
+  const line = stack?.split(file)[1]?.match(/^:(\d+)/)?.[1]
+  return `${message.replace(/\s+/g, ' ').trim()}${line ? ` (line ${line})` : ''}`
+}
+
+/** @param {Config} config @param {string} folder @returns {Config} */
+function fromFolder ({ app, values, ...rest }, folder) {
+  const files = OPTIONS.filter(({ name, kind }) => kind.isFile && typeof values[name] === 'string' && values[name] !== '' && !kind.words?.includes(values[name]))
+  return {
+    ...rest,
+    app: app === undefined ? undefined : path.resolve(folder, app),
+    values: { ...values, ...Object.fromEntries(files.map(({ name }) => [name, path.resolve(folder, values[name])])) }
+  }
+}
+
+/** As short as it can be named from here. @param {string} file */
+function shortened (file) {
+  const relative = path.relative(process.cwd(), file)
+  return relative.startsWith(path.join('..', '..')) ? file : relative
+}
+
+/**
+ * What is to be run: the app of the command line with its arguments, else that of the config file with its own.
+ *
+ * @param {string | undefined} app
+ * @param {string[]} args
+ * @param {Config | null} config
+ * @returns {{ app: string, args: string[] }}
+ * @throws {RecycleError} RECYCLE_BAD_USAGE
+ */
+function pickApp (app, args, config) {
+  if (app !== undefined) return { app, args }
+  if (config?.app !== undefined) return { app: config.app, args: config.args }
+  const where = config ? `${config.name} has no "app" either` : 'no config file was found'
+  throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `no app was named, and ${where}; see recycle --help` })
+}
+
+/**
+ * The options of a command line, the environment and a config file together.
+ *
+ * @param {Record<string, any>} given by commander
+ * @param {Config | null} file
+ */
+function resolveAll (given, file) {
+  return traceOptions(given, { env: process.env, file, parallelism: os.availableParallelism(), nameOf: ({ flag }) => flag.split(' ')[0] })
+}
+
+module.exports = { addConfig, loadConfig, pickApp, resolveAll }

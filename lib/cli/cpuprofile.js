@@ -1,0 +1,31 @@
+'use strict'
+
+const { addFleetOptions, withFleet } = require('./fleet')
+
+const LONGEST_MS = 10 * 60_000
+
+/** `recycle cpuprofile <slot>`. @param {import('commander').Command} program */
+function addCpuprofile (program) {
+  const command = program.command('cpuprofile')
+    .description('Takes a CPU profile of a worker while it serves.')
+    .argument('<slot>')
+    .option('--duration <time>', 'how long, up to 10m', '10s')
+    .option('--out <file>', "a new file (default: by slot, pid and time, in the fleet's working directory)")
+  addFleetOptions(command)
+    .addHelpText('after', '\nPrints the path of the file, which only you can read; Chrome DevTools opens it. Exit code: 0 it is there, 1 it could not be done, 2 wrong usage, or no such fleet.')
+    .action((slot, given) => profile(command, slot, given))
+}
+
+/** @param {import('commander').Command} command @param {string} slot @param {{ out?: string, duration: string }} given */
+async function profile (command, slot, { out, duration }) {
+  const path = require('node:path')
+  const { RecycleError } = require('../core/errors')
+  const { formatSize, formatTime, parseTime } = require('../core/units')
+  const durationMs = parseTime(duration)
+  if (durationMs === undefined || durationMs < 1 || durationMs > LONGEST_MS) throw new RecycleError('RECYCLE_BAD_OPTION', { option: '--duration', given: duration, accepts: 'a time of 1ms to 10m, such as 10s' })
+  const line = await withFleet(command, client => client.call('cpuprofile', { target: slot, durationMs, file: out && path.resolve(out) }))
+  console.error(`slot ${line.slot} (${line.pid}): ${formatSize(line.bytes)} after ${formatTime(line.tookMs)}`)
+  console.log(line.file)
+}
+
+module.exports = { addCpuprofile }

@@ -1,0 +1,52 @@
+'use strict'
+
+/** Which fleet a verb is for, and a conversation with it. */
+
+const { RecycleError } = require('../core/errors')
+
+/** @param {import('commander').Command} command @returns {import('commander').Command} */
+function addFleetOptions (command) {
+  return command
+    .option('--name <name>', 'the fleet of this name (default: the only one that is running)')
+    .option('--control <path>', 'the fleet whose control socket this is')
+}
+
+/**
+ * The fleet's name or socket as given behind the verb, before it, or in the environment.
+ *
+ * @param {import('commander').Command} command
+ * @returns {{ name?: string, control?: string }}
+ * @throws {RecycleError} RECYCLE_BAD_USAGE for other options before the verb, which are those of `recycle <app>`
+ */
+function fleetOf (command) {
+  const parent = /** @type {import('commander').Command} */ (command.parent)
+  const foreign = parent.options.find(option => !['name', 'control'].includes(option.attributeName()) &&
+    parent.getOptionValueSource(option.attributeName()) === 'cli')
+  if (foreign) {
+    throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `${foreign.long} is an option of recycle <app>, not of recycle ${command.name()}; an app of that name is started by its path: ./${command.name()}` })
+  }
+  const { name, control } = { ...parent.opts(), ...command.opts() }
+  if (name !== undefined || control !== undefined) return { name, control }
+  const { RECYCLE_NAME, RECYCLE_CONTROL } = process.env
+  return { name: RECYCLE_NAME, control: RECYCLE_CONTROL === 'none' ? undefined : RECYCLE_CONTROL }
+}
+
+/**
+ * @template T
+ * @param {import('commander').Command} command
+ * @param {(client: import('../control/client').Client, name: string) => Promise<T>} use
+ * @returns {Promise<T>}
+ * @throws {RecycleError} RECYCLE_NO_FLEET, RECYCLE_NO_ANSWER, RECYCLE_SEVERAL_FLEETS and what the fleet throws
+ */
+async function withFleet (command, use) {
+  const { connect, findFleet } = require('../control/client')
+  const { path, name } = await findFleet(fleetOf(command))
+  const client = await connect(path)
+  try {
+    return await use(client, name)
+  } finally {
+    client.close()
+  }
+}
+
+module.exports = { addFleetOptions, fleetOf, withFleet }

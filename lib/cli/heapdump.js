@@ -1,0 +1,28 @@
+'use strict'
+
+const { addFleetOptions, withFleet } = require('./fleet')
+
+/** `recycle heapdump <slot>`. @param {import('commander').Command} program */
+function addHeapdump (program) {
+  const { Option } = require('commander')
+  const command = program.command('heapdump')
+    .description('Writes a heap snapshot of a worker: out of rotation, so that no request waits for it.')
+    .argument('<slot>')
+    .option('--out <file>', "a new file (default: by slot, pid and time, in the fleet's working directory)")
+    .addOption(new Option('--then <what>', 'what becomes of the worker afterwards (default: it goes back into service)').choices(['recycle']))
+  addFleetOptions(command)
+    .addHelpText('after', '\nPrints the path of the file, which only you can read. Exit code: 0 it is there, 1 it could not be done, 2 wrong usage, or no such fleet.')
+    .action((slot, given) => dump(command, slot, given))
+}
+
+/** @param {import('commander').Command} command @param {string} slot @param {{ out?: string, then?: 'recycle' }} given */
+async function dump (command, slot, { out, then }) {
+  const path = require('node:path')
+  const { formatSize, formatTime } = require('../core/units')
+  const line = await withFleet(command, client => client.call('heapdump', { target: slot, file: out && path.resolve(out), then }))
+  const replaced = line.recycled ? `; replaced by ${line.recycled.pid}` : ''
+  console.error(`slot ${line.slot} (${line.pid}): ${formatSize(line.bytes)}, written out of rotation in ${formatTime(line.pauseMs)}, ${line.moved} connections moved${replaced}`)
+  console.log(line.file)
+}
+
+module.exports = { addHeapdump }

@@ -1,0 +1,33 @@
+'use strict'
+
+/** `recycle ls`: the fleets that are running. @param {import('commander').Command} program */
+function addLs (program) {
+  program.command('ls')
+    .description('Lists the fleets that are running.')
+    .option('--json', 'print a JSON array instead')
+    .addHelpText('after', '\nOnly of this user, and without those whose --control is a path of their own.')
+    .action(given => list(given))
+}
+
+/** @param {{ json?: boolean }} given */
+async function list ({ json = false }) {
+  const { connect, listFleets } = require('../control/client')
+  const fleets = await Promise.all((await listFleets()).map(async ({ path, ...fleet }) => {
+    if (fleet.pid === null) return { ...fleet, control: path, totals: null }
+    const client = await connect(path).catch(() => null)
+    const status = await client?.call('status').catch(() => null) ?? null
+    client?.close()
+    return { ...fleet, control: path, totals: status?.totals ?? null, rssBytes: sumOf(status?.workers ?? [], 'rssBytes') }
+  }))
+  if (json) return console.log(JSON.stringify(fleets))
+  if (fleets.length === 0) return console.error('no fleet is running')
+  const { formatFleets } = require('../operate/control-table')
+  process.stdout.write(formatFleets(fleets, { width: process.stdout.columns ?? Infinity }))
+}
+
+/** @param {Record<string, any>[]} workers @param {string} field */
+function sumOf (workers, field) {
+  return workers.reduce((sum, worker) => sum + (worker[field] ?? 0), 0)
+}
+
+module.exports = { addLs }

@@ -1,0 +1,26 @@
+'use strict'
+
+const { addFleetOptions, withFleet } = require('./fleet')
+
+/** `recycle status [name]`. @param {import('commander').Command} program */
+function addStatus (program) {
+  const command = program.command('status')
+    .description('Shows what each worker of a fleet is doing.')
+    .argument('[name]', 'of the fleet, as --name')
+    .option('--json', 'print one JSON object instead')
+  addFleetOptions(command).action((name, given) => {
+    if (name !== undefined) command.setOptionValue('name', name)
+    return show(command, given)
+  })
+}
+
+/** @param {import('commander').Command} command @param {{ json?: boolean }} given */
+async function show (command, { json = false }) {
+  const status = await withFleet(command, client => client.call('status'))
+  const { stdout } = process
+  if (json) return console.log(JSON.stringify(status))
+  const { formatStatus } = require('../operate/control-table')
+  stdout.write(formatStatus(status, { width: stdout.columns ?? Infinity, colors: stdout.isTTY && stdout.hasColors() }))
+}
+
+module.exports = { addStatus }

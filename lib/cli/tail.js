@@ -1,0 +1,30 @@
+'use strict'
+
+const { RecycleError } = require('../core/errors')
+const { addFleetOptions, withFleet } = require('./fleet')
+
+const LAST = 10
+
+/** `recycle tail`. @param {import('commander').Command} program */
+function addTail (program) {
+  const command = program.command('tail')
+    .description('Follows what happens in a fleet, until it ends.')
+    .option('-n, --last <n>', `begin with the last n lines, up to 100 (default: ${LAST})`)
+    .option('--json', 'print the lines of the journal as they are, samples included')
+  addFleetOptions(command).action(given => follow(command, given))
+}
+
+/** @param {import('commander').Command} command @param {{ last?: string, json?: boolean }} given */
+async function follow (command, { last = String(LAST), json = false }) {
+  if (!/^\d+$/.test(last)) throw new RecycleError('RECYCLE_BAD_OPTION', { option: '--last', given: last, accepts: 'a whole number' })
+  const { prettyLine, isQuiet } = require('../journal/sentence')
+  const { stdout } = process
+  stdout.on('error', () => process.exit()) // `| head` has seen enough
+  const colors = stdout.isTTY && stdout.hasColors()
+  await withFleet(command, client => client.follow(line => {
+    if (json) stdout.write(`${JSON.stringify(line)}\n`)
+    else if (!isQuiet(line)) stdout.write(`${prettyLine(line, { colors })}\n`)
+  }, { last: Number(last) }))
+}
+
+module.exports = { addTail }

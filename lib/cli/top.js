@@ -1,0 +1,114 @@
+'use strict'
+
+const { RecycleError } = require('../core/errors')
+const { addFleetOptions, withFleet } = require('./fleet')
+
+const POLL_MS = 1000
+const DRAW_MS = 50
+const EVENTS = 50
+
+/** `recycle top [name]`. @param {import('commander').Command} program */
+function addTop (program) {
+  const command = program.command('top')
+    .description('Shows what each worker of a fleet is doing, live.')
+    .argument('[name]', 'of the fleet, as --name')
+    .addHelpText('after', '\nKeys: q quits, the arrows select a worker, r recycles it.')
+  addFleetOptions(command).action(name => {
+    if (name !== undefined) command.setOptionValue('name', name)
+    return top(command)
+  })
+}
+
+/** @param {import('commander').Command} command */
+async function top (command) {
+  const { stdin, stdout } = process
+  if (!stdin.isTTY || !stdout.isTTY) throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: 'top needs a terminal; recycle status says the same once' })
+  await withFleet(command, async (client, name) => {
+    const { FleetView } = require('./top/fleet-view')
+    const { Screen } = require('./top/screen')
+    const fleet = new FleetView()
+    fleet.update(await client.call('status'), performance.now())
+    const screen = await Screen.open(stdin, stdout)
+    const end = await watch(client, fleet, screen).finally(() => screen.close())
+    if (end === 'stopped') console.log(`The fleet ${name} has stopped`)
+    if (end !== 'gone') return
+    console.error(`recycle: the fleet ${name} has gone`)
+    process.exitCode = 1
+  })
+}
+
+/**
+ * @param {import('../control/client').Client} client
+ * @param {import('./top/fleet-view').FleetView} fleet
+ * @param {import('./top/screen').Screen} screen
+ * @returns {Promise<'quit' | 'stopped' | 'gone'>}
+ */
+async function watch (client, fleet, screen) {
+  const { picture } = require('./top/picture')
+  const colors = process.stdout.hasColors()
+  let message = ''
+  /** @type {NodeJS.Timeout | undefined} */
+  let drawing
+  const draw = () => {
+    clearTimeout(drawing)
+    drawing = undefined
+    screen.draw(picture(fleet, { columns: screen.columns, rows: screen.rows, colors, now: performance.now(), message }))
+  }
+  const drawSoon = () => { drawing ??= setTimeout(draw, DRAW_MS) }
+  const say = (/** @type {string} */ text) => {
+    message = text
+    drawSoon()
+  }
+
+  /** @type {Record<string, () => void>} */
+  const keys = {
+    up: () => fleet.move(-1),
+    down: () => fleet.move(1),
+    r: () => recycle(client, fleet.selected?.worker.slot, say),
+    'ctrl-z': () => screen.suspend()
+  }
+  /** @type {Promise<'quit'>} */
+  const quit = new Promise(resolve => screen.on('key', key => {
+    if (key === 'q' || key === 'ctrl-c') return resolve('quit')
+    message = ''
+    keys[key]?.()
+    draw()
+  }))
+  screen.on('resize', draw)
+
+  let isAsking = false
+  const end = client.follow(line => {
+    fleet.note(line)
+    drawSoon()
+  }, { last: EVENTS }).then(() => /** @type {const} */ ('stopped'), () => /** @type {const} */ ('gone'))
+  const timer = setInterval(async () => {
+    if (!isAsking) {
+      isAsking = true
+      const status = await client.call('status').catch(() => null) // that it has gone is said by follow
+      isAsking = false
+      if (status) fleet.update(status, performance.now())
+    }
+    draw()
+  }, POLL_MS)
+  draw()
+  try {
+    return await Promise.race([quit, end])
+  } finally {
+    clearInterval(timer)
+    clearTimeout(drawing)
+  }
+}
+
+/** @param {import('../control/client').Client} client @param {number | null | undefined} slot @param {(text: string) => void} say */
+async function recycle (client, slot, say) {
+  if (slot === null || slot === undefined) return say('a standby has no slot to be recycled')
+  say(`recycling slot ${slot}`)
+  try {
+    await client.call('recycle', { target: slot })
+    say(`recycled slot ${slot}`)
+  } catch (error) {
+    say(/** @type {Error} */ (error).message)
+  }
+}
+
+module.exports = { addTop }

@@ -1,0 +1,82 @@
+'use strict'
+
+/** The fleet as `recycle top` knows it: its last status, the course of each slot, what happened, and who is selected. */
+
+const { isQuiet } = require('../../journal/sentence')
+const { History } = require('./history')
+
+const EVENTS_KEPT = 100
+
+/**
+ * @typedef {Record<string, any>} Worker as supervisor.status() says it
+ * @typedef {{ worker: Worker, history: History | null }} Row `history` that of its slot, where it is the one in service
+ */
+
+class FleetView {
+  /** @type {Map<number, History>} */
+  #histories = new Map()
+  /** @type {Map<number, number>} requests so far, by pid */
+  #requests = new Map()
+  /** @type {{ slot: number | null, pid: number } | null} */
+  #selected = null
+  /** @type {Record<string, any>[]} */
+  events = []
+  /** @type {Row[]} */
+  rows = []
+  requestsPerSecond = 0
+  /** ms on the clock of update() @type {number | null} */
+  seenAt = null
+
+  /** @param {Record<string, any>} status @param {number} now ms on any clock that does not jump */
+  update (status, now) {
+    this.status = status
+    const serving = new Map()
+    for (const worker of status.workers) {
+      if (worker.slot !== null && (worker.state === 'ready' || !serving.has(worker.slot))) serving.set(worker.slot, worker)
+    }
+    for (const slot of this.#histories.keys()) if (!serving.has(slot)) this.#histories.delete(slot)
+    for (const [slot, { rssBytes }] of serving) this.#historyOf(slot).push(rssBytes)
+    this.rows = status.workers.map((/** @type {Worker} */ worker) => ({
+      worker, history: serving.get(worker.slot) === worker ? this.#historyOf(worker.slot) : null
+    }))
+    this.#count(status.workers, now)
+  }
+
+  /** @param {Record<string, any>} line of the journal */
+  note (line) {
+    if (isQuiet(line)) return
+    this.events.push(line)
+    if (this.events.length > EVENTS_KEPT) this.events.shift()
+  }
+
+  /** The row that is selected; when its worker has gone, the one that has its slot. @returns {Row | undefined} */
+  get selected () {
+    const { pid, slot } = this.#selected ?? {}
+    return this.rows.find(({ worker }) => worker.pid === pid) ?? this.rows.find(({ worker }) => worker.slot === slot) ?? this.rows[0]
+  }
+
+  /** @param {number} by rows down */
+  move (by) {
+    const at = this.rows.findIndex(row => row === this.selected) + by
+    const row = this.rows[Math.max(0, Math.min(this.rows.length - 1, at))]
+    if (row) this.#selected = { slot: row.worker.slot, pid: row.worker.pid }
+  }
+
+  /** @param {number} slot */
+  #historyOf (slot) {
+    const history = this.#histories.get(slot) ?? new History()
+    this.#histories.set(slot, history)
+    return history
+  }
+
+  /** @param {Worker[]} workers @param {number} now */
+  #count (workers, now) {
+    const before = this.seenAt
+    const served = workers.reduce((sum, { pid, requests }) => sum + Math.max(0, requests - (this.#requests.get(pid) ?? 0)), 0)
+    this.requestsPerSecond = before === null ? 0 : served / (now - before) * 1000
+    this.#requests = new Map(workers.map(({ pid, requests }) => [pid, requests]))
+    this.seenAt = now
+  }
+}
+
+module.exports = { FleetView }

@@ -1,0 +1,68 @@
+'use strict'
+
+const util = require('node:util')
+const { formatSize } = require('../../core/units')
+const { levelOf, sentence } = require('../../journal/sentence')
+const { count } = require('../../operate/control-table')
+const { formatRows } = require('./table')
+
+const HEAD = 4 // two lines, an empty one and the heading
+const EVENTS = 5 // at least so many, where there is room for them
+const LATE_MS = 3000
+
+/**
+ * All that is to be seen, as lines.
+ *
+ * @param {import('./fleet-view').FleetView} fleet
+ * @param {{ columns: number, rows: number, colors: boolean, now: number, message: string }} how
+ * @returns {string[]} as many as there are rows; some may be too long
+ */
+function picture (fleet, { columns, rows, colors, now, message }) {
+  const paint = (/** @type {Parameters<typeof util.styleText>[0]} */ style, /** @type {string} */ text) =>
+    colors ? util.styleText(style, text, { validateStream: false }) : text
+  const { name, pid, app, workers, totals } = /** @type {Record<string, any>} */ (fleet.status)
+  const room = Math.max(1, rows - HEAD - 2 - EVENTS)
+  const from = windowOf(fleet, room)
+  const shown = fleet.rows.slice(from, from + room)
+  const rss = workers.reduce((/** @type {number} */ sum, /** @type {{ rssBytes: number | null }} */ { rssBytes }) => sum + (rssBytes ?? 0), 0)
+  const facts = [
+    `${totals.ready} of ${count(totals.workers, 'worker')} ready`,
+    `${formatSize(rss)} RSS`,
+    count(totals.recycles, 'recycle'),
+    `${Math.round(fleet.requestsPerSecond)} requests/s`,
+    ...shown.length < fleet.rows.length ? [`rows ${from + 1} to ${from + shown.length} of ${fleet.rows.length}`] : []
+  ]
+  const lateMs = now - (fleet.seenAt ?? now)
+  const above = [
+    `${paint('bold', plain(name))}  pid ${pid}  ${plain(app)}`,
+    lateMs > LATE_MS ? paint('red', `no answer for ${Math.floor(lateMs / 1000)}s`) : facts.join(', '),
+    '',
+    ...formatRows(shown, { width: columns, colors, selected: fleet.selected }),
+    ''
+  ]
+  const left = Math.max(0, rows - above.length - 1)
+  const events = left > 0 ? fleet.events.slice(-left).map(line => eventLine(line, paint)) : []
+  const keys = `${paint('bold', 'q')} quit  ${paint('bold', '↑↓')} select  ${paint('bold', 'r')} recycle`
+  return [...above, ...events, ...Array(Math.max(0, left - events.length)).fill('')].slice(0, rows - 1)
+    .concat(message ? `${keys}   ${plain(message)}` : keys)
+}
+
+/** The first row of those that are shown, so that the selected one is among them. @param {import('./fleet-view').FleetView} fleet @param {number} room */
+function windowOf ({ rows, selected }, room) {
+  const at = rows.findIndex(row => row === selected)
+  return Math.max(0, Math.min(at - Math.floor(room / 2), rows.length - room))
+}
+
+/** @param {Record<string, any>} line @param {(style: any, text: string) => string} paint */
+function eventLine (line, paint) {
+  const text = plain(sentence(line) ?? line.event)
+  const level = levelOf(line)
+  return `${paint('dim', new Date(line.t).toTimeString().slice(0, 8))} ${level === 'info' ? text : paint(level === 'error' ? 'red' : 'yellow', text)}`
+}
+
+/** An app may say anything; what a terminal would obey is left out. @param {string} text */
+function plain (text) {
+  return text.replace(/\p{Cc}+/gu, ' ')
+}
+
+module.exports = { picture }

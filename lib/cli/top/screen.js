@@ -1,0 +1,114 @@
+'use strict'
+
+/**
+ * The whole terminal, for as long as it lasts: the alternate screen without a cursor, and keys as they are pressed.
+ * However the process ends, short of SIGKILL, the terminal is as it was before.
+ */
+
+const { EventEmitter } = require('node:events')
+const readline = require('node:readline')
+const { onExit } = require('signal-exit')
+
+/**
+ * @typedef {typeof import('ansi-escapes', { with: { 'resolution-mode': 'import' } }).default} Escapes
+ * @typedef {typeof import('slice-ansi', { with: { 'resolution-mode': 'import' } }).default} Slice
+ */
+
+/** Emits `key` with its name (`up`, `q`, `ctrl-c`) and `resize`, which is also to be heeded after the process was stopped. */
+class Screen extends EventEmitter {
+  /** @type {(() => void)[]} */
+  #undo = []
+  #isEntered = false
+
+  /**
+   * @param {NodeJS.ReadStream} input
+   * @param {NodeJS.WriteStream} output
+   * @param {{ escapes: Escapes, slice: Slice }} packages
+   */
+  constructor (input, output, { escapes, slice }) {
+    super()
+    this.input = input
+    this.output = output
+    this.escapes = escapes
+    this.slice = slice
+  }
+
+  /** @param {NodeJS.ReadStream} input @param {NodeJS.WriteStream} output */
+  static async open (input, output) {
+    const [{ default: escapes }, { default: slice }] = await Promise.all([import('ansi-escapes'), import('slice-ansi')])
+    const screen = new Screen(input, output, { escapes, slice })
+    screen.#begin()
+    return screen
+  }
+
+  get columns () {
+    return this.output.columns || 80 // a terminal may not know
+  }
+
+  get rows () {
+    return this.output.rows || 24
+  }
+
+  /** @param {string[]} lines one for each row; what is too long is clipped */
+  draw (lines) {
+    if (!this.#isEntered || this.output.writableNeedDrain) return
+    const { beginSynchronizedOutput, endSynchronizedOutput, cursorTo, eraseEndLine, eraseDown } = this.escapes
+    const clipped = lines.slice(0, this.rows).map(line => this.slice(line, 0, this.columns))
+    this.output.write(`${beginSynchronizedOutput}${cursorTo(0, 0)}${clipped.join(`${eraseEndLine}\r\n`)}${eraseEndLine}${eraseDown}${endSynchronizedOutput}`)
+  }
+
+  /** As Ctrl-Z does where nobody listens to keys: the shell takes over until `fg`. */
+  suspend () {
+    this.#leave()
+    process.kill(0, 'SIGTSTP')
+  }
+
+  close () {
+    this.#leave()
+    for (const undo of this.#undo.splice(0)) undo()
+    this.input.pause()
+  }
+
+  #begin () {
+    readline.emitKeypressEvents(this.input)
+    this.#heed(this.input, 'keypress', (_, { ctrl, name, sequence }) => this.emit('key', `${ctrl ? 'ctrl-' : ''}${name ?? sequence}`))
+    this.#heed(this.input, 'end', () => this.emit('key', 'q')) // nobody is there any more
+    this.#heed(this.output, 'resize', () => this.emit('resize'))
+    this.#heed(process, 'SIGCONT', () => {
+      this.#enter()
+      this.emit('resize')
+    })
+    this.#heed(process, 'uncaughtExceptionMonitor', () => this.#leave()) // what Node says about it is to be read
+    this.#undo.push(onExit(() => this.#leave()))
+    this.#enter()
+    this.input.resume()
+  }
+
+  /** @param {EventEmitter} emitter @param {string} event @param {(...args: any[]) => void} listener */
+  #heed (emitter, event, listener) {
+    emitter.on(event, listener)
+    this.#undo.push(() => emitter.removeListener(event, listener))
+  }
+
+  #enter () {
+    this.#isEntered = true
+    this.#setRaw(true)
+    this.output.write(this.escapes.enterAlternativeScreen + this.escapes.cursorHide)
+  }
+
+  #leave () {
+    if (!this.#isEntered) return
+    this.#isEntered = false
+    this.output.write(this.escapes.cursorShow + this.escapes.exitAlternativeScreen)
+    this.#setRaw(false)
+  }
+
+  /** @param {boolean} isRaw */
+  #setRaw (isRaw) {
+    try {
+      this.input.setRawMode(isRaw)
+    } catch {} // the terminal has gone
+  }
+}
+
+module.exports = { Screen }

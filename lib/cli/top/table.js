@@ -1,0 +1,85 @@
+'use strict'
+
+/** The workers as lines: all columns fit 80, and what is more goes to the sparkline. */
+
+const util = require('node:util')
+const { bar, colorOf, mib, short } = require('../../operate/control-table')
+const { layOut } = require('../../report/grid')
+const { sparkline } = require('./sparkline')
+
+const BAR_WIDTH = 4
+const SPARKLINE_WIDTH = { min: 8, max: 30 }
+const REASON_WIDTH = 8
+
+/**
+ * @typedef {import('./fleet-view').Worker} Worker
+ * @typedef {import('./fleet-view').Row} Row
+ * @typedef {{ title: string, left?: boolean, cell: (row: Row) => string }} Column
+ */
+
+/** @type {Column[]} */
+const BEFORE = [
+  { title: '#', cell: ({ worker: { slot } }) => slot === null ? '–' : `${slot}` },
+  { title: 'pid', cell: ({ worker: { pid } }) => `${pid}` },
+  { title: 'state', left: true, cell: ({ worker: { state } }) => state.slice(0, 5) },
+  { title: 'age', cell: ({ worker: { ageMs } }) => age(ageMs) },
+  { title: 'used', left: true, cell: ({ worker }) => bar(worker, BAR_WIDTH) },
+  { title: 'MiB', left: true, cell: ({ worker: { rssBytes, budgetBytes } }) => budgetBytes === null ? mib(rssBytes) : `${mib(rssBytes)}/${mib(budgetBytes)}` }
+]
+
+/** @type {Column[]} */
+const BEHIND = [
+  { title: 'CPU', cell: ({ worker: { cpuPercent } }) => cpuPercent === null ? '–' : `${Math.round(cpuPercent)}%` },
+  { title: 'ELU', cell: ({ worker: { elu } }) => elu.toFixed(2).replace(/^0/, '') },
+  { title: 'conn', cell: ({ worker: { connections } }) => short(connections) },
+  { title: 'fly', cell: ({ worker: { inFlight } }) => short(inFlight) },
+  { title: 'reqs', cell: ({ worker: { requests } }) => brief(requests) },
+  { title: 'rec', cell: ({ worker: { recycles } }) => short(recycles) },
+  { title: 'last', left: true, cell: ({ worker: { lastReason } }) => lastReason ?? '' }
+]
+
+/**
+ * @param {Row[]} rows
+ * @param {{ width: number, colors: boolean, selected: Row | undefined }} how
+ * @returns {string[]} the heading, then a line for each
+ */
+function formatRows (rows, { width, colors, selected }) {
+  const paint = (/** @type {Parameters<typeof util.styleText>[0]} */ style, /** @type {string} */ text) =>
+    colors ? util.styleText(style, text, { validateStream: false }) : text
+  const lay = (/** @type {number} */ sparkWidth) => layOut(
+    [...BEFORE, { title: 'last min'.padEnd(sparkWidth), left: true }, ...BEHIND],
+    rows.map(row => [...BEFORE.map(({ cell }) => cell(row)), course(row, sparkWidth), ...BEHIND.map(({ cell }) => cell(row))]),
+    width - 2
+  )
+  const spare = width - 2 - lay(SPARKLINE_WIDTH.min)[0].length - (REASON_WIDTH - 'last'.length)
+  const sparkWidth = Math.max(SPARKLINE_WIDTH.min, Math.min(SPARKLINE_WIDTH.max, SPARKLINE_WIDTH.min + spare))
+  const [heading, ...lines] = lay(sparkWidth)
+  return [paint('dim', `  ${heading}`), ...lines.map((line, i) => rows[i] === selected
+    ? paint('inverse', `▸ ${line}`.padEnd(width))
+    : `  ${painted(line, rows[i].worker, paint)}`)]
+}
+
+/** The bar and the course in the colour of how near the budget is. @param {string} line @param {Worker} worker @param {(style: any, text: string) => string} paint */
+function painted (line, worker, paint) {
+  return worker.budgetBytes === null ? line : line.replace(/[█░▁-▇]+/g, text => paint(colorOf(worker), text))
+}
+
+/** @param {Row} row @param {number} width */
+function course ({ history, worker: { budgetBytes } }, width) {
+  if (!history) return ' '.repeat(width)
+  const values = history.in(width)
+  return sparkline(values, Math.max(budgetBytes ?? 0, ...values.map(value => value ?? 0)))
+}
+
+/** In at most four characters. @param {number} ms */
+function age (ms) {
+  const [unit, name] = /** @type {[number, string]} */ ([[86_400_000, 'd'], [3_600_000, 'h'], [60_000, 'm']].find(([unit]) => ms >= Number(unit)) ?? [1000, 's'])
+  return `${Math.floor(ms / unit)}${name}`
+}
+
+/** In at most five characters. @param {number} count */
+function brief (count) {
+  return count < 100_000 ? `${count}` : Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: 3 }).format(count)
+}
+
+module.exports = { formatRows }

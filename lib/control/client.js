@@ -1,0 +1,187 @@
+'use strict'
+
+/** The side of the control socket that asks: finds a fleet, and speaks with it. */
+
+const net = require('node:net')
+const path = require('node:path')
+const { RecycleError } = require('../core/errors')
+const { allSockets, controlFolders, socketIn, nameBy } = require('./place')
+const { Lines, encode, decode, readError } = require('./protocol')
+
+const HELLO_MS = 5000
+const MAX_LINE_BYTES = 64 * 1024 * 1024 // a fleet's answer is trusted, but not without bound
+
+/**
+ * @typedef {{ name: string, pid: number | null, app: string | null, path: string }} Found a fleet and its socket; `pid` null: it
+ *   does not answer
+ *
+ * @typedef {object} Ask
+ * @property {(progress: Record<string, any>) => void} [onProgress]
+ * @property {(line: Record<string, any>) => void} [onEvent]
+ * @property {boolean} [wait] false: it is enough that the fleet has begun
+ */
+
+/** A conversation with a fleet. */
+class Client {
+  /** What the fleet says of itself. @type {{ name: string, pid: number, app: string, version: string } | null} */
+  hello = null
+  #lastId = 0
+  /** @type {Map<number, Ask & { resolve: (result: any) => void, reject: (error: Error) => void }>} */
+  #asked = new Map()
+  /** Why there will be no more answers. @type {Error | null} */
+  ended = null
+
+  /** @param {net.Socket} socket @param {() => void} greeted */
+  constructor (socket, greeted) {
+    this.socket = socket
+    const lines = new Lines(MAX_LINE_BYTES)
+    socket.on('data', chunk => {
+      const { lines: whole, isTooLong } = lines.push(/** @type {Buffer} */ (chunk))
+      for (const line of whole) this.#hear(decode(line), greeted)
+      if (isTooLong) socket.destroy()
+    })
+    socket.on('error', () => {}) // its close follows
+    socket.on('close', () => this.#end(new RecycleError('RECYCLE_FLEET_GONE', { name: this.hello?.name ?? '' })))
+  }
+
+  /**
+   * @param {string} verb
+   * @param {Record<string, any>} [args]
+   * @param {Ask} [ask]
+   * @returns {Promise<any>} its result; with `wait: false` nothing, as soon as the fleet has begun
+   * @throws {RecycleError} as the fleet has thrown it; RECYCLE_FLEET_GONE, RECYCLE_CUT_OFF
+   */
+  call (verb, args = {}, { onProgress, onEvent, wait = true } = {}) {
+    if (this.ended) return Promise.reject(this.ended)
+    const id = ++this.#lastId
+    return new Promise((resolve, reject) => {
+      this.#asked.set(id, { onProgress, onEvent, wait, resolve, reject })
+      this.socket.write(encode({ ...args, id, verb }))
+    })
+  }
+
+  /**
+   * Gives every line of the journal from now on.
+   *
+   * @param {(line: Record<string, any>) => void} onLine
+   * @param {{ last?: number }} [how] how many of the lines before, samples left out
+   * @returns {Promise<void>} resolves at the fleet's end
+   */
+  follow (onLine, { last = 0 } = {}) {
+    return this.call('follow', { last }, { onEvent: onLine })
+  }
+
+  close () {
+    this.socket.destroy()
+  }
+
+  /** @param {import('./protocol').Message | null} message @param {() => void} greeted */
+  #hear (message, greeted) {
+    if (message === null) return
+    if (message.hello) {
+      this.hello = message.hello
+      return greeted()
+    }
+    const asked = this.#asked.get(message.id)
+    if (message.error && !asked) return this.#end(readError(message.error))
+    if (!asked) return
+    if (message.progress) return asked.onProgress?.(message.progress)
+    if (message.event) return asked.onEvent?.(message.event)
+    if (message.ok && asked.wait) return
+    this.#asked.delete(message.id)
+    if (message.error) asked.reject(readError(message.error))
+    else asked.resolve(message.result)
+  }
+
+  /** @param {Error} error */
+  #end (error) {
+    this.ended ??= error
+    for (const { reject } of this.#asked.values()) reject(this.ended)
+    this.#asked.clear()
+  }
+}
+
+/**
+ * @param {string} socketPath
+ * @returns {Promise<Client>} greeted
+ * @throws {RecycleError} RECYCLE_NO_ANSWER, with `details.isLive` where somebody listens and does not greet
+ */
+function connect (socketPath) {
+  return new Promise((resolve, reject) => {
+    const socket = net.connect({ path: socketPath })
+    const fail = (/** @type {string} */ why, isLive = true) => {
+      clearTimeout(timer)
+      socket.destroy()
+      reject(new RecycleError('RECYCLE_NO_ANSWER', { path: socketPath, why, isLive }))
+    }
+    const timer = setTimeout(() => fail(`somebody listens there, and says nothing for ${HELLO_MS} ms`), HELLO_MS)
+    socket.once('error', (/** @type {NodeJS.ErrnoException} */ { code, message }) =>
+      fail(WHY[code ?? ''] ?? message, !Object.hasOwn(WHY, code ?? '')))
+    socket.once('end', () => fail(client.ended?.message ?? 'it has closed the connection'))
+    const client = new Client(socket, () => {
+      clearTimeout(timer)
+      resolve(client)
+    })
+  })
+}
+
+/** Errors that say that nobody listens. @type {Record<string, string>} */
+const WHY = {
+  ENOENT: 'there is no such socket',
+  ECONNREFUSED: 'nobody listens there any more',
+  ENOTSOCK: 'it is no socket',
+  ENOTDIR: 'it is no socket'
+}
+
+/**
+ * Asks who listens there.
+ *
+ * @param {string} socketPath
+ * @returns {Promise<Found | null>} null: nobody
+ */
+async function hail (socketPath) {
+  try {
+    const client = await connect(socketPath)
+    const { name, pid, app } = /** @type {NonNullable<Client['hello']>} */ (client.hello)
+    client.close()
+    return { name, pid, app, path: socketPath }
+  } catch (error) {
+    if (!(error instanceof RecycleError)) throw error
+    return error.details.isLive ? { name: nameBy(socketPath), pid: null, app: null, path: socketPath } : null
+  }
+}
+
+/** @param {import('./place').Env} [env] @returns {Promise<Found[]>} the fleets that have their socket in its usual place */
+async function listFleets (env = process.env) {
+  const found = await Promise.all(allSockets(env).map(hail))
+  return found.filter(fleet => fleet !== null)
+}
+
+/**
+ * The fleet that is meant: by its name, by the path of its socket, or the only one there is.
+ *
+ * @param {{ name?: string | null, control?: string | null }} which
+ * @param {import('./place').Env} [env]
+ * @returns {Promise<Found>}
+ * @throws {RecycleError} RECYCLE_NO_FLEET, RECYCLE_NO_ANSWER, RECYCLE_SEVERAL_FLEETS
+ */
+async function findFleet ({ name, control }, env = process.env) {
+  if (control) {
+    const client = await connect(path.resolve(control))
+    client.close()
+    const { name, pid, app } = /** @type {NonNullable<Client['hello']>} */ (client.hello)
+    return { name, pid, app, path: path.resolve(control) }
+  }
+  if (name) {
+    const found = await Promise.all(controlFolders(env).map(folder => hail(socketIn(folder, name))))
+    const fleet = found.find(fleet => fleet !== null)
+    if (fleet) return fleet
+  }
+  const running = await listFleets(env)
+  const named = running.map(({ name, pid }) => `${name} (${pid === null ? 'does not answer' : `pid ${pid}`})`).join(', ')
+  if (name || running.length === 0) throw new RecycleError('RECYCLE_NO_FLEET', { name, running: named })
+  if (running.length > 1) throw new RecycleError('RECYCLE_SEVERAL_FLEETS', { running: named })
+  return running[0]
+}
+
+module.exports = { Client, connect, hail, listFleets, findFleet }

@@ -1,0 +1,74 @@
+'use strict'
+
+/**
+ * A fleet that runs elsewhere, as a drill needs it: it recycles slots and hears the journal through the control socket,
+ * and that is all it does. When the drill leaves, the fleet stays as it is.
+ */
+
+const { EventEmitter } = require('node:events')
+const { connect, findFleet } = require('../control/client')
+
+/** Emits `event` with every journal line, and `stopped` when the fleet has gone. */
+class RemoteFleet extends EventEmitter {
+  #size
+  #hasLeft = false
+  #hasServed = false
+  /** How many requests each worker had begun before the drill, by pid. @type {Map<number, number>} */
+  #before
+
+  /** @param {import('../control/client').Client} client @param {Record<string, any>} status */
+  constructor (client, { workers, totals }) {
+    super()
+    this.client = client
+    this.#size = totals.workers
+    this.#before = new Map(workers.map((/** @type {any} */ { pid, requests }) => [pid, requests]))
+    const gone = () => { if (!this.#hasLeft) this.emit('stopped', null) }
+    client.follow(line => {
+      if (line.event === 'fleet.scale') this.#size = line.to
+      if (line.event === 'worker.sample') this.#note(line)
+      this.emit('event', line)
+    }).then(gone, gone)
+  }
+
+  /**
+   * @param {{ name?: string | null, control?: string | null }} which
+   * @throws {import('../core/errors').RecycleError} RECYCLE_NO_FLEET, RECYCLE_NO_ANSWER, RECYCLE_SEVERAL_FLEETS
+   */
+  static async open (which) {
+    const client = await connect((await findFleet(which)).path)
+    return new RemoteFleet(client, await client.call('status'))
+  }
+
+  get size () {
+    return this.#size
+  }
+
+  async ready () {}
+
+  /** @param {number} slot */
+  async recycle (slot) {
+    const { done: [line] } = await this.client.call('recycle', { target: slot })
+    return line
+  }
+
+  /** Whether its workers have begun requests since the drill came. */
+  async hasServed () {
+    if (this.#hasServed) return true
+    const { workers } = await this.client.call('status')
+    for (const worker of workers) this.#note(worker)
+    return this.#hasServed
+  }
+
+  /** @param {Record<string, any>} worker */
+  #note ({ pid, requests }) {
+    this.#hasServed ||= requests > (this.#before.get(pid) ?? 0)
+  }
+
+  /** Leaves. It stops nothing. */
+  async stop () {
+    this.#hasLeft = true
+    this.client.close()
+  }
+}
+
+module.exports = { RemoteFleet }

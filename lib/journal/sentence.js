@@ -1,0 +1,121 @@
+'use strict'
+
+/** The journal's events as sentences for people: what the log says, and `recycle tail`. */
+
+const util = require('node:util')
+const { formatSize, formatTime } = require('../core/units')
+
+/** @typedef {Record<string, any>} Line */
+
+/** @type {Record<string, (line: Line) => string | null>} */
+const SENTENCES = {
+  'fleet.start': l => `recycle ${l.pid} starts ${l.options.workers} workers of ${l.app}`,
+  'fleet.reload': () => 'rolling reload',
+  'fleet.scale': l => `scaling from ${l.from} to ${l.to} workers`,
+  'fleet.admin': l => `metrics, health and a live page on ${l.url}`,
+  'fleet.stopping': () => 'stopping',
+  'fleet.stop': l => `stopped after ${l.recycles} recycles`,
+  'fleet.failed': l => l.error,
+  'fleet.warning': l => WARNINGS[l.warning]?.(l) ?? l.warning,
+  'worker.spawn': l => `spawned ${who(l)}`,
+  'worker.standby': l => `standing by ${who(l)} in ${formatTime(l.readyMs)}`,
+  'worker.ready': l => `ready ${who(l)} in ${formatTime(l.readyMs)}`,
+  'worker.condemn': l => `over budget ${who(l)}: ${because(l)}`,
+  'worker.reprieve': l => `${who(l)} stays in service`,
+  'worker.aside': l => `out of rotation ${who(l)} to ${l.deed === 'collect' ? 'collect its garbage' : 'write a heap snapshot'}: ${l.connections} connections, ${l.inFlight} in flight`,
+  'worker.back': l => `back in rotation ${who(l)} after ${formatTime(l.asideMs)}, ${l.moved} connections moved${l.why ? `; nothing was done: ${l.why}` : ''}`,
+  collected: l => `collected slot ${l.slot} (${l.pid}): ${sizes(l)}, heap ${formatSize(l.heapUsedBefore)} → ${formatSize(l.heapUsedAfter)} in ${formatTime(l.pauseMs)}${l.isEnough === false ? '; not enough' : ''}`,
+  heapdump: l => `heap snapshot of ${who(l)}: ${l.file}, ${formatSize(l.bytes)} in ${formatTime(l.pauseMs)}`,
+  cpuprofile: l => `CPU profile of ${who(l)}: ${l.file}, ${formatTime(l.tookMs)}`,
+  'worker.wish': l => `${who(l)} asks to be recycled${l.wish ? `: ${l.wish}` : ''}`,
+  'worker.drain': l => `draining ${who(l)}: ${l.connections} connections, ${l.inFlight} in flight`,
+  'worker.retire': l => `retired ${who(l)}`,
+  'worker.crash': l => `crashed ${who(l)}: ${l.signal ?? `code ${l.code}`}, ${l.inFlight} in flight`,
+  'worker.unready': l => `no ${l.slot === null ? 'standby' : `replacement for slot ${l.slot}`}: ${l.why}; ${l.slot === null ? '' : 'the old worker stays, '}next try in ${formatTime(l.nextTryMs)}`,
+  recycled: l => `recycled slot ${l.slot}, ${l.oldPid} → ${l.pid} (${l.reason}): ${account(l)} in ${formatTime(l.drainMs)}, ${sizes(l)}`,
+  scaled: l => `scaled slot ${l.slot} away: ${account(l)}`,
+  stopped: l => `stopped ${l.slot === null ? 'a standby' : `slot ${l.slot}`}: ${account(l)}`
+}
+
+/** @type {Record<string, (line: Line) => string>} */
+const WARNINGS = {
+  'fresh-over-budget': l => `slot ${l.slot}: a fresh worker already has ${formatSize(l.bytes)}, more than its budget of ${formatSize(l.softBytes)}; raise --max-rss: until then workers are recycled ever more slowly`,
+  'rollout-stopped': l => `the reload is stopped: ${l.failures} replacements in a row did not become ready; the old workers stay in service`,
+  descriptors: l => `${l.connections} connections of the ${l.capacity} that the descriptors of ${l.workers} workers allow; from there on clients wait in the kernel's queue: raise the hard limit (ulimit -Hn, LimitNOFILE=) or add workers`,
+  'no-handoff': l => `connections of ${l.key} cannot be moved on this Node, which lacks ${l.missing}: they are drained by Connection: close`
+}
+
+const LOUD = ['worker.crash', 'worker.unready', 'fleet.warning', 'fleet.failed']
+const QUIET = ['worker.sample']
+
+/** What a terminal would obey, as an escape: an app may say what it likes. @param {string} text */
+function plain (text) {
+  return text.replace(/\p{Cc}/gu, char => `\\u{${/** @type {number} */ (char.codePointAt(0)).toString(16)}}`)
+}
+
+/** Lines that are for machines alone. @param {Line} line */
+function isQuiet (line) {
+  return QUIET.includes(line.event)
+}
+
+/** @param {Line} line @param {{ colors?: boolean }} [how] @returns {string} the local time and the sentence, in colour by its level */
+function prettyLine (line, { colors = false } = {}) {
+  // Whoever called has looked at the stream; newer Nodes would look at stdout, whichever it is.
+  const paint = (/** @type {Parameters<typeof util.styleText>[0]} */ style, /** @type {string} */ text) =>
+    colors ? util.styleText(style, text, { validateStream: false }) : text
+  const time = new Date(line.t).toTimeString().slice(0, 8)
+  const text = plain(sentence(line))
+  const level = levelOf(line)
+  return `${paint('dim', time)} ${level === 'info' ? text : paint(level === 'error' ? 'red' : 'yellow', text)}`
+}
+
+/** @param {Line} line */
+function sentence (line) {
+  return SENTENCES[line.event]?.(line) ?? line.event
+}
+
+/** @param {Line} line @returns {'info' | 'warn' | 'error'} */
+function levelOf (line) {
+  if (line.cut > 0 || line.event === 'fleet.failed') return 'error'
+  return LOUD.includes(line.event) ? 'warn' : 'info'
+}
+
+/** @param {Line} l */
+function who (l) {
+  return `${l.slot === null ? 'standby' : `slot ${l.slot}`} (${l.pid})`
+}
+
+/** @param {Line} l */
+function because (l) {
+  switch (l.reason) {
+    case 'rss':
+    case 'hard-rss':
+      return `${l.metric.toUpperCase()} ${formatSize(l.bytes)} of ${formatSize(l.reason === 'rss' ? l.softBytes : l.hardBytes)} (${l.reason})`
+    case 'requests':
+      return `${l.requests} requests`
+    case 'age':
+      return `${formatTime(l.ageMs)} in service`
+    case 'stuck':
+      return `its event loop has been stuck for ${formatTime(l.silentMs)}`
+    default:
+      return l.reason
+  }
+}
+
+/** @param {Line} l */
+function account (l) {
+  const parts = [`${l.cut} cut`, `${l.moved} moved`]
+  if (l.finished) parts.push(`${l.finished} finished`)
+  if (l.closedAfterResponse) parts.push(`${l.closedAfterResponse} closed after a response`)
+  if (l.closedIdle) parts.push(`${l.closedIdle} closed idle`)
+  if (l.unacked) parts.push(`${l.unacked} unacknowledged`)
+  if (l.lost) parts.push('it gave no account of itself')
+  return parts.join(', ')
+}
+
+/** @param {Line} l */
+function sizes (l) {
+  return l.rssBefore === null || l.rssAfter === null ? 'RSS unknown' : `RSS ${formatSize(l.rssBefore)} → ${formatSize(l.rssAfter)}`
+}
+
+module.exports = { sentence, prettyLine, levelOf, isQuiet }

@@ -1,0 +1,95 @@
+'use strict'
+
+/* global document, EventSource */
+
+const { h } = require('../../../report/page/browser/element.cjs')
+const { whole, size, plural } = require('../../../report/page/browser/format.cjs')
+const { masthead, tile } = require('../../../report/page/browser/masthead.cjs')
+const tables = require('../../../report/page/browser/tables.cjs')
+const { LiveCharts } = require('./live-charts.cjs')
+const { State } = require('./state.cjs')
+const { Workers } = require('./workers.cjs')
+
+const AGAIN_MS = 5000
+
+const page = document.getElementById('page')
+const link = h('span.link', { role: 'status' }, [h('i'), h('span', {}, ['connecting'])])
+const top = h('div')
+const charts = new LiveCharts()
+const workers = new Workers()
+const history = h('div')
+let state = new State()
+let shownHistory = ''
+
+page.replaceChildren(top, charts.element, workers.element, history)
+document.addEventListener('visibilitychange', draw)
+connect()
+
+function connect () {
+  const source = new EventSource('events')
+  source.addEventListener('picture', ({ data }) => {
+    state = new State()
+    say('on', 'live')
+    take(data)
+  })
+  source.addEventListener('news', ({ data }) => take(data))
+  source.addEventListener('end', () => {
+    source.close()
+    say('off', 'the fleet has stopped')
+    setTimeout(connect, AGAIN_MS) // another may come under the same address
+  })
+  source.addEventListener('error', () => {
+    if (link.className !== 'link off') say('off', 'not connected')
+    if (source.readyState === EventSource.CLOSED) setTimeout(connect, AGAIN_MS) // by itself it does not try again
+  })
+}
+
+function say (how, text) {
+  link.className = `link ${how}`
+  link.lastChild.textContent = text
+  page.classList.toggle('stale', how === 'off')
+}
+
+function take (data) {
+  state.add(JSON.parse(data))
+  draw()
+}
+
+function draw () {
+  if (document.hidden || state.about === null) return
+  const { report } = state
+  document.title = `${report.verdict.text} – recycle`
+  const slots = new Set(state.workers.map(({ slot }) => slot)).size
+  const head = masthead({ ...report, workers: slots, from: report.startedAt }, 'live')
+  head.querySelector('.brand').append(link)
+  top.replaceChildren(head, tiles(report))
+  charts.show(state)
+  workers.show(state)
+  showHistory(report)
+}
+
+function tiles ({ recycles, moved, cut, crashes, inFlightAtCrashes, byReason }) {
+  const { workers, series } = state
+  const sum = name => workers.reduce((total, worker) => total + (worker[name] ?? 0), 0)
+  const ready = workers.filter(worker => worker.state === 'ready').length
+  const reasons = Object.entries(byReason).sort((a, b) => b[1] - a[1]).slice(0, 3).map(([reason, count]) => `${whole(count)} ${reason}`).join(', ')
+  return h('dl.tiles', {}, [
+    tile('Ready', whole(ready), ready < workers.length ? `of ${plural(workers.length, 'worker')}` : null),
+    tile('Requests/s', whole(series.client.at(-1)?.perSecond ?? null), `${whole(sum('inFlight'))} in flight`),
+    tile('Connections', whole(sum('connections'))),
+    tile('RSS', size(sum('rssBytes')), 'of all workers'),
+    tile('Recycles', whole(recycles), reasons),
+    tile('Moved', whole(moved), 'connections, to a sibling'),
+    tile('Cut', whole(cut), 'by the supervisor', cut > 0),
+    tile('Crashes', whole(crashes), crashes > 0 ? `${plural(inFlightAtCrashes, 'request')} in flight` : null, crashes > 0)
+  ])
+}
+
+/** The tables of what was, made anew when there is more of it. */
+function showHistory (report) {
+  const latestFirst = { ...report, recycleEvents: [...report.recycleEvents].reverse(), crashEvents: [...report.crashEvents].reverse() }
+  const shown = JSON.stringify([report.recycleEvents.map(({ id }) => id), report.crashEvents.length])
+  if (shown === shownHistory) return
+  shownHistory = shown
+  history.replaceChildren(...[tables.crashes(latestFirst), tables.recycles(latestFirst)].filter(part => part !== null))
+}

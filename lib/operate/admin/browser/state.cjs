@@ -1,0 +1,60 @@
+'use strict'
+
+/**
+ * The picture as this page has it: the parts that came, put together, and of the past no more than the window.
+ */
+class State {
+  /** By slot. @type {Map<number, { t: number, bytes: number, budget: number | null }[]>} */
+  #memory = new Map()
+  #traffic = []
+  #recycleEvents = []
+  #crashEvents = []
+  #startedAt = Infinity
+  t = 0
+  about = null
+  workers = []
+
+  add ({ t, about, workers, memory, traffic, recycleEvents, crashEvents }) {
+    Object.assign(this, { t, about, workers })
+    for (const { slot, points } of memory) this.#memory.set(slot, byTime([...this.#memory.get(slot) ?? [], ...points]))
+    this.#traffic.push(...traffic)
+    this.#recycleEvents.push(...recycleEvents)
+    this.#crashEvents.push(...crashEvents)
+    const from = t - about.windowMs
+    const isRecent = item => item.t > from
+    for (const [slot, points] of this.#memory) {
+      const recent = points.filter(isRecent)
+      if (recent.length > 0) this.#memory.set(slot, recent)
+      else this.#memory.delete(slot)
+    }
+    this.#traffic = this.#traffic.filter(isRecent)
+    this.#recycleEvents = this.#recycleEvents.filter(isRecent)
+    this.#crashEvents = this.#crashEvents.filter(isRecent)
+  }
+
+  /** What the report's charts take. */
+  get report () {
+    return { ...this.about, ...this.range, drops: [], recycleEvents: this.#recycleEvents, recycleEventsOmitted: 0, dropped: null, crashEvents: this.#crashEvents, crashEventsOmitted: 0 }
+  }
+
+  get series () {
+    return {
+      client: this.#traffic,
+      memory: [...this.#memory].sort(([a], [b]) => a - b).map(([slot, points]) => ({ slot, points }))
+    }
+  }
+
+  /** The window, or less of it where there is no more; a minute at least. */
+  get range () {
+    for (const { t } of [...[...this.#memory.values()].map(points => points[0]), ...this.#traffic.slice(0, 1)]) {
+      this.#startedAt = Math.min(this.#startedAt, t)
+    }
+    return { from: Math.max(this.t - this.about.windowMs, Math.min(this.#startedAt, this.t - 60_000)), to: this.t }
+  }
+}
+
+function byTime (points) {
+  return points.sort((a, b) => a.t - b.t)
+}
+
+module.exports = { State }

@@ -1,0 +1,43 @@
+'use strict'
+
+/**
+ * Whether enough workers are ready. Enough is what the fleet is meant to have less `maxUnavailable`, counted by slots: one
+ * that is recycled, with its replacement ready first, is ready throughout. A slot that was added counts once it has been
+ * ready, so that scaling up does no harm; one that is scaled away counts no more at once. Who is aside on purpose, and
+ * comes back, is not missed as long as somebody serves.
+ */
+
+class Health {
+  #intended
+
+  /** @param {import('../control-verbs').Supervised} supervisor */
+  constructor (supervisor) {
+    this.supervisor = supervisor
+    this.#intended = supervisor.options.workers
+  }
+
+  /** @param {Record<string, any>} line of the journal */
+  hear (line) {
+    if (line.event === 'fleet.scale') this.#intended = Math.min(this.#intended, line.to)
+    if (line.event === 'worker.ready') this.#intended = Math.max(this.#intended, this.#slotsThatAre('ready'))
+  }
+
+  /** @returns {{ isReady: boolean, text: string }} */
+  readiness () {
+    const { isStopping, options: { maxUnavailable } } = this.supervisor
+    if (isStopping) return { isReady: false, text: 'not ready: the fleet is stopping' }
+    const ready = this.#slotsThatAre('ready')
+    const needed = Math.max(1, this.#intended - maxUnavailable - this.#slotsThatAre('aside'))
+    const isReady = ready >= needed
+    return { isReady, text: `${isReady ? 'ready' : 'not ready'}: ${ready} of ${this.#intended} workers are, ${needed} must be` }
+  }
+
+  /** @param {string} which */
+  #slotsThatAre (which) {
+    /** @type {{ state: string, slot: number }[]} */
+    const workers = this.supervisor.status().workers
+    return new Set(workers.filter(({ state }) => state === which).map(({ slot }) => slot)).size
+  }
+}
+
+module.exports = { Health }

@@ -1,0 +1,137 @@
+'use strict'
+
+/**
+ * `--admin`: what the fleet is doing, over HTTP.
+ *
+ *     /          a live page, fed by /events (server-sent events)
+ *     /metrics   for Prometheus
+ *     /healthz   the supervisor works
+ *     /readyz    enough workers are ready, and no stop has begun
+ *     /status    JSON, as `recycle status --json` prints it
+ *
+ * It reads the supervisor's lines and status, and can do nothing to the fleet.
+ */
+
+const { RecycleError } = require('../../core/errors')
+const { Health } = require('./health')
+const { Metrics } = require('./metrics')
+const { renderLivePage } = require('./page')
+const { Picture } = require('./picture')
+const { createServer, answer } = require('./server')
+const { Stream } = require('./stream')
+
+const TICK_MS = 1000
+
+/**
+ * @param {import('../control-verbs').Supervised} supervisor not started yet, or just so
+ * @param {{ admin: { host: string, port: number }, adminAllowRemote: boolean }} options
+ * @returns {Promise<{ url: string, close: () => Promise<void> }>}
+ * @throws {RecycleError} RECYCLE_ADMIN
+ */
+async function openAdmin (supervisor, { admin, adminAllowRemote }) {
+  const health = new Health(supervisor)
+  const metrics = new Metrics()
+  const picture = new Picture()
+  const stream = new Stream()
+  /** @type {ReturnType<typeof renderLivePage> | undefined} */
+  let page
+
+  const server = createServer({
+    '/': response => {
+      page ??= renderLivePage()
+      answer(response, 200, page.html, {
+        'content-type': 'text/html; charset=utf-8',
+        'content-security-policy': `${page.policy}; frame-ancestors 'none'`,
+        'referrer-policy': 'no-referrer'
+      })
+    },
+    '/events': response => {
+      if (stream.isFull) return answer(response, 503, 'too many pages are open\n')
+      const now = Date.now()
+      const { workers } = supervisor.status()
+      stream.send('news', picture.news(now, workers)) // else they would be news to the new one as well
+      stream.add(response, 'picture', picture.whole(now, workers))
+    },
+    '/metrics': async response => answer(response, 200, await metrics.render(supervisor.status()), { 'content-type': metrics.contentType }),
+    '/healthz': response => answer(response, 200, 'ok\n'),
+    '/readyz': response => {
+      const { isReady, text } = health.readiness()
+      answer(response, isReady ? 200 : 503, `${text}\n`)
+    },
+    '/status': response => answer(response, 200, `${JSON.stringify(supervisor.status())}\n`, { 'content-type': 'application/json' })
+  }, { host: admin.host, isPublic: adminAllowRemote })
+
+  // Nothing that goes wrong here may reach the supervisor, which calls it.
+  const guarded = (/** @type {(...args: any[]) => void} */ listener) => (/** @type {any[]} */ ...args) => {
+    try {
+      listener(...args)
+    } catch (error) {
+      process.emitWarning(/** @type {Error} */ (error))
+    }
+  }
+  const hear = guarded(line => {
+    for (const room of [health, metrics, picture]) room.hear(line)
+  })
+  const look = guarded(() => {
+    const now = Date.now()
+    const { workers } = supervisor.status()
+    metrics.look(workers)
+    picture.look(now, workers)
+    if (stream.isIdle) picture.catchUp()
+    else stream.send('news', picture.news(now, workers))
+  })
+
+  supervisor.on('event', hear)
+  const url = await listen(server, admin).catch(error => {
+    supervisor.removeListener('event', hear)
+    throw error
+  })
+  const ticker = setInterval(look, TICK_MS).unref()
+  supervisor.announce('fleet.admin', { url })
+  return {
+    url,
+    close: () => new Promise(resolve => {
+      clearInterval(ticker)
+      supervisor.removeListener('event', hear)
+      look()
+      stream.send('end', {})
+      stream.end()
+      server.close(() => resolve())
+      server.closeIdleConnections()
+      setImmediate(() => server.closeAllConnections())
+    })
+  }
+}
+
+/**
+ * @param {import('node:http').Server} server
+ * @param {{ host: string, port: number }} admin
+ * @returns {Promise<string>} its URL
+ */
+function listen (server, { host, port }) {
+  return new Promise((resolve, reject) => {
+    server.once('error', (/** @type {NodeJS.ErrnoException} */ error) => {
+      reject(new RecycleError('RECYCLE_ADMIN', { address: addressOf(host, port), why: WHY[error.code ?? ''] ?? error.message }))
+    })
+    server.listen({ host, port }, () => {
+      server.on('error', () => {}) // accept() failed: out of descriptors; who comes waits in the queue
+      const bound = /** @type {import('node:net').AddressInfo} */ (server.address())
+      resolve(`http://${addressOf(host, bound.port)}`)
+    })
+  })
+}
+
+/** @type {Record<string, string>} */
+const WHY = {
+  EADDRINUSE: 'somebody listens there already',
+  EACCES: 'this user may not listen there',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  ENOTFOUND: 'there is no host of that name'
+}
+
+/** @param {string} host @param {number} port */
+function addressOf (host, port) {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+module.exports = { openAdmin }

@@ -1,0 +1,217 @@
+'use strict'
+
+/**
+ * The fleet as Prometheus reads it, in seconds, bytes and ratios. Everything comes from the journal's lines as they are
+ * written and from the supervisor's status; no worker is asked anything.
+ */
+
+const { setImmediate: turn } = require('node:timers/promises')
+const { Registry, Counter, Gauge, Histogram } = require('prom-client')
+const { version } = require('../../../package.json')
+const { Growth } = require('./growth')
+
+/** @typedef {Record<string, any>} Line @typedef {Record<string, any>} Worker as status() has it */
+
+const REASONS = ['rss', 'hard-rss', 'requests', 'age', 'stuck', 'asked', 'reload']
+const COLLECT_REASONS = ['rss', 'hard-rss', 'asked']
+const STATES = ['spawning', 'standby', 'ready', 'aside', 'draining']
+const BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
+const GC_KINDS = /** @type {const} */ ([['scavenge', 'scavenges'], ['mark_sweep', 'markSweeps']])
+
+/** Of the worker that serves a slot. @type {[name: string, help: string, value: (worker: Worker) => number | null | undefined][]} */
+const OF_WORKER = [
+  ['resident_bytes', 'Resident set size (RSS) of the worker in service.', worker => worker.rssBytes],
+  ['proportional_bytes', 'Proportional set size (PSS): shared pages divided among the processes that share them. As last read.', worker => worker.pssBytes],
+  ['unique_bytes', 'Unique set size (USS): private pages, what ending the worker would free. As last read.', worker => worker.ussBytes],
+  ['budget_bytes', 'Soft memory budget of the worker, jitter included.', worker => worker.budgetBytes],
+  ['event_loop_utilization_ratio', 'Share of time in which the event loop was busy, since the last beat.', worker => worker.elu],
+  ['event_loop_lag_seconds', 'Longest event-loop delay since the last beat.', worker => seconds(worker.loopLagMs)]
+]
+
+/** Of all workers in a slot, those that are leaving included. @type {[name: string, help: string, value: (worker: Worker) => number][]} */
+const OF_SLOT = [
+  ['connections', 'Open connections.', worker => worker.connections],
+  ['requests_in_flight', 'Requests begun whose response is not closed.', worker => worker.inFlight]
+]
+
+class Metrics {
+  #registry = new Registry()
+  #growth = new Growth()
+  /** @type {Promise<string> | null} */
+  #rendering = null
+
+  contentType = this.#registry.contentType
+
+  #build = this.#gauge('build_info', 'Always 1; the labels are what runs.', ['version', 'node_version'])
+  #workers = this.#gauge('workers', 'Workers by state.', ['state'])
+  #slots = this.#gauge('slots', 'Workers that the fleet is to have.')
+  #recycles = this.#counter('recycles_total', 'Workers that were replaced, by reason.', ['reason'])
+  #collections = this.#counter('collections_total', 'Workers that were taken out of rotation to collect their garbage, by reason.', ['reason'])
+  #failures = this.#counter('replacements_failed_total', 'Replacements that did not become ready.')
+  #crashes = this.#counter('worker_crashes_total', 'Workers that left without being asked to.')
+  #accounts = {
+    cut: this.#counter('connections_cut_total', 'Connections that a drain ended with something in flight.'),
+    moved: this.#counter('connections_moved_total', 'Connections that a sibling took over from a worker that was leaving.'),
+    takenBack: this.#counter('connections_taken_back_total', 'Connections that no sibling took, and that the leaving worker served to the end.'),
+    unacked: this.#counter('connections_unacknowledged_total', 'Connections handed over of which nobody knows what became.')
+  }
+
+  #ready = this.#histogram('worker_ready_duration_seconds', "From a worker's spawn until it was ready.")
+  #drain = this.#histogram('drain_duration_seconds', "From a drain's begin until the worker had nothing left.")
+  #recycle = this.#histogram('recycle_duration_seconds', 'From the spawn of a replacement until the old worker was gone.')
+  #ofWorker = OF_WORKER.map(([name, help, value]) => ({ gauge: this.#gauge(`worker_${name}`, help, ['slot']), value }))
+  #ofSlot = OF_SLOT.map(([name, help, value]) => ({ gauge: this.#gauge(`worker_${name}`, help, ['slot']), value }))
+  #requests = this.#counter('worker_requests_total', 'Requests begun, over all workers that the slot has had.', ['slot'])
+  #gcPauses = this.#counter('worker_gc_pauses_total', 'Pauses for garbage collection.', ['slot', 'kind'])
+  #gcSeconds = this.#counter('worker_gc_pause_seconds_total', 'Time spent in pauses for garbage collection.', ['slot', 'kind'])
+  #gcLongest = this.#gauge('worker_gc_longest_pause_seconds', 'Longest pause for garbage collection since the last beat.', ['slot', 'kind'])
+
+  constructor () {
+    this.#build.set({ version, node_version: process.version }, 1)
+    for (const reason of REASONS) this.#recycles.inc({ reason }, 0)
+    for (const reason of COLLECT_REASONS) this.#collections.inc({ reason }, 0)
+  }
+
+  /** @param {Line} line of the journal */
+  hear (line) {
+    this.#handlers[line.event]?.(line)
+  }
+
+  /** @type {Readonly<Record<string, (line: Line) => void>>} */
+  #handlers = Object.freeze({
+    'worker.sample': line => this.#count(line),
+    'worker.ready': ({ readyMs }) => this.#ready.observe(readyMs / 1000),
+    'worker.unready': () => this.#failures.inc(),
+    'worker.retire': line => this.#bury(line),
+    'worker.crash': line => {
+      this.#bury(line)
+      this.#crashes.inc()
+    },
+    recycled: line => {
+      this.#recycles.inc({ reason: line.reason })
+      this.#recycle.observe(line.tookMs / 1000)
+      this.#account(line)
+    },
+    collected: ({ reason }) => this.#collections.inc({ reason }),
+    scaled: line => this.#account(line),
+    stopped: line => this.#account(line)
+  })
+
+  /** Takes note of what the workers have counted, some of whom may be gone at the next look. @param {Worker[]} workers */
+  look (workers) {
+    for (const worker of workers) this.#count(worker)
+  }
+
+  /**
+   * The text of a scrape, a metric at a time, with turns of the loop in between. Whoever asks while it is being made gets
+   * the same.
+   *
+   * @param {{ workers: Worker[], totals: { workers: number } }} status
+   * @returns {Promise<string>}
+   */
+  render (status) {
+    this.#rendering ??= this.#render(status).finally(() => { this.#rendering = null })
+    return this.#rendering
+  }
+
+  /** @param {{ workers: Worker[], totals: { workers: number } }} status */
+  async #render ({ workers, totals }) {
+    this.look(workers)
+    this.#slots.set(totals.workers)
+    for (const state of STATES) this.#workers.set({ state }, workers.filter(worker => worker.state === state).length)
+    this.#show(workers)
+    let text = ''
+    for (const { name } of this.#registry.getMetricsAsArray()) {
+      text += `${await this.#registry.getSingleMetricAsString(name)}\n\n`
+      await turn()
+    }
+    return text
+  }
+
+  /** @param {Worker[]} workers */
+  #show (workers) {
+    for (const { gauge } of [...this.#ofWorker, ...this.#ofSlot]) gauge.reset()
+    this.#gcLongest.reset()
+    for (const [slot, inService] of inServiceBySlot(workers)) {
+      for (const { gauge, value } of this.#ofWorker) {
+        const figure = value(inService)
+        if (typeof figure === 'number') gauge.set({ slot }, figure)
+      }
+      for (const [kind, key] of GC_KINDS) {
+        const longest = seconds(gcOf(inService)?.[key]?.longestMs)
+        if (longest !== null) this.#gcLongest.set({ slot, kind }, longest)
+      }
+    }
+    for (const worker of workers.filter(isInSlot)) {
+      for (const { gauge, value } of this.#ofSlot) gauge.inc({ slot: worker.slot }, value(worker))
+    }
+  }
+
+  /** @param {Record<string, any>} worker its status, or a line that says what it has counted so far */
+  #count (worker) {
+    const { slot, pid, requests } = worker
+    if (!isInSlot(worker)) return
+    this.#requests.inc({ slot }, this.#growth.of(pid, 'requests', requests))
+    const gc = gcOf(worker)
+    if (!gc) return
+    for (const [kind, key] of GC_KINDS) {
+      this.#gcPauses.inc({ slot, kind }, this.#growth.of(pid, `${kind} pauses`, gc[key]?.count))
+      this.#gcSeconds.inc({ slot, kind }, this.#growth.of(pid, `${kind} seconds`, seconds(gc[key]?.totalMs) ?? 0))
+    }
+  }
+
+  /** @param {Line} line the worker's last */
+  #bury (line) {
+    this.#count(line)
+    this.#growth.forget(line.pid)
+  }
+
+  /** @param {Line} line */
+  #account (line) {
+    this.#drain.observe(line.drainMs / 1000)
+    for (const [name, counter] of Object.entries(this.#accounts)) counter.inc(line[name])
+  }
+
+  /** @param {string} name @param {string} help @param {string[]} [labelNames] */
+  #gauge (name, help, labelNames = []) {
+    return new Gauge({ name: `recycle_${name}`, help, labelNames, registers: [this.#registry] })
+  }
+
+  /** @param {string} name @param {string} help @param {string[]} [labelNames] */
+  #counter (name, help, labelNames = []) {
+    return new Counter({ name: `recycle_${name}`, help, labelNames, registers: [this.#registry] })
+  }
+
+  /** @param {string} name @param {string} help */
+  #histogram (name, help) {
+    return new Histogram({ name: `recycle_${name}`, help, buckets: BUCKETS, registers: [this.#registry] })
+  }
+}
+
+/** @param {Worker[]} workers @returns {Map<number, Worker>} who serves each slot, else who is in it */
+function inServiceBySlot (workers) {
+  /** @type {Map<number, Worker>} */
+  const found = new Map()
+  for (const worker of workers.filter(isInSlot)) {
+    const other = found.get(worker.slot)
+    if (!other || (other.state !== 'ready' && worker.state === 'ready')) found.set(worker.slot, worker)
+  }
+  return found
+}
+
+/** A standby waits without one. @param {Worker} worker */
+function isInSlot ({ slot }) {
+  return typeof slot === 'number'
+}
+
+/** @param {Record<string, any>} worker @returns {Record<string, { count: number, totalMs: number, longestMs: number }> | null} */
+function gcOf (worker) {
+  return worker.gc ?? null
+}
+
+/** @param {number | null | undefined} ms */
+function seconds (ms) {
+  return typeof ms === 'number' ? ms / 1000 : null
+}
+
+module.exports = { Metrics }

@@ -1,0 +1,171 @@
+'use strict'
+
+/**
+ * What the live page shows: the last minutes of each slot's memory and of the traffic, recycles and crashes, and where
+ * everybody stands. It keeps what a page needs that is just being opened, and gives out what is new since the last time.
+ *
+ * @typedef {{ t: number, bytes: number, budget: number | null }} Point
+ *
+ * @typedef {object} Moment the fleet at one time
+ * @property {number} t
+ * @property {number} perSecond requests begun since the moment before
+ * @property {number | null} lagMs the longest delay of any worker's event loop
+ *
+ * @typedef {object} Part of the picture; a page puts one to the other
+ * @property {number} t now, ms since the epoch
+ * @property {Record<string, any>} about sums and what the fleet is
+ * @property {Record<string, any>[]} workers as status() has them
+ * @property {{ slot: number, points: Point[] }[]} memory
+ * @property {Moment[]} traffic
+ * @property {ReturnType<typeof import('../../report/figures').shownEvent>[]} recycleEvents
+ * @property {import('../../report/audit').CrashEvent[]} crashEvents
+ */
+
+const { Audit } = require('../../report/audit')
+const { shownEvent } = require('../../report/figures')
+const { verdictOf } = require('../../report/verdict')
+const { Growth } = require('./growth')
+
+const WINDOW_MS = 10 * 60_000
+const MOST_POINTS = 6000 // over all slots
+const MOST_EVENTS = 500 // of each kind
+const ENDS = ['recycled', 'scaled', 'stopped']
+
+class Picture {
+  /** By slot. @type {Map<number, Point[]>} */
+  #memory = new Map()
+  /** @type {Moment[]} */
+  #traffic = []
+  #growth = new Growth()
+  #requests = 0
+  #lookedAt = 0
+  /** @type {number | null} */
+  #startedAt = null
+  #audit = new Audit({ add () {} }, { add: (slot, t, bytes, budget) => this.#addPoint(slot, { t, bytes, budget }) }, () => {}, MOST_EVENTS)
+  /** What has come since it was last given out; it may be of before, for a sample is as old as the look that took it. */
+  #fresh = nothing()
+
+  /** @param {number} windowMs how far back it goes */
+  constructor (windowMs = WINDOW_MS) {
+    this.windowMs = windowMs
+  }
+
+  /** @param {Record<string, any>} line of the journal */
+  hear (line) {
+    this.#audit.handlers[line.event]?.(line)
+    if (line.event === 'fleet.start') this.#startedAt = line.t
+    if (ENDS.includes(line.event)) this.#fresh.recycles++
+    if (line.event === 'worker.crash') this.#fresh.crashes++
+    if (typeof line.requests === 'number') this.#requests += this.#growth.of(line.pid, 'requests', line.requests)
+    if (line.event === 'worker.retire' || line.event === 'worker.crash') this.#growth.forget(line.pid)
+  }
+
+  /** @param {number} now @param {Record<string, any>[]} workers */
+  look (now, workers) {
+    for (const { pid, requests } of workers) this.#requests += this.#growth.of(pid, 'requests', requests)
+    const elapsedMs = now - this.#lookedAt
+    if (this.#lookedAt > 0 && elapsedMs > 0) {
+      const lags = workers.map(({ loopLagMs }) => loopLagMs).filter(lag => typeof lag === 'number')
+      const moment = { t: now, perSecond: this.#requests / elapsedMs * 1000, lagMs: lags.length > 0 ? Math.max(...lags) : null }
+      this.#traffic.push(moment)
+      this.#fresh.traffic.push(moment)
+    }
+    this.#requests = 0
+    this.#lookedAt = now
+    this.#trim(now - this.windowMs)
+  }
+
+  /** All of it. @param {number} now @param {Record<string, any>[]} workers @returns {Part} */
+  whole (now, workers) {
+    return this.#part(now, workers, { memory: this.#memory, traffic: this.#traffic, recycles: this.#audit.events.items.length, crashes: this.#audit.crashEvents.items.length })
+  }
+
+  /** What is new since the last call. @param {number} now @param {Record<string, any>[]} workers @returns {Part} */
+  news (now, workers) {
+    const part = this.#part(now, workers, this.#fresh)
+    this.catchUp()
+    return part
+  }
+
+  /** Whatever there is by now is no news. */
+  catchUp () {
+    this.#fresh = nothing()
+  }
+
+  /** @param {number} now @param {Record<string, any>[]} workers @param {ReturnType<typeof nothing>} what */
+  #part (now, workers, { memory, traffic, recycles, crashes }) {
+    const { events, crashEvents } = this.#audit
+    const from = now - this.windowMs
+    return {
+      t: now,
+      about: this.#about(),
+      workers,
+      memory: [...memory].sort(([a], [b]) => a - b).map(([slot, points]) => ({ slot, points })),
+      traffic,
+      recycleEvents: last(events.items, recycles).filter(({ t }) => t > from).map(shownEvent),
+      crashEvents: last(crashEvents.items, crashes).filter(({ t }) => t > from)
+    }
+  }
+
+  #about () {
+    const { fleet, recycles, crashes, inFlightAtCrashes, totals, byReason } = this.#audit
+    const { moved, cut } = totals
+    return {
+      ...fleet,
+      startedAt: this.#startedAt,
+      windowMs: this.windowMs,
+      verdict: verdictOf({ requests: null, dropped: null, recycles, cut, crashes, inFlightAtCrashes }),
+      recycles,
+      crashes,
+      inFlightAtCrashes,
+      moved,
+      cut,
+      byReason: Object.fromEntries(byReason)
+    }
+  }
+
+  /** @param {number} slot @param {Point} point */
+  #addPoint (slot, point) {
+    const points = pointsOf(this.#memory, slot)
+    const finestMs = this.windowMs * this.#memory.size / MOST_POINTS
+    let at = points.length
+    while (at > 0 && points[at - 1].t > point.t) at--
+    if (at === points.length && at > 0 && point.t - points[at - 1].t < finestMs) return
+    points.splice(at, 0, point)
+    pointsOf(this.#fresh.memory, slot).push(point)
+  }
+
+  /** @param {number} from */
+  #trim (from) {
+    for (const [slot, points] of this.#memory) {
+      drop(points, from)
+      if (points.length === 0) this.#memory.delete(slot)
+    }
+    drop(this.#traffic, from)
+  }
+}
+
+/** @param {{ t: number }[]} items @param {number} from */
+function drop (items, from) {
+  let count = 0
+  while (count < items.length && items[count].t < from) count++
+  if (count > 0) items.splice(0, count)
+}
+
+/** @param {Map<number, Point[]>} bySlot @param {number} slot */
+function pointsOf (bySlot, slot) {
+  const points = bySlot.get(slot) ?? []
+  bySlot.set(slot, points)
+  return points
+}
+
+/** @template Item @param {readonly Item[]} items @param {number} count @returns {Item[]} */
+function last (items, count) {
+  return count > 0 ? items.slice(-count) : []
+}
+
+function nothing () {
+  return { memory: /** @type {Map<number, Point[]>} */ (new Map()), traffic: /** @type {Moment[]} */ ([]), recycles: 0, crashes: 0 }
+}
+
+module.exports = { Picture }

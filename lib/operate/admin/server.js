@@ -1,0 +1,100 @@
+'use strict'
+
+/**
+ * A small HTTP server beside the fleet, in the primary: it answers GET on a few paths and refuses everything else at
+ * little cost. Whatever clients do, they take no more than a few connections, for a few seconds; none of them keeps the
+ * process alive.
+ *
+ * @typedef {import('node:http').IncomingMessage} Request @typedef {import('node:http').ServerResponse} Response
+ * @typedef {Record<string, (response: Response) => void | Promise<void>>} Routes by path
+ */
+
+const http = require('node:http')
+const { isLoopback } = require('../../core/loopback')
+
+const MAX_CONNECTIONS = 64
+const LIMITS = Object.freeze({
+  maxHeaderSize: 8192,
+  headersTimeout: 3000,
+  requestTimeout: 3000,
+  keepAliveTimeout: 5000,
+  connectionsCheckingInterval: 500,
+  insecureHTTPParser: false
+})
+const SILENT_MS = 15_000 // on a connection, in either direction
+
+/**
+ * @param {Routes} routes
+ * @param {{ host: string, isPublic: boolean }} about `host`: what it is to listen on; `isPublic`: it may be reached by any name
+ * @returns {http.Server} not listening yet
+ */
+function createServer (routes, { host, isPublic }) {
+  const server = http.createServer(LIMITS, (request, response) => {
+    response.on('error', () => response.destroy())
+    const refusal = refuse(request, routes, { host, isPublic })
+    if (refusal) return answer(response, refusal.status, refusal.text, refusal.headers)
+    const route = async () => routes[pathOf(request)](response)
+    route().catch(error => {
+      process.emitWarning(error)
+      if (response.headersSent) response.destroy()
+      else answer(response, 500, 'something went wrong here\n')
+    })
+  })
+  server.maxConnections = MAX_CONNECTIONS
+  server.timeout = SILENT_MS
+  server.on('checkContinue', (request, response) => answer(response, 417, 'no body is taken here\n', { connection: 'close' }))
+  server.on('connection', socket => socket.unref())
+  server.unref()
+  return server
+}
+
+/** @param {Response} response @param {number} status @param {string} text @param {Record<string, string>} [headers] */
+function answer (response, status, text, headers = {}) {
+  response.writeHead(status, {
+    'content-type': 'text/plain; charset=utf-8',
+    'content-length': Buffer.byteLength(text),
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    ...headers
+  })
+  response.end(text)
+}
+
+/**
+ * @param {Request} request @param {Routes} routes @param {{ host: string, isPublic: boolean }} about
+ * @returns {{ status: number, text: string, headers?: Record<string, string> } | null}
+ */
+function refuse (request, routes, { host, isPublic }) {
+  if (!isPublic && !isOurName(request.headers.host, host)) {
+    return { status: 421, text: 'this server is asked by the name of this machine alone, such as localhost\n' }
+  }
+  if (Number(request.headers['content-length'] ?? 0) > 0 || request.headers['transfer-encoding'] !== undefined) {
+    return { status: 413, text: 'no body is taken here\n', headers: { connection: 'close' } }
+  }
+  if (!Object.hasOwn(routes, pathOf(request))) return { status: 404, text: `there is nothing here; there is ${Object.keys(routes).join(', ')}\n` }
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    return { status: 405, text: 'this can be read, and nothing else\n', headers: { allow: 'GET, HEAD' } }
+  }
+  return null
+}
+
+/**
+ * A page of elsewhere can have its own name resolve to this machine, and then read what is here as if it were its own
+ * (DNS rebinding); but it cannot ask by another name.
+ *
+ * @param {string | undefined} asked the Host header
+ * @param {string} host what the server listens on
+ */
+function isOurName (asked, host) {
+  if (asked === undefined) return true // HTTP/1.0; browsers always say it
+  const name = /^(?:\[(?<v6>[^\]]+)\]|(?<name>[^:]+))(?::\d*)?$/.exec(asked)?.groups
+  const given = name?.v6 ?? name?.name ?? ''
+  return isLoopback(given) || given.toLowerCase() === host.toLowerCase()
+}
+
+/** @param {Request} request */
+function pathOf ({ url = '' }) {
+  return url.split('?', 1)[0]
+}
+
+module.exports = { createServer, answer }

@@ -1,0 +1,136 @@
+'use strict'
+
+/**
+ * One client of the control socket. Whatever it sends, it gets an answer or is closed; it can neither fill the fleet's
+ * memory nor keep a verb from its end.
+ */
+
+const { Lines, encode, readRequest, writeError } = require('../control/protocol')
+const { RecycleError } = require('../core/errors')
+const { VERBS } = require('./control-verbs')
+
+/**
+ * @typedef {object} Limits
+ * @property {number} lineBytes of a request
+ * @property {number} lineMs from a line's first byte to its last
+ * @property {number} idleMs without anything under way
+ * @property {number} underWay requests at a time
+ * @property {number} unreadBytes that wait for the client to read them
+ */
+
+/** @type {Limits} */
+const LIMITS = { lineBytes: 64 * 1024, lineMs: 5000, idleMs: 5 * 60_000, underWay: 16, unreadBytes: 1024 * 1024 }
+
+class Connection {
+  #lines
+  #leaving = new AbortController()
+  /** @type {Set<Promise<void>>} */
+  #underWay = new Set()
+  /** @type {NodeJS.Timeout | undefined} */
+  #deadline
+
+  /**
+   * @param {import('node:net').Socket} socket
+   * @param {{ supervisor: import('./control-verbs').Supervised, recent: import('./control-recent').Recent, limits?: Partial<Limits> }} rooms
+   */
+  constructor (socket, { supervisor, recent, limits }) {
+    this.socket = socket
+    this.supervisor = supervisor
+    this.recent = recent
+    this.limits = { ...LIMITS, ...limits }
+    this.#lines = new Lines(this.limits.lineBytes)
+    socket.on('data', chunk => this.#read(/** @type {Buffer} */ (chunk)))
+    socket.on('error', () => {}) // its close follows
+    socket.on('close', () => {
+      clearTimeout(this.#deadline)
+      this.#leaving.abort()
+    })
+    this.#await()
+  }
+
+  /** @param {Record<string, any>} message */
+  say (message) {
+    const { socket } = this
+    if (socket.destroyed || socket.writableEnded) return
+    if (socket.writableLength > this.limits.unreadBytes) socket.destroy() // it does not read
+    else socket.write(encode(message))
+  }
+
+  /** Closes it once what is under way has been answered and read; when the time is up in any case. @param {number} ms */
+  async end (ms) {
+    const { socket } = this
+    const timer = setTimeout(() => socket.destroy(), ms)
+    const closed = new Promise(resolve => socket.once('close', resolve))
+    await Promise.race([Promise.all(this.#underWay), closed])
+    socket.end(() => socket.destroy())
+    if (!socket.destroyed) await closed
+    clearTimeout(timer)
+  }
+
+  /** @param {Buffer} chunk */
+  #read (chunk) {
+    const wasHalf = this.#lines.isHalf
+    const { lines, isTooLong } = this.#lines.push(chunk)
+    for (const line of lines) this.#take(line)
+    if (isTooLong) this.#cutOff(`a line has more than ${this.limits.lineBytes} bytes`)
+    else if (lines.length > 0 || !wasHalf) this.#await()
+  }
+
+  /** Arms the deadline for what is to come next. */
+  #await () {
+    clearTimeout(this.#deadline)
+    const { lineMs, idleMs } = this.limits
+    if (this.#lines.isHalf) this.#deadline = setTimeout(() => this.#cutOff(`half a line, and no more for ${lineMs} ms`), lineMs)
+    else if (this.#underWay.size === 0) this.#deadline = setTimeout(() => this.#cutOff(`not a word for ${idleMs} ms`), idleMs)
+  }
+
+  /** @param {string} line */
+  #take (line) {
+    let request
+    try {
+      request = readRequest(line)
+      if (!Object.hasOwn(VERBS, request.verb)) throw new RecycleError('RECYCLE_BAD_REQUEST', { why: `there is no verb ${JSON.stringify(request.verb.slice(0, 40))}`, id: request.id })
+      if (this.#underWay.size >= this.limits.underWay) throw new RecycleError('RECYCLE_BAD_REQUEST', { why: `${this.limits.underWay} requests are under way already`, id: request.id })
+    } catch (error) {
+      return this.say({ id: /** @type {RecycleError} */ (error).details.id ?? null, error: writeError(error) })
+    }
+    const answered = this.#answer(request).finally(() => {
+      this.#underWay.delete(answered)
+      this.#await()
+    })
+    this.#underWay.add(answered)
+  }
+
+  /** @param {ReturnType<typeof readRequest>} request */
+  async #answer ({ id, verb, args }) {
+    const begun = setImmediate(() => this.say({ id, ok: true })) // what is refused at once has been refused by then
+    const say = (/** @type {Record<string, any>} */ message) => {
+      if (!isBegun) this.say({ id, ok: true })
+      isBegun = true
+      clearImmediate(begun)
+      this.say({ id, ...message })
+    }
+    let isBegun = false
+    try {
+      const result = await VERBS[verb](this.supervisor, args, progress => say({ progress }), {
+        recent: this.recent,
+        onEvent: event => say({ event }),
+        signal: this.#leaving.signal
+      })
+      say({ result: result ?? null })
+    } catch (error) {
+      clearImmediate(begun)
+      this.say({ id, error: writeError(error) })
+    }
+  }
+
+  /** @param {string} why */
+  #cutOff (why) {
+    const { socket } = this
+    this.say({ id: null, error: writeError(new RecycleError('RECYCLE_CUT_OFF', { why })) })
+    socket.removeAllListeners('data').pause()
+    socket.end(() => socket.destroy())
+  }
+}
+
+module.exports = { Connection }

@@ -1,0 +1,109 @@
+'use strict'
+
+/** What `recycle ls` and `recycle status` show, as text. */
+
+const util = require('node:util')
+const { formatSize, formatTime } = require('../core/units')
+const { layOut } = require('../report/grid')
+
+const MIB = 1024 ** 2
+const BAR_WIDTH = 10
+const NEAR = 0.8
+
+/**
+ * @typedef {Record<string, any>} Worker as supervisor.status() says it
+ * @typedef {{ title: string, left?: boolean, cell: (worker: Worker) => string, dispensable?: number }} Column `dispensable`: left out, the
+ *   lowest first, where the terminal is too narrow
+ */
+
+/** @type {Column[]} */
+const COLUMNS = [
+  { title: 'slot', cell: ({ slot }) => shown(slot) },
+  { title: 'pid', cell: ({ pid }) => shown(pid) },
+  { title: 'state', left: true, cell: ({ state }) => state },
+  { title: 'age', cell: ({ ageMs }) => formatTime(ageMs), dispensable: 4 },
+  { title: 'memory', left: true, cell: worker => bar(worker) },
+  { title: 'RSS MiB', left: true, cell: ({ rssBytes, budgetBytes }) => budgetBytes === null ? mib(rssBytes) : `${mib(rssBytes)} of ${mib(budgetBytes)}` },
+  { title: 'PSS', cell: ({ pssBytes }) => mib(pssBytes), dispensable: 1 },
+  { title: 'USS', cell: ({ ussBytes }) => mib(ussBytes), dispensable: 2 },
+  { title: 'CPU', cell: ({ cpuPercent }) => cpuPercent === null ? '–' : `${cpuPercent}%` },
+  { title: 'ELU', cell: ({ elu }) => elu.toFixed(2), dispensable: 3 },
+  { title: 'conns', cell: ({ connections }) => short(connections) },
+  { title: 'flight', cell: ({ inFlight }) => short(inFlight) },
+  { title: 'requests', cell: ({ requests }) => short(requests) },
+  { title: 'recycles', left: true, cell: ({ recycles, lastReason }) => `${recycles}${lastReason ? ` ${lastReason}` : ''}` }
+]
+
+/**
+ * @param {Record<string, any>} status
+ * @param {{ width?: number, colors?: boolean }} [how]
+ * @returns {string} lines, each with its end
+ */
+function formatStatus ({ name, pid, app, workers, totals }, { width = Infinity, colors = false } = {}) {
+  const paint = (/** @type {Parameters<typeof util.styleText>[0]} */ style, /** @type {string} */ text) =>
+    colors ? util.styleText(style, text, { validateStream: false }) : text
+  const rss = workers.reduce((/** @type {number} */ sum, /** @type {Worker} */ { rssBytes }) => sum + (rssBytes ?? 0), 0)
+  const [heading, ...lines] = fit(workers.some((/** @type {Worker} */ w) => w.budgetBytes !== null) ? COLUMNS : COLUMNS.filter(({ title }) => title !== 'memory'), workers, width)
+  return [
+    `${paint('bold', name)}  pid ${pid}  ${app}`,
+    `${totals.ready} of ${count(totals.workers, 'worker')} ready, ${formatSize(rss)} RSS, ${count(totals.recycles, 'recycle')}`,
+    '',
+    paint('dim', heading),
+    ...lines.map((line, i) => line.replace(bar(workers[i]), text => paint(colorOf(workers[i]), text)))
+  ].map(line => `${line}\n`).join('')
+}
+
+/** @param {Column[]} columns @param {Worker[]} workers @param {number} width @returns {string[]} the heading and a line for each */
+function fit (columns, workers, width) {
+  const lines = layOut(columns, workers.map(worker => columns.map(({ cell }) => cell(worker))), width)
+  const [first] = columns.filter(({ dispensable }) => dispensable).sort((a, b) => Number(a.dispensable) - Number(b.dispensable))
+  return first && lines.some(line => line.length > width) ? fit(columns.filter(column => column !== first), workers, width) : lines
+}
+
+/**
+ * @param {Record<string, any>[]} fleets
+ * @param {{ width?: number }} [how]
+ * @returns {string} lines, each with its end
+ */
+function formatFleets (fleets, { width = Infinity } = {}) {
+  const rows = fleets.map(({ name, pid, app, totals, rssBytes }) => totals === null
+    ? [name, shown(pid), 'does not answer', '–', '–', app ?? '–']
+    : [name, shown(pid), `${totals.ready} of ${totals.workers}`, formatSize(rssBytes), short(totals.recycles), app])
+  const lines = layOut([{ title: 'name', left: true }, { title: 'pid' }, { title: 'ready', left: true }, { title: 'RSS' }, { title: 'recycles' }, { title: 'app', left: true }], rows, width)
+  return lines.map(line => `${line.length > width ? `${line.slice(0, width - 1)}…` : line}\n`).join('')
+}
+
+/** RSS against its budget. @param {Worker} worker @param {number} [width] */
+function bar ({ rssBytes, budgetBytes }, width = BAR_WIDTH) {
+  if (rssBytes === null || budgetBytes === null) return '–'
+  const filled = Math.min(width, Math.round(rssBytes / budgetBytes * width))
+  return '█'.repeat(filled) + '░'.repeat(width - filled)
+}
+
+/** @param {Worker} worker @returns {'red' | 'yellow' | 'green'} */
+function colorOf ({ rssBytes, budgetBytes }) {
+  if (rssBytes > budgetBytes) return 'red'
+  return rssBytes >= NEAR * budgetBytes ? 'yellow' : 'green'
+}
+
+/** @param {number | null} value */
+function shown (value) {
+  return value === null ? '–' : `${value}`
+}
+
+/** @param {number | null} bytes */
+function mib (bytes) {
+  return bytes === null ? '–' : `${Math.round(bytes / MIB)}`
+}
+
+/** @param {number} value */
+function short (value) {
+  return value < 100_000 ? `${value}` : Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 0 }).format(value)
+}
+
+/** @param {number} n @param {string} what */
+function count (n, what) {
+  return `${n} ${what}${n === 1 ? '' : 's'}`
+}
+
+module.exports = { formatStatus, formatFleets, bar, colorOf, mib, short, count }

@@ -1,0 +1,185 @@
+'use strict'
+
+/**
+ * The verbs of the control socket, as one table: verb → async function (supervisor, args, progress, client). What a verb
+ * returns is the client's `result`, what it throws the client's `error`. It goes on when the client leaves.
+ *
+ *     status    {}                        → what supervisor.status() says
+ *     recycle   { target }                → { done: lines, failed: [{ slot, code, message }] }; a slot, a pid or all
+ *     gc        { target }                → the same; a slot or all
+ *     heapdump  { target, file?, then? }  → the journal's line; a slot; file: absolute; then: "recycle"
+ *     cpuprofile { target, durationMs?, file? } → the journal's line; a slot
+ *     reload    {}                        → { recycled: lines }
+ *     scale     { workers }               → { from, to }; workers: 4, "+1" or "-1"
+ *     stop      { now? }                  → { stopped: lines }
+ *     follow    { last? }                 → events until the fleet's end; last: so many of those before
+ *
+ * `progress` is given { done, of, line? }: how far it is, and the line of the journal that says so.
+ */
+
+const path = require('node:path')
+const { RecycleError } = require('../core/errors')
+
+/**
+ * @typedef {Record<string, any>} Line
+ * @typedef {(progress: { done: number, of: number, line?: Line }) => void} Progress
+ *
+ * @typedef {object} Asking the client, for those who need more of it
+ * @property {import('./control-recent').Recent} recent
+ * @property {(line: Line) => void} onEvent
+ * @property {AbortSignal} signal aborted when it leaves
+ *
+ * @typedef {import('node:events').EventEmitter & {
+ *   name: string, spawner: { app: string }, size: number, isStopping: boolean, status: () => any, recycle: (slot: number) => Promise<Line>,
+ *   gc: (slot: number) => Promise<Line>, heapdump: (slot: number, how: { file?: string, then?: 'recycle' }) => Promise<Line>,
+ *   cpuprofile: (slot: number, how: { durationMs?: number, file?: string }) => Promise<Line>, reload: () => Promise<void>,
+ *   scale: (workers: number) => Promise<void>, stop: (how?: { now?: boolean }) => Promise<void>
+ * } & Record<string, any>} Supervised a supervisor, as far as it is needed here
+ */
+
+/** @type {Record<string, (supervisor: Supervised, args: Record<string, any>, progress: Progress, asking: Asking) => Promise<any>>} */
+const VERBS = {
+  status: async supervisor => supervisor.status(),
+  recycle: (supervisor, { target }, progress) => each(slotsOf(supervisor, target, true), slot => supervisor.recycle(slot), progress),
+  gc: (supervisor, { target }, progress) => each(slotsOf(supervisor, target, false), slot => supervisor.gc(slot), progress),
+  async heapdump (supervisor, { target, file, then }) {
+    if (then !== undefined && then !== 'recycle') throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'then', given: then, accepts: 'recycle' })
+    return supervisor.heapdump(slotOf(supervisor, target), { file: fileOf(file), then })
+  },
+  cpuprofile: async (supervisor, { target, durationMs, file }) => supervisor.cpuprofile(slotOf(supervisor, target), { durationMs, file: fileOf(file) }),
+  reload,
+  scale,
+  stop,
+  follow
+}
+
+/**
+ * Does something to several slots at once; how many get their turn at a time, the supervisor knows.
+ *
+ * @param {number[]} slots
+ * @param {(slot: number) => Promise<Line>} verb
+ * @param {Progress} progress
+ */
+async function each (slots, verb, progress) {
+  /** @type {Line[]} */
+  const done = []
+  /** @type {{ slot: number, code: string, message: string }[]} */
+  const failed = []
+  await Promise.all(slots.map(async slot => {
+    try {
+      const line = await verb(slot)
+      done.push(line)
+      progress({ done: done.length, of: slots.length, line })
+    } catch (error) {
+      if (slots.length === 1) throw error
+      const { code = '', message } = /** @type {NodeJS.ErrnoException} */ (error)
+      failed.push({ slot, code, message })
+    }
+  }))
+  return { done, failed }
+}
+
+/** @param {Supervised} supervisor @param {{}} args @param {Progress} progress */
+async function reload (supervisor, args, progress) {
+  const of = supervisor.size
+  const recycled = await during(supervisor, 'recycled', lines => progress({ done: Math.min(of, lines.length), of, line: lines.at(-1) }), () => supervisor.reload())
+  return { recycled }
+}
+
+/** @param {Supervised} supervisor @param {Record<string, any>} args @param {Progress} progress */
+async function scale (supervisor, { workers }, progress) {
+  const from = supervisor.size
+  const isRelative = /^[+-]\d+$/.test(String(workers))
+  const to = isRelative ? from + Number(workers) : typeof workers === 'string' && /^\d+$/.test(workers) ? Number(workers) : workers
+  if (isRelative && to < 1) throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'workers', given: workers, accepts: `a number that leaves at least 1 of the ${from}` })
+  const of = Math.abs(to - from)
+  await during(supervisor, to > from ? 'worker.ready' : 'scaled', lines => progress({ done: Math.min(of, lines.length), of, line: lines.at(-1) }), () => supervisor.scale(to))
+  return { from, to }
+}
+
+/** A stop during a stop joins it; only `now` hurries. @param {Supervised} supervisor @param {Record<string, any>} args @param {Progress} progress */
+async function stop (supervisor, { now = false }, progress) {
+  const of = supervisor.size
+  const joins = supervisor.isStopping && now !== true
+  const stopped = await during(supervisor, 'stopped', lines => progress({ done: lines.length, of, line: lines.at(-1) }), () => joins
+    ? new Promise(resolve => supervisor.once('stopped', () => resolve(undefined)))
+    : supervisor.stop({ now: now === true }))
+  return { stopped }
+}
+
+/** @param {Supervised} supervisor @param {Record<string, any>} args @param {Progress} progress @param {Asking} asking */
+async function follow (supervisor, { last = 0 }, progress, { recent, onEvent, signal }) {
+  if (!Number.isInteger(last) || last < 0) throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'last', given: last, accepts: 'a whole number' })
+  for (const line of recent.last(last)) onEvent(line)
+  supervisor.on('event', onEvent)
+  await new Promise(resolve => {
+    supervisor.once('stopped', resolve)
+    signal.addEventListener('abort', resolve, { once: true })
+    if (signal.aborted) resolve(undefined)
+  })
+  supervisor.removeListener('event', onEvent)
+}
+
+/**
+ * Collects the lines of the journal that say `event` while something lasts.
+ *
+ * @param {Supervised} supervisor
+ * @param {string} event
+ * @param {(lines: Line[]) => void} onLine
+ * @param {() => Promise<unknown>} deed
+ */
+async function during (supervisor, event, onLine, deed) {
+  /** @type {Line[]} */
+  const lines = []
+  const listen = (/** @type {Line} */ line) => {
+    if (line.event !== event) return
+    lines.push(line)
+    onLine(lines)
+  }
+  supervisor.on('event', listen)
+  try {
+    await deed()
+    return lines
+  } finally {
+    supervisor.removeListener('event', listen)
+  }
+}
+
+/**
+ * @param {Supervised} supervisor
+ * @param {unknown} target a slot, or "all"; else, where it may be one, a worker's pid
+ * @param {boolean} mayBePid
+ * @returns {number[]} slots
+ * @throws {RecycleError} RECYCLE_BAD_OPTION
+ */
+function slotsOf (supervisor, target, mayBePid) {
+  /** @type {{ slot: number, pid: number }[]} */
+  const workers = supervisor.status().workers.filter((/** @type {any} */ { slot }) => typeof slot === 'number')
+  const slots = [...new Set(workers.map(({ slot }) => slot))]
+  if (target === 'all') return slots
+  const number = /^\d+$/.test(String(target)) ? Number(target) : NaN
+  if (slots.includes(number)) return [number]
+  const slot = workers.find(({ pid }) => mayBePid && pid === number)?.slot
+  if (slot !== undefined) return [slot]
+  throw new RecycleError('RECYCLE_BAD_OPTION', {
+    option: 'the worker',
+    given: target,
+    accepts: `all, a slot (${slots.join(', ')})${mayBePid ? ` or a pid (${workers.map(({ pid }) => pid).join(', ')})` : ''}`
+  })
+}
+
+/** @param {Supervised} supervisor @param {unknown} target @returns {number} a slot @throws {RecycleError} RECYCLE_BAD_OPTION */
+function slotOf (supervisor, target) {
+  const slots = slotsOf(supervisor, 'all', false)
+  if (target !== 'all') return slotsOf(supervisor, target, false)[0]
+  throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'the worker', given: target, accepts: `a slot (${slots.join(', ')})` })
+}
+
+/** @param {unknown} file @returns {string | undefined} @throws {RecycleError} RECYCLE_BAD_OPTION for one that would be relative to the fleet's folder */
+function fileOf (file) {
+  if (file === undefined) return undefined
+  if (typeof file !== 'string' || !path.isAbsolute(file)) throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'file', given: file, accepts: 'an absolute path' })
+  return file
+}
+
+module.exports = { VERBS }

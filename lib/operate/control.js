@@ -1,0 +1,52 @@
+'use strict'
+
+/** The control socket of a running fleet: lets clients in, as many as there is room for, and tells them the end. */
+
+const net = require('node:net')
+const { version } = require('../../package.json')
+const { claim } = require('../control/claim')
+const { encode, writeError } = require('../control/protocol')
+const { RecycleError } = require('../core/errors')
+const { Connection } = require('./control-connection')
+const { Recent } = require('./control-recent')
+
+const MAX_CLIENTS = 32
+const LAST_WORDS_MS = 1000
+
+/**
+ * @param {import('./control-verbs').Supervised} supervisor
+ * @param {{ control: string | null, limits?: Partial<import('./control-connection').Limits> }} options
+ * @returns {Promise<{ path: string, close: () => Promise<void> }>}
+ * @throws {RecycleError} RECYCLE_CONTROL, RECYCLE_CONTROL_TAKEN
+ */
+async function openControl (supervisor, { control, limits }) {
+  const { name, spawner: { app } } = supervisor
+  const recent = new Recent(supervisor)
+  /** @type {Set<Connection>} */
+  const connections = new Set()
+  const server = net.createServer(socket => {
+    if (connections.size >= MAX_CLIENTS) return turnAway(socket)
+    const connection = new Connection(socket, { supervisor, recent, limits })
+    connections.add(connection)
+    socket.on('close', () => connections.delete(connection))
+    connection.say({ hello: { name, pid: process.pid, app, version } })
+  })
+  const path = await claim(server, { name, control })
+  server.on('error', () => {}) // accept() failed: out of descriptors; who comes waits in the queue
+  return {
+    path,
+    async close () {
+      server.close() // the socket's file goes with it
+      await Promise.all([...connections].map(connection => connection.end(LAST_WORDS_MS)))
+    }
+  }
+}
+
+/** @param {net.Socket} socket */
+function turnAway (socket) {
+  socket.on('error', () => {})
+  const error = writeError(new RecycleError('RECYCLE_CUT_OFF', { why: `it has ${MAX_CLIENTS} clients already` }))
+  socket.end(encode({ id: null, error }), () => socket.destroy())
+}
+
+module.exports = { openControl }

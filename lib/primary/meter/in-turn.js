@@ -1,0 +1,32 @@
+'use strict'
+
+/**
+ * Readings of smaps_rollup, a few at a time. A fleet's readings fall due together; begun in one turn of the loop, each
+ * would wake a thread that takes the processor away from the primary, and hold one of libuv's four, which file access
+ * and name look-ups need too.
+ */
+
+const AT_ONCE = 2
+
+let free = AT_ONCE
+/** @type {(() => void)[]} */
+const waiting = []
+
+/**
+ * @template T
+ * @param {() => Promise<T>} read
+ * @returns {Promise<T>} what it gives, when its turn has come
+ */
+async function inTurn (read) {
+  if (free > 0) free--
+  else await new Promise(resolve => waiting.push(() => resolve(undefined)))
+  try {
+    return await read()
+  } finally {
+    const next = waiting.shift()
+    if (next) next()
+    else free++
+  }
+}
+
+module.exports = { inTurn }

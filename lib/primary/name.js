@@ -1,0 +1,45 @@
+'use strict'
+
+/** What a fleet is called where nobody has said: after its app. */
+
+const fs = require('node:fs')
+const path = require('node:path')
+
+const SAYS_NOTHING = ['index', 'server', 'app', 'main', 'start', 'cluster', 'www', 'cli', 'mod']
+const MAX_LENGTH = 64
+
+/**
+ * @param {string} app absolute path
+ * @returns {string} the file's name, or where that says nothing the name in the nearest package.json, or else the
+ *   folder's; in the characters of --name
+ */
+function nameOfApp (app) {
+  const file = path.basename(app).replace(/(?<=.)\.[^.]*$/, '')
+  if (!SAYS_NOTHING.includes(file)) return tidy(file)
+  return tidy(nameInPackage(path.dirname(app)) ?? path.basename(path.dirname(app)))
+}
+
+/** @param {string} folder @returns {string | null} without its scope */
+function nameInPackage (folder) {
+  for (let at = folder; ; at = path.dirname(at)) {
+    const { name } = readPackage(path.join(at, 'package.json'))
+    if (typeof name === 'string' && name !== '') return name.replace(/^@[^/]*\//, '')
+    if (at === path.dirname(at)) return null
+  }
+}
+
+/** @param {string} file @returns {{ name?: unknown }} empty where there is none */
+function readPackage (file) {
+  try {
+    return Object(JSON.parse(fs.readFileSync(file, 'utf8')))
+  } catch {
+    return {}
+  }
+}
+
+/** @param {string} text */
+function tidy (text) {
+  return text.replace(/[^\w.-]+/g, '-').replace(/^[._-]+|-+$/g, '').slice(0, MAX_LENGTH) || 'app'
+}
+
+module.exports = { nameOfApp }

@@ -1,0 +1,67 @@
+'use strict'
+
+const fs = require('node:fs')
+const path = require('node:path')
+const t = require('tap')
+const { FIXTURES } = require('../support/fleet')
+const { controlRoom } = require('../support/control')
+
+t.test('a running fleet is drilled through its socket, and runs on', async t => {
+  const room = controlRoom(t)
+  const { port, child, events } = await room.start(2, ['--name', 'api', path.join(FIXTURES, 'plain.js')])
+  const url = `http://127.0.0.1:${port}/`
+  const folder = t.testdir()
+  const tmp = { TMPDIR: folder }
+  const out = path.join(folder, 'run.ndjson')
+  const QUICK = ['-c', '10', '--duration', '2s', '--recycle-every', '100ms']
+
+  await t.test('load, recycles, a run file with both witnesses, 0 dropped', async t => {
+    const { code, stdout, stderr } = await room.recycle(['drill', '--control', path.join(room.folder, 'api.sock'), '--url', url, '--out', out, ...QUICK], tmp)
+    t.equal(code, 0, stderr)
+    t.match(stdout, /^0 dropped of [\d,]+ requests over \d+ recycles?\n/)
+    const lines = fs.readFileSync(out, 'utf8').trimEnd().split('\n').map(line => JSON.parse(line))
+    const recycled = lines.filter(line => line.event === 'recycled')
+    t.ok(recycled.length > 0)
+    t.ok(recycled.every(line => line.reason === 'asked' && line.cut === 0))
+    t.ok(recycled.some(line => line.moved > 0))
+    t.match(lines.at(-1), { event: 'client.end', dropped: 0 })
+  })
+
+  await t.test('it is not stopped, and every recycle that was begun has been accounted for', async t => {
+    t.same(events.all('fleet.stopping'), [])
+    t.match(JSON.parse((await room.recycle(['status', '--json'])).stdout), { pid: child.pid, totals: { workers: 2, ready: 2, recycles: events.all('recycled').length } })
+    t.equal(events.all('recycled').length, fs.readFileSync(out, 'utf8').match(/"event":"recycled"/g)?.length)
+  })
+
+  await t.test('by its name; where something else answers, or nobody, it is inconclusive', async t => {
+    const other = await controlRoom(t).start(1, ['--control', 'none', path.join(FIXTURES, 'plain.js')])
+    t.match(await room.recycle(['drill', '--name', 'api', '--url', `http://127.0.0.1:${other.port}`, ...QUICK], tmp), { code: 2, stdout: '', stderr: /it is not this fleet that does\n$/ })
+    t.match(await room.recycle(['drill', '--name', 'api', '--url', 'http://127.0.0.1:9', ...QUICK], tmp), { code: 2, stdout: '', stderr: /there is no connection to http:\/\/127\.0\.0\.1:9/ })
+  })
+
+  await t.test('wrong usage: one sentence, exit 2, and the fleet is left alone', async t => {
+    const recycles = events.all('recycled').length
+    await Promise.all(/** @type {[string[], RegExp][]} */ ([
+      [['--name', 'api'], /the drill of a running fleet must be told by --url where the load goes/],
+      [['--name', 'api', '--url', url, '-w', '3'], /--workers is for a fleet that the drill starts; a running one has its options/],
+      [['--name', 'api', '--url', url, path.join(FIXTURES, 'plain.js')], /--name and --control are for the drill of a running fleet, which takes no app/],
+      [['--name', 'nope', '--url', url], /there is no fleet named "nope"; running: api \(pid \d+\)/]
+    ]).map(async ([args, sentence]) => {
+      const { code, stdout, stderr } = await room.recycle(['drill', ...args], tmp)
+      t.same({ code, stdout }, { code: 2, stdout: '' }, args.join(' '))
+      t.match(stderr, /^recycle drill: [^\n]*\n$/)
+      t.match(stderr, sentence)
+    }))
+    t.equal(events.all('recycled').length, recycles)
+    t.same(fs.readdirSync(folder), ['run.ndjson'], 'nothing is left behind')
+  })
+
+  await t.test('a fleet that is stopped meanwhile ends the drill', async t => {
+    const drilling = room.recycle(['drill', '--name', 'api', '--url', url, '-c', '5', '--duration', '60s', '--recycle-every', '100ms'], tmp)
+    await events.until('recycled', { count: events.all('recycled').length + 2 })
+    child.kill('SIGTERM')
+    const { code, stdout, stderr } = await drilling
+    t.ok([1, 2].includes(code ?? 0))
+    t.match(`${stdout}${stderr}`, /the fleet has stopped before the drill was over|refused/)
+  })
+})

@@ -1,0 +1,141 @@
+'use strict'
+
+/** Which fleet a verb is for: by name, by path, or the only one. */
+
+const fs = require('node:fs')
+const path = require('node:path')
+const t = require('tap')
+const { BIN, FIXTURES } = require('../support/fleet')
+const { controlRoom, shortFolder } = require('../support/control')
+const { runToEnd } = require('../support/processes')
+
+const PLAIN = path.join(FIXTURES, 'plain.js')
+const VERBS = [['status'], ['reload'], ['recycle', '0'], ['gc', '0'], ['scale', '+1'], ['stop'], ['tail']]
+
+t.test('no fleet: one sentence, exit 2; a list without any is no failure', async t => {
+  const room = controlRoom(t)
+  await Promise.all(VERBS.map(async verb => {
+    t.same(await room.recycle(verb), { code: 2, signal: null, stdout: '', stderr: 'recycle: no fleet is running\n' }, verb[0])
+  }))
+  t.same(await room.recycle(['status', '--name', 'api']), { code: 2, signal: null, stdout: '', stderr: 'recycle: there is no fleet named "api"; no fleet is running\n' })
+  t.same(await room.recycle(['ls']), { code: 0, signal: null, stdout: '', stderr: 'no fleet is running\n' })
+  t.same(await room.recycle(['ls', '--json']), { code: 0, signal: null, stdout: '[]\n', stderr: '' })
+  const nowhere = path.join(room.folder, 'x.sock')
+  t.match(await room.recycle(['stop', '--control', nowhere]), { code: 2, stdout: '', stderr: `recycle: no fleet answers on ${nowhere}: there is no such socket\n` })
+})
+
+t.test('two fleets', async t => {
+  const room = controlRoom(t)
+  const elsewhere = path.join(shortFolder(t), 'web')
+  const [api, web] = await Promise.all([
+    room.start(1, ['--name', 'api', PLAIN]),
+    room.start(1, ['--control', elsewhere, '--name', 'web', PLAIN])
+  ])
+  const nameOf = async (/** @type {string[]} */ args, /** @type {Record<string, string>} */ env = {}) => {
+    const { code, stdout, stderr } = await room.recycle([...args, '--json'], env)
+    t.same({ code, stderr }, { code: 0, stderr: '' })
+    return JSON.parse(stdout).name
+  }
+
+  await t.test('the only one in the usual place needs no name', async t => {
+    t.equal(await nameOf(['status']), 'api')
+  })
+
+  await t.test('one is named behind the verb, before it, as its argument, by its socket, or in the environment', async t => {
+    await Promise.all(/** @type {[string, string[], Record<string, string>?][]} */ ([
+      ['web', ['status', '--control', elsewhere]],
+      ['web', ['--control', elsewhere, 'status']],
+      ['web', ['status'], { RECYCLE_CONTROL: elsewhere }],
+      ['api', ['status', 'api']],
+      ['api', ['--name', 'api', 'status']],
+      ['api', ['status', '--name', 'api'], { RECYCLE_CONTROL: elsewhere }],
+      ['api', ['status'], { RECYCLE_NAME: 'api' }]
+    ]).map(async ([name, args, env]) => t.equal(await nameOf(args, env), name, args.join(' '))))
+    t.match(await room.recycle(['status', 'web']), { code: 2, stderr: `recycle: there is no fleet named "web"; running: api (pid ${api.child.pid})\n` })
+  })
+
+  await t.test('an option of recycle <app> before a verb is refused, for it would be for nothing', async t => {
+    t.match(await room.recycle(['-w', '2', 'stop']), { code: 2, stdout: '', stderr: /^recycle: --workers is an option of recycle <app>, not of recycle stop; [^\n]*\.\/stop\n$/ })
+  })
+
+  await t.test('several and none named: one sentence that lists them, exit 2', async t => {
+    const third = await room.start(1, ['--name', 'batch', PLAIN])
+    await Promise.all(VERBS.map(async verb => {
+      t.same(await room.recycle(verb), {
+        code: 2, signal: null, stdout: '', stderr: `recycle: several fleets are running: api (pid ${api.child.pid}), batch (pid ${third.child.pid}); say which by --name\n`
+      }, verb[0])
+    }))
+    const { stdout } = await room.recycle(['ls'])
+    t.match(stdout.split('\n'), [/^name +pid +ready +RSS +recycles +app$/, new RegExp(`^api +${api.child.pid} +1 of 1 .*plain\\.js$`), new RegExp(`^batch +${third.child.pid} `)])
+    t.match(JSON.parse((await room.recycle(['ls', '--json'])).stdout), [
+      { name: 'api', pid: api.child.pid, app: PLAIN, control: path.join(room.folder, 'api.sock'), rssBytes: Number, totals: { workers: 1, ready: 1 } },
+      { name: 'batch', pid: third.child.pid }
+    ])
+  })
+
+  await t.test('a fleet of a name that is taken is refused before it starts anything', async t => {
+    const second = await runToEnd([process.execPath, BIN, '--name', 'api', '--log', 'json', PLAIN], { env: room.env })
+    t.match(second, { code: 2, stdout: '', stderr: `recycle: the control socket ${path.join(room.folder, 'api.sock')} belongs to a running fleet, pid ${api.child.pid}; give this one a name of its own by --name\n` })
+    const third = await runToEnd([process.execPath, BIN, '--control', elsewhere, PLAIN], { env: room.env })
+    t.match(third, { code: 2, stderr: new RegExp(`pid ${web.child.pid}; give this one another path by --control\n$`) })
+    t.equal(await nameOf(['status', 'api']), 'api', 'it runs on')
+  })
+
+  await t.test('what a fleet that was killed leaves behind is no fleet, and is taken over', async t => {
+    const socket = path.join(room.folder, 'api.sock')
+    api.child.kill('SIGKILL')
+    await api.exited
+    t.ok(fs.lstatSync(socket).isSocket(), 'its socket is still there')
+    t.match(await room.recycle(['status', 'api']), { code: 2, stderr: /^recycle: there is no fleet named "api"; running: batch / })
+    const next = await room.start(1, ['--name', 'api', PLAIN])
+    t.match(JSON.parse((await room.recycle(['status', 'api', '--json'])).stdout), { name: 'api', pid: next.child.pid })
+    next.child.kill('SIGTERM')
+    t.match(await next.exited, { code: 0 })
+    t.notOk(fs.existsSync(socket), 'the socket goes with the fleet')
+  })
+
+  await t.test('a fleet that does not answer is in the list, and is not waited for', async t => {
+    web.child.kill('SIGSTOP')
+    t.teardown(() => web.child.kill('SIGCONT'))
+    t.match(await room.recycle(['status', '--control', elsewhere]), { code: 2, stderr: /^recycle: no fleet answers on [^\n]*: somebody listens there, and says nothing for 5000 ms\n$/ })
+  })
+})
+
+t.test('a fleet has its app\'s name, or that of its package or folder where the file\'s says nothing', async t => {
+  const room = controlRoom(t)
+  const dir = t.testdir({
+    'batch.js': fs.readFileSync(PLAIN, 'utf8'),
+    api: { 'package.json': '{"name":"@acme/api"}', dist: { 'server.js': fs.readFileSync(PLAIN, 'utf8') } }
+  })
+  for (const [app, name] of [['batch.js', 'batch'], ['api/dist/server.js', 'api']]) {
+    const { child, exited } = await room.start(1, [path.join(dir, app)])
+    t.same(fs.readdirSync(room.folder), [`${name}.sock`])
+    t.equal(fs.statSync(path.join(room.folder, `${name}.sock`)).mode & 0o777, 0o600)
+    t.equal(fs.statSync(room.folder).mode & 0o777, 0o700)
+    child.kill('SIGTERM')
+    await exited
+  }
+})
+
+t.test('--control none: no socket', async t => {
+  const room = controlRoom(t)
+  await room.start(1, ['--control', 'none', PLAIN])
+  t.notOk(fs.existsSync(room.folder))
+})
+
+t.test('a socket that cannot be opened: one sentence, exit 2, nothing started', async t => {
+  const room = controlRoom(t)
+  fs.symlinkSync(shortFolder(t), room.folder)
+  for (const [args, sentence] of /** @type {[string[], RegExp][]} */ ([
+    [[PLAIN], /cannot be opened: \S+sockets is a symbolic link\n$/],
+    [['--control', `/tmp/${'x'.repeat(110)}`, PLAIN], /cannot be opened: its path has 115 bytes, and the path of a unix socket has 107 at the most\n$/],
+    [['--control', '/no/such/folder/x', PLAIN], /cannot be opened: there is no such folder\n$/],
+    [['--control', PLAIN, PLAIN], /cannot be opened: it is there already, and is no socket\n$/]
+  ])) {
+    const { code, stdout, stderr } = await room.recycle(['--log', 'json', ...args])
+    t.equal(code, 2)
+    t.equal(stdout, '')
+    t.match(stderr, /^recycle: the control socket [^\n]*\n$/)
+    t.match(stderr, sentence)
+  }
+})

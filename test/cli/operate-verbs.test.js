@@ -1,0 +1,151 @@
+'use strict'
+
+/** What the verbs do to a fleet under load, and what they say and exit with. */
+
+const fs = require('node:fs')
+const path = require('node:path')
+const t = require('tap')
+const { FIXTURES } = require('../support/fleet')
+const { controlRoom } = require('../support/control')
+const { Load } = require('../support/load')
+
+const PLAIN = path.join(FIXTURES, 'plain.js')
+const WORKER_FIELDS = ['slot', 'pid', 'state', 'generation', 'ageMs', 'rssBytes', 'pssBytes', 'ussBytes', 'budgetBytes', 'cpuPercent', 'elu', 'connections', 'inFlight', 'requests', 'recycles', 'lastReason']
+
+t.test('a fleet under load', async t => {
+  const room = controlRoom(t)
+  const { port, child, events, exited } = await room.start(3, ['--name', 'api', '--max-rss', '400MiB', PLAIN])
+  const load = new Load({ port, connections: 10, thinkMs: 2 })
+  t.teardown(() => load.stop())
+  await load.after(50)
+  const status = async () => JSON.parse((await room.recycle(['status', '--json'])).stdout)
+
+  await t.test('status --json is one object of what supervisor.status() has', async t => {
+    await events.until('worker.ready', { count: 3 })
+    const { code, stdout, stderr } = await room.recycle(['status', '--json'])
+    t.same({ code, stderr }, { code: 0, stderr: '' })
+    t.match(stdout, /^\{[^\n]*\}\n$/)
+    const said = JSON.parse(stdout)
+    t.same(Object.keys(said), ['v', 'name', 'pid', 'app', 'workers', 'totals'])
+    t.match(said, { v: 1, name: 'api', pid: child.pid, app: PLAIN, totals: { workers: 3, ready: 3, recycles: 0 } })
+    t.same(said.workers.map((/** @type {any} */ { slot }) => slot), [0, 1, 2])
+    for (const worker of said.workers) {
+      t.same(WORKER_FIELDS.filter(field => !Object.hasOwn(worker, field)), [])
+      t.match(worker, { pid: Number, state: 'ready', rssBytes: Number, pssBytes: Number, ussBytes: Number, budgetBytes: Number, recycles: 0, lastReason: null })
+      t.ok(worker.ussBytes <= worker.pssBytes && worker.pssBytes < worker.rssBytes)
+    }
+    t.ok(said.workers.reduce((/** @type {number} */ sum, /** @type {any} */ { requests }) => sum + requests, 0) > 0)
+  })
+
+  await t.test('status is a table where nobody asks for JSON', async t => {
+    const { code, stdout } = await room.recycle(['status'])
+    t.equal(code, 0)
+    const lines = stdout.split('\n')
+    t.match(lines[0], `api  pid ${child.pid}  ${PLAIN}`)
+    t.match(lines[1], /^3 of 3 workers ready, [\d.]+ MiB RSS, 0 recycles$/)
+    t.match(lines[3], /^slot +pid +state +age +memory +RSS MiB +PSS +USS +CPU +ELU +conns +flight +requests +recycles$/)
+    for (const slot of [0, 1, 2]) t.match(lines[4 + slot], new RegExp(`^ +${slot} +\\d+ +ready +\\S+ +█+░+ +\\d+ of \\d+ `))
+    t.notMatch(stdout, /\x1b/) // eslint-disable-line no-control-regex
+  })
+
+  await t.test('recycle <slot>, <pid>, all', async t => {
+    const [before] = (await status()).workers
+    t.match(await room.recycle(['recycle', '0']), { code: 0, stdout: /^api: 1 worker replaced, 0 cut, \d+ moved\n$/, stderr: /^\d\d:\d\d:\d\d recycled slot 0, \d+ → \d+ \(asked\): 0 cut, [^\n]*\n$/ })
+    const [{ pid, recycles, lastReason }, { pid: pidOf1 }] = (await status()).workers
+    t.not(pid, before.pid)
+    t.match({ recycles, lastReason }, { recycles: 1, lastReason: 'asked' })
+    t.match(await room.recycle(['recycle', String(pidOf1)]), { code: 0, stdout: /^api: 1 worker replaced/ })
+    t.equal((await status()).workers[1].recycles, 1)
+    t.match(await room.recycle(['recycle', 'all']), { code: 0, stdout: /^api: 3 workers replaced, 0 cut, \d+ moved\n$/, stderr: /^(\S+ recycled slot \d[^\n]*\n){3}$/ })
+    t.equal((await status()).totals.recycles, 5)
+    t.match(await room.recycle(['recycle', '99']), { code: 2, stdout: '', stderr: /^recycle: the worker was given "99"; it takes all, a slot \(0, 1, 2\) or a pid \(\d+, \d+, \d+\)\n$/ })
+  })
+
+  await t.test('reload', async t => {
+    const pids = (await status()).workers.map((/** @type {any} */ { pid }) => pid)
+    t.match(await room.recycle(['reload']), { code: 0, stdout: /^api is reloaded: 3 workers replaced, 0 cut, \d+ moved\n$/, stderr: /^(\S+ recycled slot \d[^\n]*\(reload\)[^\n]*\n){3}$/ })
+    const { workers } = await status()
+    t.same(workers.filter((/** @type {any} */ { pid }) => pids.includes(pid)), [])
+  })
+
+  await t.test('scale to a number, up and down by one', async t => {
+    t.match(await room.recycle(['scale', '4']), { code: 0, stdout: 'api has 4 workers, 3 before\n' })
+    t.match(await room.recycle(['scale', '-1']), { code: 0, stdout: 'api has 3 workers, 4 before\n' })
+    t.match(await room.recycle(['scale', '+1']), { code: 0, stdout: 'api has 4 workers, 3 before\n' })
+    t.match(await room.recycle(['scale', '-1']), { code: 0, stdout: 'api has 3 workers, 4 before\n' })
+    t.match((await status()).totals, { workers: 3, ready: 3 })
+    t.match(await room.recycle(['scale', '-3']), { code: 2, stdout: '', stderr: 'recycle: workers was given "-3"; it takes a number that leaves at least 1 of the 3\n' })
+    t.match(await room.recycle(['scale', 'many']), { code: 2, stderr: 'recycle: workers was given "many"; it takes a whole number from 1 to 1024\n' })
+  })
+
+  await t.test('--no-wait exits as soon as the fleet has begun; what it refuses at once it refuses all the same', async t => {
+    const recycled = events.all('recycled').length
+    t.match(await room.recycle(['recycle', '2', '--no-wait']), { code: 0, stdout: 'api: recycle has begun\n', stderr: '' })
+    t.match(await events.until('recycled', { count: recycled + 1 }), { slot: 2, reason: 'asked' })
+    t.match(await room.recycle(['recycle', '99', '--no-wait']), { code: 2, stdout: '', stderr: /^recycle: the worker was given "99"/ })
+  })
+
+  const { requests, failures, sockets } = await load.stop()
+  t.same(failures, [], `of ${requests} requests`)
+  t.equal(sockets, 10, 'no client ever reconnected')
+
+  await t.test('stop waits for the end, tells it, and takes the socket away', async t => {
+    t.match(await room.recycle(['stop']), { code: 0, stdout: 'api has stopped, 0 cut, 0 moved\n', stderr: /^(\S+ stopped slot \d: [^\n]*\n){3}$/ })
+    t.match(await exited, { code: 0, signal: null })
+    t.same(fs.readdirSync(room.folder), [])
+  })
+})
+
+t.test('what fails says so, and exits 1', async t => {
+  const room = controlRoom(t)
+  const mood = path.join(t.testdir({ mood: 'well' }), 'mood')
+  const { events } = await room.start(3, ['--name', 'api', path.join(FIXTURES, 'by-mood.js')], { MOOD: mood })
+  fs.writeFileSync(mood, 'dies')
+  t.match(await room.recycle(['reload']), { code: 1, stdout: '', stderr: /^recycle: the reload was stopped after 3 replacements in a row [^\n]*\n$/ })
+  t.match(await room.recycle(['recycle', '1']), { code: 1, stdout: '', stderr: 'recycle: the replacement of slot 1 did not become ready: it exited with code 7\n' })
+  const { code, stdout, stderr } = await room.recycle(['recycle', 'all'])
+  t.equal(code, 1)
+  t.equal(stdout, 'api: 0 workers replaced, 0 cut, 0 moved\n')
+  t.match(stderr.split('\n').filter(Boolean).sort(), [0, 1, 2].map(slot => `recycle: slot ${slot}: the replacement of slot ${slot} did not become ready: it exited with code 7`))
+  t.match(await room.recycle(['reload']), { code: 1, stdout: '', stderr: /^recycle: the reload was stopped after 3 replacements in a row / }, 'also where each of them was condemned before')
+  t.same(events.all('worker.drain'), [], 'the old workers are in service')
+})
+
+t.test('stop during a stop joins it; --now cuts what is in flight', async t => {
+  const room = controlRoom(t)
+  const { port, events, exited } = await room.start(2, ['--name', 'api', PLAIN])
+  const load = new Load({ port, connections: 1, path: '/slow?ms=60000' })
+  await becomesBusy(room)
+  t.match(await room.recycle(['stop', '--no-wait']), { code: 0, stdout: 'api: stop has begun\n' })
+  const joined = room.recycle(['stop'])
+  await events.until('worker.drain', { count: 2 })
+  t.match(await room.recycle(['stop', '--no-wait']), { code: 0 })
+  t.notOk(events.all('stopped').some(line => line.cut > 0), 'nothing is cut by joining')
+  t.match(await room.recycle(['stop', '--now']), { code: 0, stdout: /^api has stopped, 1 cut, 0 moved\n$/ })
+  t.match(await joined, { code: 0, stdout: /^api has stopped, 1 cut, 0 moved\n$/ })
+  t.match(await exited, { code: 0 })
+  await load.stop()
+})
+
+t.test('a fleet that dies in the midst of a verb: one sentence, exit 1', async t => {
+  const room = controlRoom(t)
+  const { port, child } = await room.start(1, ['--name', 'api', PLAIN])
+  const load = new Load({ port, connections: 1, path: '/slow?ms=60000' })
+  await becomesBusy(room)
+  const asked = room.recycle(['recycle', '0'])
+  for (let isDraining = false; !isDraining;) {
+    const { workers } = JSON.parse((await room.recycle(['status', '--json'])).stdout)
+    isDraining = workers.some((/** @type {any} */ { state }) => state === 'draining')
+  }
+  child.kill('SIGKILL')
+  t.match(await asked, { code: 1, stdout: '', stderr: 'recycle: the fleet api has gone before it answered\n' })
+  load.isStopping = true
+})
+
+/** Resolves when the fleet has a request in flight. @param {ReturnType<typeof controlRoom>} room */
+async function becomesBusy (room) {
+  for (;;) {
+    const { workers } = JSON.parse((await room.recycle(['status', '--json'])).stdout)
+    if (workers.some((/** @type {any} */ { inFlight }) => inFlight > 0)) return
+  }
+}

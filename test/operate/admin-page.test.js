@@ -1,0 +1,191 @@
+'use strict'
+
+/** The live page, in a browser, of fleets that run. */
+
+const fs = require('node:fs')
+const path = require('node:path')
+const { chromium } = require('playwright-core')
+const t = require('tap')
+const { FIXTURES } = require('../support/fleet')
+const { Load } = require('../support/load')
+const { startAdmin } = require('../support/admin')
+
+const CHROMIUM = '/usr/bin/chromium'
+const ARGS = ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync']
+
+t.test('the live page', async t => {
+  if (!fs.existsSync(CHROMIUM)) throw new Error(`this test needs ${CHROMIUM}: apt-get install -y chromium`)
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGS })
+  t.teardown(() => browser.close())
+  const fleet = await startAdmin(t, 'plain.js', { workers: 2, maxRss: '200MiB' })
+  const { supervisor } = fleet
+  const load = new Load({ port: fleet.port, connections: 4, thinkMs: 400 })
+  t.teardown(() => load.stop())
+
+  async function open (t, url, how = {}) {
+    const context = await browser.newContext({ viewport: { width: 1200, height: 900 }, ...how })
+    t.teardown(() => context.close())
+    const page = await context.newPage()
+    const seen = { requests: [], errors: [], dialogs: 0 }
+    page.on('request', request => seen.requests.push(`${request.method()} ${request.url()}`))
+    page.on('pageerror', error => seen.errors.push(error.message))
+    page.on('console', message => { if (message.type() === 'error') seen.errors.push(message.text()) })
+    page.on('dialog', dialog => {
+      seen.dialogs++
+      dialog.dismiss()
+    })
+    await page.goto(url)
+    await page.waitForFunction(() => {
+      const plots = globalThis.document.querySelectorAll('.plot').length
+      return plots > 0 && plots === globalThis.document.querySelectorAll('.plot canvas').length
+    })
+    return { page, seen }
+  }
+
+  /** How many different colours each plot shows. */
+  const colours = page => page.$$eval('canvas', canvases => canvases.map(canvas => {
+    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
+    return new Set(new Uint32Array(data.buffer)).size
+  }))
+
+  const tile = (page, name) => page.locator('.tile', { has: page.getByText(name, { exact: true }) }).locator('dd').first().textContent()
+  /** The workers' table is drawn anew after everything else. */
+  const news = page => page.evaluate(() => new Promise(resolve => {
+    new globalThis.MutationObserver((_, observer) => {
+      observer.disconnect()
+      resolve(undefined)
+    }).observe(globalThis.document.querySelector('.workers tbody'), { subtree: true, childList: true, characterData: true })
+  }))
+  const until = (page, text, selector) => page.waitForFunction(([text, selector]) =>
+    [...globalThis.document.querySelectorAll(selector)].some(element => element.textContent.includes(text)), [text, selector])
+
+  await t.test('shows the fleet as it is, and what happens, without being loaded again', async t => {
+    const { page, seen } = await open(t, fleet.url)
+    t.equal(await page.textContent('.link'), 'live')
+    t.equal(await page.textContent('h1'), '0 cut over 0 recycles')
+    t.equal(await tile(page, 'Ready'), '2')
+    t.equal(await page.locator('.workers tbody tr').count(), 2)
+    t.equal(await page.locator('.mark').count(), 0)
+
+    const { oldPid, pid } = await supervisor.recycle(1)
+    await until(page, '1 recycle', 'h1')
+    t.equal(await tile(page, 'Recycles'), '1')
+    await page.waitForSelector('.strip[aria-label="Slot 1"] .mark')
+    t.equal(await page.locator('.strip[aria-label="Slot 0"] .mark').count(), 0)
+    t.match(await page.locator('.strip[aria-label="Slot 1"] .mark').getAttribute('aria-label'), new RegExp(`^Recycle #1, .*${oldPid} → ${pid}, reason asked`))
+    t.match(await page.locator('table', { hasText: 'Old → new pid' }).locator('tbody').textContent(), `${oldPid} → ${pid}`)
+    t.match(await page.textContent('.workers tbody'), `${pid}ready`)
+    t.notMatch(await page.textContent('.workers tbody'), String(oldPid))
+    t.match(await page.title(), /^0 cut over 1 recycle /)
+
+    t.ok((await colours(page)).every(count => count > 10), 'no plot is blank')
+    t.same(new Set(seen.requests), new Set([`GET ${fleet.url}/`, `GET ${fleet.url}/events`]), 'it asks nothing of anybody else, and only reads')
+    t.equal(seen.requests.length, 2)
+    t.same(seen.errors, [])
+    t.equal(await page.locator('form, input, a').count(), 0)
+  })
+
+  await t.test('a page that comes later has what was before', async t => {
+    const { page } = await open(t, fleet.url)
+    t.match(await page.textContent('h1'), '1 recycle')
+    await page.waitForSelector('.strip[aria-label="Slot 1"] .mark')
+  })
+
+  await t.test('values go on by themselves; the pointer shows those of its moment, and what a mark is', async t => {
+    const { page } = await open(t, fleet.url)
+    const requests = () => page.locator('.workers tbody tr').first().locator('td').nth(11).textContent()
+    const before = await requests()
+    await page.waitForFunction(before => globalThis.document.querySelector('.workers tbody tr').children[11].textContent !== before, before)
+    t.match(await page.textContent('.key.memory b'), /^\d+ MiB$/, 'the latest')
+    const mark = page.locator('.strip[aria-label="Slot 1"] .mark').first()
+    await mark.hover()
+    t.match(await page.textContent('.tip'), /^Recycle #1/)
+    const left = await mark.evaluate(mark => mark.style.left)
+    await news(page)
+    await news(page)
+    t.equal(await mark.evaluate(mark => mark.style.left), left, 'what is pointed at does not run away')
+    t.equal(await page.locator('.tip').isVisible(), true)
+    await page.mouse.move(5, 5)
+    await page.waitForFunction(left => globalThis.document.querySelector('.strip[aria-label="Slot 1"] .mark').style.left !== left, left)
+    t.equal(await page.locator('.tip').isVisible(), false)
+  })
+
+  await t.test('what is zoomed stays where it is; a double click follows time again', async t => {
+    const { page } = await open(t, fleet.url)
+    const axis = () => page.evaluate(() => {
+      const canvas = globalThis.document.querySelector('.strip[aria-label="Slot 0"] canvas')
+      return canvas.toDataURL()
+    })
+    const plot = await page.locator('.u-over').first().boundingBox()
+    await page.mouse.move(plot.x + plot.width * 0.1, plot.y + 40)
+    await page.mouse.down()
+    await page.mouse.move(plot.x + plot.width * 0.3, plot.y + 40, { steps: 4 })
+    await page.mouse.up()
+    await page.mouse.move(5, 5)
+    const zoomed = await axis()
+    await news(page)
+    await news(page)
+    t.equal(await axis(), zoomed)
+    await page.mouse.dblclick(plot.x + 50, plot.y + 40)
+    await page.mouse.move(5, 5)
+    await page.waitForFunction(zoomed => globalThis.document.querySelector('.strip[aria-label="Slot 0"] canvas').toDataURL() !== zoomed, zoomed)
+    const all = await axis()
+    await page.waitForFunction(all => globalThis.document.querySelector('.strip[aria-label="Slot 0"] canvas').toDataURL() !== all, all)
+  })
+
+  await t.test('it follows the colour scheme', async t => {
+    const { page } = await open(t, fleet.url, { colorScheme: 'dark' })
+    const background = () => page.evaluate(() => globalThis.getComputedStyle(globalThis.document.body).backgroundColor)
+    t.equal(await background(), 'rgb(17, 19, 22)')
+    await page.emulateMedia({ colorScheme: 'light' })
+    t.equal(await background(), 'rgb(247, 247, 245)')
+  })
+
+  await t.test('it is readable on a phone: nothing but a wide table scrolls sideways', async t => {
+    const { page, seen } = await open(t, fleet.url, { viewport: { width: 390, height: 844 }, hasTouch: true })
+    t.equal(await page.evaluate(() => globalThis.document.documentElement.scrollWidth), 390)
+    t.ok((await colours(page)).every(count => count > 10))
+    t.same(seen.errors, [])
+  })
+
+  await t.test('slots that come and go have their plot', async t => {
+    const { page } = await open(t, fleet.url)
+    await supervisor.scale(3)
+    await page.waitForSelector('.strip[aria-label="Slot 2"] canvas')
+    t.equal(await page.locator('.workers tbody tr').count(), 3)
+    await supervisor.scale(2)
+    await page.waitForFunction(() => globalThis.document.querySelectorAll('.workers tbody tr').length === 2)
+    t.equal(await page.locator('.strip[aria-label="Slot 2"] .mark').count(), 1, 'what was is still there')
+  })
+
+  await t.test('another page cannot read it, nor take it into a frame', async t => {
+    const other = await startAdmin(t, 'plain.js', { workers: 1 })
+    const context = await browser.newContext()
+    t.teardown(() => context.close())
+    const page = await context.newPage()
+    await page.goto(`${other.url}/healthz`)
+    const read = path => page.evaluate(url => globalThis.fetch(url).then(() => 'read', () => 'refused'), `${fleet.url}${path}`)
+    t.equal(await read('/status'), 'refused')
+    t.equal(await read('/metrics'), 'refused')
+  })
+
+  await t.test('an app with markup in its name is shown as it is, and nothing of it runs', async t => {
+    const name = '<img src=x onerror=alert(1)>.js'
+    const app = path.join(t.testdir({ [name]: fs.readFileSync(path.join(FIXTURES, 'plain.js'), 'utf8') }), name)
+    const evil = await startAdmin(t, app, { workers: 1 })
+    const { page, seen } = await open(t, evil.url)
+    t.match(await page.textContent('.about code'), name)
+    t.equal(await page.locator('img').count(), 0)
+    t.equal(seen.dialogs, 0)
+    t.same(seen.errors, [])
+  })
+
+  await t.test('it says when the fleet has stopped, and keeps what it has', async t => {
+    const { page } = await open(t, fleet.url)
+    await load.stop()
+    await supervisor.stop()
+    await until(page, 'the fleet has stopped', '.link')
+    t.match(await page.textContent('h1'), '0 cut over 1 recycle')
+    t.ok(await page.locator('canvas').count() >= 2)
+  })
+})

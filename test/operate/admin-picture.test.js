@@ -1,0 +1,81 @@
+'use strict'
+
+const t = require('tap')
+const { Growth } = require('../../lib/operate/admin/growth')
+const { Picture } = require('../../lib/operate/admin/picture')
+const { T0, fleetStart, spawn, sample, recycle, line } = require('../report/written')
+
+const WINDOW_MS = 60_000
+
+/** @param {any[]} lines */
+function pictureOf (lines) {
+  const picture = new Picture(WINDOW_MS)
+  for (const one of lines) picture.hear(one)
+  return picture
+}
+
+t.test('growth counts each worker from its own start, and never down', async t => {
+  const growth = new Growth()
+  t.equal(growth.of(1, 'requests', 5), 5)
+  t.equal(growth.of(1, 'requests', 8), 3)
+  t.equal(growth.of(1, 'requests', 6), 0, 'an older look')
+  t.equal(growth.of(1, 'requests', 9), 1)
+  t.equal(growth.of(1, 'pauses', 2), 2)
+  t.equal(growth.of(2, 'requests', 4), 4)
+  t.equal(growth.of(2, 'requests', undefined), 0)
+  growth.forget(1)
+  t.equal(growth.of(1, 'requests', 3), 3, 'another worker under the same pid')
+})
+
+t.test('what is new is given out once; who comes later gets it all', async t => {
+  const picture = pictureOf([fleetStart(), spawn(0, 0, 100), sample(1000, 0, 100, 50e6), sample(2000, 0, 100, 60e6)])
+  const first = picture.news(T0 + 2000, [])
+  t.same(first.memory, [{ slot: 0, points: [{ t: T0 + 1000, bytes: 50e6, budget: 100 * 1024 ** 2 }, { t: T0 + 2000, bytes: 60e6, budget: 100 * 1024 ** 2 }] }])
+  t.same(picture.news(T0 + 2500, []).memory, [])
+  for (const one of [sample(3000, 0, 100, 70e6), ...recycle(4000), line(5000, 'worker.crash', { slot: 1, pid: 7, code: 1, signal: null, inFlight: 2 })]) picture.hear(one)
+  const second = picture.news(T0 + 5000, [])
+  t.match(second.recycleEvents, [{ id: 1, slot: 0, oldPid: 100, pid: 101, cut: 0, moved: 10 }])
+  t.match(second.crashEvents, [{ slot: 1, pid: 7, inFlight: 2 }])
+  t.match(second.about, { recycles: 1, crashes: 1, cut: 0, moved: 10, startedAt: T0, byReason: { rss: 1 }, verdict: { text: '0 cut over 1 recycle; 1 crash with 2 requests in flight' } })
+  t.same(picture.news(T0 + 5001, []).recycleEvents, [])
+  const whole = picture.whole(T0 + 5001, [])
+  t.same(whole.recycleEvents, second.recycleEvents)
+  t.same(whole.crashEvents, second.crashEvents)
+  t.same(whole.memory[0].points.length, first.memory[0].points.length + second.memory[0].points.length)
+})
+
+t.test('points are in the order of their time, whenever they come', async t => {
+  const lines = recycle(4000)
+  const picture = pictureOf([fleetStart(), spawn(0, 0, 100), sample(1000, 0, 100, 50e6), ...lines.slice(0, -1), sample(4160, 0, 101, 51e6), ...lines.slice(-1)])
+  const times = picture.whole(T0 + 5000, []).memory[0].points.map(point => point.t - T0)
+  t.same(times, [...times].sort((a, b) => a - b))
+  t.same(times, [1000, 4050, 4160, 4170], 'the fall is drawn where the drain began')
+})
+
+t.test('requests per second are of all workers, over a recycle', async t => {
+  const picture = pictureOf([fleetStart()])
+  picture.look(T0, [{ pid: 1, requests: 100 }])
+  picture.look(T0 + 1000, [{ pid: 1, requests: 150, loopLagMs: 3 }, { pid: 2, requests: 10, loopLagMs: 8 }])
+  picture.hear(line(1500, 'worker.retire', { slot: 0, pid: 1, requests: 170 }))
+  picture.look(T0 + 3000, [{ pid: 2, requests: 30 }])
+  t.same(picture.whole(T0 + 3000, []).traffic, [{ t: T0 + 1000, perSecond: 60, lagMs: 8 }, { t: T0 + 3000, perSecond: 20, lagMs: null }])
+})
+
+t.test('of the past it keeps the window, and of many slots no more than a page can draw', async t => {
+  const lines = [fleetStart(), ...recycle(0)]
+  for (let slot = 0; slot < 200; slot++) lines.push(spawn(0, slot, 1000 + slot))
+  for (let ms = 0; ms < 5 * WINDOW_MS; ms += 500) {
+    for (let slot = 0; slot < 200; slot++) lines.push(sample(ms, slot, 1000 + slot, 50e6 + ms))
+  }
+  const picture = pictureOf(lines)
+  const now = T0 + 5 * WINDOW_MS
+  picture.look(now, [])
+  const { memory, recycleEvents, about } = picture.whole(now, [])
+  t.equal(memory.length, 200)
+  t.ok(memory.every(({ points }) => points.length > 10 && points.every(point => point.t >= now - WINDOW_MS)))
+  t.ok(memory.reduce((sum, { points }) => sum + points.length, 0) <= 6200)
+  t.same(recycleEvents, [], 'it is over')
+  t.equal(about.recycles, 1, 'and still counted')
+  picture.look(now + 2 * WINDOW_MS, [])
+  t.same(picture.whole(now + 2 * WINDOW_MS, []).memory, [], 'slots that are gone')
+})

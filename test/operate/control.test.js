@@ -1,0 +1,173 @@
+'use strict'
+
+/** Whatever comes over the control socket, the fleet is undisturbed. */
+
+const fs = require('node:fs')
+const path = require('node:path')
+const t = require('tap')
+const { connect } = require('../../lib/control/client')
+const { openControl } = require('../../lib/operate/control')
+const { startFleet } = require('../support/fleet')
+const { shortFolder, rawClient } = require('../support/control')
+const { Load } = require('../support/load')
+const { becomesTrue } = require('../support/processes')
+
+/** A client for whom there is room, now or as soon as another's leaving is noticed. @param {any} t tap's @param {string} file */
+async function welcomed (t, file) {
+  for (;;) {
+    const client = await rawClient(t, file)
+    if (client.heard[0].hello) return client
+  }
+}
+
+const LIMITS = { lineMs: 200, idleMs: 1000, unreadBytes: 64 * 1024 }
+
+t.test('a fleet under load', async t => {
+  const { port, supervisor, events } = await startFleet(t, 'plain.js', { workers: 2, interval: '50ms' })
+  const file = path.join(shortFolder(t), 'api.sock')
+  const control = await openControl(supervisor, { control: file, limits: LIMITS })
+  t.teardown(() => control.close())
+  const listeners = supervisor.listenerCount('event')
+  const load = new Load({ port, connections: 10, thinkMs: 2 })
+  t.teardown(() => load.stop())
+  await load.after(50)
+  const ask = (/** @type {any} */ client, /** @type {any} */ message) => client.socket.write(`${JSON.stringify({ v: 1, ...message })}\n`)
+
+  await t.test('greets, and answers by the id that it was given', async t => {
+    const client = await rawClient(t, file)
+    t.match(client.heard[0], { v: 1, hello: { name: 'plain', pid: process.pid, app: /plain\.js$/, version: String } })
+    ask(client, { id: 'a', verb: 'status' })
+    ask(client, { id: 7, verb: 'status' })
+    ask(client, { verb: 'status' })
+    for (const id of ['a', 7, null]) t.match(await client.until(line => line.id === id && line.result), { v: 1, id, result: { v: 1, name: 'plain' } })
+  })
+
+  await t.test('what it cannot read is answered by an error, and the next line is read', async t => {
+    const client = await rawClient(t, file)
+    for (const line of ['hello?', '[]', '{"v":9,"id":1,"verb":"status"}', '{"v":1,"id":2,"verb":"toString"}', '{"v":1,"id":3,"verb":"recycle","target":"nobody"}', '\u0000\u0001', '{"v":1,"id":4,"verb":"scale","workers":{}}']) client.socket.write(`${line}\n`)
+    ask(client, { id: 5, verb: 'status' })
+    await client.until(line => line.id === 5 && line.result)
+    const errors = client.heard.filter(line => line.error)
+    t.same(errors.map(line => String(line.id)).sort(), ['1', '2', '3', '4', 'null', 'null', 'null'])
+    for (const { error } of errors) t.match(error, { code: /^RECYCLE_(BAD_REQUEST|BAD_OPTION)$/, message: String })
+    t.notOk(client.heard.some(line => line.ok && line.id !== 5), 'nothing of it was begun')
+  })
+
+  await t.test('a line without end is answered by an error and closed', async t => {
+    const client = await rawClient(t, file)
+    client.socket.write('x'.repeat(1024 * 1024))
+    await client.closed
+    t.match(client.heard.at(-1), { id: null, error: { code: 'RECYCLE_CUT_OFF', message: /a line has more than 65536 bytes$/ } })
+  })
+
+  await t.test('half a line and no more is closed in time, also when it drips', async t => {
+    const client = await rawClient(t, file)
+    client.socket.write('{"v":1,')
+    const drip = setInterval(() => client.socket.write(' '), 20)
+    t.teardown(() => clearInterval(drip))
+    await client.closed
+    t.match(client.heard.at(-1), { id: null, error: { code: 'RECYCLE_CUT_OFF', message: /half a line, and no more for 200 ms$/ } })
+  })
+
+  await t.test('who says nothing is closed in time; who waits for an answer is not', async t => {
+    const silent = await rawClient(t, file)
+    const follower = await rawClient(t, file)
+    ask(follower, { id: 1, verb: 'follow' })
+    await silent.closed
+    t.match(silent.heard.at(-1), { error: { message: /not a word for 1000 ms$/ } })
+    const heard = follower.heard.length
+    await follower.until(line => line.event && follower.heard.indexOf(line) > heard)
+  })
+
+  await t.test('who follows and does not read is cut off', async t => {
+    const client = await rawClient(t, file)
+    ask(client, { id: 1, verb: 'follow' })
+    await client.until(line => line.ok)
+    t.ok(await becomesTrue(() => supervisor.listenerCount('event') === listeners + 1))
+    client.socket.pause()
+    const line = { v: 1, t: Date.now(), event: 'worker.sample', padding: 'x'.repeat(10_000) } // as a fleet of many workers writes them
+    let bytes = 0
+    for (const deadline = Date.now() + 20_000; supervisor.listenerCount('event') > listeners && Date.now() < deadline;) {
+      supervisor.emit('event', line)
+      bytes += 10_000
+      await new Promise(resolve => setImmediate(resolve))
+    }
+    t.equal(supervisor.listenerCount('event'), listeners, 'it is followed by nobody any more')
+    t.ok(bytes < 8 * 1024 * 1024, `after what the kernel holds, and little more: ${bytes} bytes`)
+  })
+
+  await t.test('there is room for 32 clients; the next is told so, and when one leaves there is room again', async t => {
+    const clients = await Promise.all(Array.from({ length: 32 }, () => rawClient(t, file)))
+    const one = await rawClient(t, file)
+    await one.closed
+    t.match(one.heard, [{ id: null, error: { code: 'RECYCLE_CUT_OFF', message: /it has 32 clients already$/ } }])
+    await t.rejects(connect(file), { code: 'RECYCLE_NO_ANSWER', message: /it has 32 clients already/ })
+    clients[0].socket.destroy()
+    await welcomed(t, file)
+    for (const { socket } of clients) socket.destroy()
+  })
+
+  await t.test('sixteen requests at a time and no more', async t => {
+    const client = await welcomed(t, file)
+    for (let id = 1; id <= 17; id++) ask(client, { id, verb: 'follow' })
+    const { id } = await client.until(line => line.error)
+    t.equal(id, 17)
+  })
+
+  await t.test('a client that leaves in the midst of a verb does not keep it from its end', async t => {
+    const client = await connect(file)
+    await client.call('recycle', { target: 1 }, { wait: false })
+    client.close()
+    t.match(await events.until('recycled'), { slot: 1, reason: 'asked', cut: 0 })
+    await t.rejects(client.call('status'), { code: 'RECYCLE_FLEET_GONE' })
+  })
+
+  await t.test('several verbs under way at once, by several clients', async t => {
+    const [a, b] = await Promise.all([connect(file), connect(file)])
+    t.teardown(() => [a, b].forEach(client => client.close()))
+    const [first, second, status] = await Promise.all([
+      a.call('recycle', { target: 'all' }), b.call('recycle', { target: supervisor.status().workers[0].pid }), a.call('status')
+    ])
+    t.match([first.done.length, second.done.length, status.totals.workers], [2, 1, 2])
+  })
+
+  const { requests, failures, sockets } = await load.stop()
+  t.same(failures, [], `of ${requests} requests`)
+  t.equal(sockets, 10, 'no client ever reconnected')
+  t.match(supervisor.status().totals, { workers: 2, ready: 2 })
+})
+
+t.test('at the end whoever asked is answered, whoever follows hears the last line, and the socket is gone', async t => {
+  const { supervisor } = await startFleet(t, 'plain.js', { workers: 2, control: path.join(shortFolder(t), 'api.sock') })
+  const file = supervisor.options.control
+  const [one, follower, deaf] = await Promise.all([connect(file), connect(file), rawClient(t, file)])
+  deaf.socket.pause()
+  /** @type {string[]} */
+  const heard = []
+  const followed = follower.follow(line => heard.push(line.event), { last: 100 })
+  const recycling = one.call('recycle', { target: 0 }).then(({ done }) => done[0].event, error => error.code)
+  t.match(await one.call('stop'), { stopped: Array })
+  await followed
+  t.equal(heard[0], 'fleet.start', 'it is remembered from the first line on')
+  t.equal(heard.at(-1), 'fleet.stop')
+  t.match(await recycling, /^(RECYCLE_STOPPED|recycled)$/)
+  await deaf.closed
+  t.notOk(fs.existsSync(file))
+})
+
+t.test('a library\'s fleet has no socket unless it asks for one', async t => {
+  const folder = shortFolder(t)
+  process.env.RECYCLE_CONTROL_DIR = path.join(folder, 'sockets')
+  t.teardown(() => { delete process.env.RECYCLE_CONTROL_DIR })
+  await startFleet(t, 'plain.js', { workers: 1 })
+  t.same(fs.readdirSync(folder), [])
+  await startFleet(t, 'plain.js', { workers: 1, name: 'mine' })
+  t.same(fs.readdirSync(path.join(folder, 'sockets')), ['mine.sock'])
+
+  const { supervise } = require('../..')
+  const second = supervise({ app: path.join(__dirname, '..', 'fixtures', 'plain.js'), workers: 1, name: 'mine' })
+  const stopped = new Promise(resolve => second.once('stopped', resolve))
+  await t.rejects(second.ready(), { code: 'RECYCLE_CONTROL_TAKEN', details: { pid: process.pid } })
+  t.match(await stopped, { code: 'RECYCLE_CONTROL_TAKEN' })
+  t.same(fs.readdirSync(path.join(folder, 'sockets')), ['mine.sock'], "the other's is still there")
+})
