@@ -5,13 +5,16 @@ const { RecycleError } = require('./core/errors')
 const { resolveOptions } = require('./core/options')
 const { drill } = require('./drill')
 const { readJournal } = require('./journal/reader')
-const { start } = require('./primary/start')
+const { operate } = require('./operate')
+const { assemble } = require('./primary/start')
 
 /**
  * Runs an app under a supervisor in this process.
  *
  * Options are those of the command line in camelCase (`maxRss: '512MiB'`, `interval: '500ms'`); sizes may be numbers of
- * bytes, times numbers of milliseconds. The log is silent unless asked for. Signals are the caller's business.
+ * bytes, times numbers of milliseconds. The log is silent unless asked for. Signals are the caller's business. A control
+ * socket is there where `control` or `name` is given; where it cannot be opened, the fleet stops and `ready()` rejects with
+ * RECYCLE_CONTROL or RECYCLE_CONTROL_TAKEN.
  *
  * @param {{ app: string, args?: string[] } & Record<string, any>} options
  * @returns {import('./primary/supervisor').Supervisor} started; `await supervisor.ready()`
@@ -19,8 +22,11 @@ const { start } = require('./primary/start')
  *   RECYCLE_METRIC_UNSUPPORTED, RECYCLE_JOURNAL
  */
 function supervise ({ app, args = [], ...given }) {
-  const resolved = resolveOptions({ log: 'silent', ...given }, { parallelism: os.availableParallelism() })
-  return start(app, args, resolved)
+  const control = given.control ?? (given.name === undefined ? 'none' : undefined)
+  const resolved = resolveOptions({ log: 'silent', ...given, control }, { parallelism: os.availableParallelism() })
+  const supervisor = assemble(app, args, resolved)
+  operate(supervisor, resolved).catch(error => supervisor.abandon(error))
+  return supervisor.start()
 }
 
 module.exports = { supervise, drill, readJournal, RecycleError }

@@ -15,6 +15,10 @@ const CATALOGUE = Object.freeze({
     exitCode: 2,
     sentence: d => `unknown option ${shown(d.option)}; the options are ${d.accepts}`
   },
+  RECYCLE_BAD_CONFIG: {
+    exitCode: 2,
+    sentence: d => `the config file ${d.file} ${d.why}`
+  },
   RECYCLE_BAD_USAGE: {
     exitCode: 2,
     sentence: d => d.sentence
@@ -47,6 +51,14 @@ const CATALOGUE = Object.freeze({
     exitCode: 1,
     sentence: d => `the replacement of slot ${d.slot} did not become ready: ${d.why}`
   },
+  RECYCLE_NOT_DONE: {
+    exitCode: 1,
+    sentence: d => `${d.what} of slot ${d.slot} was not done: ${d.why}`
+  },
+  RECYCLE_UNWRITABLE: {
+    exitCode: 2,
+    sentence: d => `${d.file} cannot be written: ${d.why}`
+  },
   RECYCLE_NO_SLOT: {
     exitCode: 2,
     sentence: d => `there is no slot ${shown(d.slot)}; the slots are ${d.slots}`
@@ -54,6 +66,46 @@ const CATALOGUE = Object.freeze({
   RECYCLE_ROLLOUT_STOPPED: {
     exitCode: 1,
     sentence: d => `the reload was stopped after ${d.failures} replacements in a row that did not become ready; the old workers stay in service`
+  },
+  RECYCLE_CONTROL: {
+    exitCode: 2,
+    sentence: d => `the control socket ${d.path} cannot be opened: ${d.why}`
+  },
+  RECYCLE_CONTROL_TAKEN: {
+    exitCode: 2,
+    sentence: d => `the control socket ${d.path} belongs to a running fleet${d.pid ? `, pid ${d.pid}` : ' that does not answer'}; give this one ${d.remedy}`
+  },
+  RECYCLE_ADMIN: {
+    exitCode: 2,
+    sentence: d => `the admin server cannot listen on ${d.address}: ${d.why}`
+  },
+  RECYCLE_NO_FLEET: {
+    exitCode: 2,
+    sentence: d => `${d.name ? `there is no fleet named ${shown(d.name)}; ` : ''}${d.running ? `running: ${d.running}` : 'no fleet is running'}`
+  },
+  RECYCLE_NO_ANSWER: {
+    exitCode: 2,
+    sentence: d => `no fleet answers on ${d.path}: ${d.why}`
+  },
+  RECYCLE_SEVERAL_FLEETS: {
+    exitCode: 2,
+    sentence: d => `several fleets are running: ${d.running}; say which by --name`
+  },
+  RECYCLE_FLEET_GONE: {
+    exitCode: 1,
+    sentence: d => `the fleet ${d.name} has gone before it answered`
+  },
+  RECYCLE_CUT_OFF: {
+    exitCode: 1,
+    sentence: d => `the fleet has closed the connection: ${d.why}`
+  },
+  RECYCLE_BAD_REQUEST: {
+    exitCode: 2,
+    sentence: d => `the fleet does not understand the request: ${d.why}`
+  },
+  RECYCLE_VERB_FAILED: {
+    exitCode: 1,
+    sentence: d => `the fleet could not do it: ${d.why}`
   },
   RECYCLE_STOPPED: {
     exitCode: 1,
@@ -82,7 +134,7 @@ class RecycleError extends Error {
 
 /** @param {unknown} value */
 function shown (value) {
-  return typeof value === 'string' ? JSON.stringify(value) : String(value)
+  return typeof value === 'string' || Array.isArray(value) ? JSON.stringify(value) : String(value)
 }
 
 module.exports = { RecycleError, CATALOGUE }

@@ -16,14 +16,20 @@
  *   offer     { id, key, leftMs } + socket             an idle connection for a sibling
  *   adopted   { id } | refused { id, why }             the answer to `adopt`
  *   shut      {}                                       the answer to `shut`
+ *   serving   {}                                       the answer to `serve`: the gates are open
+ *   answer    { id, why, … }                           what became of `aside`, `collect`, `heapdump` or `profile`
  *   drained   { account }                              nothing is left here; see account.js
  *
  * primary → worker
  *   listener  { id, errno, data } + listening socket   the answer to `listen`
  *   shut      {}                                       the fleet ends: shut the gates for good
- *   serve     {}                                       come (back) into rotation: open the gates
+ *   serve     { slot }                                 come (back) into rotation: open the gates; a standby is given its slot
  *   accept    { key } + socket                         it came through the queue after that: let it in
  *   drain     { reason, deadlineMs, lingerMs, handoff } leave; sent again with a shorter deadline, it hurries
+ *   aside     { id, deadlineMs, handoff }              go out of rotation for a while: answered when nothing is left
+ *   return    {}                                       come back from there
+ *   collect   { id } | heapdump { id, file }           only out of rotation: it holds this worker's thread
+ *   profile   { id, durationMs, file }                 while it serves
  *   level     { level }                                leave the queue to the others from this many connections on
  *   share     { count }                                give so many idle connections away
  *   adopt     { id, key, leftMs } + socket             take this connection over
@@ -35,6 +41,8 @@
  * @property {number} inFlight
  * @property {number} connections with those in the lobby
  * @property {number} elu event-loop utilisation since the last beat, 0 to 1
+ * @property {import('./pauses').Gc} gc pauses of the garbage collector; the longest since the last beat
+ * @property {number} loopLagMs longest delay of the event loop since the last beat
  * @property {boolean} debugged an inspector is open: silence may be a breakpoint
  * @property {number | null} ceiling connections that it has descriptors for; null: not known
  *

@@ -6,12 +6,13 @@
  */
 
 const { RecycleError } = require('./errors')
-const { parseSize, parseTime } = require('./units')
+const { largestBudget } = require('./gc')
+const { kinds, isOfType, typesOf } = require('./kinds')
+const { isLoopback } = require('./loopback')
+const { formatSize } = require('./units')
 
 /**
- * @typedef {object} Kind how a value is read
- * @property {string} accepts completes the sentence "it takes …"
- * @property {(value: any) => any} read the value in the option's inner unit; undefined where it is not acceptable
+ * @typedef {import('./kinds').Kind} Kind
  *
  * @typedef {object} Option
  * @property {string} name as the library takes it
@@ -19,7 +20,7 @@ const { parseSize, parseTime } = require('./units')
  * @property {string} [short] one-letter flag
  * @property {string} flag long flag with its placeholder
  * @property {string} env
- * @property {Kind} kind
+ * @property {import('./kinds').OptionKind} kind
  * @property {any} fallback the default, in the inner unit
  * @property {string} shown the default, as help shows it
  * @property {string} help
@@ -59,66 +60,6 @@ const { parseSize, parseTime } = require('./units')
  * @property {boolean} adminAllowRemote
  */
 
-const LONGEST_MS = 2 ** 31 - 1 // Node's timers hold no more
-
-/** @type {Record<string, (...a: any[]) => Kind>} */
-const kinds = {
-  count: (min, max) => ({
-    accepts: `a whole number from ${min} to ${max}`,
-    read: value => inRange(/^\d+$/.test(String(value)) ? Number(value) : NaN, min, max)
-  }),
-  workers: () => ({
-    accepts: 'a whole number from 1 to 1024, or auto',
-    read: value => value === 'auto' ? value : kinds.count(1, 1024).read(value)
-  }),
-  size: () => ({
-    accepts: 'a size of at least 1MiB, such as 512MiB or 1.5G',
-    read: value => inRange(parseSize(value) ?? NaN, 1024 ** 2, Number.MAX_SAFE_INTEGER)
-  }),
-  time: (min, text) => ({
-    accepts: `a time of ${text} to 24 days, such as 500ms, 30s or 2h`,
-    read: value => inRange(parseTime(value) ?? NaN, min, LONGEST_MS)
-  }),
-  percent: () => ({
-    accepts: 'a percentage from 0 to 90, such as 10 or 10%',
-    read: value => {
-      const percent = inRange(/^\d+(\.\d+)?%?$/.test(String(value)) ? parseFloat(value) : NaN, 0, 90)
-      return percent === undefined ? undefined : percent / 100
-    }
-  }),
-  oneOf: (...values) => ({
-    accepts: `one of ${values.join(', ')}`,
-    read: value => values.includes(value) ? value : undefined
-  }),
-  path: () => ({
-    accepts: 'a path',
-    read: value => typeof value === 'string' && value !== '' ? value : undefined
-  }),
-  name: () => ({
-    accepts: 'a name of up to 64 letters, digits, dots, dashes and underscores, which begins with none of the three',
-    read: value => /^[A-Za-z0-9][\w.-]{0,63}$/.test(String(value)) ? String(value) : undefined
-  }),
-  address: () => ({
-    accepts: 'a port, or host:port, such as 9100, 127.0.0.1:9100 or [::1]:9100',
-    read: value => {
-      const found = /^(?:(?:\[(?<v6>[\da-fA-F:.]+)\]|(?<host>[^:[\]\s]+)):)?(?<port>\d+)$/.exec(String(value))?.groups
-      const port = inRange(Number(found?.port ?? NaN), 0, 65535)
-      return port === undefined ? undefined : { host: found?.v6 ?? found?.host ?? '127.0.0.1', port }
-    }
-  }),
-  list: () => ({
-    accepts: 'Node or V8 flags, each starting with -',
-    read: value => {
-      const list = Array.isArray(value) ? value : String(value).split(/\s+/).filter(Boolean)
-      return list.every(item => typeof item === 'string' && item.startsWith('-')) ? list : undefined
-    }
-  }),
-  boolean: () => ({
-    accepts: 'true or false (also 1 or 0)',
-    read: value => new Map([['true', true], ['1', true], ['false', false], ['0', false]]).get(String(value))
-  })
-}
-
 /** @type {readonly Readonly<Option>[]} */
 const OPTIONS = Object.freeze([
   row('workers', '-w, --workers <n|auto>', kinds.workers(), 'auto', 'auto', 'workers; auto is 2×CPU+1'),
@@ -147,16 +88,16 @@ const OPTIONS = Object.freeze([
   row('gc', '--gc <profile>', kinds.oneOf('default', 'huge-heap', 'no-mark-sweep'), 'default', 'default', 'V8 flags for the workers: default, huge-heap or no-mark-sweep; the last two need --max-rss'),
   row('onBudget', '--on-budget <recycle|collect>', kinds.oneOf('recycle', 'collect'), 'recycle', 'recycle', 'collect: a worker over budget is taken out of rotation and collects its garbage; it is recycled only if that was not enough'),
   row('standby', '--standby <n>', kinds.count(0, 64), 0, '0', 'replacements that are booted ahead and wait out of rotation; they count as surge for memory'),
-  row('compileCache', '--no-compile-cache', kinds.boolean(), true, 'on, from Node 22.1', "do not keep the workers' compiled code on disk for the next to boot faster"),
+  row('compileCache', '--no-compile-cache', kinds.boolean(), true, 'on, from Node 22.10', "do not keep the workers' compiled code on disk for the next to boot faster"),
   row('name', '--name <name>', kinds.name(), null, "the app's", 'what this fleet is called by `recycle ls` and the other commands'),
-  row('control', '--control <path|none>', kinds.path(), null, 'by --name, in $XDG_RUNTIME_DIR/recycle or /tmp/recycle-<uid>', 'control socket, for `recycle status` and the other commands; none: no socket'),
+  row('control', '--control <path|none>', kinds.path('none'), null, 'by --name, in $XDG_RUNTIME_DIR/recycle or /tmp/recycle-<uid>', 'control socket, for `recycle status` and the other commands; none: no socket'),
   row('admin', '--admin <[host:]port>', kinds.address(), null, 'none', 'serve /metrics, /healthz, /readyz, /status and a live page over HTTP'),
   row('adminAllowRemote', '--admin-allow-remote', kinds.boolean(), false, 'off', 'let --admin listen on an address that is not loopback'),
   row('prefix', '--prefix', kinds.boolean(), false, 'off', "put the slot before each line of the workers' output")
 ])
 
 /**
- * @param {string} name @param {string} flags @param {Kind} kind @param {any} fallback
+ * @param {string} name @param {string} flags @param {Option['kind']} kind @param {any} fallback
  * @param {string} shown @param {string} help @param {string} [key]
  * @returns {Readonly<Option>}
  */
@@ -167,60 +108,99 @@ function row (name, flags, kind, fallback, shown, help, key = name) {
 }
 
 /**
- * Resolves options: what was given, else the environment, else the default; checks each alone, then together.
+ * @typedef {object} Sources where options come from, the first that has one wins
+ * @property {Record<string, string | undefined>} [env]
+ * @property {{ name: string, values: Record<string, any> } | null} [file] a config file, as sentences name it, and what
+ *   it says; strict about types: no number as text
+ * @property {number} parallelism
+ * @property {(o: Option) => string} [nameOf] what an option is called where it was given: a flag on the command line, its
+ *   name in the library
+ *
+ * @typedef {object} Origin where a value came from
+ * @property {'given' | 'env' | 'file' | 'default'} from
+ * @property {string} called the option, as it is called there
+ * @property {unknown} text as it was written; undefined: by default
+ */
+
+/**
+ * Resolves options: what was given, else the environment, else the config file, else the default; checks each alone,
+ * then together.
  *
  * @param {Record<string, any>} given by name, sizes and times as text or in bytes and milliseconds
- * @param {{ env?: Record<string, string | undefined>, parallelism: number, nameOf?: (o: Option) => string }} from
- *   `nameOf` says what an option is called where it was given: a flag on the command line, its name in the library
+ * @param {Sources} sources
  * @returns {Readonly<Options>}
  * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_UNKNOWN_OPTION
  */
-function resolveOptions (given, { env = {}, parallelism, nameOf = o => o.name }) {
+function resolveOptions (given, sources) {
+  return traceOptions(given, sources).options
+}
+
+/**
+ * The same, and where each value came from.
+ *
+ * @param {Record<string, any>} given
+ * @param {Sources} sources
+ * @returns {{ options: Readonly<Options>, origins: Map<string, Origin> }} origins by the options' names
+ */
+function traceOptions (given, { env = {}, file = null, parallelism, nameOf = o => o.name }) {
   const unknown = Object.keys(given).find(name => !OPTIONS.some(o => o.name === name))
   if (unknown) throw new RecycleError('RECYCLE_UNKNOWN_OPTION', { option: unknown, accepts: OPTIONS.map(o => o.name).join(', ') })
 
+  /** @type {Map<string, Origin>} */
+  const origins = new Map(OPTIONS.map(option => [option.name, originOf(option, given, env, file, nameOf(option))]))
+  const origin = (/** @type {string} */ name) => /** @type {Origin} */ (origins.get(name))
   /** @type {any} */
   const resolved = {}
-  for (const option of OPTIONS) {
-    const fromEnv = given[option.name] === undefined && env[option.env] ? env[option.env] : undefined
-    const value = given[option.name] ?? fromEnv
-    resolved[option.key] = value === undefined || value === null
-      ? option.fallback
-      : check(option, fromEnv === undefined ? nameOf(option) : option.env, value)
-  }
+  for (const option of OPTIONS) resolved[option.key] = read(option, origin(option.name))
   if (resolved.workers === 'auto') resolved.workers = 2 * parallelism + 1
   if (resolved.maxRssBytes !== null) resolved.hardRssBytes ??= Math.round(1.25 * resolved.maxRssBytes)
-  checkTogether(resolved, name => {
-    const option = /** @type {Option} */ (OPTIONS.find(o => o.name === name))
-    return { called: nameOf(option), text: given[name] ?? env[option.env] }
-  })
-  return Object.freeze(resolved)
+  checkTogether(resolved, origin)
+  return { options: Object.freeze(resolved), origins }
 }
 
-/** @param {Option} option @param {string} name @param {any} given */
-function check (option, name, given) {
-  const value = option.kind.read(given)
-  if (value === undefined) throw new RecycleError('RECYCLE_BAD_OPTION', { option: name, given, accepts: option.kind.accepts })
-  return value
+/**
+ * @param {Option} option @param {Record<string, any>} given @param {Record<string, string | undefined>} env
+ * @param {Exclude<Sources['file'], undefined>} file @param {string} called
+ * @returns {Origin}
+ */
+function originOf ({ name, env: variable }, given, env, file, called) {
+  if (given[name] === null) return { from: 'default', called, text: undefined }
+  if (given[name] !== undefined) return { from: 'given', called, text: given[name] }
+  if (env[variable]) return { from: 'env', called: variable, text: env[variable] } // an empty one is not set
+  if (file?.values[name] !== undefined) return { from: 'file', called: `${name} in ${file.name}`, text: file.values[name] }
+  return { from: 'default', called, text: undefined }
+}
+
+/** @param {Option} option @param {Origin} origin */
+function read ({ kind, fallback }, { from, called, text }) {
+  if (from === 'default') return fallback
+  const isWrongType = from === 'file' && !isOfType(kind.schema, text)
+  const value = isWrongType ? undefined : kind.read(text)
+  if (value !== undefined) return value
+  const types = isWrongType ? typesOf(kind.schema) : ''
+  throw new RecycleError('RECYCLE_BAD_OPTION', { option: called, given: text, accepts: types ? `${kind.accepts}, as ${types}` : kind.accepts })
 }
 
 /** @param {Options} options @param {(name: string) => { called: string, text: unknown }} of what was given */
-function checkTogether ({ maxRssBytes, hardRssBytes, maxSurge, maxUnavailable, workers }, of) {
+function checkTogether ({ maxRssBytes, hardRssBytes, gc, nodeOptions, maxSurge, maxUnavailable, workers, admin, adminAllowRemote }, of) {
   const refuse = (/** @type {string} */ name, /** @type {string} */ accepts) => {
     throw new RecycleError('RECYCLE_BAD_OPTION', { option: of(name).called, given: of(name).text, accepts })
   }
   if (hardRssBytes !== null && (maxRssBytes === null || hardRssBytes < maxRssBytes)) {
     refuse('hardRss', `a size of at least ${of('maxRss').called}, which must be set too`)
   }
+  if (gc !== 'default' && maxRssBytes === null) refuse('gc', `default, unless ${of('maxRss').called} is set`)
+  if (maxRssBytes !== null && maxRssBytes > largestBudget(gc, maxRssBytes, nodeOptions)) {
+    const largest = formatSize(largestBudget(gc, maxRssBytes, nodeOptions))
+    refuse('maxRss', `a size of at most ${largest} with ${of('gc').called} ${gc}: the old space cannot hold more`)
+  }
   if (maxSurge === 0 && (maxUnavailable < 1 || workers < 2)) {
     refuse('maxSurge', `0 only with ${of('maxUnavailable').called} of at least 1 and at least 2 workers`)
   }
   if (maxUnavailable >= workers) refuse('maxUnavailable', `a whole number below that of the workers (${workers})`)
+  if (admin !== null && !adminAllowRemote && !isLoopback(admin.host)) {
+    refuse('admin', `a loopback address, such as 127.0.0.1:${admin.port}; any other only with ${of('adminAllowRemote').called}`)
+  }
 }
 
-/** @param {number} value @param {number} min @param {number} max */
-function inRange (value, min, max) {
-  return value >= min && value <= max ? value : undefined
-}
-
-module.exports = { OPTIONS, resolveOptions }
+module.exports = { OPTIONS, resolveOptions, traceOptions }

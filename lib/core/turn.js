@@ -13,8 +13,8 @@
  * @typedef {object} House
  * @property {number} workers how many there should be
  * @property {number} ready how many are
- * @property {number} surging recycles under way whose replacement runs beside the old worker
- * @property {number} maxSurge
+ * @property {number} surging recycles under way whose replacement runs beside the old worker, and standbys that cannot be taken yet
+ * @property {number} maxSurge processes that may run beside the fleet; standbys that can be taken are what they are taken from
  * @property {number} maxUnavailable
  *
  * @typedef {{ slot: number, how: 'surge' | 'drain-first' }} Turn

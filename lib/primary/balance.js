@@ -31,7 +31,7 @@ class Balance {
     this.options = options
     this.fleet = fleet
     this.record = record
-    this.timer = setInterval(() => this.#look(), LOOK_MS)
+    this.timer = setInterval(() => this.#look(), LOOK_MS).unref() // the workers keep the process
   }
 
   /** @param {Handle} handle */
@@ -42,6 +42,10 @@ class Balance {
     })
     handle.on('room', () => this.#full.delete(handle))
     handle.on('ready', () => this.#tell(handle))
+    handle.on('back', () => {
+      this.#full.delete(handle)
+      this.#tell(handle)
+    })
     handle.on('exit', () => {
       this.#full.delete(handle)
       this.#raise()

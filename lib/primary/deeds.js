@@ -26,12 +26,13 @@ const REAP_MS = 10_000
 /**
  * @param {Handle} handle
  * @param {number} timeoutMs
+ * @param {'ready' | 'standby'} [what]
  * @returns {Promise<string | null>} null: it is ready; else why it is not
  */
-async function becomesReady (handle, timeoutMs) {
+async function becomesReady (handle, timeoutMs, what = 'ready') {
   if (handle.readyAt !== null) return null
-  const { event, value } = await handle.next(['ready', 'exit'], timeoutMs)
-  if (event === 'ready') return null
+  const { event, value } = await handle.next([what, 'exit'], timeoutMs)
+  if (event === what) return null
   return event === 'exit' ? `it ${howItLeft(value)}` : `it was not ready within ${timeoutMs} ms`
 }
 
@@ -48,7 +49,7 @@ async function becomesReady (handle, timeoutMs) {
  */
 async function drainAndRetire (handle, reason, { drainTimeoutMs, killTimeoutMs, handoff }, record, lingerMs = null) {
   const began = Date.now()
-  if (handle.state === 'spawning' || handle.state === 'ready') handle.become('draining')
+  if (['spawning', 'standby', 'ready', 'aside'].includes(handle.state)) handle.become('draining')
   const { slot, pid, latest: { connections, inFlight } } = handle
   record('worker.drain', { slot, pid, reason, connections, inFlight })
   const deadlineMs = reason === 'stuck' ? killTimeoutMs : drainTimeoutMs
@@ -83,9 +84,14 @@ async function kill (handle) {
   await gone
 }
 
+/** @param {Handle} handle one that has not become ready */
+async function giveUp (handle) {
+  if (!handle.isGone && ['spawning', 'standby'].includes(handle.state)) await kill(handle)
+}
+
 /** @param {{ code: number | null, signal: string | null }} left */
 function howItLeft ({ code, signal }) {
   return signal ? `was killed by ${signal}` : `exited with code ${code}`
 }
 
-module.exports = { becomesReady, drainAndRetire, kill, howItLeft }
+module.exports = { becomesReady, drainAndRetire, kill, giveUp, howItLeft }

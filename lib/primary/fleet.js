@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * Who is who: slots, and in each the worker that serves it, the successor that boots, and those who are leaving. A
- * registry without effects.
+ * Who is who: slots, and in each the worker that serves it, the successor that boots, and those who are leaving; and
+ * the standbys, who have no slot yet. A registry without effects.
  *
  * @typedef {import('./handle').Handle} Handle
  *
@@ -22,6 +22,8 @@
 class Fleet {
   /** @type {Map<number, Slot>} */
   slots = new Map()
+  /** Those who boot, wait and leave without a slot; see reserve.js. @type {Set<Handle>} */
+  standbys = new Set()
 
   /** Opens the lowest free slot. @returns {Slot} */
   open () {
@@ -55,8 +57,7 @@ class Fleet {
 
   /** Every worker alive, whatever its state. @returns {Handle[]} */
   all () {
-    return this.list()
-      .flatMap(({ incumbent, successor, leaving }) => [incumbent, successor, ...leaving])
+    return [...this.list().flatMap(({ incumbent, successor, leaving }) => [incumbent, successor, ...leaving]), ...this.standbys]
       .filter(handle => handle !== null)
   }
 
@@ -65,8 +66,15 @@ class Fleet {
     return this.all().filter(handle => handle.isServing)
   }
 
-  /** Takes a worker that is gone out of its slot. @param {Slot} slot @param {Handle} handle */
+  /** @returns {Handle[]} the workers that are measured: who serves, and who waits to */
+  watched () {
+    return this.all().filter(handle => handle.isWatched)
+  }
+
+  /** Takes a worker that is gone out of its slot, or of the standbys. @param {Slot | null} slot @param {Handle} handle */
   remove (slot, handle) {
+    this.standbys.delete(handle)
+    if (slot === null) return
     if (slot.incumbent === handle) slot.incumbent = null
     if (slot.successor === handle) slot.successor = null
     slot.leaving.delete(handle)
@@ -88,7 +96,7 @@ class Fleet {
 
   /** @param {Handle} handle @returns {Handle | null} who has taken its slot over */
   successorOf (handle) {
-    const incumbent = this.slots.get(handle.slot)?.incumbent ?? null
+    const incumbent = this.slots.get(handle.slot ?? -1)?.incumbent ?? null
     return incumbent === handle ? null : incumbent
   }
 }

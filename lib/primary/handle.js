@@ -7,30 +7,43 @@
 
 const { EventEmitter } = require('node:events')
 const { message, dispatcher } = require('../core/message')
+const { NO_DELAYS, withLongest } = require('../core/pauses')
 const { transition } = require('../core/state')
 const { openWindow, pushSample } = require('../core/window')
 
 /** @type {import('../core/message').Beat} */
-const NO_BEAT = { requests: 0, inFlight: 0, connections: 0, elu: 0, debugged: false, ceiling: null }
+const NO_BEAT = { requests: 0, inFlight: 0, connections: 0, elu: 0, ...NO_DELAYS, debugged: false, ceiling: null }
+
+const DYING_MS = 1000
 
 /**
- * Emits `ready`, `exit` ({ code, signal }), `drained` (account), `message` (the app's own) and every message of ours that
+ * Emits `ready`, `standby`, `exit` ({ code, signal }), `drained` (account), `message` (the app's own) and every message of ours that
  * the worker sends, by its type.
  */
 class Handle extends EventEmitter {
   /** @type {import('../core/state').State} */
   state = 'spawning'
-  /** The beat that came last. */
+  /** The beat that came last; with the longest pauses since a sample was recorded. */
   latest = NO_BEAT
+  /** That beat is in a sample. */
+  isSampled = true
   spawnedAt = Date.now()
   /** @type {number | null} */
   readyAt = null
+  /** When it had booted, of a standby. @type {number | null} */
+  standbyAt = null
+  /** When it was told to serve, of a standby. @type {number | null} */
+  calledAt = null
   /** When anything was last heard. */
   heardAt = Date.now()
   window = openWindow(0)
+  /** Its first sample has been looked at. */
+  isWeighed = false
   /** Why it is to go; set once. @type {import('../core/verdict').Reason | 'scale' | 'stop' | null} */
   reason = null
   condemnedAt = 0
+  /** When it last collected garbage out of rotation, ms since the epoch. @type {number | null} */
+  collectedAt = null
   /** @type {import('../core/sample').Sample['wish']} */
   wish = null
   /** The addresses it listens on. @type {Set<string>} */
@@ -39,15 +52,20 @@ class Handle extends EventEmitter {
   asked = new Set()
   /** @type {import('../core/sample').Sample | null} */
   sample = null
+  /** The last reading that knew PSS and USS. @type {import('../core/sample').Reading | null} */
+  lastFull = null
+  /** Of one CPU. @type {number | null} */
+  cpuPercent = null
   /** Its preload has run: it holds signals off, and takes orders. */
   hasEntered = false
   /** What it said when it had drained. @type {import('../core/account').Account | null} */
   account = null
   /** @type {{ code: number | null, signal: string | null } | null} */
   left = null
+  #lastId = 0
 
   /**
-   * @param {number} slot
+   * @param {number | null} slot null: a standby, which has none yet
    * @param {import('node:cluster').Worker} worker
    * @param {{ generation: number, budget: import('../core/budget').Budget, mustListenOn: ReadonlySet<string>, readyOn: string }} terms
    */
@@ -65,6 +83,16 @@ class Handle extends EventEmitter {
 
   get isServing () {
     return this.state === 'ready'
+  }
+
+  /** It is measured and judged: it serves, or waits to. */
+  get isWatched () {
+    return this.isServing || this.state === 'standby'
+  }
+
+  /** How long it took to get ready: from its spawning, or from the call to a standby. @returns {number | null} ms */
+  get readyMs () {
+    return this.readyAt && this.readyAt - (this.calledAt ?? this.spawnedAt)
   }
 
   get isGone () {
@@ -98,6 +126,13 @@ class Handle extends EventEmitter {
     if (this.addresses.size > 0) this.#checkReady('listening')
   }
 
+  /** Calls a standby into a slot; it is `ready` when it has opened its gates. @param {number} slot */
+  call (slot) {
+    this.slot = slot
+    this.calledAt = Date.now()
+    this.send('serve', { slot })
+  }
+
   /** @param {NodeJS.Signals} signal */
   kill (signal) {
     if (!this.isGone) this.worker.process.kill(signal)
@@ -125,6 +160,32 @@ class Handle extends EventEmitter {
     })
   }
 
+  /**
+   * Asks for something that is answered once.
+   *
+   * @param {string} type
+   * @param {Record<string, any>} fields
+   * @param {number} timeoutMs
+   * @returns {Promise<{ event: 'answer' | 'exit' | 'disconnect' | 'timeout', value?: any }>}
+   */
+  async ask (type, fields, timeoutMs) {
+    const name = `answer ${++this.#lastId}`
+    const answer = this.next([name, 'exit', 'disconnect'], timeoutMs)
+    this.send(type, { id: this.#lastId, ...fields })
+    const { event, value } = await answer
+    if (event === name) return { event: 'answer', value }
+    if (event !== 'disconnect') return { event: /** @type {any} */ (event), value }
+    const gone = await this.next(['exit'], DYING_MS) // its channel is the first to close
+    return gone.event === 'exit' ? { event: 'exit', value: gone.value } : { event }
+  }
+
+  /** It stays after all, and begins anew as far as its budget is concerned. */
+  reprieve () {
+    this.reason = null
+    this.condemnedAt = 0
+    this.window = openWindow(this.window.readyAt)
+  }
+
   #listen () {
     const { worker } = this
     const forward = (/** @type {string} */ type) => (/** @type {any} */ fields, /** @type {any} */ socket) => {
@@ -149,15 +210,21 @@ class Handle extends EventEmitter {
       },
       beat: beat => {
         this.heardAt = Date.now()
-        this.latest = beat
+        this.latest = this.isSampled ? beat : withLongest(beat, this.latest)
+        this.isSampled = false
       },
       wish: forward('wish'),
       full: forward('full'),
       room: forward('room'),
       shut: forward('shut'),
+      serving: () => { if (this.state === 'standby' && this.calledAt !== null) this.#beReady() },
       offer: forward('offer'),
       adopted: forward('adopted'),
       refused: forward('refused'),
+      answer: ({ id, ...fields }) => {
+        this.heardAt = Date.now()
+        this.emit(`answer ${id}`, fields)
+      },
       drained: ({ account }) => {
         this.account = account
         this.emit('drained', account)
@@ -180,10 +247,25 @@ class Handle extends EventEmitter {
   #checkReady (cause) {
     if (this.state !== 'spawning' || cause !== this.terms.readyOn) return
     if (cause === 'listening' && ![...this.terms.mustListenOn, ...this.asked].every(key => this.addresses.has(key))) return
+    if (this.slot === null) this.#standBy()
+    else this.#beReady()
+  }
+
+  #standBy () {
+    this.become('standby')
+    this.standbyAt = Date.now()
+    this.heardAt = this.standbyAt
+    this.window = openWindow(this.standbyAt)
+    this.isWeighed = false
+    this.emit('standby')
+  }
+
+  #beReady () {
     this.become('ready')
     this.readyAt = Date.now()
     this.heardAt = this.readyAt
     this.window = openWindow(this.readyAt)
+    this.isWeighed = false
     this.emit('ready')
   }
 }

@@ -27,6 +27,19 @@ const EMPTYING_MS = 250
 class Listeners {
   /** @type {Map<string, Listener>} */
   #byKey = new Map()
+  #isClosing = false
+
+  /** Gives a worker what it asks for. @param {import('./handle').Handle} handle */
+  connect (handle) {
+    handle.on('listen', ({ id, key, query, data }) => {
+      if (this.#isClosing) return // what is being given up is not taken again; who asks now is about to go
+      const { errno, handle: socket, data: shared } = this.open(key, query, data, handle)
+      if (errno) handle.renounce(key)
+      handle.send('listener', { id, errno, data: shared }, socket)
+    })
+    handle.on('unlisten', ({ key }) => { if (handle.state !== 'draining') this.leave(key, handle) })
+    handle.on('exit', () => this.forget(handle))
+  }
 
   /**
    * @param {string} key
@@ -69,6 +82,7 @@ class Listeners {
    * @returns {Promise<{ key: string, client: any }[]>} who got in, as handles that have not been read
    */
   async closeAll (shut) {
+    this.#isClosing = true
     /** @type {{ key: string, client: any }[]} */
     const last = []
     for (const [key, { handle }] of this.#byKey) {

@@ -6,12 +6,12 @@ const readline = require('node:readline')
  * Puts the slot before each line of a worker's stdout and stderr.
  *
  * @param {import('node:child_process').ChildProcess} child with both piped
- * @param {number} slot
+ * @param {() => number | string} slot
  */
 function prefixLines (child, slot) {
   for (const [from, to] of /** @type {const} */ ([[child.stdout, process.stdout], [child.stderr, process.stderr]])) {
     if (!from) continue
-    readline.createInterface({ input: from, crlfDelay: Infinity }).on('line', line => to.write(`[${slot}] ${line}\n`))
+    readline.createInterface({ input: from, crlfDelay: Infinity }).on('line', line => to.write(`[${slot()}] ${line}\n`))
   }
 }
 

@@ -27,28 +27,33 @@ class Recycler extends EventEmitter {
    * @param {import('./rollout').Rollout} rooms.rollout
    * @param {import('./crew').Crew} rooms.crew
    * @param {import('./watch').Watch} rooms.watch
+   * @param {import('./collection').Collection} rooms.collection
    * @param {(event: string, fields: Record<string, any>) => Record<string, any>} rooms.record
    */
-  constructor ({ options, fleet, rollout, crew, watch, record }) {
+  constructor ({ options, fleet, rollout, crew, watch, collection, record }) {
     super()
     this.options = options
     this.fleet = fleet
     this.rollout = rollout
     this.crew = crew
     this.watch = watch
+    this.collection = collection
     this.record = record
+    crew.on('standby', () => this.giveTurns())
   }
 
   /** Begins every recycle for which there is room now. */
   giveTurns () {
     if (this.crew.isDismissed) return
+    const { reserve } = this.crew
+    reserve.tend()
     const slots = this.fleet.list()
     const condemned = slots
-      .filter(slot => slot.recycling === null && slot.incumbent?.isServing && slot.incumbent.reason !== null)
+      .filter(slot => slot.recycling === null && slot.incumbent?.isServing && slot.incumbent.reason !== null && !this.collection.holds(slot.incumbent))
       .map(slot => ({ slot: slot.slot, bytes: slot.incumbent?.sample?.rssBytes ?? 0, since: slot.incumbent?.condemnedAt ?? 0, notBefore: slot.notBefore }))
-    const { maxSurge, maxUnavailable } = this.options
-    const surging = slots.filter(slot => slot.recycling !== null).length
-    const house = { workers: slots.length, ready: this.fleet.serving().length, surging, maxSurge, maxUnavailable }
+    const { maxUnavailable } = this.options
+    const surging = slots.filter(slot => slot.recycling !== null).length + reserve.unusable
+    const house = { workers: slots.length, ready: this.fleet.serving().length, surging, maxSurge: reserve.room, maxUnavailable }
     for (const turn of nextTurns(condemned, house, Date.now())) {
       const recycle = this.#recycle(/** @type {Slot} */ (this.fleet.slots.get(turn.slot)), turn.how)
       this.#underWay.add(recycle)
@@ -70,14 +75,15 @@ class Recycler extends EventEmitter {
     slot.recycling = old
     let why = how === 'surge' ? await crew.raise(slot) : null
     if (why === null && !crew.isDismissed) {
+      const calledAt = slot.incumbent?.calledAt ?? null
       this.fleet.vacate(slot, old)
       const { account, drainMs } = await drainAndRetire(old, reason, this.options, this.record)
       if (how === 'drain-first' && !crew.isDismissed) why = await crew.raise(slot)
-      await this.#account(slot, old, { reason, how, ...account, drainMs, tookMs: Date.now() - began })
+      await this.#account(slot, old, { reason, how: calledAt !== null && how === 'surge' ? 'standby' : how, ...account, drainMs, tookMs: Date.now() - began })
     }
     slot.recycling = null
     if (why !== null) this.#replacementFailed(slot, old, why)
-    else if (reason === 'reload') this.rollout.succeeded()
+    else if (this.rollout.wish(old.generation)) this.rollout.succeeded()
     crew.refill(slot)
     this.emit('change')
     this.giveTurns()
@@ -95,7 +101,7 @@ class Recycler extends EventEmitter {
       pid: incumbent?.pid ?? null,
       oldPid: old.pid,
       ...fields,
-      readyMs: incumbent?.readyAt ? incumbent.readyAt - incumbent.spawnedAt : null,
+      readyMs: incumbent?.readyMs ?? null,
       rssBefore: old.sample?.rssBytes ?? null,
       rssAfter: after?.rssBytes ?? null
     })
@@ -109,12 +115,12 @@ class Recycler extends EventEmitter {
     slot.notBefore = Date.now() + nextTryMs
     this.record('worker.unready', { slot: slot.slot, why, failures: slot.failures, nextTryMs })
     old.emit('recycled', { why })
-    if (old.reason !== 'reload' || !this.rollout.failed()) return
+    if (this.rollout.wish(old.generation) === null || !this.rollout.failed()) return
     this.record('fleet.warning', { warning: 'rollout-stopped', failures: Rollout.PATIENCE })
     for (const { incumbent, recycling } of this.fleet.list()) {
       if (incumbent?.reason !== 'reload' || recycling) continue
-      incumbent.reason = null
-      this.record('worker.reprieve', { slot: incumbent.slot, pid: incumbent.pid })
+      incumbent.reprieve()
+      this.record('worker.reprieve', { slot: incumbent.slot, pid: incumbent.pid, reason: 'reload' })
     }
   }
 }

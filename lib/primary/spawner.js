@@ -5,17 +5,24 @@
 const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster')))
 const path = require('node:path')
 const { drawBudget } = require('../core/budget')
+const { gcFlags } = require('../core/gc')
+const { openCompileCache } = require('./compile-cache')
 const { Handle } = require('./handle')
 const { prefixLines } = require('./output')
 
 const PRELOAD = path.join(__dirname, '..', 'worker', 'preload.js')
 
+const NODE_MAJOR = parseInt(process.versions.node)
 const INSPECT = /^--inspect(?:-brk|-wait|-port)?=(?:.*:)?(\d+)$/
 const DEFAULT_INSPECT_PORT = 9229
+const MOST_WORKERS = 1024
+const STANDBY_PORTS = 4096 // in turn: a standby that serves may live long beside those after it
 
 class Spawner {
   /** How many workers each slot has had. @type {Map<number, number>} */
   #spawned = new Map()
+  /** How many standbys there have been. */
+  #standbys = 0
 
   /**
    * @param {string} app absolute path
@@ -26,10 +33,13 @@ class Spawner {
     this.app = app
     this.args = args
     this.options = options
+    /** Node and V8 flags of the workers; where two contradict each other the later one wins. */
+    this.execArgv = [...gcFlags(options.gc, { maxRssBytes: options.maxRssBytes, nodeMajor: NODE_MAJOR }), ...options.nodeOptions]
+    this.compileCache = options.compileCache ? openCompileCache(process.env) : null
   }
 
   /**
-   * @param {number} slot
+   * @param {number | null} slot null: a standby, which is told when it is called
    * @param {{ generation: number, mustListenOn: ReadonlySet<string> }} terms
    * @returns {Handle}
    */
@@ -39,27 +49,36 @@ class Spawner {
     cluster.setupPrimary({
       exec: this.app,
       args: this.args,
-      execArgv: ['--require', PRELOAD, ...options.nodeOptions],
+      execArgv: ['--require', PRELOAD, ...this.execArgv],
       stdio: ['ignore', piped, piped, 'ipc'],
       inspectPort: this.#inspectPort(slot)
     })
     const worker = cluster.fork({
-      RECYCLE_SLOT: String(slot),
+      RECYCLE_SLOT: slot === null ? 'standby' : String(slot),
       RECYCLE_WORKER: JSON.stringify({
+        isStandby: slot === null,
+        compileCache: this.compileCache,
         beatMs: Math.min(500, options.intervalMs, Math.round(options.stuckTimeoutMs / 4)),
         drainTimeoutMs: options.drainTimeoutMs,
         stopLingerMs: options.stopLingerMs,
         killTimeoutMs: options.killTimeoutMs
       })
     })
-    if (options.prefix) prefixLines(worker.process, slot)
     const budget = drawBudget(options, Math.random())
-    return new Handle(slot, worker, { generation, budget, mustListenOn, readyOn: options.readyOn })
+    const handle = new Handle(slot, worker, { generation, budget, mustListenOn, readyOn: options.readyOn })
+    if (options.prefix) prefixLines(worker.process, () => handle.slot ?? 'standby')
+    return handle
   }
 
-  /** With `--inspect`, each slot has two ports of its own, in turn: a worker and its replacement run side by side. @param {number} slot */
+  /**
+   * With `--inspect`, each slot has two ports of its own, in turn: a worker and its replacement run side by side. A
+   * standby keeps the one that it was spawned with.
+   *
+   * @param {number | null} slot
+   */
   #inspectPort (slot) {
     const base = this.options.nodeOptions.map(option => INSPECT.exec(option)?.[1]).find(Boolean) ?? DEFAULT_INSPECT_PORT
+    if (slot === null) return Number(base) + 2 * MOST_WORKERS + this.#standbys++ % STANDBY_PORTS
     const before = this.#spawned.get(slot) ?? 0
     this.#spawned.set(slot, before + 1)
     return Number(base) + 2 * slot + before % 2

@@ -9,28 +9,32 @@ function describeFleet (fleet, now) {
   const workers = fleet.list().flatMap(slot => [slot.incumbent, slot.successor, ...slot.leaving]
     .filter(handle => handle !== null)
     .map(handle => describe(slot, handle, now)))
+  for (const handle of fleet.standbys) workers.push(describe(null, handle, now))
   return { workers, ready: fleet.serving().length }
 }
 
-/** @param {import('./fleet').Slot} slot @param {import('./handle').Handle} handle @param {number} now */
+/** @param {import('./fleet').Slot | null} slot null: a standby @param {import('./handle').Handle} handle @param {number} now */
 function describe (slot, handle, now) {
-  const { pid, state, generation, readyAt, sample, latest, budget } = handle
+  const { pid, state, generation, readyAt, sample, lastFull, cpuPercent, latest, budget } = handle
   return {
-    slot: slot.slot,
+    slot: handle.slot,
     pid,
     state,
     generation,
     ageMs: readyAt === null ? 0 : now - readyAt,
     rssBytes: sample?.rssBytes ?? null,
-    pssBytes: sample?.pssBytes ?? null,
-    ussBytes: sample?.ussBytes ?? null,
+    pssBytes: lastFull?.pssBytes ?? null,
+    ussBytes: lastFull?.ussBytes ?? null,
     budgetBytes: budget.softBytes,
+    cpuPercent,
     elu: latest.elu,
+    gc: latest.gc,
+    loopLagMs: latest.loopLagMs,
     connections: latest.connections,
     inFlight: latest.inFlight,
     requests: latest.requests,
-    recycles: slot.recycles,
-    lastReason: slot.lastReason
+    recycles: slot?.recycles ?? 0,
+    lastReason: slot?.lastReason ?? null
   }
 }
 

@@ -11,11 +11,16 @@
 
 const { EventEmitter } = require('node:events')
 const { RecycleError } = require('../core/errors')
+const { Aside } = require('./aside')
 const { Balance } = require('./balance')
+const { Collection } = require('./collection')
 const { Crew } = require('./crew')
 const { Fleet } = require('./fleet')
+const { Inspection } = require('./inspection')
 const { Listeners } = require('./listeners')
+const { nameOfApp } = require('./name')
 const { Rollout } = require('./rollout')
+const { Shutdown } = require('./shutdown')
 const { Switchboard } = require('./switchboard')
 const { Watch } = require('./watch')
 const { Recycler } = require('./recycler')
@@ -25,8 +30,7 @@ const { describeFleet } = require('./status')
 /** @typedef {import('./handle').Handle} Handle @typedef {import('./fleet').Slot} Slot */
 
 const VERSION = 1
-const REAP_MS = 1000
-const ANSWER_MS = 1000
+const DEATH_MS = 1000 // a worker's exit comes this much later than its channel's end, at the most
 
 /**
  * A running fleet. Emits `event` with every journal line, `message` ({ slot, pid, message }) with what the app sends by
@@ -56,6 +60,7 @@ class Supervisor extends EventEmitter {
     this.setMaxListeners(0)
     this.options = options
     this.spawner = spawner
+    this.name = options.name ?? nameOfApp(spawner.app)
     this.write = write
     this.flush = flush
     const rooms = { options, fleet: this.#fleet, rollout: this.#rollout, spawner, meter, record: this.#record.bind(this) }
@@ -64,16 +69,27 @@ class Supervisor extends EventEmitter {
     this.balance = new Balance(rooms)
     this.crew = new Crew(rooms)
       .on('spawned', handle => this.#welcome(handle))
+      .on('standby', handle => this.watch.attend(handle))
       .on('ready', handle => this.watch.attend(handle))
+      .on('change', () => {
+        this.aside.look()
+        this.emit('change')
+      })
+      .on('hopeless', details => this.abandon(new RecycleError('RECYCLE_APP_DIES', details)))
+    this.aside = new Aside(rooms)
       .on('change', () => this.emit('change'))
-      .on('hopeless', details => this.#fail(details))
-    this.recycler = new Recycler({ ...rooms, crew: this.crew, watch: this.watch })
+    this.shutdown = new Shutdown({ ...rooms, listeners: this.#listeners })
+    this.inspection = new Inspection({ ...rooms, aside: this.aside })
+    this.collection = new Collection({ ...rooms, watch: this.watch, aside: this.aside })
+      .on('change', () => this.recycler.giveTurns())
+    this.recycler = new Recycler({ ...rooms, crew: this.crew, watch: this.watch, collection: this.collection })
       .on('change', () => this.emit('change'))
   }
 
   start () {
-    const { spawner: { app, args }, options } = this
-    this.#record('fleet.start', { pid: process.pid, app, args, meter: this.watch.meter.name, node: process.version, options })
+    if (this.#stopping) return this
+    const { spawner: { app, args, execArgv, compileCache }, options } = this
+    this.#record('fleet.start', { pid: process.pid, app, args, execArgv, meter: this.watch.meter.name, node: process.version, compileCache, options })
     for (let i = 0; i < options.workers; i++) this.crew.boot(this.#fleet.open())
     this.#timer = setInterval(() => this.#look(), options.intervalMs)
     return this
@@ -135,6 +151,56 @@ class Supervisor extends EventEmitter {
     await Promise.all([this.ready(), ...slots.slice(workers).map(slot => this.#dissolve(slot))])
   }
 
+  /**
+   * Has a worker collect its garbage out of rotation, so that no request waits for it.
+   *
+   * @param {number} slot
+   * @returns {Promise<Record<string, any>>} the journal's `collected` line
+   * @throws {RecycleError} RECYCLE_NO_SLOT, RECYCLE_NOT_DONE, RECYCLE_STOPPED
+   */
+  async gc (slot) {
+    this.#assertSlot(slot)
+    return this.collection.request(slot)
+  }
+
+  /**
+   * Writes a heap snapshot of a worker, out of rotation.
+   *
+   * @param {number} slot
+   * @param {{ file?: string, then?: 'recycle' }} [how] `file`: a new one; by default in the working directory, named by slot,
+   *   pid and time. `then`: the worker is replaced afterwards
+   * @returns {Promise<Record<string, any>>} the journal's `heapdump` line; with `then`, its `recycled` beside
+   * @throws {RecycleError} RECYCLE_NO_SLOT, RECYCLE_UNWRITABLE, RECYCLE_NOT_DONE, RECYCLE_STOPPED
+   */
+  async heapdump (slot, { file, then } = {}) {
+    this.#assertSlot(slot)
+    const line = await this.inspection.dumpHeap(slot, file)
+    return then === 'recycle' ? { ...line, recycled: await this.recycle(slot) } : line
+  }
+
+  /**
+   * Takes a CPU profile of a worker while it serves.
+   *
+   * @param {number} slot
+   * @param {{ durationMs?: number, file?: string }} [how] 10 s by default; up to 10 minutes
+   * @returns {Promise<Record<string, any>>} the journal's `cpuprofile` line
+   * @throws {RecycleError} RECYCLE_NO_SLOT, RECYCLE_BAD_OPTION, RECYCLE_UNWRITABLE, RECYCLE_NOT_DONE, RECYCLE_STOPPED
+   */
+  async cpuprofile (slot, { durationMs = 10_000, file } = {}) {
+    this.#assertSlot(slot)
+    return this.inspection.profileCpu(slot, durationMs, file)
+  }
+
+  /** A stop has begun. */
+  get isStopping () {
+    return this.#stopping !== null
+  }
+
+  /** For rooms that operate the fleet: what they have to say goes into the journal, the log and to whoever listens. @param {string} event @param {Record<string, any>} fields */
+  announce (event, fields) {
+    this.#record(event, fields)
+  }
+
   /** How many slots there are. */
   get size () {
     return this.#fleet.slots.size
@@ -144,7 +210,7 @@ class Supervisor extends EventEmitter {
   status () {
     const { workers, ready } = describeFleet(this.#fleet, Date.now())
     const totals = { workers: this.size, ready, recycles: this.recycler.count, ...this.switchboard.totals }
-    return { v: VERSION, pid: process.pid, app: this.spawner.app, workers, totals }
+    return { v: VERSION, name: this.name, pid: process.pid, app: this.spawner.app, workers, totals }
   }
 
   /**
@@ -157,13 +223,14 @@ class Supervisor extends EventEmitter {
   stop ({ now = false } = {}) {
     const isSecond = this.#stopping !== null
     this.#stopping ??= this.#stop()
-    if (isSecond || now) this.#hurry()
+    if (isSecond || now) this.shutdown.hurry()
     return this.#stopping
   }
 
   async #look () {
     if (this.#stopping) return
     await this.watch.look()
+    this.collection.attend()
     this.recycler.giveTurns()
   }
 
@@ -187,20 +254,9 @@ class Supervisor extends EventEmitter {
     this.watch.stop()
     this.balance.stop()
     this.crew.dismiss()
+    this.aside.close()
     this.#record('fleet.stopping', {})
-    await this.#giveUpAddresses()
-    const { stopLingerMs: lingerMs, drainTimeoutMs, killTimeoutMs } = this.options
-    await Promise.all(this.#fleet.all().map(async handle => {
-      if (handle.state === 'draining') { // somebody has it in hand; it is told to close what is idle
-        const gone = handle.next(['exit'], drainTimeoutMs + killTimeoutMs + REAP_MS)
-        handle.send('drain', { reason: 'stop', deadlineMs: drainTimeoutMs, lingerMs, handoff: false })
-        await gone
-      } else {
-        handle.reason ??= 'stop'
-        const { account, drainMs } = await drainAndRetire(handle, 'stop', { ...this.options, handoff: false }, this.#record.bind(this), lingerMs)
-        this.#record('stopped', { slot: handle.slot, pid: null, oldPid: handle.pid, reason: 'stop', ...account, drainMs })
-      }
-    }))
+    await this.shutdown.run()
     await this.recycler.settled()
     this.switchboard.close()
     this.#record('fleet.stop', { recycles: this.recycler.count, failure: this.#failure?.code ?? null })
@@ -209,63 +265,27 @@ class Supervisor extends EventEmitter {
     this.emit('stopped', this.#failure)
   }
 
-  /**
-   * First the addresses are given up, then keep-alive clients are told to close: in the other order they would come back
-   * at once, into a queue that is just being closed. A worker that boots may hold an address too.
-   */
-  async #giveUpAddresses () {
-    const shut = Promise.all(this.#fleet.all().map(async handle => {
-      if (handle.state === 'draining') return
-      const answer = handle.next(['shut', 'exit'], ANSWER_MS)
-      if (handle.hasEntered) {
-        handle.send('shut')
-      } else {
-        handle.become('draining')
-        handle.kill('SIGKILL')
-      }
-      await answer
-    }))
-    const last = await this.#listeners.closeAll(shut)
-    const serving = this.#fleet.serving()
-    for (const [i, { key, client }] of last.entries()) {
-      const able = serving.filter(handle => handle.addresses.has(key))
-      if (able.length > 0) able[i % able.length].send('accept', { key }, client, () => client.close())
-      else client.close()
-    }
-  }
-
-  #hurry () {
-    for (const handle of this.#fleet.all()) {
-      handle.send('drain', { reason: 'stop', deadlineMs: 0, lingerMs: 0, handoff: false })
-      setTimeout(() => handle.kill('SIGKILL'), this.options.killTimeoutMs).unref()
-    }
-  }
-
   /** @param {Handle} handle */
   #welcome (handle) {
+    this.#listeners.connect(handle)
     this.switchboard.connect(handle)
     this.balance.connect(handle)
-    handle.on('listen', ({ id, key, query, data }) => {
-      if (this.#stopping) return // what is being given up is not taken again; who asks now is about to go
-      const { errno, handle: socket, data: shared } = this.#listeners.open(key, query, data, handle)
-      if (errno) handle.renounce(key)
-      handle.send('listener', { id, errno, data: shared }, socket)
-    })
-    handle.on('unlisten', ({ key }) => { if (handle.state !== 'draining') this.#listeners.leave(key, handle) })
-    handle.on('exit', () => this.#listeners.forget(handle))
     handle.on('missing', ({ key, missing }) => this.#record('fleet.warning', { warning: 'no-handoff', key, missing }))
     handle.on('wish', ({ reason }) => {
       this.#record('worker.wish', { slot: handle.slot, pid: handle.pid, wish: reason ?? null })
       handle.wish ??= 'asked'
       this.#look()
     })
-    handle.on('disconnect', () => { if (handle.isServing) handle.wish ??= 'asked' }) // the app has cut the channel
+    handle.on('disconnect', async () => { // it has died, or the app has cut the channel
+      if ((await handle.next(['exit'], DEATH_MS)).event === 'exit') return
+      if (handle.isWatched || handle.state === 'aside') handle.wish ??= 'asked'
+    })
     handle.on('message', message => this.emit('message', { slot: handle.slot, pid: handle.pid, message }))
   }
 
-  /** @param {{ deaths: number, how: string }} details */
-  #fail (details) {
-    this.#failure ??= new RecycleError('RECYCLE_APP_DIES', details)
+  /** Stops the fleet for an error: `ready()` and whatever else is waited for rejects with it. @param {RecycleError} error */
+  abandon (error) {
+    this.#failure ??= error
     this.#record('fleet.failed', { code: this.#failure.code, error: this.#failure.message })
     this.emit('change')
     this.stop()
@@ -277,6 +297,12 @@ class Supervisor extends EventEmitter {
     this.write(line)
     this.emit('event', line)
     return line
+  }
+
+  /** @param {number} slot */
+  #assertSlot (slot) {
+    this.#assertRunning()
+    if (!this.#fleet.slots.has(slot)) this.#noSlot(slot)
   }
 
   /** @param {number} slot @returns {never} */

@@ -66,6 +66,7 @@ class Switchboard {
     handle.on('adopted', ({ id }) => this.#adopted(handle, id))
     handle.on('refused', ({ id }) => this.#refused(handle, id))
     handle.on('ready', () => this.#pump())
+    handle.on('back', () => this.#pump())
     handle.on('exit', () => this.#gone(handle))
   }
 

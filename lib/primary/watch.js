@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * Looks at every worker that serves, judges what it sees, and condemns:
+ * Looks at every worker that serves or stands by, judges what it sees, and condemns:
  *
  *     meter ─▶ Sample ─▶ window ─▶ verdict() ─▶ handle.reason
  *
@@ -12,6 +12,7 @@
 const { backoffMs } = require('../core/backoff')
 const { makeSample, figure } = require('../core/sample')
 const { verdict, isOver } = require('../core/verdict')
+const { CpuProbe } = require('./meter/cpu')
 const { isTraced } = require('./meter/procfs')
 
 /** @typedef {import('./handle').Handle} Handle */
@@ -21,6 +22,8 @@ const LATE_MS = 1000
 class Watch {
   /** @type {WeakMap<Handle, import('./meter').Probe>} */
   #probes = new WeakMap()
+  /** @type {WeakMap<Handle, CpuProbe>} */
+  #cpus = new WeakMap()
   isStopped = false
   #isLooking = false
   #lookAgain = false
@@ -43,16 +46,26 @@ class Watch {
     this.record = record
   }
 
-  /** @param {Handle} handle one that has become ready */
+  /** @param {Handle} handle one that has become ready, or a standby */
   attend (handle) {
+    if (this.#probes.has(handle)) return
     const probe = this.meter.probe(handle.pid, handle.budget)
     this.#probes.set(handle, probe)
-    handle.once('exit', () => probe.close())
+    const cpu = new CpuProbe(handle.pid)
+    this.#cpus.set(handle, cpu)
+    handle.once('exit', () => {
+      probe.close()
+      cpu.close()
+    })
   }
 
-  /** @param {Handle} handle @returns {Promise<import('../core/sample').Reading | null>} its memory now */
-  async read (handle) {
-    return await this.#probes.get(handle)?.read(Date.now()) ?? null
+  /**
+   * @param {Handle} handle
+   * @param {{ inFull?: boolean }} [how] in full: also PSS and USS, where the meter knows them
+   * @returns {Promise<import('../core/sample').Reading | null>} its memory now
+   */
+  async read (handle, { inFull = false } = {}) {
+    return this.#measure(handle, Date.now(), inFull)
   }
 
   /** From here on nobody is judged. */
@@ -77,26 +90,45 @@ class Watch {
     // After a sleep of our own (a laptop's lid, SIGSTOP) nobody was heard, and nobody is to blame.
     const slept = now - this.#lastLook > 2 * this.options.intervalMs + LATE_MS
     this.#lastLook = now
-    await Promise.all(this.fleet.serving().map(async handle => {
+    await Promise.all(this.fleet.watched().map(async handle => {
       if (slept) handle.heardAt = now
-      const reading = await this.#probes.get(handle)?.read(now) ?? null
-      if (handle.isServing && !this.isStopped) this.#judge(handle, this.#observe(handle, reading, now), now)
+      this.#weighCpu(handle, now)
+      const { window } = handle
+      const reading = await this.#measure(handle, now)
+      // Who has become ready or was reprieved meanwhile begins with a reading of its own.
+      if (handle.window === window && handle.isWatched && !this.isStopped) this.#judge(handle, this.#observe(handle, reading, now), now)
     }))
+  }
+
+  /** @param {Handle} handle @param {number} now @param {boolean} [inFull] */
+  async #measure (handle, now, inFull) {
+    const reading = await this.#probes.get(handle)?.read(now, inFull) ?? null
+    if (reading && reading.pssBytes !== null) handle.lastFull = reading
+    return reading
+  }
+
+  /** @param {Handle} handle @param {number} now */
+  #weighCpu (handle, now) {
+    const cpu = this.#cpus.get(handle)
+    cpu?.look(now)
+    handle.cpuPercent = cpu?.percent ?? null
   }
 
   /** @param {Handle} handle @param {import('../core/sample').Reading | null} reading @param {number} now */
   #observe (handle, reading, now) {
     const silentMs = Math.max(0, now - handle.heardAt)
     const isSpared = silentMs >= handle.budget.stuckMs && (handle.latest.debugged || isTraced(handle.pid))
-    const { requests, connections, inFlight, elu } = handle.latest
+    const { requests, connections, inFlight, elu, gc, loopLagMs } = handle.latest
     const sample = makeSample(now, reading, {
       requests,
       silentMs: isSpared ? 0 : silentMs,
       wish: handle.wish ?? this.rollout.wish(handle.generation)
     })
-    if (handle.sample === null) this.#weighFresh(handle, sample)
+    if (!handle.isWeighed) this.#weighFresh(handle, sample)
+    handle.isWeighed = true
     handle.observe(sample)
-    this.record('worker.sample', { slot: handle.slot, pid: handle.pid, ...sample, connections, inFlight, elu })
+    this.record('worker.sample', { slot: handle.slot, pid: handle.pid, ...sample, connections, inFlight, elu, gc, loopLagMs })
+    handle.isSampled = true
     return sample
   }
 
@@ -130,7 +162,7 @@ class Watch {
    */
   #weighFresh (handle, sample) {
     const { budget } = handle
-    const slot = this.fleet.slots.get(handle.slot)
+    const slot = handle.slot === null ? undefined : this.fleet.slots.get(handle.slot)
     if (!slot) return
     if (!isOver(sample, budget, budget.softBytes)) {
       slot.hasty = 0

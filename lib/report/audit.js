@@ -43,7 +43,7 @@ class Audit {
   /** @type {{ app: string | null, node: string | null, workers: number | null, metric: string }} */
   fleet = { app: null, node: null, workers: null, metric: 'rss' }
   /** @type {Kept<CrashEvent>} */
-  crashEvents = new Kept(MOST_EVENTS)
+  crashEvents
   /** @type {Kept<RecycleEvent>} */
   events
   #ended = 0
@@ -53,14 +53,16 @@ class Audit {
   #workers = new Map()
 
   /**
-   * @param {import('./spans').Spans} spans takes when a worker was being replaced
-   * @param {import('./memory').Memory} memory
+   * @param {{ add: (from: number, to: number) => void }} spans takes when a worker was being replaced
+   * @param {{ add: (slot: number, t: number, bytes: number, budget: number | null) => void }} memory
    * @param {() => void} beforeThinning blames, so that an event into which a drop fell is kept
+   * @param {number} [mostEvents] of each kind that are kept
    */
-  constructor (spans, memory, beforeThinning) {
+  constructor (spans, memory, beforeThinning, mostEvents = MOST_EVENTS) {
     this.spans = spans
     this.memory = memory
-    this.events = new Kept(MOST_EVENTS, event => event.cut > 0 || event.lost || event.dropped > 0, beforeThinning)
+    this.crashEvents = new Kept(mostEvents)
+    this.events = new Kept(mostEvents, event => event.cut > 0 || event.lost || event.dropped > 0, beforeThinning)
   }
 
   /** @type {Readonly<Record<string, (line: Record<string, any>) => void>>} */
@@ -83,6 +85,7 @@ class Audit {
     'worker.drain': line => {
       const worker = this.#worker(line)
       worker.drainAt ??= asNumber(line.t)
+      worker.slot ??= asNumber(line.slot) // it was spawned as a standby
       worker.reason = asText(line.reason)
     },
     'worker.retire': line => { this.#worker(line).retiredAt = asNumber(line.t) },

@@ -11,6 +11,7 @@
 const { Audit } = require('./audit')
 const { blame } = require('./blame')
 const { Client } = require('./client')
+const { Collections } = require('./collections')
 const { disagreements } = require('./disagreement')
 const { asNumber } = require('./field')
 const { Latency } = require('./latency')
@@ -32,6 +33,7 @@ class Figures {
   #latency = new Latency(this.#spans)
   #client = new Client(this.#latency)
   #audit = new Audit(this.#spans, this.#memory, () => this.#blame())
+  #collections = new Collections()
   #from = Infinity
   #to = -Infinity
   #isFinished = false
@@ -45,6 +47,7 @@ class Figures {
     if (t !== null && t < this.#from) this.#from = t
     if (t !== null && t > this.#to) this.#to = t
     handle(line)
+    this.#collections.handlers[line.event]?.(line)
   }
 
   /** What it all comes to. Call it when every line has been added. */
@@ -73,6 +76,7 @@ class Figures {
       cut: totals.cut,
       byReason: Object.fromEntries(byReason),
       latency: this.#latency.summary(),
+      gc: this.#collections.summary(),
       drops: drops.items.map(shownDrop),
       dropsOmitted: drops.omitted,
       recycleEvents: events.items.map(shownEvent),
@@ -124,4 +128,4 @@ function shownEvent ({ account, ...event }) {
   return { ...event, ...counts }
 }
 
-module.exports = { Figures, VERSION }
+module.exports = { Figures, shownEvent, VERSION }

@@ -29,6 +29,7 @@ function formatReport (report, { colors = false } = {}) {
     drops(report, paint),
     disagreements(report, paint),
     latency(report, paint),
+    pauses(report, paint),
     remarks(report, paint)
   ]
   return parts.filter(part => part.length > 0).map(part => `${part.join('\n')}\n`).join('\n')
@@ -130,6 +131,17 @@ function latency ({ latency: { steady, recycling } }, paint) {
 }
 
 /** @param {Report} report @param {Paint} paint */
+function pauses ({ gc }, paint) {
+  if (gc === null) return []
+  const rows = Object.entries({ scavenge: gc.scavenges, 'mark-sweep': gc.markSweeps }).map(([name, { count, totalMs, longestMs, share }]) =>
+    [name, time(totalMs), milliseconds(longestMs), percent(share), whole(count)])
+  const [heading, ...lines] = layOut([
+    { title: 'GC pauses', left: true }, { title: 'total' }, { title: 'longest' }, { title: 'share of time' }, { title: 'count' }
+  ], rows, WIDTH)
+  return [paint('dim', heading), ...lines, paint('dim', `longest delay of an event loop: ${milliseconds(gc.longestLoopLagMs)}`)]
+}
+
+/** @param {Report} report @param {Paint} paint */
 function remarks ({ unacked, client, skippedLines, recycleEvents }, paint) {
   const said = []
   if (unacked > 0) said.push(`${whole(unacked)} connections were handed over and never acknowledged: what became of them is not known`)
@@ -187,6 +199,11 @@ function time (ms) {
 /** @param {number} ms */
 function milliseconds (ms) {
   return ms < 10_000 ? `${Number(ms.toPrecision(3))}ms` : formatTime(ms)
+}
+
+/** @param {number} share 0 to 1 */
+function percent (share) {
+  return `${(100 * share).toFixed(2)}%`
 }
 
 /** Tells the local time of day; in a run of many hours with its date. @param {Report} report @returns {(t: number) => string} */

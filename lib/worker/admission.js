@@ -34,11 +34,13 @@ class Admission {
    * @param {import('./link').Link} link
    * @param {Set<import('./gate').Gate>} gates
    * @param {() => number} connections
+   * @param {import('./post').Post} post
    */
-  constructor (link, gates, connections) {
+  constructor (link, gates, connections, post) {
     this.link = link
     this.gates = gates
     this.connections = connections
+    if (post.slot === null) this.leave()
     link.on({
       level: ({ level }) => {
         this.level = level
@@ -51,7 +53,10 @@ class Admission {
         for (const gate of gates) gate.shut()
         link.send('shut')
       },
-      serve: () => this.enter(),
+      serve: ({ slot }) => {
+        if (slot !== undefined) post.take(slot)
+        this.enter(() => link.send('serving'))
+      },
       accept: ({ key }, client) => {
         const gate = [...gates].find(g => g.key === key)
         if (gate) gate.accept(client)
@@ -67,16 +72,24 @@ class Admission {
 
   /** Goes out of rotation: the queue is the siblings'. */
   leave () {
+    if (!this.isOut) this.link.expect(1) // with its gates shut an app may have nothing else to do
     this.isOut = true
     for (const gate of this.gates) gate.shut()
   }
 
-  /** Comes back. */
-  enter () {
+  /** Comes back. @param {() => void} [entered] every gate is open */
+  enter (entered = () => {}) {
     if (!this.isOut || this.#isClosed) return
     this.isOut = false
     this.#isShut = false
-    for (const gate of this.gates) gate.open()
+    let left = this.gates.size + 1
+    const opened = () => {
+      if (--left > 0) return
+      this.link.expect(-1)
+      entered()
+    }
+    for (const gate of this.gates) gate.open(opened)
+    opened()
     this.consider()
   }
 

@@ -7,18 +7,20 @@
  * @typedef {object} Api
  * @property {(reason?: string) => void} requestRecycle
  * @property {(socket: import('node:net').Socket) => void} pin
+ * @property {(fn: (about: { slot: number }) => void) => void} onServe
  */
 const kApi = Symbol.for('recycle-supervisor.worker')
 
-/** @param {{ link: import('./link').Link, traffic: import('./traffic').Traffic }} rooms */
-function offerApi ({ link, traffic }) {
+/** @param {{ link: import('./link').Link, traffic: import('./traffic').Traffic, post: import('./post').Post }} rooms */
+function offerApi ({ link, traffic, post }) {
   /** @type {Api} */
   const api = {
     requestRecycle: reason => link.send('wish', { reason }),
     pin: socket => {
       const connection = traffic.of(socket)
       if (connection) connection.isPinned = true
-    }
+    },
+    onServe: fn => post.onServe(fn)
   }
   Object.defineProperty(process, kApi, { value: api })
 }

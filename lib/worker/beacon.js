@@ -6,6 +6,7 @@
  */
 
 const inspector = require('node:inspector')
+const { Pauses } = require('./pauses')
 
 /**
  * @param {number} everyMs
@@ -18,6 +19,7 @@ const inspector = require('node:inspector')
  * @returns {() => void} sends a beat now
  */
 function startBeacon (everyMs, { link, traffic, lobby, admission }, onLinkDown) {
+  const pauses = new Pauses()
   let elu = performance.eventLoopUtilization()
   const beat = () => {
     // `disconnect` is not emitted while a handle is under way on the channel, so it is not enough to listen for it.
@@ -30,6 +32,7 @@ function startBeacon (everyMs, { link, traffic, lobby, admission }, onLinkDown) 
       inFlight: traffic.inFlight,
       connections: traffic.connections.size + lobby.guests.size,
       elu: Math.round(since.utilization * 1000) / 1000,
+      ...pauses.take(),
       debugged: inspector.url() !== undefined,
       ceiling: admission.ceiling === Infinity ? null : admission.ceiling
     })

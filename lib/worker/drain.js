@@ -12,13 +12,11 @@
  * deadline is cut, and named. Whatever happens, the account says so.
  */
 
-const { isFollowed } = require('./traffic')
 const { openAccount } = require('../core/account')
 const { nameCuts } = require('./connection')
-const { Goaway } = require('./goaway')
+const { Farewell } = require('./farewell')
+const { Mover } = require('./mover')
 
-const SWEEP_MS = 50
-const SWEEP_SHARE = 0.1 // of the worker's time, at the most
 const SETTLE_MS = 1000
 
 /**
@@ -33,17 +31,9 @@ class Drain {
   /** @type {Order | null} */
   order = null
   account = openAccount(0, 0)
-  /** Idle when we last looked, with the bytes that had been read by then. @type {Map<import('./connection').Connection, number>} */
-  #idle = new Map()
-  #sweepScheduled = false
-  #sweepNotBefore = 0
   #isPastLinger = false
-  /** @type {Set<Goaway>} */
-  #goaways = new Set()
   /** @type {NodeJS.Timeout[]} */
   #deadlines = []
-  /** @type {NodeJS.Timeout | undefined} */
-  #sweeper
 
   /**
    * @param {object} rooms
@@ -55,13 +45,16 @@ class Drain {
    * @param {import('./sharing').Sharing} rooms.sharing
    * @param {(account: import('../core/account').Account) => void} done
    */
-  constructor ({ traffic, gates, lobby, handoff, admission, sharing }, done) {
+  constructor (rooms, done) {
+    const { traffic, gates, lobby, handoff, admission, sharing } = rooms
     this.traffic = traffic
     this.gates = gates
     this.lobby = lobby
     this.handoff = handoff
     this.admission = admission
     this.sharing = sharing
+    this.mover = new Mover(rooms, () => this.#onLook())
+    this.farewell = new Farewell(traffic, connection => this.mover.isMovable(connection))
     this.done = done
   }
 
@@ -69,12 +62,13 @@ class Drain {
   begin (order) {
     const isFirst = this.order === null
     this.order = isFirst ? order : { ...order, handoff: order.handoff && this.order?.handoff === true }
+    this.mover.isAllowed = this.order.handoff
     for (const timer of this.#deadlines) clearTimeout(timer)
-    this.#deadlines = [setTimeout(() => this.#cut(), order.deadlineMs)]
+    this.#deadlines = [setTimeout(() => setImmediate(() => this.#cut()), order.deadlineMs)]
     if (order.lingerMs !== null) this.#deadlines.push(setTimeout(() => this.#pastLinger(), order.lingerMs))
     if (isFirst) this.#open(order)
-    for (const connection of this.traffic.connections) this.#leave(connection)
-    this.#sweep()
+    this.farewell.announce()
+    this.mover.look()
   }
 
   /** @param {Order} order */
@@ -82,25 +76,24 @@ class Drain {
     this.lobby.isClosed = true
     this.admission.close()
     this.sharing.stop()
-    const connections = this.traffic.connections.size + this.lobby.guests.size + this.handoff.outstanding.size
-    this.account = openAccount(connections, this.traffic.inFlight)
+    this.account = openAccount(this.mover.left, this.traffic.inFlight)
     this.#listen()
+    this.farewell.begin()
+    this.mover.begin()
     this.#shutGates()
-    for (const connection of this.traffic.connections) if (connection.session) this.#goaway(connection)
-    this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS)
     process.emit(/** @type {any} */ ('recycle:drain'), /** @type {any} */ ({ reason, deadlineMs }))
   }
 
   onMoved () {
     this.account.moved++
-    this.#pump()
+    this.mover.pump()
     this.#checkDone()
   }
 
   onBack () {
     this.account.refused++
     this.account.takenBack++
-    this.#pump()
+    this.mover.pump()
   }
 
   onUnacked () {
@@ -110,12 +103,7 @@ class Drain {
 
   #listen () {
     const { traffic, lobby } = this
-    traffic.on('connection', connection => {
-      if (!connection.gate.arriving) this.account.connections++
-      this.#leave(connection)
-    })
-    traffic.on('session', connection => this.#goaway(connection))
-    traffic.on('request', (connection, exchange) => this.#announce(connection, exchange))
+    traffic.on('connection', connection => { if (!connection.gate.arriving) this.account.connections++ })
     traffic.on('rest', (connection, exchange) => this.#rest(connection, exchange))
     traffic.on('gone', connection => this.#tally(connection))
     lobby.on('gone', (guest, /** @type {import('./connection').Fate} */ fate) => {
@@ -130,77 +118,20 @@ class Drain {
     else this.admission.shutEmpty(() => this.#checkDone())
   }
 
-  /** @param {import('./connection').Connection} connection */
-  #isMovable (connection) {
-    return this.order?.handoff === true && connection.gate.isMovable && !connection.isPinned
-  }
-
-  /** @param {import('./connection').Connection} connection */
-  #leave (connection) {
-    const exchange = connection.exchanges.at(-1)
-    if (exchange && !this.#isMovable(connection)) announceClose(connection, exchange)
-  }
-
-  /** @param {import('./connection').Connection} connection */
-  #goaway (connection) {
-    const goaway = new Goaway(connection)
-    this.#goaways.add(goaway)
-    setImmediate(() => goaway.step()) // a session that has just begun says its SETTINGS first
-  }
-
-  /** @param {import('./connection').Connection} connection @param {import('./connection').Exchange} exchange */
-  #announce (connection, exchange) {
-    if (this.#isMovable(connection)) return
-    for (const earlier of connection.exchanges.slice(0, -1)) retractClose(connection, earlier)
-    if (!isFollowed(connection, exchange.request)) announceClose(connection, exchange)
-  }
-
   /** @param {import('./connection').Connection} connection @param {import('./connection').Exchange} exchange */
   #rest (connection, { response }) {
-    if (connection.session === null && (response.shouldKeepAlive === false || connection.socket.writableEnded)) connection.isAnnounced = true
     if (response.writableFinished) this.account.finished++
     else if (connection.fate !== 'cut') this.account.aborted++
-    if (this.#sweepScheduled || performance.now() < this.#sweepNotBefore) return
-    this.#sweepScheduled = true
-    process.nextTick(() => this.#sweep())
   }
 
-  /** Looks for connections that are idle now. The more there are, the longer a look takes, and the rarer it is. */
-  #sweep () {
-    const began = performance.now()
-    this.#sweepScheduled = false
-    for (const gate of this.gates) {
-      if (!gate.isPlainHttp) continue
-      for (const connection of this.traffic.idle(gate)) {
-        if (this.#isMovable(connection)) this.#idle.set(connection, connection.socket.bytesRead)
-      }
-    }
-    if (this.#isPastLinger) this.#closeIdle()
-    for (const goaway of this.#goaways) goaway.step()
-    this.#pump()
+  #onLook () {
+    if (this.#isPastLinger) setImmediate(() => this.#closeIdle())
+    this.farewell.step()
     this.#checkDone()
-    this.#sweepNotBefore = began + (performance.now() - began) / SWEEP_SHARE
-  }
-
-  /** Offers what is idle, as long as there is room. */
-  #pump () {
-    if (!this.order?.handoff) return
-    for (const [connection, bytesRead] of this.#idle) {
-      if (!this.handoff.hasRoom) return
-      this.#idle.delete(connection)
-      const { socket } = connection
-      // Nothing has been read since it was seen idle: it still is.
-      if (!connection.isEnding && socket.bytesRead === bytesRead && connection.isQuiet) this.handoff.offer(connection)
-    }
-    for (const guest of this.lobby.movable) {
-      if (!this.handoff.hasRoom) return
-      this.handoff.offerGuest(guest)
-    }
   }
 
   /** @param {import('./connection').Connection} connection */
   #tally (connection) {
-    this.#idle.delete(connection)
     const fate = connection.fate ?? fateOf(connection)
     if (fate !== 'moved') this.account[fate]++ // an offer is counted when we know what became of it
     this.#checkDone()
@@ -208,9 +139,10 @@ class Drain {
 
   #pastLinger () {
     this.#isPastLinger = true
-    this.#sweep()
+    this.mover.look()
   }
 
+  /** To be called after a poll for I/O: what a busy machine has let lie in the kernel is read first, and is no idleness. */
   #closeIdle () {
     this.lobby.close()
     for (const gate of this.gates) {
@@ -223,6 +155,7 @@ class Drain {
 
   /** The time is up. */
   #cut () {
+    this.#isPastLinger = true
     this.#closeIdle()
     for (const connection of this.traffic.connections) {
       if (connection.session?.closed && connection.exchanges.length === 0) {
@@ -238,36 +171,14 @@ class Drain {
 
   #checkDone () {
     if (this.order === null) return // connections move while this worker serves, too; see sharing.js
-    if (this.traffic.connections.size || this.lobby.guests.size || this.handoff.outstanding.size) return
+    if (this.mover.left > 0) return
     if ([...this.gates].some(gate => gate.isOpen)) return
     for (const timer of this.#deadlines) clearTimeout(timer)
-    clearInterval(this.#sweeper)
+    this.mover.end()
     const { done } = this
     this.done = () => {}
     done(this.account)
   }
-}
-
-/**
- * @param {import('./connection').Connection} connection
- * @param {import('./connection').Exchange} exchange the newest on this connection
- */
-function announceClose (connection, { response }) {
-  if (connection.session || response.headersSent || !response.shouldKeepAlive) return
-  response.shouldKeepAlive = false
-  connection.isAnnounced = true
-}
-
-/**
- * Another request has come behind this one on the same connection: had it said `close`, the other would be lost.
- *
- * @param {import('./connection').Connection} connection
- * @param {import('./connection').Exchange} exchange
- */
-function retractClose (connection, { response }) {
-  if (!connection.isAnnounced || response.headersSent) return
-  response.shouldKeepAlive = true
-  connection.isAnnounced = false
 }
 
 /** @param {import('./connection').Connection} connection @returns {import('./connection').Fate} */

@@ -108,15 +108,16 @@ class Gate {
     setImmediate(() => step(-1))
   }
 
-  /** Accepts again, as soon as the primary has sent the listening socket once more. */
-  open () {
-    if (this.isOpen || this.#isOpening || this.#isClosed) return
+  /** Accepts again, as soon as the primary has sent the listening socket once more. @param {() => void} [opened] */
+  open (opened = () => {}) {
+    if (this.isOpen || this.#isOpening || this.#isClosed) return opened()
     this.#isOpening = true
     this.primary.reopen(listening => {
       if (!this.#isOpening) return listening.close() // shut again in the meantime
       this.#isOpening = false
       this.#listening = listening
       this.#accept()
+      opened()
     })
   }
 

@@ -30,10 +30,21 @@ class Goaway {
     this.connection = connection
   }
 
+  /** The client has been told. */
+  get hasBegun () {
+    return this.#noticedAt !== null
+  }
+
+  /** Nothing is left to be said. */
+  get isOver () {
+    const { session } = this.connection
+    return !session || session.destroyed || session.closed
+  }
+
   /** Does what is to be done by now; called every so often. */
   step () {
     const { session, secure, socket, exchanges } = this.connection
-    if (!session || session.destroyed || session.closed) return
+    if (!session || this.isOver) return
     const now = performance.now()
     if (secure) {
       if (exchanges.length === 0 || now >= this.#patientUntil) session.close()

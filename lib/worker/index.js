@@ -37,4 +37,15 @@ function pin (socket) {
   findApi()?.pin(socket)
 }
 
-module.exports = { requestRecycle, onDrain, pin }
+/**
+ * Calls `fn` once, when this worker has its slot: at once in most, and in a standby when it is called to serve, before
+ * its first connection. What one worker of the fleet is to do alone, cron jobs say, begins here and not at the top of
+ * the app, which a standby has run long before.
+ *
+ * @param {(about: { slot: number }) => void} fn `slot`: the worker's number, as RECYCLE_SLOT has it
+ */
+function onServe (fn) {
+  findApi()?.onServe?.(fn)
+}
+
+module.exports = { requestRecycle, onDrain, onServe, pin }

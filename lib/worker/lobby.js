@@ -25,6 +25,7 @@ const { detachHandle } = require('../core/internals')
  * @property {import('./gate').Gate} gate
  * @property {number | null} until ms, performance.now(), when it is to be closed; null: never
  * @property {boolean} isPinned it came back from an offer, and stays
+ * @property {boolean} isIdle it has been listened to: what had come while it was on its way would have been read
  * @property {net.Socket | null} socket reads its first bytes; null while it is held
  */
 
@@ -70,7 +71,8 @@ class Lobby extends EventEmitter {
 
   /** Guests that may move again. */
   get movable () {
-    return [...this.guests].filter(guest => guest.socket !== null && !guest.isPinned)
+    // A socket that is destroyed has no handle any more, and is here until its `close`.
+    return [...this.guests].filter(guest => guest.socket !== null && !guest.socket.destroyed && !guest.isPinned)
   }
 
   /** An offer of ours came back: it is served here to its end. @param {any} handle @param {import('./gate').Gate} gate @param {number | null} leftMs */
@@ -93,10 +95,10 @@ class Lobby extends EventEmitter {
     this.#held.clear()
   }
 
-  /** Closes who is waiting, at a server's end or the fleet's. @param {import('./gate').Gate} [gate] */
-  close (gate) {
+  /** Closes who is idle. */
+  close () {
     for (const guest of this.guests) {
-      if (guest.socket && (!gate || guest.gate === gate)) guest.socket.destroy()
+      if (guest.socket && guest.isIdle) guest.socket.destroy()
     }
   }
 
@@ -116,7 +118,7 @@ class Lobby extends EventEmitter {
   /** @param {any} handle @param {import('./gate').Gate} gate @param {number | null} leftMs @param {boolean} isPinned */
   #welcome (handle, gate, leftMs, isPinned) {
     const until = leftMs === null ? null : performance.now() + leftMs
-    const guest = /** @type {Guest} */ ({ handle, gate, until, isPinned, socket: null })
+    const guest = /** @type {Guest} */ ({ handle, gate, until, isPinned, isIdle: false, socket: null })
     const server = /** @type {any} */ (gate.server)
     this.guests.add(guest)
     server._connections++
@@ -131,6 +133,7 @@ class Lobby extends EventEmitter {
     socket.once('data', chunk => this.#admit(guest, chunk))
     socket.once('end', () => this.#end(guest, 'closedByClient'))
     socket.once('close', () => this.#end(guest, socket.errored ? 'closedByClient' : 'closedIdle'))
+    setImmediate(() => setImmediate(() => { guest.isIdle = true })) // a poll for I/O lies between the two
     if (guest.until !== null) socket.setTimeout(Math.max(1, guest.until - performance.now()), () => socket.destroy())
   }
 

@@ -17,10 +17,12 @@ if (at > 0) process.execArgv.splice(at - 1, 2)
 const settings = process.env.RECYCLE_WORKER
 if (settings && isMainThread && cluster.isWorker) enter(JSON.parse(settings))
 
-/** @param {{ beatMs: number, drainTimeoutMs: number, stopLingerMs: number, killTimeoutMs: number }} settings */
+/** @param {{ isStandby: boolean, compileCache: string | null, beatMs: number, drainTimeoutMs: number, stopLingerMs: number, killTimeoutMs: number }} settings */
 function enter (settings) {
   delete process.env.RECYCLE_WORKER
 
+  const { enableCompileCache, flushCompileCache } = require('./compile-cache')
+  enableCompileCache(settings.compileCache)
   const { Link } = require('./link')
   const { raiseShield } = require('./shield')
   const { Traffic } = require('./traffic')
@@ -28,29 +30,38 @@ function enter (settings) {
   const { Lobby } = require('./lobby')
   const { Handoff } = require('./handoff')
   const { Admission } = require('./admission')
+  const { Post } = require('./post')
   const { Sharing } = require('./sharing')
+  const { Aside } = require('./aside')
   const { Drain } = require('./drain')
+  const { offerProfile } = require('./profile')
   const { startBeacon } = require('./beacon')
   const { offerApi } = require('./api')
 
   const link = new Link()
   const shield = raiseShield()
+  const post = new Post(settings.isStandby)
   const traffic = new Traffic()
   const gates = installGates(link, gate => {
     traffic.watch(gate)
     admission.welcome(gate)
+    gate.server.once('listening', flushCompileCache)
   })
-  const admission = new Admission(link, gates, /** @returns {number} */ () => traffic.connections.size + lobby.guests.size)
+  const admission = new Admission(link, gates, /** @returns {number} */ () => traffic.connections.size + lobby.guests.size, post)
   /** @type {import('./lobby').Lobby} */
   const lobby = new Lobby(link, gates, admission)
   const handoff = new Handoff(link, lobby, {
-    onMoved: () => drain.onMoved(),
-    onBack: () => drain.onBack(),
-    onUnacked: () => drain.onUnacked()
+    onMoved: () => leaving().onMoved(),
+    onBack: () => leaving().onBack(),
+    onUnacked: () => leaving().onUnacked()
   })
   const sharing = new Sharing({ link, traffic, lobby, handoff, gates })
+  const aside = new Aside({ link, traffic, gates, lobby, handoff, admission, sharing })
+  const leaving = () => aside.stage === 'gone' ? drain : aside
+  /** @type {import('./drain').Drain} */
   const drain = new Drain({ traffic, gates, lobby, handoff, admission, sharing }, account => {
     isDrained = true
+    flushCompileCache()
     beat()
     shield.lower()
     if (link.isUp) link.send('drained', { account })
@@ -69,6 +80,7 @@ function enter (settings) {
     isOrphan = true
     link.expect(1)
     if (isDrained) return leaveAlone(settings.killTimeoutMs)
+    aside.cancel()
     lobby.keepAll()
     handoff.relinquish()
     drain.begin({ reason: 'orphaned', deadlineMs: settings.drainTimeoutMs, lingerMs: settings.stopLingerMs, handoff: false })
@@ -83,10 +95,12 @@ function enter (settings) {
   link.on({
     drain (order) {
       link.expect(1) // it waits for its SIGTERM, though nothing else may be left to do
+      aside.cancel()
       drain.begin(order)
     }
   })
-  offerApi({ link, traffic })
+  offerProfile(link)
+  offerApi({ link, traffic, post })
   link.send('hello')
 }
 

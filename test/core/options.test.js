@@ -2,7 +2,7 @@
 
 const t = require('tap')
 const fc = require('fast-check')
-const { OPTIONS, resolveOptions } = require('../../lib/core/options')
+const { OPTIONS, resolveOptions, traceOptions } = require('../../lib/core/options')
 
 const MIB = 1024 ** 2
 
@@ -35,6 +35,14 @@ const ROWS = {
   schedule: ['--schedule <even|shared>', 'schedule', 'RECYCLE_SCHEDULE', 'even', 'shared', 'shared', ['rr', '']],
   journal: ['--journal <file>', 'journal', 'RECYCLE_JOURNAL', null, 'j.ndjson', 'j.ndjson', []],
   log: ['--log <format>', 'log', 'RECYCLE_LOG', null, 'json', 'json', ['xml']],
+  gc: ['--gc <profile>', 'gc', 'RECYCLE_GC', 'default', 'huge-heap', 'huge-heap', ['none', '']],
+  onBudget: ['--on-budget <recycle|collect>', 'onBudget', 'RECYCLE_ON_BUDGET', 'recycle', 'collect', 'collect', ['kill']],
+  standby: ['--standby <n>', 'standby', 'RECYCLE_STANDBY', 0, '2', 2, ['-1', '65', 'one']],
+  compileCache: ['--no-compile-cache', 'compileCache', 'RECYCLE_COMPILE_CACHE', true, '0', false, ['no']],
+  name: ['--name <name>', 'name', 'RECYCLE_NAME', null, 'shop-2', 'shop-2', ['.shop', 'a/b', '', 'a b']],
+  control: ['--control <path|none>', 'control', 'RECYCLE_CONTROL', null, 'none', 'none', []],
+  admin: ['--admin <[host:]port>', 'admin', 'RECYCLE_ADMIN', null, '[::1]:9100', { host: '::1', port: 9100 }, ['65536', 'host:', ':1', '::1']],
+  adminAllowRemote: ['--admin-allow-remote', 'adminAllowRemote', 'RECYCLE_ADMIN_ALLOW_REMOTE', false, 'true', true, ['yes']],
   prefix: ['--prefix', 'prefix', 'RECYCLE_PREFIX', false, '1', true, ['yes', 'constructor', '__proto__']]
 }
 
@@ -49,7 +57,7 @@ for (const option of OPTIONS) {
     t.ok(option.help.length > 0 && option.shown.length > 0)
 
     // What goes with it, where it is refused alone.
-    const company = option.name === 'hardRss' ? { maxRss: '100M' } : {}
+    const company = ['hardRss', 'gc'].includes(option.name) ? { maxRss: '100M' } : {}
     const resolvedKey = (/** @type {any} */ options) => options[key]
     t.same(resolvedKey(resolve({})), fallback, 'its default')
     t.same(resolvedKey(resolve({ ...company, [option.name]: text })), value, 'as given')
@@ -99,6 +107,37 @@ t.test('what is given goes before the environment, and the environment before th
   t.equal(resolve({}, {}).samples, 2)
   t.equal(resolve({}, { RECYCLE_SAMPLES: '' }).samples, 2, 'an empty variable is not set')
   t.equal(resolve({ samples: 3 }, { RECYCLE_SAMPLES: 'nonsense' }).samples, 3, 'what is overruled is not looked at')
+})
+
+t.test('the config file comes after what is given and the environment, and before the default', async t => {
+  const file = { name: 'recycle.config.json', values: { samples: 9, handoff: false } }
+  const at = (/** @type {Record<string, any>} */ given, /** @type {Record<string, string>} */ env) => resolveOptions(given, { env, file, parallelism: 2 })
+  t.match(at({}, {}), { samples: 9, handoff: false, jitter: 0.1 })
+  t.equal(at({}, { RECYCLE_SAMPLES: '7' }).samples, 7)
+  t.equal(at({ samples: 3 }, { RECYCLE_SAMPLES: '7' }).samples, 3)
+  t.equal(at({ samples: null }, {}).samples, 2, 'null is the default')
+  t.equal(at({}, { RECYCLE_HANDOFF: 'true' }).handoff, true)
+})
+
+t.test('each value knows where it came from', async t => {
+  const { options, origins } = traceOptions({ samples: '3' }, {
+    env: { RECYCLE_INTERVAL: '2s' },
+    file: { name: 'recycle.config.json', values: { maxRss: '1G', samples: 8 } },
+    parallelism: 2,
+    nameOf: o => o.flag.split(' ')[0]
+  })
+  t.same(options, resolveOptions({ samples: 3, interval: 2000, maxRss: '1G' }, { parallelism: 2 }))
+  t.same([...origins.keys()], OPTIONS.map(o => o.name))
+  t.same(origins.get('samples'), { from: 'given', called: '--samples', text: '3' })
+  t.same(origins.get('interval'), { from: 'env', called: 'RECYCLE_INTERVAL', text: '2s' })
+  t.same(origins.get('maxRss'), { from: 'file', called: 'maxRss in recycle.config.json', text: '1G' })
+  t.same(origins.get('jitter'), { from: 'default', called: '--jitter', text: undefined })
+})
+
+t.test('what does not go together is said with the names of where each was given', async t => {
+  t.throws(() => resolveOptions({ hardRss: '1M' }, { file: { name: 'x.json', values: { maxRss: '2M' } }, parallelism: 2, nameOf: o => o.flag.split(' ')[0] }), {
+    message: '--hard-rss was given "1M"; it takes a size of at least maxRss in x.json, which must be set too'
+  })
 })
 
 t.test('a bad value is one sentence: where it was given, what was given, what is accepted', async t => {

@@ -13,49 +13,11 @@ const t = require('tap')
 const fc = require('fast-check')
 const { readJournal } = require('../..')
 const { message } = require('../../lib/core/message')
-const { verdict } = require('../../lib/core/verdict')
-const { openWindow, pushSample } = require('../../lib/core/window')
 const { Handle } = require('../../lib/primary/handle')
 const { Watch } = require('../../lib/primary/watch')
 const { startFleet } = require('../support/fleet')
 const { Load } = require('../support/load')
-
-/** @typedef {{ pid: number, t: number, reason: string }} Decision */
-
-/**
- * Every first condemnation of a worker, by what the journal says.
- *
- * @param {Record<string, any>[]} lines
- * @returns {Decision[]}
- */
-function replay (lines) {
-  const workers = new Map()
-  /** @type {Decision[]} */
-  const decisions = []
-  for (const line of lines) {
-    const worker = workers.get(line.pid)
-    if (line.event === 'worker.spawn') workers.set(line.pid, { budget: line.budget, window: null, isCondemned: false })
-    if (line.event === 'worker.ready') worker.window = openWindow(line.readyAt)
-    if (line.event !== 'worker.sample' || worker.isCondemned) continue
-    worker.window = pushSample(worker.window, /** @type {any} */ (line), worker.budget.samples)
-    const reason = verdict(worker.window, worker.budget, line.t)
-    worker.isCondemned = reason !== null
-    if (reason !== null) decisions.push({ pid: line.pid, t: line.t, reason })
-  }
-  return decisions
-}
-
-/** What was decided, by the journal: each with the sample that it was decided at, the worker's last. @param {Record<string, any>[]} lines @returns {Decision[]} */
-function decided (lines) {
-  const latest = new Map()
-  /** @type {Decision[]} */
-  const decisions = []
-  for (const line of lines) {
-    if (line.event === 'worker.sample') latest.set(line.pid, line.t)
-    if (line.event === 'worker.condemn') decisions.push({ pid: line.pid, t: latest.get(line.pid), reason: line.reason })
-  }
-  return decisions
-}
+const { replay, decided } = require('../support/replay')
 
 /** The verdict once more, from a worker's whole history and in other words. @param {any[]} samples @param {any} budget @param {number} readyAt */
 function firstCause (samples, budget, readyAt) {
@@ -121,7 +83,7 @@ t.test('the watch decides, and the journal\'s lines, through JSON, give every de
       record('worker.ready', { slot, pid: handle.pid, readyAt: handle.readyAt })
       return { handle, looks }
     })
-    const fleet = { slots: new Map(handles.map((_, slot) => [slot, { hasty: 0, notBefore: 0 }])), serving: () => handles.map(h => h.handle) }
+    const fleet = { slots: new Map(handles.map((_, slot) => [slot, { hasty: 0, notBefore: 0 }])), watched: () => handles.map(h => h.handle) }
     const meter = { probe: (/** @type {number} */ pid) => ({ read: async () => handles[pid - 2 ** 30].looks[at]?.reading ?? null, close () {} }) }
     const watch = new Watch(/** @type {any} */ ({ options: { intervalMs: 100 }, fleet, rollout: { wish: () => null }, meter, record }))
     for (const { handle } of handles) watch.attend(handle)
@@ -152,7 +114,8 @@ t.test('the watch decides, and the journal\'s lines, through JSON, give every de
 for (const [name, options, reasons] of /** @type {const} */ ([
   ['RSS', { maxRss: '96MiB', samples: 2, interval: '50ms' }, ['rss']],
   ['USS, one sample, hard at once', { maxRss: '70MiB', hardRss: '70MiB', metric: 'uss', samples: 3, interval: '50ms' }, ['hard-rss']],
-  ['requests and age', { maxRequests: 40, maxAge: '1s', interval: '50ms' }, ['requests', 'age']]
+  ['requests and age', { maxRequests: 40, maxAge: '1s', interval: '50ms' }, ['requests', 'age']],
+  ['RSS, with a standby', { maxRss: '96MiB', samples: 2, interval: '50ms', standby: 1 }, ['rss']]
 ])) {
   t.test(`the journal of a real fleet gives every decision again: ${name}`, async t => {
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'recycle-replay-'))
@@ -175,7 +138,7 @@ for (const [name, options, reasons] of /** @type {const} */ ([
     const made = decided(lines)
     t.strictSame(replay(lines), made)
     for (const reason of [...reasons, 'reload']) t.ok(made.some(d => d.reason === reason), reason)
-    const readyAt = new Map(lines.filter(l => l.event === 'worker.ready').map(l => [l.pid, l.readyAt]))
+    const readyAt = new Map(lines.filter(l => ['worker.standby', 'worker.ready'].includes(l.event)).map(l => [l.pid, l.readyAt ?? l.standbyAt]))
     const ages = lines.filter(l => l.event === 'worker.condemn').map((l, n) => l.ageMs - (made[n].t - readyAt.get(l.pid)))
     t.ok(ages.every(difference => difference === 0), 'ages are exact')
   })

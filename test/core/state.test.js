@@ -4,11 +4,13 @@ const t = require('tap')
 const { TRANSITIONS, transition } = require('../../lib/core/state')
 
 const ALLOWED = [
-  'spawning ready', 'spawning draining', 'spawning crashed', 'ready draining', 'ready crashed', 'draining retired'
+  'spawning standby', 'spawning ready', 'spawning draining', 'spawning crashed',
+  'standby ready', 'standby draining', 'standby crashed', 'ready aside', 'ready draining', 'ready crashed',
+  'aside ready', 'aside draining', 'aside crashed', 'draining retired'
 ]
-const STATES = /** @type {import('../../lib/core/state').State[]} */ (['spawning', 'ready', 'draining', 'retired', 'crashed'])
+const STATES = /** @type {import('../../lib/core/state').State[]} */ (['spawning', 'standby', 'ready', 'aside', 'draining', 'retired', 'crashed'])
 
-t.test('the table has five states and is frozen', async t => {
+t.test('the table has seven states and is frozen', async t => {
   t.same(Object.keys(TRANSITIONS), STATES)
   t.ok(Object.isFrozen(TRANSITIONS))
   t.ok(Object.values(TRANSITIONS).every(Object.isFrozen))

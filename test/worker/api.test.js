@@ -3,6 +3,7 @@
 const t = require('tap')
 const worker = require('../../lib/worker')
 const { findApi, offerApi } = require('../../lib/worker/api')
+const { Post } = require('../../lib/worker/post')
 
 t.test('outside a fleet everything does nothing', async t => {
   t.equal(findApi(), undefined)
@@ -10,12 +11,13 @@ t.test('outside a fleet everything does nothing', async t => {
   t.equal(worker.requestRecycle('why'), undefined)
   t.equal(worker.requestRecycle(), undefined)
   t.equal(worker.onDrain(() => t.fail('nobody drains here')), undefined)
+  t.equal(worker.onServe(() => t.fail('nobody serves here')), undefined)
   t.equal(worker.pin(/** @type {any} */ ({})), undefined)
   t.equal(process.listenerCount(/** @type {any} */ ('recycle:drain')), before, 'nor does it leave a listener behind')
 })
 
-t.test('the package gives the app these three and no more', async t => {
-  t.same(Object.keys(require('recycle-supervisor/worker')).sort(), ['onDrain', 'pin', 'requestRecycle'])
+t.test('the package gives the app these four and no more', async t => {
+  t.same(Object.keys(require('recycle-supervisor/worker')).sort(), ['onDrain', 'onServe', 'pin', 'requestRecycle'])
 })
 
 t.test('in a fleet they reach the preload, also from another copy of the package', async t => {
@@ -25,12 +27,15 @@ t.test('in a fleet they reach the preload, also from another copy of the package
   const connection = { isPinned: false }
   offerApi({
     link: /** @type {any} */ ({ send: (/** @type {string} */ type, /** @type {any} */ fields) => sent.push([type, fields]) }),
-    traffic: /** @type {any} */ ({ of: (/** @type {any} */ of) => of === socket ? connection : undefined })
+    traffic: /** @type {any} */ ({ of: (/** @type {any} */ of) => of === socket ? connection : undefined }),
+    post: new Post(true)
   })
   for (const id of ['../../lib/worker', '../../lib/worker/api']) delete require.cache[require.resolve(id)]
   const copy = require('../../lib/worker')
   t.not(copy, worker)
-  for (const { requestRecycle, pin, onDrain } of [worker, copy]) {
+  for (const { requestRecycle, pin, onDrain, onServe } of [worker, copy]) {
+    t.equal(onServe(() => t.fail('it stands by')), undefined)
+    process.removeAllListeners('recycle:serve')
     connection.isPinned = false
     sent.length = 0
     requestRecycle('a leak')

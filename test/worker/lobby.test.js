@@ -2,6 +2,7 @@
 
 const { once } = require('node:events')
 const net = require('node:net')
+const { setImmediate } = require('node:timers/promises')
 const t = require('tap')
 const { detachHandle } = require('../../lib/core/internals')
 const { Lobby } = require('../../lib/worker/lobby')
@@ -30,7 +31,7 @@ async function scene (t) {
   await once(listener, 'listening')
   const { port } = /** @type {net.AddressInfo} */ (listener.address())
   t.teardown(() => {
-    lobby.close()
+    for (const { socket } of lobby.guests) socket?.destroy()
     for (const { handle } of admitted) handle.close()
     listener.close()
   })
@@ -134,6 +135,26 @@ for (const [how, leave] of /** @type {const} */ ([
   })
 }
 
+t.test('who has been reset does not move on: there is nothing left to move', async t => {
+  const { receive, lobby, connect } = await scene(t)
+  const { client, handle } = await connect()
+  receive.adopt({ id: 1, key: KEY, leftMs: 60_000 }, handle)
+  receive.keep({ id: 1 })
+  const [guest] = lobby.guests
+  t.equal(lobby.movable.length, 1)
+  const movable = new Promise(resolve => guest.socket?.once('error', () => resolve(lobby.movable)))
+  client.resetAndDestroy()
+  t.same(await movable, [])
+})
+
+t.test('refused: this worker is out of rotation', async t => {
+  const { receive, sent, admission, connect } = await scene(t)
+  const { handle } = await connect()
+  Object.assign(admission, { isOut: true })
+  receive.adopt({ id: 5, key: KEY, leftMs: null }, handle)
+  t.same(sent, [{ type: 'refused', id: 5, why: 'this worker is out of rotation' }])
+})
+
 t.test('who waits can move on, alive and unread', async t => {
   const { receive, gate, lobby, connect } = await scene(t)
   const { client, handle } = await connect()
@@ -172,16 +193,19 @@ t.test('when the primary is gone, what is held is ours', async t => {
   t.equal(admitted.length, 1)
 })
 
-t.test('closing the lobby of one server leaves the guests of the others', async t => {
-  const { receive, gate, lobby, connect } = await scene(t)
+t.test('closing the lobby leaves who has not been listened to yet: a request may be there already', async t => {
+  const { receive, lobby, connect } = await scene(t)
   const [a, b] = [await connect(), await connect()]
   receive.adopt({ id: 1, key: KEY, leftMs: null }, a.handle)
   receive.keep({ id: 1 })
-  lobby.takeBack(b.handle, /** @type {any} */ ({ ...gate, server: { _connections: 0 } }), null)
+  const idle = [...lobby.guests][0]
+  while (!idle.isIdle) await setImmediate()
+  receive.adopt({ id: 2, key: KEY, leftMs: null }, b.handle)
+  receive.keep({ id: 2 })
   const gone = once(lobby, 'gone')
-  lobby.close(/** @type {any} */ (gate))
+  lobby.close()
   const [guest, fate] = await gone
   t.equal(guest.handle, a.handle)
   t.equal(fate, 'closedIdle')
-  t.equal(lobby.guests.size, 1)
+  t.same([...lobby.guests].map(g => g.handle === b.handle), [true])
 })

@@ -4,22 +4,31 @@ const fs = require('node:fs')
 const path = require('node:path')
 
 /**
- * One script out of a folder of CommonJS modules, which require each other by `./name.cjs` and nothing else. They run in
- * a browser; that they are named .cjs keeps them apart from what runs in Node, and from its types.
+ * One script out of CommonJS modules, which require each other by relative paths that end in .cjs and nothing else. They
+ * run in a browser; that they are named .cjs keeps them apart from what runs in Node, and from its types.
  *
- * @param {string} folder
- * @param {string} main the module to begin with, as the others would require it
+ * @param {string} main the file to begin with
  * @returns {string}
  */
-function bundle (folder, main) {
-  const modules = fs.readdirSync(folder).sort().filter(name => name.endsWith('.cjs')).map(name => {
-    const source = fs.readFileSync(path.join(folder, name), 'utf8').replaceAll('\r', '')
-    return `${JSON.stringify(`./${name}`)}: function (module, exports, require) {\n${source}}`
-  })
+function bundle (main) {
+  /** By file, in the order in which they are met. @type {Map<string, string>} */
+  const modules = new Map()
+  const nameOf = (/** @type {string} */ file) => path.relative(path.dirname(main), file).split(path.sep).join('/')
+  const add = (/** @type {string} */ file) => {
+    if (modules.has(file)) return
+    modules.set(file, '')
+    const source = fs.readFileSync(file, 'utf8').replaceAll('\r', '').replace(/\brequire\('(\.[^']+\.cjs)'\)/g, (_, name) => {
+      const target = path.resolve(path.dirname(file), name)
+      add(target)
+      return `require(${JSON.stringify(nameOf(target))})`
+    })
+    modules.set(file, `${JSON.stringify(nameOf(file))}: function (module, exports, require) {\n${source}}`)
+  }
+  add(main)
   return `
 ;(function () {
 var modules = {
-${modules.join(',\n')}
+${[...modules.values()].join(',\n')}
 }
 var loaded = {}
 function require (name) {
@@ -29,7 +38,7 @@ function require (name) {
   }
   return loaded[name].exports
 }
-require(${JSON.stringify(main)})
+require(${JSON.stringify(nameOf(main))})
 })()
 `
 }

@@ -1,7 +1,6 @@
 'use strict'
 
 const { h } = require('./element.cjs')
-const { marks } = require('./marks.cjs')
 const { recycleMoment, dropMoment, crashMoment } = require('./moment.cjs')
 const { Plots } = require('./plot.cjs')
 const { whole, size, time, plural, clockOf } = require('./format.cjs')
@@ -15,7 +14,7 @@ function charts ({ report, series }) {
   const plots = new Plots(report)
   const panels = []
   if (series.client.length > 0) {
-    panels.push(['Traffic', h('div.panel', {}, [throughput(plots, report, series.client), latency(plots, report, series.client)])])
+    panels.push(['Traffic', h('div.panel', {}, [throughput(report, series.client), latency(report, series.client)].map(what => plots.add(what)))])
   }
   if (series.memory.length > 0) panels.push(['Memory by slot', memory(plots, report, series.memory)])
   if (panels.length === 0) return null
@@ -36,23 +35,23 @@ function swatch (kind, label) {
   return h('span.swatch', {}, [h(`i.${kind}`), label])
 }
 
-function throughput (plots, report, client) {
-  return plots.add({
+function throughput (report, client, isLast = false) {
+  return {
     title: 'Throughput',
     height: 120,
-    isLast: false,
+    isLast,
     data: [client.map(({ t }) => t / 1000), client.map(({ perSecond }) => perSecond)],
     lines: [{ label: 'requests/s', color: 'rate', format: whole, fill: true }],
     format: whole,
-    marks: marks({ spans: spansOf(report.recycleEvents), moments: report.drops.map(drop => dropMoment(drop, clockOf(report))) })
-  })
+    marks: { spans: spansOf(report.recycleEvents), moments: report.drops.map(drop => dropMoment(drop, clockOf(report))) }
+  }
 }
 
-function latency (plots, report, client) {
+function latency (report, client) {
   const [p50, p99] = ['p50', 'p99'].map(name => client.map(moment => moment[name] > 0 ? moment[name] : null))
   const all = [...p50, ...p99].filter(value => value !== null)
   const isLog = all.reduce((a, b) => Math.max(a, b), 0) > LOG_FROM_RATIO * all.reduce((a, b) => Math.min(a, b), Infinity)
-  return plots.add({
+  return {
     title: isLog ? 'Latency (log)' : 'Latency',
     height: 150,
     isLast: true,
@@ -60,30 +59,39 @@ function latency (plots, report, client) {
     data: [client.map(({ t }) => t / 1000), p50, p99],
     lines: [{ label: 'p50', color: 'p50', format: time }, { label: 'p99', color: 'p99', format: time }],
     format: time,
-    marks: marks({ spans: spansOf(report.recycleEvents), moments: report.drops.map(drop => dropMoment(drop, clockOf(report))) })
-  })
+    marks: { spans: spansOf(report.recycleEvents), moments: report.drops.map(drop => dropMoment(drop, clockOf(report))) }
+  }
 }
 
 function memory (plots, report, slots) {
-  const top = slots.reduce((most, { points }) => points.reduce((top, { bytes, budget }) => Math.max(top, bytes, budget ?? 0), most), 0) * 1.12
-  const strips = slots.map(({ slot, points }, i) => () => strip(plots, report, { slot, points, top, isLast: i === Math.min(slots.length, MOST_SLOTS_AT_ONCE) - 1 || i === slots.length - 1 }))
-  const panel = h('div.panel', {}, strips.slice(0, MOST_SLOTS_AT_ONCE).map(draw => draw()))
-  const rest = strips.slice(MOST_SLOTS_AT_ONCE)
-  if (rest.length > 0) {
-    const more = h('button.more', { type: 'button', click: () => more.replaceWith(...rest.map(draw => draw())) }, [`Show ${plural(rest.length, 'more slot')}`])
-    panel.append(more)
-  }
+  const whats = strips(report, slots)
+  const panel = h('div.panel', {}, whats.slice(0, MOST_SLOTS_AT_ONCE).map(what => plots.add(what)))
+  const rest = whats.slice(MOST_SLOTS_AT_ONCE)
+  if (rest.length > 0) panel.append(moreSlots(rest.length, () => rest.map(what => plots.add(what))))
   return panel
 }
 
-function strip (plots, report, { slot, points, top, isLast }) {
+/** @param {number} count @param {() => HTMLElement[]} draw what comes in its place */
+function moreSlots (count, draw) {
+  const more = h('button.more', { type: 'button', click: () => more.replaceWith(...draw()) }, [`Show ${plural(count, 'more slot')}`])
+  return more
+}
+
+/** What to plot of each slot's memory, all to one scale. */
+function strips (report, slots) {
+  const top = slots.reduce((most, { points }) => points.reduce((top, { bytes, budget }) => Math.max(top, bytes, budget ?? 0), most), 0) * 1.12
+  return slots.map(({ slot, points }, i) =>
+    strip(report, { slot, points, top, isLast: i === Math.min(slots.length, MOST_SLOTS_AT_ONCE) - 1 || i === slots.length - 1 }))
+}
+
+function strip (report, { slot, points, top, isLast }) {
   const isHere = event => event.slot === slot
   const clock = clockOf(report)
   const events = report.recycleEvents.filter(isHere)
   const xs = points.map(({ t }) => t / 1000)
   const budgets = points.map(({ budget }) => budget)
   const hasBudget = budgets.some(budget => budget !== null)
-  return plots.add({
+  return {
     title: `Slot ${slot}`,
     height: 92,
     isLast,
@@ -95,19 +103,19 @@ function strip (plots, report, { slot, points, top, isLast }) {
     ],
     format: size,
     isBytes: true,
-    marks: marks({
+    marks: {
       spans: spansOf(events),
       moments: [
         ...events.map(event => recycleMoment(event, clock)),
         ...report.crashEvents.filter(isHere).map(crash => crashMoment(crash, clock)),
         ...report.drops.filter(isHere).map(drop => dropMoment(drop, clock))
       ]
-    })
-  })
+    }
+  }
 }
 
 function spansOf (events) {
   return events.map(({ beganAt, t }) => ({ from: beganAt, to: t }))
 }
 
-module.exports = { charts }
+module.exports = { MOST_SLOTS_AT_ONCE, charts, legend, throughput, strips, moreSlots }

@@ -4,42 +4,25 @@
 
 const { h } = require('./element.cjs')
 const { charts } = require('./charts.cjs')
+const { masthead, tile } = require('./masthead.cjs')
 const tables = require('./tables.cjs')
-const { whole, time, day, plural } = require('./format.cjs')
+const { whole, time, plural } = require('./format.cjs')
 
 const { version, report, series } = JSON.parse(document.getElementById('data').textContent)
 
 document.title = `${report.verdict.text} – recycle report`
 document.getElementById('page').replaceChildren(...[
-  masthead(),
+  masthead(report, 'report'),
   tiles(),
   charts({ report, series }),
   tables.drops(report),
   tables.disagreements(report),
   tables.crashes(report),
   tables.latency(report),
+  tables.pauses(report),
   tables.recycles(report),
   footer()
 ].filter(part => part !== null))
-
-function masthead () {
-  const { verdict, dropped, cut, app, workers, node, from, to, client } = report
-  const [count, unit] = dropped === null ? [cut, 'cut'] : [dropped, 'dropped']
-  const rest = verdict.text.replace(/^\S+ \S+ /, '')
-  const facts = [
-    workers === null ? null : plural(workers, 'worker'),
-    node === null ? null : `Node ${node}`,
-    client?.connections ? plural(client.connections, 'connection') : null,
-    from === null ? null : `${day(from)}, ${time(to - from)}`
-  ]
-  return h('header.masthead', {}, [
-    h('p.brand', {}, [h('i'), 'recycle', h('span', {}, ['report'])]),
-    h(`div.verdict.${verdict.ok ? 'good' : 'bad'}`, {}, [
-      h('h1', {}, [h('em', {}, [`${whole(count)} ${unit}`]), ` ${rest}`])
-    ]),
-    h('p.about', {}, [app === null ? null : h('code', {}, [app]), ...facts.filter(fact => fact !== null).map(fact => h('span', {}, [fact]))])
-  ])
-}
 
 function tiles () {
   const { requests, dropped, recycles, moved, cut, crashes, inFlightAtCrashes, byReason, latency } = report
@@ -54,10 +37,6 @@ function tiles () {
     tile('Crashes', whole(crashes), crashes > 0 ? `${plural(inFlightAtCrashes, 'request')} in flight` : null, crashes > 0),
     p99 === null ? null : tile(latency.recycling ? 'p99 recycling' : 'p99', time(p99.p99), latency.recycling && latency.steady ? `${time(latency.steady.p99)} in steady state` : null)
   ])
-}
-
-function tile (name, value, detail = null, isBad = false) {
-  return h(`div.tile${isBad ? '.bad' : ''}`, {}, [h('dt', {}, [name]), h('dd', {}, [value]), detail ? h('dd.detail', {}, [detail]) : null])
 }
 
 function footer () {

@@ -17,20 +17,34 @@ const APART_PX = 10
 const MOST_SAID = 8
 const RANK = ['recycle', 'cut', 'drop', 'crash']
 
-function marks ({ spans = [], moments = [] }) {
-  const ordered = [...moments].sort((a, b) => a.t - b.t)
-  let buttons = []
+/** @param {() => { spans: { from: number, to: number }[], moments: Moment[] }} content as of now */
+function marks (content) {
+  let ordered = []
+  /** By what they say: the one that is pointed at stays when the plot is drawn again. */
+  let buttons = new Map()
   return {
     hooks: {
-      drawClear: [u => shade(u, spans), u => rule(u, ordered)],
+      drawClear: [u => {
+        const { spans, moments } = content()
+        ordered = [...moments].sort((a, b) => a.t - b.t)
+        shade(u, spans)
+        rule(u, ordered)
+      }],
       draw: [u => {
-        for (const old of buttons) old.remove()
-        buttons = groupsOf(u, ordered).map(({ x, moments }) => {
-          const mark = button(moments)
+        const before = buttons
+        buttons = new Map()
+        for (const { x, moments } of groupsOf(u, ordered)) {
+          const key = moments.map(({ t, short }) => `${t} ${short}`).join()
+          const mark = before.get(key) ?? button(moments)
+          before.delete(key)
+          buttons.set(key, mark)
           mark.style.left = `${x}px`
-          return mark
-        })
-        u.over.append(...buttons)
+          if (!mark.isConnected) u.over.append(mark)
+        }
+        for (const mark of before.values()) {
+          tip.hideFor(mark)
+          mark.remove()
+        }
       }]
     }
   }

@@ -1,26 +1,29 @@
 'use strict'
 
-/* global uPlot, ResizeObserver, requestAnimationFrame */
+/* global uPlot, ResizeObserver, requestAnimationFrame, matchMedia */
 
 const { h } = require('./element.cjs')
+const { marks } = require('./marks.cjs')
 const { color, onChange } = require('./theme.cjs')
-const { NONE, since, isShort, hour } = require('./format.cjs')
+const { NONE, since, isShort, hour, clockOf } = require('./format.cjs')
 
 const BYTE_STEPS = Array.from({ length: 12 }, (_, i) => [1, 2, 5].map(n => n * 1024 ** 2 * 10 ** i)).flat()
 
 /**
  * Plots that share one axis of time: one cursor, one zoom. Each is a strip with its name and, while the pointer is
- * anywhere on any of them, its values there.
+ * anywhere on any of them, its values there; live ones show their latest values otherwise.
  */
 class Plots {
-  #plots = []
+  /** By figure. */
+  #plots = new Map()
   #isZooming = false
 
-  /** @param {{ from: number, to: number }} range ms since the epoch */
-  constructor ({ from, to }) {
+  /** @param {{ from: number, to: number, isLive?: boolean }} range ms since the epoch */
+  constructor ({ from, to, isLive = false }) {
     this.range = { from, to: Math.max(to, from + 1) }
+    this.isLive = isLive
     this.sync = uPlot.sync('time')
-    onChange(width => this.#plots.forEach(plot => plot.draw(width)))
+    onChange(width => this.#plots.forEach(plot => this.#draw(plot, width)))
   }
 
   /**
@@ -34,7 +37,7 @@ class Plots {
    * @param {[number, number] | undefined} what.y its range; undefined: from 0
    * @param {boolean} [what.isLog]
    * @param {boolean} [what.isBytes] its axis counts in MiB
-   * @param {any} what.marks
+   * @param {{ spans: { from: number, to: number }[], moments: import('./moment.cjs').Moment[] }} what.marks
    */
   add (what) {
     const values = what.lines.map(() => h('b'))
@@ -44,25 +47,80 @@ class Plots {
     head.append(moment)
     const body = h('div.plot')
     const figure = h('section.strip', { 'aria-label': what.title }, [head, body])
-    const plot = { u: null, draw: width => this.#draw(plot, what, body, width, { values, moment }) }
-    this.#plots.push(plot)
+    const plot = { u: null, what, body, values, moment }
+    this.#plots.set(figure, plot)
     let known = 0
     new ResizeObserver(() => {
       if (body.clientWidth === known || body.clientWidth === 0) return
       known = body.clientWidth
-      requestAnimationFrame(() => plot.draw(null))
+      requestAnimationFrame(() => this.#draw(plot, null))
     }).observe(body)
     return figure
   }
 
-  #draw (plot, what, body, width, readout) {
+  /**
+   * Time has gone on: every plot shows the new range, or stays where somebody has zoomed to, or for as long as one is
+   * pointed at.
+   *
+   * @param {{ from: number, to: number }} range
+   * @param {Map<HTMLElement, any>} whats by figure; with as many lines as before
+   */
+  follow (range, whats) {
+    const before = this.range
+    if (!this.#isPointedAt()) this.range = range
+    const { from, to } = this.range
+    this.#isZooming = true
+    for (const [figure, what] of whats) {
+      const plot = this.#plots.get(figure)
+      plot.what = what
+      if (!plot.u) continue
+      const { min, max } = plot.u.scales.x
+      const isZoomed = min !== before.from / 1000 || max !== before.to / 1000
+      plot.u.setData(what.data, false)
+      plot.u.setScale('x', isZoomed ? { min, max } : { min: from / 1000, max: to / 1000 })
+      this.#readOut(plot)
+    }
+    this.#isZooming = false
+  }
+
+  /** A finger that has left is still taken to point. */
+  #isPointedAt () {
+    return matchMedia('(hover: hover)').matches && [...this.#plots.values()].some(({ body }) => body.matches(':hover'))
+  }
+
+  /** Forgets every plot. */
+  clear () {
+    for (const { u } of this.#plots.values()) u?.destroy()
+    this.#plots.clear()
+  }
+
+  #draw (plot, width) {
+    const { what, body } = plot
     if (body.clientWidth === 0) return
     const zoomed = plot.u ? { min: plot.u.scales.x.min, max: plot.u.scales.x.max } : null
     plot.u?.destroy()
-    plot.u = new uPlot(this.#options(what, width ?? body.clientWidth, zoomed, readout), what.data, body) // eslint-disable-line new-cap
+    plot.u = new uPlot(this.#options(plot, width ?? body.clientWidth, zoomed), what.data, body) // eslint-disable-line new-cap
+    this.#readOut(plot)
   }
 
-  #options (what, width, zoomed, { values, moment }) {
+  #readOut ({ u, what, values, moment }) {
+    const { idx, left } = u.cursor
+    const isOn = left >= 0 && idx !== null && idx !== undefined
+    const at = isOn ? idx : this.isLive ? u.data[0].length - 1 : -1
+    values.forEach((value, i) => {
+      const y = u.data[i + 1][at]
+      value.textContent = at < 0 ? '' : y === null || y === undefined ? NONE : what.lines[i].format(y)
+    })
+    moment.textContent = isOn ? this.#when(u.data[0][idx] * 1000) : ''
+  }
+
+  #when (t) {
+    const { from, to } = this.range
+    return this.isLive ? clockOf(this.range)(t) : since(t, from, to)
+  }
+
+  #options (plot, width, zoomed) {
+    const { what } = plot
     const { from, to } = this.range
     const isNarrow = width < 520
     const axis = { stroke: color('muted'), font: '11px system-ui, sans-serif', grid: { stroke: color('grid'), width: 1 }, ticks: { show: false } }
@@ -71,7 +129,7 @@ class Plots {
       height: what.height + (what.isLast ? 26 : 0),
       padding: [8, 10, what.isLast ? 0 : 8, 0],
       legend: { show: false },
-      plugins: [what.marks],
+      plugins: [marks(() => plot.what.marks)],
       cursor: {
         sync: { key: this.sync.key, scales: ['x', null] },
         drag: { x: true, y: false, uni: 20 },
@@ -79,8 +137,8 @@ class Plots {
         points: { size: 7 }
       },
       scales: {
-        x: { time: true, range: (u, min, max) => min === null ? [from / 1000, to / 1000] : [min, max], ...zoomed },
-        y: what.isLog ? { distr: 3, log: 10 } : { range: what.y ?? ((u, min, max) => [0, (max || 1) * 1.08]) }
+        x: { time: true, range: (u, min, max) => isAll(u, min, max) ? [this.range.from / 1000, this.range.to / 1000] : [min, max], ...zoomed },
+        y: what.isLog ? { distr: 3, log: 10 } : { range: (u, min, max) => plot.what.y ?? [0, (max || 1) * 1.08] }
       },
       axes: [
         {
@@ -90,7 +148,7 @@ class Plots {
           space: isNarrow ? 64 : 90,
           grid: { show: false },
           values: (u, splits) => splits.map(s => hour(s * 1000)),
-          ...isShort(from, to) && {
+          ...isShort(from, to) && !this.isLive && {
             values: (u, splits) => splits.map(s => `${Math.round(s * 1000 - from) / 1000} s`),
             splits: (u, i, min, max, step) => ticks(min, max, step, from / 1000)
           }
@@ -116,19 +174,11 @@ class Plots {
         spanGaps: false
       }))],
       hooks: {
-        setCursor: [u => {
-          const { idx, left } = u.cursor
-          const isOn = left >= 0 && idx !== null && idx !== undefined
-          values.forEach((value, i) => {
-            const y = isOn ? u.data[i + 1][idx] : null
-            value.textContent = !isOn ? '' : y === null || y === undefined ? NONE : what.lines[i].format(y)
-          })
-          moment.textContent = isOn ? since(u.data[0][idx] * 1000, from, to) : ''
-        }],
+        setCursor: [() => { if (plot.u) this.#readOut(plot) }],
         setScale: [(u, key) => {
           if (key !== 'x' || this.#isZooming) return
           this.#isZooming = true
-          for (const other of this.#plots) {
+          for (const other of this.#plots.values()) {
             if (other.u && other.u !== u) other.u.setScale('x', { min: u.scales.x.min, max: u.scales.x.max })
           }
           this.#isZooming = false
@@ -136,6 +186,13 @@ class Plots {
       }
     }
   }
+}
+
+/** It is not zoomed: these are the ends of the data, or there is none. */
+function isAll (u, min, max) {
+  const first = u.data[0][0]
+  const last = u.data[0].at(-1)
+  return min === null || (min === first && (max === last || first === last))
 }
 
 /** Grid lines at powers of ten alone. */

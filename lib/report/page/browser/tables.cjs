@@ -90,4 +90,20 @@ function latency ({ latency: { steady, recycling } }) {
   ])]))
 }
 
-module.exports = { recycles, drops, crashes, disagreements, latency }
+function pauses ({ gc }) {
+  if (gc === null) return null
+  const rows = [['Scavenges', gc.scavenges], ['Mark-sweeps', gc.markSweeps]]
+  return section('Garbage collection', h('div.scroll', { tabindex: '0', role: 'region', 'aria-label': 'Garbage collection' }, [h('table', {}, [
+    h('caption', {}, ["How long collections paused the workers, and the share of the workers' time that this took"]),
+    h('thead', {}, [h('tr', {}, ['', 'total', 'longest', 'share of time', 'count'].map(title => h('th', { scope: 'col' }, [title])))]),
+    h('tbody', {}, rows.map(([name, { count, totalMs, longestMs, share }]) => h('tr', {}, [
+      h('th.left', { scope: 'row' }, [name]),
+      h('td', {}, [time(totalMs)]),
+      h('td', {}, [time(longestMs)]),
+      h('td', {}, [`${(100 * share).toFixed(2)} %`]),
+      h('td', {}, [whole(count)])
+    ])))
+  ])]), h('p.hint', {}, [`Longest delay of an event loop: ${time(gc.longestLoopLagMs)}`]))
+}
+
+module.exports = { recycles, drops, crashes, disagreements, latency, pauses }

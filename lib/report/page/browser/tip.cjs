@@ -7,10 +7,12 @@ const { h } = require('./element.cjs')
 /** What a mark is, in a box beside it. */
 
 const box = h('div.tip', { role: 'status', hidden: '' })
+let shownFor = null
 
 /** @param {Element} mark @param {string} kind @param {string} heading @param {[string, string][]} facts */
 function show (mark, kind, heading, facts) {
   if (!box.isConnected) document.body.append(box)
+  shownFor = mark
   box.className = `tip ${kind}`
   box.replaceChildren(h('strong', {}, [heading]), ...facts.map(([name, value]) => h('div', {}, [h('span', {}, [name]), value])))
   box.hidden = false
@@ -23,7 +25,13 @@ function show (mark, kind, heading, facts) {
 }
 
 function hide () {
+  shownFor = null
   box.hidden = true
 }
 
-module.exports = { show, hide }
+/** The mark is going. @param {Element} mark */
+function hideFor (mark) {
+  if (shownFor === mark) hide()
+}
+
+module.exports = { show, hide, hideFor }

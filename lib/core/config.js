@@ -1,0 +1,66 @@
+'use strict'
+
+/** What a config file may hold, and its JSON schema; both from the table of the options. */
+
+const { RecycleError } = require('./errors')
+const { OPTIONS } = require('./options')
+const { nearest } = require('./suggestion')
+
+/**
+ * @typedef {object} Config
+ * @property {string} name the file, as sentences name it
+ * @property {string | undefined} app
+ * @property {string[]} args
+ * @property {Record<string, any>} values by the options' names; each is checked when it is resolved
+ */
+
+const OWN_KEYS = ['$schema', 'app', 'args']
+
+/**
+ * @param {unknown} held what the file exports, or has under its key
+ * @param {string} name the file, as sentences name it
+ * @returns {Config}
+ * @throws {RecycleError} RECYCLE_BAD_CONFIG
+ */
+function readConfig (held, name) {
+  const refuse = (/** @type {string} */ why) => { throw new RecycleError('RECYCLE_BAD_CONFIG', { file: name, why }) }
+  if (Array.isArray(held) || (isObject(held) && Object.hasOwn(held, 'apps'))) {
+    refuse("holds several apps, as pm2's ecosystem file does; run one recycle per app, each with a file of its own (--config)")
+  }
+  if (!isObject(held)) refuse(`holds ${held === undefined ? 'nothing' : held === null ? 'null' : `a ${typeof held}`}; it takes an object of options`)
+
+  const { $schema, app, args = [], ...values } = /** @type {Record<string, any>} */ (held)
+  const known = [...OWN_KEYS, ...OPTIONS.map(option => option.name)]
+  const unknown = Object.keys(values).find(key => !known.includes(key))
+  if (unknown !== undefined) {
+    const meant = nearest(unknown, known)
+    refuse(`has an unknown key ${JSON.stringify(unknown)}; ${meant ? `did you mean ${meant}?` : `the keys are ${known.slice(1).join(', ')}`}`)
+  }
+  if (app !== undefined && (typeof app !== 'string' || app === '')) refuse('has an app that is no path; it takes the file that `node` would run')
+  if (!Array.isArray(args) || !args.every(arg => typeof arg === 'string')) refuse('has args that are no array of strings')
+  return { name, app, args, values }
+}
+
+/** JSON schema (draft 7, which editors know) of a config file. */
+function configSchema () {
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: 'recycle.config.json',
+    description: 'Options of `recycle`; sizes are text such as 512MiB or bytes, times are text such as 30s or milliseconds',
+    type: 'object',
+    properties: {
+      $schema: { type: 'string' },
+      app: { type: 'string', minLength: 1, description: 'the file that `node` would run, from the folder of this file' },
+      args: { type: 'array', items: { type: 'string' }, description: "the app's own arguments" },
+      ...Object.fromEntries(OPTIONS.map(({ name, kind, help, shown }) => [name, { description: `${help} (default: ${shown})`, ...kind.schema }]))
+    },
+    additionalProperties: false
+  }
+}
+
+/** @param {unknown} value @returns {value is Record<string, unknown>} */
+function isObject (value) {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+module.exports = { readConfig, configSchema }

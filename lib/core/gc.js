@@ -1,0 +1,82 @@
+'use strict'
+
+/**
+ * The profiles of `--gc`: V8 flags that hold a worker's mark-sweeps off until its budget has it replaced.
+ *
+ * What they rest on, tried on Node 20, 22, 24 and 26. The first mark-sweep begins when the old generation has come to
+ * within one semi-space of its limit. That limit starts at a few MiB, whatever `--max-old-space-size` says;
+ * `--initial-old-space-size` moves it, up to half of the largest old space and no further. The new space grows only as
+ * objects survive, unless it starts at its full size. And up to Node 22 memory outside the heap has a limit of its own
+ * that no flag moves; from 24 on it can be counted together with the heap's.
+ */
+
+const MIB = 1024 ** 2
+
+const EXPERIMENT = { oldMiB: 100, semiMiB: 64 }
+const MIN_INITIAL_MIB = 256
+const SEMI_MIB = { least: 16, most: 64 } // beyond, page faults and cache misses cost more than scavenges do
+const SEMI_SHARE = 8 // of the budget: two semi-spaces take a quarter of it, and are full most of the time
+const ROOM = 0.8 // of the heap is for the budget, the rest for what grows until the worker has left
+
+/** @typedef {'default' | 'huge-heap' | 'no-mark-sweep'} Profile */
+
+/** @type {Record<Exclude<Profile, 'default'>, (budgetMiB: number, nodeMajor: number) => string[]>} */
+const PROFILES = {
+  'huge-heap': (budgetMiB, nodeMajor) => {
+    const initialMiB = Math.max(MIN_INITIAL_MIB, 2 * budgetMiB)
+    const share = 2 ** Math.floor(Math.log2(budgetMiB / SEMI_SHARE)) // V8 rounds to a power of two, upwards
+    return [
+      `--max-old-space-size=${2 * initialMiB}`,
+      `--initial-old-space-size=${initialMiB}`,
+      ...newSpace(Math.min(SEMI_MIB.most, Math.max(SEMI_MIB.least, share))),
+      '--no-memory-reducer',
+      // Not known: what comes after 26 may have dropped it, and a worker with a flag that V8 does not know does not start.
+      ...nodeMajor >= 24 && nodeMajor <= 26 ? ['--external-memory-accounted-in-global-limit'] : []
+    ]
+  },
+  'no-mark-sweep': () => [
+    `--max-old-space-size=${EXPERIMENT.oldMiB}`,
+    ...newSpace(EXPERIMENT.semiMiB),
+    '--noconcurrent_sweeping',
+    '--no-memory-reducer'
+  ]
+}
+
+/** @param {number} semiMiB */
+function newSpace (semiMiB) {
+  return [`--min-semi-space-size=${semiMiB}`, `--max-semi-space-size=${semiMiB}`]
+}
+
+/**
+ * @param {Profile} profile
+ * @param {{ maxRssBytes: number | null, nodeMajor: number }} terms
+ * @returns {string[]} for the workers; none by default, or without a budget
+ */
+function gcFlags (profile, { maxRssBytes, nodeMajor }) {
+  if (profile === 'default' || maxRssBytes === null) return []
+  return PROFILES[profile](Math.ceil(maxRssBytes / MIB), nodeMajor)
+}
+
+/**
+ * The largest budget that a worker reaches before its heap is full.
+ *
+ * @param {Profile} profile
+ * @param {number} maxRssBytes
+ * @param {string[]} nodeOptions the user's own flags, which win
+ * @returns {number} bytes; Infinity by default, where V8's own limits hold
+ */
+function largestBudget (profile, maxRssBytes, nodeOptions) {
+  if (profile === 'default') return Infinity
+  const flags = [...gcFlags(profile, { maxRssBytes, nodeMajor: 0 }), ...nodeOptions]
+  const oldMiB = lastValue(flags, 'max-old-space-size')
+  const semiMiB = lastValue(flags, 'max-semi-space-size')
+  return Math.floor(ROOM * (oldMiB + 2 * semiMiB)) * MIB
+}
+
+/** @param {string[]} flags @param {string} name V8 takes dashes for underscores @returns {number} */
+function lastValue (flags, name) {
+  const values = flags.map(flag => flag.replaceAll('_', '-')).filter(flag => flag.startsWith(`--${name}=`))
+  return Number(values.at(-1)?.split('=')[1])
+}
+
+module.exports = { gcFlags, largestBudget }

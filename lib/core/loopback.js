@@ -1,0 +1,13 @@
+'use strict'
+
+/**
+ * Whether this names the machine itself, and so nobody else can come by that address. Names below `localhost` are the
+ * machine's own by RFC 6761.
+ *
+ * @param {string} host a name or an address, without brackets
+ */
+function isLoopback (host) {
+  return /^(?:(?:[\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|::1)$/i.test(host)
+}
+
+module.exports = { isLoopback }

@@ -1,0 +1,132 @@
+'use strict'
+
+/**
+ * Garbage collections out of rotation: on request, and with `--on-budget collect` in place of a recycle:
+ *
+ *     condemned for memory ─▶ aside, collect, weighed anew ─┬─ well below its budget ─▶ reprieve
+ *                                                           └─ else ─▶ recycled as usual
+ *
+ * Nobody over the hard budget waits for a turn.
+ */
+
+const { EventEmitter } = require('node:events')
+const { mayCollect, isRelieved } = require('../core/relief')
+const { figure } = require('../core/sample')
+const { isOver } = require('../core/verdict')
+
+/** @type {import('./aside').Deed} */
+const DEED = { type: 'collect', timeoutMs: 60_000 }
+
+/** @typedef {import('./handle').Handle} Handle @typedef {import('./aside').Outcome} Outcome */
+
+/** Emits `change` when a collection that stands in for a recycle has ended. */
+class Collection extends EventEmitter {
+  /** Condemned ones whose collection is under way, or was not enough, or is not to be. @type {WeakMap<Handle, 'under way' | 'over'>} */
+  #tried = new WeakMap()
+
+  /**
+   * @param {object} rooms
+   * @param {import('../core/options').Options} rooms.options
+   * @param {import('./fleet').Fleet} rooms.fleet
+   * @param {import('./watch').Watch} rooms.watch
+   * @param {import('./aside').Aside} rooms.aside
+   * @param {(event: string, fields: Record<string, any>) => Record<string, any>} rooms.record
+   */
+  constructor ({ options, fleet, watch, aside, record }) {
+    super()
+    this.options = options
+    this.fleet = fleet
+    this.watch = watch
+    this.aside = aside
+    this.record = record
+    aside.on('change', () => this.attend())
+  }
+
+  /** A condemned worker is not to be recycled yet. @param {Handle} handle */
+  holds (handle) {
+    if (this.options.onBudget !== 'collect' || this.#tried.get(handle) === 'over') return false
+    const { reason, sample, condemnedAt: at, collectedAt } = handle
+    return mayCollect({ reason, wish: sample?.wish ?? null, at, collectedAt }, this.options.intervalMs)
+  }
+
+  /** Gives the condemned their turn. */
+  attend () {
+    for (const { incumbent, recycling } of this.fleet.list()) {
+      if (!incumbent?.isServing || recycling !== null || !this.holds(incumbent) || this.#tried.has(incumbent)) continue
+      if (this.aside.isBusy && !isOverHard(incumbent)) continue // its turn comes
+      if (this.aside.whyNot(incumbent) === null) this.#relieve(incumbent)
+      else this.#tried.set(incumbent, 'over')
+    }
+  }
+
+  /**
+   * On request.
+   *
+   * @param {number} slot
+   * @returns {Promise<Record<string, any>>} the journal's `collected`
+   * @throws {RecycleError} RECYCLE_NOT_DONE
+   */
+  async request (slot) {
+    const began = Date.now()
+    /** @type {Record<string, any>} */
+    let line = {}
+    await this.aside.request(slot, { ...DEED, called: 'the collection' }, async (handle, done) => {
+      line = await this.#weigh(handle, done, 'asked', began)
+    })
+    return line
+  }
+
+  /** @param {Handle} handle */
+  async #relieve (handle) {
+    const began = Date.now()
+    this.#tried.set(handle, 'under way')
+    await this.aside.take(handle, DEED, async done => {
+      const { isEnough } = await this.#weigh(handle, done, /** @type {string} */ (handle.reason), began)
+      if (isEnough) this.#reprieve(handle)
+    })
+    if (handle.reason === null) this.#tried.delete(handle)
+    else this.#tried.set(handle, 'over')
+    this.emit('change')
+  }
+
+  /** @param {Handle} handle @param {Outcome} done @param {string} reason @param {number} began */
+  async #weigh (handle, { before, after, moved, emptyMs, pauseMs }, reason, began) {
+    const reading = await this.watch.read(handle, { inFull: true })
+    handle.collectedAt = Date.now()
+    const { slot, pid, budget: { metric, softBytes } } = handle
+    const bytes = reading && figure(/** @type {any} */ (reading), metric)
+    return this.record('collected', {
+      slot,
+      pid,
+      reason,
+      metric,
+      bytes,
+      softBytes,
+      isEnough: reason === 'asked' ? null : isRelieved(bytes, softBytes),
+      rssBefore: before.rssBytes,
+      rssAfter: reading?.rssBytes ?? after.rssBytes,
+      heapUsedBefore: before.heapUsedBytes,
+      heapUsedAfter: after.heapUsedBytes,
+      externalBefore: before.externalBytes,
+      externalAfter: after.externalBytes,
+      moved,
+      emptyMs: Math.round(emptyMs),
+      pauseMs: Math.round(pauseMs),
+      tookMs: Date.now() - began
+    })
+  }
+
+  /** @param {Handle} handle */
+  #reprieve (handle) {
+    const { slot, pid, reason } = handle
+    handle.reprieve()
+    this.record('worker.reprieve', { slot, pid, reason })
+  }
+}
+
+/** @param {Handle} handle */
+function isOverHard ({ reason, sample, budget }) {
+  return reason === 'hard-rss' || (sample !== null && isOver(sample, budget, budget.hardBytes))
+}
+
+module.exports = { Collection }

@@ -1,0 +1,56 @@
+'use strict'
+
+/**
+ * Where the workers keep compiled code (module.enableCompileCache), so that the next one boots faster.
+ *
+ * What is in there is run. Node checks that an entry belongs to its source, not who wrote it, so its own default, under
+ * the temporary folder that all users share, will not do: this folder is the user's, and nobody else may write to it or
+ * to any folder above it. Where that cannot be had there is no cache.
+ */
+
+const fs = require('node:fs')
+const module_ = require('node:module')
+const os = require('node:os')
+const path = require('node:path')
+
+const OTHERS_WRITE = 0o022
+const STICKY = 0o1000
+const KEPT_MS = 30 * 24 * 3600 * 1000
+
+/**
+ * @param {Record<string, string | undefined>} env
+ * @returns {string | null} null: not on this Node, or no folder is private enough
+ */
+function openCompileCache (env) {
+  if (!('flushCompileCache' in module_) || env.NODE_V8_COVERAGE) return null // with the cache, coverage is less exact
+  try {
+    const folder = path.join(env.XDG_CACHE_HOME || path.join(env.HOME || os.homedir(), '.cache'), 'recycle', 'compile-cache')
+    fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
+    const real = fs.realpathSync(folder)
+    if (!isPrivate(real)) return null
+    prune(real, Date.now() - KEPT_MS).catch(() => {}) // others prune too
+    return real
+  } catch {
+    return null // a read-only file system, or no home
+  }
+}
+
+/** Node never deletes an entry, and each release of an app has new ones. @param {string} folder @param {number} before ms since the epoch */
+async function prune (folder, before) {
+  for await (const entry of await fs.promises.opendir(folder, { recursive: true })) {
+    const file = path.join(entry.parentPath, entry.name)
+    if (entry.isFile() && (await fs.promises.stat(file)).mtimeMs < before) await fs.promises.unlink(file)
+  }
+}
+
+/** @param {string} folder absolute, without symbolic links */
+function isPrivate (folder) {
+  for (let at = folder; ; at = path.dirname(at)) {
+    const { uid, mode } = fs.statSync(at)
+    const isOurs = uid === process.getuid?.() || (uid === 0 && at !== folder)
+    if (!isOurs || ((mode & OTHERS_WRITE) !== 0 && ((mode & STICKY) === 0 || at === folder))) return false
+    if (at === path.dirname(at)) return true
+  }
+}
+
+module.exports = { openCompileCache }

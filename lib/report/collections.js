@@ -1,0 +1,88 @@
+'use strict'
+
+/**
+ * How long garbage collections paused the workers, from what their samples say. A sample counts since its worker's start,
+ * so what is added up is by how much it grew; of a worker that was there before the journal, since its first sample.
+ *
+ * @typedef {object} Total of one kind
+ * @property {number} count
+ * @property {number} totalMs
+ * @property {number} longestMs
+ *
+ * @typedef {{ t: number, counts: Record<Kind, { count: number, totalMs: number }> }} Seen
+ * @typedef {'scavenges' | 'markSweeps'} Kind
+ */
+
+const { asCount, asNumber } = require('./field')
+
+const KINDS = /** @type {const} */ (['scavenges', 'markSweeps'])
+const MOST_WORKERS = 5000
+
+class Collections {
+  /** @type {Record<Kind, Total>} */
+  #totals = { scavenges: { count: 0, totalMs: 0, longestMs: 0 }, markSweeps: { count: 0, totalMs: 0, longestMs: 0 } }
+  #workersMs = 0
+  #longestLagMs = 0
+  #isSilent = true
+  /** What each worker said last, by pid. @type {Map<unknown, Seen>} */
+  #seen = new Map()
+
+  /** @type {Readonly<Record<string, (line: Record<string, any>) => void>>} */
+  handlers = Object.freeze({
+    'worker.spawn': line => {
+      const t = asNumber(line.t)
+      if (t !== null) this.#remember(line.pid, { t, counts: countsOf({}) })
+    },
+    'worker.sample': line => this.#onSample(line),
+    'worker.retire': line => { this.#seen.delete(line.pid) },
+    'worker.crash': line => { this.#seen.delete(line.pid) }
+  })
+
+  /** @returns null where the journal is of a version that did not say so */
+  summary () {
+    if (this.#isSilent) return null
+    const shared = (/** @type {Kind} */ kind) => {
+      const { count, totalMs, longestMs } = this.#totals[kind]
+      return { count, totalMs: rounded(totalMs), longestMs, share: this.#workersMs > 0 ? Math.min(1, totalMs / this.#workersMs) : 0 }
+    }
+    return { scavenges: shared('scavenges'), markSweeps: shared('markSweeps'), workersMs: this.#workersMs, longestLoopLagMs: this.#longestLagMs }
+  }
+
+  /** @param {Record<string, any>} line */
+  #onSample ({ t: time, pid, gc, loopLagMs }) {
+    const t = asNumber(time)
+    if (t === null || typeof gc !== 'object' || gc === null) return
+    this.#isSilent = false
+    const counts = countsOf(gc)
+    const before = this.#seen.get(pid) ?? { t, counts }
+    this.#remember(pid, { t, counts })
+    this.#workersMs += Math.max(0, t - before.t)
+    this.#longestLagMs = Math.max(this.#longestLagMs, asCount(loopLagMs))
+    for (const kind of KINDS) {
+      const total = this.#totals[kind]
+      total.count += Math.max(0, counts[kind].count - before.counts[kind].count)
+      total.totalMs += Math.max(0, counts[kind].totalMs - before.counts[kind].totalMs)
+      total.longestMs = Math.max(total.longestMs, asCount(gc[kind]?.longestMs))
+    }
+  }
+
+  /** @param {unknown} pid @param {Seen} seen */
+  #remember (pid, seen) {
+    this.#seen.delete(pid)
+    this.#seen.set(pid, seen)
+    if (this.#seen.size > MOST_WORKERS) this.#seen.delete(this.#seen.keys().next().value)
+  }
+}
+
+/** @param {Record<string, any>} gc @returns {Seen['counts']} */
+function countsOf (gc) {
+  const of = (/** @type {Kind} */ kind) => ({ count: asCount(gc[kind]?.count), totalMs: asCount(gc[kind]?.totalMs) })
+  return { scavenges: of('scavenges'), markSweeps: of('markSweeps') }
+}
+
+/** @param {number} ms */
+function rounded (ms) {
+  return Math.round(ms * 1000) / 1000
+}
+
+module.exports = { Collections }

@@ -1,0 +1,29 @@
+'use strict'
+
+const { h } = require('./element.cjs')
+const { whole, time, day, plural } = require('./format.cjs')
+
+/** The verdict, and what it is about. @param {any} report @param {string} kind of page */
+function masthead ({ verdict, dropped, cut, app, workers, node, from, to, client }, kind) {
+  const [count, unit] = dropped === null ? [cut, 'cut'] : [dropped, 'dropped']
+  const rest = verdict.text.replace(/^\S+ \S+ /, '')
+  const facts = [
+    workers === null ? null : plural(workers, 'worker'),
+    node === null ? null : `Node ${node}`,
+    client?.connections ? plural(client.connections, 'connection') : null,
+    from === null ? null : `${day(from)}, ${time(to - from)}`
+  ]
+  return h('header.masthead', {}, [
+    h('p.brand', {}, [h('i'), 'recycle', h('span', {}, [kind])]),
+    h(`div.verdict.${verdict.ok ? 'good' : 'bad'}`, {}, [
+      h('h1', {}, [h('em', {}, [`${whole(count)} ${unit}`]), ` ${rest}`])
+    ]),
+    h('p.about', {}, [app === null ? null : h('code', {}, [app]), ...facts.filter(fact => fact !== null).map(fact => h('span', {}, [fact]))])
+  ])
+}
+
+function tile (name, value, detail = null, isBad = false) {
+  return h(`div.tile${isBad ? '.bad' : ''}`, {}, [h('dt', {}, [name]), h('dd', {}, [value]), detail ? h('dd.detail', {}, [detail]) : null])
+}
+
+module.exports = { masthead, tile }

@@ -1,0 +1,111 @@
+'use strict'
+
+/**
+ * Hands connections to siblings as they fall idle, for a worker that leaves: for good (drain.js), or for a while
+ * (aside.js). It looks for idle ones every so often and as responses end, and offers as many as there is room for; the
+ * others are being served meanwhile.
+ */
+
+const SWEEP_MS = 50
+const SWEEP_SHARE = 0.1 // of the worker's time, at the most
+
+class Mover {
+  /** Connections may be handed over at all. */
+  isAllowed = false
+  /** Idle when we last looked, with the bytes that had been read by then. @type {Map<import('./connection').Connection, number>} */
+  #idle = new Map()
+  #sweepScheduled = false
+  #sweepNotBefore = 0
+  #offersNotBefore = 0
+  /** @type {NodeJS.Timeout | undefined} */
+  #sweeper
+
+  /**
+   * @param {object} rooms
+   * @param {import('./traffic').Traffic} rooms.traffic
+   * @param {Set<import('./gate').Gate>} rooms.gates
+   * @param {import('./lobby').Lobby} rooms.lobby
+   * @param {import('./handoff').Handoff} rooms.handoff
+   * @param {() => void} looked called after each look
+   */
+  constructor ({ traffic, gates, lobby, handoff }, looked) {
+    this.traffic = traffic
+    this.gates = gates
+    this.lobby = lobby
+    this.handoff = handoff
+    this.looked = looked
+    this.onRest = () => this.#lookSoon()
+    this.onGone = (/** @type {import('./connection').Connection} */ connection) => { this.#idle.delete(connection) }
+  }
+
+  begin () {
+    this.traffic.on('rest', this.onRest)
+    this.traffic.on('gone', this.onGone)
+    this.#sweeper = setInterval(() => this.look(), SWEEP_MS)
+  }
+
+  end () {
+    this.traffic.removeListener('rest', this.onRest)
+    this.traffic.removeListener('gone', this.onGone)
+    clearInterval(this.#sweeper)
+    this.#sweeper = undefined
+    this.#idle.clear()
+  }
+
+  /** How many connections this worker still answers for. */
+  get left () {
+    return this.traffic.connections.size + this.lobby.guests.size + this.handoff.outstanding.size
+  }
+
+  /** @param {import('./connection').Connection} connection */
+  isMovable (connection) {
+    return this.isAllowed && connection.gate.isMovable && !connection.isPinned
+  }
+
+  /** Looks for connections that are idle now. The more there are, the longer a look takes, and the rarer it is. */
+  look () {
+    const began = performance.now()
+    this.#sweepScheduled = false
+    for (const gate of this.gates) {
+      if (!gate.isPlainHttp) continue
+      for (const connection of this.traffic.idle(gate)) {
+        if (this.isMovable(connection)) this.#idle.set(connection, connection.socket.bytesRead)
+      }
+    }
+    this.pump()
+    this.looked()
+    this.#sweepNotBefore = began + (performance.now() - began) / SWEEP_SHARE
+  }
+
+  /** Offers what is idle, as long as there is room. */
+  pump () {
+    if (!this.isAllowed || performance.now() < this.#offersNotBefore) return
+    for (const [connection, bytesRead] of this.#idle) {
+      if (!this.handoff.hasRoom) return
+      this.#idle.delete(connection)
+      const { socket } = connection
+      // Nothing has been read since it was seen idle: it still is.
+      if (!connection.isEnding && socket.bytesRead === bytesRead && connection.isQuiet) this.handoff.offer(connection)
+    }
+    for (const guest of this.lobby.movable) {
+      if (!this.handoff.hasRoom) return
+      this.handoff.offerGuest(guest)
+    }
+  }
+
+  /** No sibling takes anything at the moment: the next offers are made later. @param {number} ms */
+  pause (ms) {
+    this.#offersNotBefore = performance.now() + ms
+  }
+
+  #lookSoon () {
+    if (this.#sweepScheduled || performance.now() < this.#sweepNotBefore) return
+    this.#sweepScheduled = true
+    process.nextTick(() => {
+      if (this.#sweeper) this.look()
+      else this.#sweepScheduled = false
+    })
+  }
+}
+
+module.exports = { Mover }

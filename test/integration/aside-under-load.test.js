@@ -1,0 +1,32 @@
+'use strict'
+
+const t = require('tap')
+const { collectAllAlong } = require('../support/collecting')
+const { startFleet } = require('../support/fleet')
+const { Load } = require('../support/load')
+
+const COLLECTIONS = 6
+
+t.test('plain HTTP/1: collections all along, and no client fails, reconnects, or waits for one', async t => {
+  const { port, supervisor, events, told } = await startFleet(t, 'memory.js', { workers: 3, args: ['--objects=100000'] })
+  const loads = [new Load({ port, connections: 12 }), new Load({ port, connections: 8, postBytes: 16 * 1024 }), new Load({ port, connections: 12, thinkMs: 20 })]
+  t.same(await collectAllAlong(supervisor, loads, COLLECTIONS), [])
+  for (const load of loads) {
+    const { requests, failures, sockets } = await load.stop()
+    t.same(failures, [], `of ${requests}`)
+    t.equal(sockets, load.clients.length, 'nobody reconnected')
+  }
+  t.equal(events.all('collected').length, COLLECTIONS)
+  t.ok(events.all('collected').reduce((sum, line) => sum + line.moved, 0) > COLLECTIONS)
+  t.ok(told.all('collection').length >= COLLECTIONS)
+  t.same(told.all('collection').filter(message => message.sockets > 0), [], 'no connection was there that could have waited')
+})
+
+t.test('a connection per request', async t => {
+  const { port, supervisor, told } = await startFleet(t, 'memory.js', { workers: 3 })
+  const load = new Load({ port, connections: 12, keepAlive: false })
+  t.same(await collectAllAlong(supervisor, [load], COLLECTIONS), [])
+  const { requests, failures } = await load.stop()
+  t.same(failures, [], `of ${requests}`)
+  t.same(told.all('collection').filter(message => message.sockets > 0), [])
+})

@@ -1,0 +1,86 @@
+'use strict'
+
+const fs = require('node:fs')
+const module_ = require('node:module')
+const os = require('node:os')
+const path = require('node:path')
+const t = require('tap')
+const { startCli, startFleet, FIXTURES } = require('../support/fleet')
+const { get } = require('../support/client')
+
+const skip = 'flushCompileCache' in module_ ? false : 'this Node has no compile cache that can be flushed'
+
+/** @param {any} t @param {Record<string, string>} [env] */
+function cacheHome (t, env = {}) {
+  const folder = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'recycle-cache-')))
+  const before = { ...process.env }
+  Object.assign(process.env, { XDG_CACHE_HOME: folder, ...env })
+  t.teardown(() => {
+    for (const name of ['XDG_CACHE_HOME', ...Object.keys(env)]) {
+      if (before[name] === undefined) delete process.env[name]
+      else process.env[name] = before[name]
+    }
+    fs.rmSync(folder, { recursive: true, force: true })
+  })
+  return { folder, ours: path.join(folder, 'recycle', 'compile-cache') }
+}
+
+/** Every entry below a folder. @param {string} folder */
+function entries (folder) {
+  return fs.existsSync(folder) ? fs.readdirSync(folder, { recursive: true, withFileTypes: true }).filter(entry => entry.isFile()).map(entry => entry.name) : []
+}
+
+t.test('workers read and write a cache of their own: at boot, for a killed worker never leaves by itself, and when they go', { skip }, async t => {
+  const { ours } = cacheHome(t)
+  const { port, supervisor, events } = await startFleet(t, 'compiles.js', { workers: 1 })
+  const first = JSON.parse((await get(port)).body)
+  t.ok(first.folder.startsWith(ours + path.sep), first.folder)
+  t.same([first.env, first.child], [null, { folder: null, env: null }], "the app's children have nothing of it")
+  const atBoot = entries(ours)
+  t.ok(atBoot.length > 5, `${atBoot.length} modules`)
+
+  process.kill(first.pid, 'SIGKILL')
+  await events.until('worker.ready', { where: line => line.pid !== first.pid })
+  t.same(entries(ours).sort(), atBoot.sort(), 'the next one had them all')
+
+  await get(port, '/later')
+  t.same(entries(ours).length, atBoot.length)
+  await supervisor.recycle(0)
+  t.same(entries(ours).length, atBoot.length + 1, 'what was loaded later is written when the worker leaves')
+})
+
+for (const file of ['compiles.js', 'esm.mjs', ...(/** @type {any} */ (process.features).typescript ? ['apps/typescript.mts'] : [])]) {
+  t.test(`a replacement takes what its predecessor compiled: ${path.extname(file)}`, { skip }, async t => {
+    const { folder } = cacheHome(t)
+    const app = path.join(FIXTURES, file)
+    const { child, events, said, exited } = await startCli(t, ['-w', '1', '--stop-linger', '0', '--prefix', app], { env: { XDG_CACHE_HOME: folder, NODE_DEBUG_NATIVE: 'COMPILE_CACHE' } })
+    const first = await events.until('worker.ready')
+    const accepted = () => said.filter(line => line.includes(app) && line.includes('was accepted')).length
+    t.equal(accepted(), 0, 'the first one had nothing to take')
+    child.kill('SIGHUP')
+    await events.until('recycled', { where: line => line.oldPid === first.pid })
+    child.kill('SIGTERM')
+    t.same(await exited, { code: 0, signal: null })
+    t.equal(accepted(), 1)
+    t.notOk(said.some(line => line.includes('was rejected')))
+  })
+}
+
+t.test('--no-compile-cache, and what the environment says, stand', { skip }, async t => {
+  for (const [options, env, folder] of /** @type {const} */ ([
+    [{ compileCache: false }, {}, null],
+    [{}, { NODE_DISABLE_COMPILE_CACHE: '1' }, null],
+    [{}, { NODE_COMPILE_CACHE: 'theirs' }, 'theirs']
+  ])) {
+    await t.test(JSON.stringify({ ...options, ...env }), async t => {
+      const theirs = t.testdir({})
+      const { ours } = cacheHome(t, Object.fromEntries(Object.entries(env).map(([name, value]) => [name, value === 'theirs' ? theirs : value])))
+      const { port, supervisor } = await startFleet(t, 'compiles.js', { workers: 1, ...options })
+      const about = JSON.parse((await get(port)).body)
+      if (folder === null) t.equal(about.folder, null)
+      else t.ok(about.folder.startsWith(theirs), about.folder)
+      await supervisor.recycle(0)
+      t.same(entries(ours), [])
+    })
+  }
+})

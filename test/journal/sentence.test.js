@@ -1,0 +1,29 @@
+'use strict'
+
+const t = require('tap')
+const { sentence, prettyLine, levelOf, isQuiet } = require('../../lib/journal/sentence')
+
+const RECYCLED = { v: 1, t: Date.parse('2026-01-02T03:04:05'), event: 'recycled', slot: 2, pid: 20, oldPid: 10, reason: 'rss', cut: 0, moved: 7, finished: 3, drainMs: 93, rssBefore: 110 * 1024 ** 2, rssAfter: 55 * 1024 ** 2 }
+
+t.test('a line is a sentence, with its local time', async t => {
+  t.equal(prettyLine(RECYCLED), '03:04:05 recycled slot 2, 10 → 20 (rss): 0 cut, 7 moved, 3 finished in 93ms, RSS 110 MiB → 55 MiB')
+  t.equal(sentence({ event: 'of.tomorrow' }), 'of.tomorrow')
+})
+
+t.test('in colour by its level: what was lost is red, what is amiss yellow', async t => {
+  const at = (/** @type {Record<string, any>} */ line) => prettyLine({ t: 0, ...line }, { colors: true }).replace(/^\S+ /, '')
+  t.notMatch(at(RECYCLED), /\x1b/) // eslint-disable-line no-control-regex
+  t.match(at({ ...RECYCLED, cut: 1 }), /^\x1b\[31mrecycled .*\x1b\[39m$/) // eslint-disable-line no-control-regex
+  t.match(at({ event: 'worker.crash', slot: 0, pid: 1, signal: 'SIGKILL', inFlight: 0 }), /^\x1b\[33mcrashed .*\x1b\[39m$/) // eslint-disable-line no-control-regex
+  t.same([RECYCLED, { ...RECYCLED, cut: 1 }, { event: 'fleet.failed' }, { event: 'fleet.warning' }].map(levelOf), ['info', 'error', 'error', 'warn'])
+})
+
+t.test('what a terminal would obey, and an app has said, is shown', async t => {
+  const line = prettyLine({ t: 0, event: 'worker.wish', slot: 0, pid: 1, wish: 'stale\u001b[2J\r\n\u0007\u009b1m' })
+  t.match(line, 'slot 0 (1) asks to be recycled: stale\\u{1b}[2J\\u{d}\\u{a}\\u{7}\\u{9b}1m')
+})
+
+t.test('samples are for machines', async t => {
+  t.ok(isQuiet({ event: 'worker.sample' }))
+  t.notOk(isQuiet(RECYCLED))
+})
