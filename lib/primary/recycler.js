@@ -5,7 +5,7 @@
  * old worker is gone and its account is in the journal.
  */
 
-const { EventEmitter } = require('node:events')
+const { EventEmitter, once } = require('node:events')
 const { backoffMs } = require('../core/backoff')
 const { nextTurns } = require('../core/turn')
 const { Rollout } = require('./rollout')
@@ -13,7 +13,7 @@ const { drainAndRetire } = require('./deeds')
 
 /** @typedef {import('./handle').Handle} Handle @typedef {import('./fleet').Slot} Slot */
 
-/** Emits `change` at the end of each recycle. */
+/** Emits `change` at the end of each recycle, and when a slot is gone. */
 class Recycler extends EventEmitter {
   /** Recycles so far. */
   count = 0
@@ -32,6 +32,7 @@ class Recycler extends EventEmitter {
    */
   constructor ({ options, fleet, rollout, crew, watch, collection, record }) {
     super()
+    this.setMaxListeners(0)
     this.options = options
     this.fleet = fleet
     this.rollout = rollout
@@ -59,6 +60,22 @@ class Recycler extends EventEmitter {
       this.#underWay.add(recycle)
       recycle.then(() => this.#underWay.delete(recycle))
     }
+  }
+
+  /** Scales a slot away, when its recycle is over. @param {Slot} slot */
+  async dissolve (slot) {
+    while (slot.recycling !== null) await once(this, 'change')
+    if (this.crew.isDismissed) return
+    const { incumbent } = slot
+    slot.recycling = incumbent
+    if (incumbent && !incumbent.isGone) {
+      incumbent.reason ??= 'scale'
+      this.fleet.vacate(slot, incumbent)
+      const { account, drainMs } = await drainAndRetire(incumbent, 'scale', this.options, this.record)
+      this.record('scaled', { slot: slot.slot, pid: null, oldPid: incumbent.pid, reason: 'scale', ...account, drainMs })
+    }
+    this.fleet.close(slot)
+    this.emit('change')
   }
 
   /** Resolves when every recycle under way has ended, its account in the journal. */

@@ -24,10 +24,9 @@ const { Shutdown } = require('./shutdown')
 const { Switchboard } = require('./switchboard')
 const { Watch } = require('./watch')
 const { Recycler } = require('./recycler')
-const { drainAndRetire } = require('./deeds')
 const { describeFleet } = require('./status')
 
-/** @typedef {import('./handle').Handle} Handle @typedef {import('./fleet').Slot} Slot */
+/** @typedef {import('./handle').Handle} Handle */
 
 const VERSION = 1
 const DEATH_MS = 1000 // a worker's exit comes this much later than its channel's end, at the most
@@ -148,7 +147,8 @@ class Supervisor extends EventEmitter {
     const slots = this.#fleet.list()
     this.#record('fleet.scale', { from: slots.length, to: workers })
     for (let i = slots.length; i < workers; i++) this.crew.boot(this.#fleet.open())
-    await Promise.all([this.ready(), ...slots.slice(workers).map(slot => this.#dissolve(slot))])
+    await Promise.all([this.ready(), ...slots.slice(workers).map(slot => this.recycler.dissolve(slot))])
+    this.#assertRunning()
   }
 
   /**
@@ -232,21 +232,6 @@ class Supervisor extends EventEmitter {
     await this.watch.look()
     this.collection.attend()
     this.recycler.giveTurns()
-  }
-
-  /** Scales a slot away. @param {Slot} slot */
-  async #dissolve (slot) {
-    await this.#until(() => slot.recycling === null)
-    const { incumbent } = slot
-    slot.recycling = incumbent
-    if (incumbent && !incumbent.isGone) {
-      incumbent.reason ??= 'scale'
-      this.#fleet.vacate(slot, incumbent)
-      const { account, drainMs } = await drainAndRetire(incumbent, 'scale', this.options, this.#record.bind(this))
-      this.#record('scaled', { slot: slot.slot, pid: null, oldPid: incumbent.pid, reason: 'scale', ...account, drainMs })
-    }
-    this.#fleet.close(slot)
-    this.emit('change')
   }
 
   async #stop () {

@@ -33,7 +33,7 @@ t.test('an app is started as node would start it', async t => {
     const { env } = await about(port)
     t.equal(env.RECYCLE_SLOT, '0')
     t.equal(env.NODE_OPTIONS, '--no-warnings')
-    t.same(Object.keys(env).filter(name => /^RECYCLE_|^NODE_CHANNEL|^NODE_UNIQUE_ID/.test(name)), ['RECYCLE_SLOT'])
+    t.same(Object.keys(env).filter(name => /^RECYCLE_|^NODE_CHANNEL|^NODE_UNIQUE_ID/.test(name)).sort(), ['RECYCLE_CONTROL', 'RECYCLE_SLOT'], 'the former is what we were called with')
   })
 
   for (const where of ['/child', '/thread']) {

@@ -14,8 +14,14 @@ function lifeOf (events, pid) {
   return events.lines.filter(line => (line.pid === pid || line.oldPid === pid) && line.event !== 'worker.sample').map(line => line.event)
 }
 
+/** Every worker's first sample, which is that of a fresh one, has been taken. @param {any} supervisor @param {import('../support/fleet').Events} events */
+async function allSampled (supervisor, events) {
+  for (const { pid } of supervisor.status().workers) await events.until('worker.sample', { where: line => line.pid === pid })
+}
+
 t.test('garbage is collected out of rotation, and nobody is recycled', async t => {
   const { port, supervisor, events, told } = await startFleet(t, 'memory.js', { ...OPTIONS, workers: 3 })
+  await allSampled(supervisor, events)
   const load = new Load({ port, connections: 12 })
   const client = await RawClient.connect(port)
   const pid = pidOf(await client.fetch('/garbage?mb=120'))
@@ -40,7 +46,8 @@ t.test('garbage is collected out of rotation, and nobody is recycled', async t =
 })
 
 t.test('what the app keeps is not collected: the worker is recycled, and nothing is dropped', async t => {
-  const { port, events } = await startFleet(t, 'memory.js', OPTIONS)
+  const { port, supervisor, events } = await startFleet(t, 'memory.js', OPTIONS)
+  await allSampled(supervisor, events)
   const load = new Load({ port, connections: 8 })
   const client = await RawClient.connect(port)
   const pid = pidOf(await client.fetch('/keep?mb=120'))

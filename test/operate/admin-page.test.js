@@ -96,7 +96,7 @@ t.test('the live page', async t => {
     const requests = () => page.locator('.workers tbody tr').first().locator('td').nth(11).textContent()
     const before = await requests()
     await page.waitForFunction(before => globalThis.document.querySelector('.workers tbody tr').children[11].textContent !== before, before)
-    t.match(await page.textContent('.key.memory b'), /^\d+ MiB$/, 'the latest')
+    await page.waitForFunction(() => /^\d+ MiB$/.test(globalThis.document.querySelector('.key.memory b').textContent)) // the latest
     const mark = page.locator('.strip[aria-label="Slot 1"] .mark').first()
     await mark.hover()
     t.match(await page.textContent('.tip'), /^Recycle #1/)

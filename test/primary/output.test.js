@@ -12,7 +12,7 @@ async function printed (program) {
   const parent = spawn(process.execPath, ['-e', `
     const { spawn } = require('node:child_process')
     const child = spawn(process.execPath, ['-e', ${JSON.stringify(program)}], { stdio: ['ignore', 'pipe', 'pipe'] })
-    require(${JSON.stringify(OUTPUT)}).prefixLines(child, 3)
+    require(${JSON.stringify(OUTPUT)}).prefixLines(child, () => 3)
   `], { stdio: ['ignore', 'pipe', 'pipe'] })
   const out = { stdout: '', stderr: '' }
   parent.stdout.on('data', chunk => { out.stdout += chunk })
@@ -43,5 +43,5 @@ t.test('a line that comes in pieces, cut through a character, stays one line', a
 
 t.test('a worker whose output is not piped is left alone', async t => {
   const { prefixLines } = require(OUTPUT)
-  t.doesNotThrow(() => prefixLines(/** @type {any} */ ({ stdout: null, stderr: null }), 1))
+  t.doesNotThrow(() => prefixLines(/** @type {any} */ ({ stdout: null, stderr: null }), () => 1))
 })
