@@ -3,8 +3,6 @@
 const os = require('node:os')
 const { RecycleError } = require('./core/errors')
 const { resolveOptions } = require('./core/options')
-const { drill } = require('./drill')
-const { readJournal } = require('./journal/reader')
 const { operate } = require('./operate')
 const { assemble } = require('./primary/start')
 
@@ -28,5 +26,13 @@ function supervise ({ app, args = [], ...given }) {
   operate(supervisor, resolved).catch(error => supervisor.abandon(error))
   return supervisor.start()
 }
+
+// Loaded when they are called: whoever supervises keeps a small process.
+
+/** @type {typeof import('./drill').drill} */
+const drill = async options => require('./drill').drill(options)
+
+/** @type {typeof import('./journal/reader').readJournal} */
+const readJournal = file => require('./journal/reader').readJournal(file)
 
 module.exports = { supervise, drill, readJournal, RecycleError }

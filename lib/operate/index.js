@@ -1,7 +1,5 @@
 'use strict'
 
-const { openControl } = require('./control')
-
 /**
  * Opens what operators get beside signals, as the options ask for it. It closes with the fleet, by itself.
  *
@@ -13,7 +11,7 @@ const { openControl } = require('./control')
 async function operate (supervisor, options) {
   // All at once, and before anything is awaited: each hears the fleet from its first line on.
   const opening = Promise.allSettled([
-    options.control === 'none' ? null : openControl(supervisor, options),
+    options.control === 'none' ? null : require('./control').openControl(supervisor, options),
     options.admin && require('./admin').openAdmin(supervisor, { ...options, admin: options.admin })
   ])
   /** @type {Promise<unknown> | null} */
