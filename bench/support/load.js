@@ -18,6 +18,7 @@
  * @property {number} port of 127.0.0.1
  * @property {number} connections
  * @property {number} [seconds] how long; what is in flight then is waited for
+ * @property {number} [warmSeconds] before that, on the same connections: counted, but not timed; 0 unless told
  * @property {number} [requests] or how many
  * @property {number | null} [rate] per second, in all; as fast as it goes unless told
  * @property {boolean} [keepAlive] true unless told
@@ -28,7 +29,7 @@
  * @property {number} dropped
  * @property {Record<string, number>} errors how many of each
  * @property {number} sockets opened
- * @property {number} seconds from the first request to the last answer
+ * @property {number} seconds from the first request that is timed to the last answer
  * @property {number} rps answered per second
  * @property {number} p50 latencies in ms @property {number} p90 @property {number} p99 @property {number} p999 @property {number} max
  */
@@ -49,10 +50,10 @@ async function load (how) {
 }
 
 /** @param {Load} how */
-function make ({ port, connections, seconds = Infinity, requests = Infinity, rate = null, keepAlive = true, path = '/' }) {
+function make ({ port, connections, seconds = Infinity, warmSeconds = 0, requests = Infinity, rate = null, keepAlive = true, path = '/' }) {
   const request = Buffer.from(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n${keepAlive ? '' : 'Connection: close\r\n'}\r\n`)
-  const began = performance.now()
-  const until = began + seconds * 1000
+  let began = performance.now()
+  const until = began + (warmSeconds + seconds) * 1000
   const pace = rate === null ? null : new Pace(rate, began)
   /** @type {number[]} */
   const latencies = []
@@ -163,6 +164,12 @@ function make ({ port, connections, seconds = Infinity, requests = Infinity, rat
     }
   }
 
+  if (warmSeconds > 0) {
+    setTimeout(() => {
+      latencies.length = 0
+      began = performance.now()
+    }, warmSeconds * 1000)
+  }
   const clients = Array.from({ length: connections }, () => new Client())
   const patience = setInterval(() => clients.forEach(client => client.check(performance.now())), 1000)
   for (const client of clients) next(client)
