@@ -36,12 +36,12 @@ function nextLevel (level, vessels) {
 /**
  * Which worker should give how many of its idle connections to its siblings, so that they are even.
  *
- * @param {readonly { connections: number }[]} vessels
+ * @param {readonly number[]} counts each worker's lasting connections: what is short-lived evens out by itself, and looking
+ *   for who might move among thousands that come and go would cost something at each response
  * @returns {{ index: number, count: number } | null} null: they are even enough
  */
-function spread (vessels) {
-  if (vessels.length < 2) return null
-  const counts = vessels.map(v => v.connections)
+function spread (counts) {
+  if (counts.length < 2) return null
   const mean = counts.reduce((sum, count) => sum + count, 0) / counts.length
   const most = Math.max(...counts)
   if (most <= Math.max(mean + 1, mean * STEP) || most - Math.min(...counts) < 2) return null

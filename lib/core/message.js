@@ -40,6 +40,7 @@
  * @property {number} requests begun since the start
  * @property {number} inFlight
  * @property {number} connections with those in the lobby
+ * @property {number} lasting how many of them have lasted for a second, or come from a sibling
  * @property {number} elu event-loop utilisation since the last beat, 0 to 1
  * @property {import('./pauses').Gc} gc pauses of the garbage collector; the longest since the last beat
  * @property {number} loopLagMs longest delay of the event loop since the last beat

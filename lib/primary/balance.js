@@ -11,7 +11,7 @@ const { FLOOR, nextLevel, spread } = require('../core/level')
 
 const LOOK_MS = 250
 const SILENT_MS = 1500
-const UNEVEN_LOOKS = 4 // in a row, before connections are moved: what is short-lived evens out by itself
+const UNEVEN_LOOKS = 4 // in a row, before connections are moved: the beats know by then what the last move has changed
 const WARN_AT = 0.8
 
 class Balance {
@@ -61,7 +61,7 @@ class Balance {
     if (this.options.schedule !== 'even') return
     this.#raise()
     const serving = this.fleet.serving()
-    const uneven = this.options.handoff ? spread(serving.map(handle => handle.latest)) : null
+    const uneven = this.options.handoff ? spread(serving.map(handle => handle.latest.lasting)) : null
     this.#uneven = uneven ? this.#uneven + 1 : 0
     if (!uneven || this.#uneven < UNEVEN_LOOKS) return
     this.#uneven = 0

@@ -12,7 +12,7 @@ const { transition } = require('../core/state')
 const { openWindow, pushSample } = require('../core/window')
 
 /** @type {import('../core/message').Beat} */
-const NO_BEAT = { requests: 0, inFlight: 0, connections: 0, elu: 0, ...NO_DELAYS, debugged: false, ceiling: null }
+const NO_BEAT = { requests: 0, inFlight: 0, connections: 0, lasting: 0, elu: 0, ...NO_DELAYS, debugged: false, ceiling: null }
 
 const DYING_MS = 1000
 

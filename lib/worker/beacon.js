@@ -31,6 +31,7 @@ function startBeacon (everyMs, { link, traffic, lobby, admission }, onLinkDown) 
       requests: traffic.requests,
       inFlight: traffic.inFlight,
       connections: traffic.connections.size + lobby.guests.size,
+      lasting: traffic.lasting + lobby.guests.size,
       elu: Math.round(since.utilization * 1000) / 1000,
       ...pauses.take(),
       debugged: inspector.url() !== undefined,

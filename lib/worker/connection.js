@@ -10,6 +10,9 @@
  *
  * @typedef {'moved' | 'unacked' | 'closedAfterResponse' | 'closedByClient' | 'closedIdle' | 'cut'} Fate
  */
+
+const LASTING_MS = 1000
+
 class Connection {
   /**
    * @param {import('node:net').Socket} socket
@@ -46,6 +49,11 @@ class Connection {
   /** Neither request nor stream is in flight. HTTP/1 alone: half a head may have been received. */
   get isQuiet () {
     return this.exchanges.length === 0 && this.socket.writableLength === 0
+  }
+
+  /** It has proved that it lasts. @param {number} now ms, performance.now() */
+  isLasting (now) {
+    return this.isAdopted || now - this.since >= LASTING_MS
   }
 
   /** Our side is done with it: a response has said `Connection: close`. */

@@ -35,6 +35,11 @@ class Roll {
     this.size--
   }
 
+  /** Who came last, first. */
+  * backwards () {
+    for (let at = this.#last; at; at = at.before) yield at
+  }
+
   /** In the order in which they came. The one that is at hand may be deleted meanwhile. */
   * [Symbol.iterator] () {
     for (let at = this.#first, next; at; at = next) {

@@ -5,7 +5,6 @@
  * Only connections that have proved to last, and have been served before, are worth the journey.
  */
 
-const LASTING_MS = 1000
 const SWEEP_MS = 100
 const PATIENCE_MS = 2000
 
@@ -29,7 +28,7 @@ class Sharing {
     this.lobby = lobby
     this.handoff = handoff
     this.gates = gates
-    const onRest = (/** @type {import('./connection').Connection} */ connection) => { if (isLasting(connection)) this.#sweep() }
+    const onRest = (/** @type {import('./connection').Connection} */ connection) => { if (isWorthIt(connection)) this.#sweep() }
     this.listen = () => { if (!traffic.listeners('rest').includes(onRest)) traffic.on('rest', onRest) }
     this.unlisten = () => { traffic.removeListener('rest', onRest) }
     link.on({
@@ -61,7 +60,7 @@ class Sharing {
       if (!gate.isMovable) continue
       for (const connection of this.traffic.idle(gate)) {
         if (this.#count <= 0 || !this.handoff.hasRoom) return
-        if (!isLasting(connection)) continue
+        if (!isWorthIt(connection)) continue
         this.#count--
         this.handoff.offer(connection)
       }
@@ -70,8 +69,8 @@ class Sharing {
 }
 
 /** @param {import('./connection').Connection} connection */
-function isLasting ({ isPinned, isAdopted, idleSince, since }) {
-  return !isPinned && idleSince !== null && (isAdopted || performance.now() - since >= LASTING_MS)
+function isWorthIt (connection) {
+  return !connection.isPinned && connection.idleSince !== null && connection.isLasting(performance.now())
 }
 
 module.exports = { Sharing }

@@ -64,6 +64,18 @@ class Traffic extends EventEmitter {
       (between.has(c) || c.socket.bytesRead === 0))
   }
 
+  /** How many connections have proved that they last; the others are the latest. */
+  get lasting () {
+    const now = performance.now()
+    let { size } = this.connections
+    for (const connection of this.connections.backwards()) {
+      if (connection.isAdopted) continue
+      if (connection.isLasting(now)) break
+      size--
+    }
+    return size
+  }
+
   /** @param {any} socket @returns {Connection | undefined} */
   of (socket) {
     return socket[kConnection]
