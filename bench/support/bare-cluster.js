@@ -1,16 +1,28 @@
 'use strict'
 
-// Bare cluster: `node bare-cluster.js <rr|none> <workers> <app>`. Says "ready" when every worker listens.
+// Bare cluster: `node bare-cluster.js <rr|none> <workers> <app> [everyMs]`. Says "ready" when every worker listens. With
+// `everyMs` a worker is replaced that often: another is forked, and when it listens the oldest is killed, with whatever
+// it was doing. That is the least that a replacement can cost.
 const cluster = require('node:cluster')
 const path = require('node:path')
 
-const [, , policy, workers, app] = process.argv
+const [, , policy, workers, app, everyMs] = process.argv
 cluster.schedulingPolicy = policy === 'rr' ? cluster.SCHED_RR : cluster.SCHED_NONE
 cluster.setupPrimary({ exec: path.resolve(app) })
 let listening = 0
 for (let i = 0; i < Number(workers); i++) {
-  cluster.fork().once('listening', () => { if (++listening === Number(workers)) console.log('ready') })
+  cluster.fork().once('listening', () => { if (++listening === Number(workers)) begin() })
 }
+
+function begin () {
+  console.log('ready')
+  if (everyMs) setInterval(replace, Number(everyMs))
+}
+
+function replace () {
+  cluster.fork().once('listening', () => Object.values(cluster.workers).find(worker => !worker.process.killed).process.kill('SIGKILL'))
+}
+
 process.on('SIGTERM', () => {
   for (const worker of Object.values(cluster.workers)) worker.process.kill('SIGKILL')
   process.exit()

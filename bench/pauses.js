@@ -1,0 +1,78 @@
+'use strict'
+
+/**
+ * What it costs to note the pauses of the garbage collector and the lag of the event loop (lib/worker/pauses.js), which
+ * every worker does: two plain servers, one that notes them and one that does not, live side by side, and the load moves
+ * from one to the other and back many times in a round. What is compared is CPU time per request, which a busy
+ * neighbour disturbs least.
+ *
+ *     npm run bench:pauses -- [--rounds 9] [--slices 12] [--seconds 0.5] [--connections 50] [--quick]
+ */
+
+const fs = require('node:fs')
+const path = require('node:path')
+const { load } = require('./support/load')
+const { openBench } = require('./support/rounds')
+const { startServer } = require('./support/server')
+
+const APPS = { 'hello world': 'hello.js', 'garbage, 6,000 Buffers a request': 'garbage.js' }
+const WARM_SECONDS = 2
+
+const bench = openBench({
+  name: 'pauses',
+  options: { rounds: '9', slices: '12', seconds: '0.5', connections: '50' },
+  quick: { slices: '1', seconds: '0.3', connections: '10' }
+})
+const { slices, seconds, connections } = Object.fromEntries(['slices', 'seconds', 'connections'].map(key => [key, Number(bench.values[key])]))
+
+bench.run({
+  groups: Object.entries(APPS).map(([name, app]) => ({ name, subjects: pair(app), beside: ['without'] })),
+  columns: [
+    { key: 'cpuUs', title: 'CPU µs/request', digits: 2, ratio: true, less: true },
+    { key: 'rps', title: 'requests/s', ratio: true },
+    { key: 'requests', title: 'requests', total: true },
+    { key: 'dropped', title: 'dropped', total: true, less: true }
+  ],
+  goals: [{ subject: 'with', key: 'cpuUs', ratioAtMost: 1.01 }],
+  plots: [{ key: 'cpuUs', title: 'CPU per request beside a server that notes no pauses', ratio: true }],
+  note: `Both servers live through a round; the load moves from one to the other ${slices} times.`
+})
+
+/** Both are measured at once, by whoever of them has its turn first. @param {string} app */
+function pair (app) {
+  /** @type {Map<number, Promise<Record<string, any>>>} */
+  const measured = new Map()
+  const figures = (/** @type {string} */ name) => async (/** @type {{ round: number }} */ { round }) => {
+    if (!measured.has(round)) measured.set(round, measure(path.join(__dirname, 'apps', app)))
+    return (await measured.get(round))?.[name]
+  }
+  return { without: figures('without'), with: figures('with') }
+}
+
+/** @param {string} app */
+async function measure (app) {
+  const subjects = await Promise.all(['without', 'with'].map(async name => {
+    const server = await startServer('noting-pauses.js', [app, name])
+    return { name, server, cpuMs: 0, requests: 0, seconds: 0, dropped: 0 }
+  }))
+  for (const { server } of subjects) await load({ port: server.port, connections, seconds: bench.values.quick ? 0.1 : WARM_SECONDS })
+  for (let slice = 0; slice < slices; slice++) {
+    for (const subject of slice % 2 ? subjects : [...subjects].reverse()) {
+      const before = cpuMsOf(subject.server.pid)
+      const figures = await load({ port: subject.server.port, connections, seconds })
+      subject.cpuMs += cpuMsOf(subject.server.pid) - before
+      subject.requests += figures.requests
+      subject.seconds += figures.seconds
+      subject.dropped += figures.dropped
+    }
+  }
+  for (const { server } of subjects) await server.stop()
+  return Object.fromEntries(subjects.map(({ name, cpuMs, requests, seconds, dropped }) =>
+    [name, { cpuUs: cpuMs * 1000 / requests, rps: requests / seconds, requests, dropped }]))
+}
+
+/** To the nanosecond, where /proc/<pid>/stat knows ticks; of all its threads. @param {number} pid */
+function cpuMsOf (pid) {
+  return fs.readdirSync(`/proc/${pid}/task`)
+    .reduce((sum, thread) => sum + Number(fs.readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').split(' ')[0]) / 1e6, 0)
+}

@@ -1,0 +1,17 @@
+'use strict'
+
+// An app alone: `node noting-pauses.js <app> <with|without>`, with or without what a worker notes of its pauses. Says "ready".
+const net = require('node:net')
+const { Pauses } = require('../../lib/worker/pauses')
+
+const [, , app, how] = process.argv
+const BEAT_MS = 500 // a worker's
+if (how === 'with') {
+  const pauses = new Pauses()
+  setInterval(() => pauses.take(), BEAT_MS)
+}
+const { listen } = net.Server.prototype
+net.Server.prototype.listen = function (...args) {
+  return listen.apply(this, args).once('listening', () => console.log('ready'))
+}
+require(app)
