@@ -23,7 +23,8 @@ const FILES = [
   'integration/drain-exchanges', 'integration/drain-http2', 'integration/drain-tls', 'integration/drain-sigterm', 'integration/surge',
   'integration/signals', 'integration/stop', 'integration/crash', 'integration/death', 'integration/accept-storm',
   'apps/frameworks', 'apps/modules', 'apps/protocols', 'apps/realtime', 'apps/addresses', 'apps/habits', 'apps/examples', 'cli/app',
-  'control/claim', 'operate/control', 'cli/operate-verbs'
+  'integration/aside', 'integration/aside-protocols', 'integration/collect', 'integration/standby', 'integration/gc-profiles', 'integration/compile-cache',
+  'control/claim', 'operate/control', 'operate/admin-metrics', 'cli/operate-verbs', 'cli/operate-inside', 'cli/config'
 ].map(name => `test/${name}.test.js`)
 
 /** @param {string} program @param {string[]} args @param {Record<string, string>} [env] */

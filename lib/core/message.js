@@ -23,7 +23,7 @@
  * primary → worker
  *   listener  { id, errno, data } + listening socket   the answer to `listen`
  *   shut      {}                                       the fleet ends: shut the gates for good
- *   serve     { slot }                                 come (back) into rotation: open the gates; a standby is given its slot
+ *   serve     { slot }                                 a standby is called: this is your slot, open the gates
  *   accept    { key } + socket                         it came through the queue after that: let it in
  *   drain     { reason, deadlineMs, lingerMs, handoff } leave; sent again with a shorter deadline, it hurries
  *   aside     { id, deadlineMs, handoff }              go out of rotation for a while: answered when nothing is left

@@ -253,20 +253,23 @@ class Handle extends EventEmitter {
 
   #standBy () {
     this.become('standby')
-    this.standbyAt = Date.now()
-    this.heardAt = this.standbyAt
-    this.window = openWindow(this.standbyAt)
-    this.isWeighed = false
+    this.standbyAt = this.#openWatch()
     this.emit('standby')
   }
 
   #beReady () {
     this.become('ready')
-    this.readyAt = Date.now()
-    this.heardAt = this.readyAt
-    this.window = openWindow(this.readyAt)
-    this.isWeighed = false
+    this.readyAt = this.#openWatch()
     this.emit('ready')
+  }
+
+  /** From now on it is judged by what it does from now on. @returns {number} now, ms since the epoch */
+  #openWatch () {
+    const now = Date.now()
+    this.heardAt = now
+    this.window = openWindow(now)
+    this.isWeighed = false
+    return now
   }
 }
 

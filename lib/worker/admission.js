@@ -54,7 +54,7 @@ class Admission {
         link.send('shut')
       },
       serve: ({ slot }) => {
-        if (slot !== undefined) post.take(slot)
+        post.take(slot)
         this.enter(() => link.send('serving'))
       },
       accept: ({ key }, client) => {
