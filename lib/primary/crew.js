@@ -87,9 +87,15 @@ class Crew extends EventEmitter {
     if (isEmpty()) setTimeout(() => { if (isEmpty()) this.boot(slot) }, backoffMs(slot.failures))
   }
 
-  /** What the predecessor in this slot listens on; where there is none, what its siblings do. @param {Slot | null} slot @returns {ReadonlySet<string>} */
+  /**
+   * What the predecessor in this slot listens on, or has just asked to, for its clients may know of it before we do; where
+   * there is none, what its siblings do.
+   *
+   * @param {Slot | null} slot
+   * @returns {ReadonlySet<string>}
+   */
   #addressesFor (slot) {
-    return new Set(slot?.incumbent?.addresses ?? this.fleet.serving()[0]?.addresses)
+    return new Set(slot?.incumbent?.asked ?? this.fleet.serving()[0]?.asked)
   }
 
   /** Calls a standby into a slot. @param {Slot} slot @returns {Handle | null} null: there is none */
