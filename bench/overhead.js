@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * What it costs to run under recycle: bare cluster by both of its policies, recycle with nothing to recycle, and recycle
- * replacing a worker every second; "hello world", so that nothing hides the cost. What a replacement costs whoever makes it,
+ * What it costs to run under recycle: bare cluster by both of its policies, recycle with nothing to recycle, by both of its
+ * schedules, and recycle replacing a worker every second; "hello world", so that nothing hides the cost. What a replacement costs whoever makes it,
  * a process that boots and runs code that is cold, is shown by bare cluster with a worker killed and forked every second.
  *
  *     npm run bench:overhead -- [--rounds 5] [--seconds 5] [--warm 5] [--connections 50] [--workers 2×CPU+1] [--quick]
@@ -24,14 +24,15 @@ const bench = openBench({
   quick: { seconds: '0.5', warm: '0', connections: '10', workers: '2' }
 })
 const { values } = bench
-const fleet = JSON.stringify({ app, workers: Number(values.workers) })
+const fleet = (/** @type {Record<string, any>} */ more = {}) => JSON.stringify({ app, workers: Number(values.workers), ...more })
 
 const SUBJECTS = {
   'cluster, round robin': ['bare-cluster.js', 'rr', values.workers, app],
   'cluster, shared socket': ['bare-cluster.js', 'none', values.workers, app],
   'cluster, 1 killed a second': ['bare-cluster.js', 'none', values.workers, app, RECYCLE_EVERY_MS],
-  'recycle, idle': ['recycle.js', fleet],
-  'recycle, 1 a second': ['recycle.js', fleet, RECYCLE_EVERY_MS]
+  'recycle, idle': ['recycle.js', fleet()],
+  'recycle --schedule shared, idle': ['recycle.js', fleet({ schedule: 'shared' })],
+  'recycle, 1 a second': ['recycle.js', fleet(), RECYCLE_EVERY_MS]
 }
 
 bench.run({
