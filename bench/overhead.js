@@ -2,8 +2,9 @@
 
 /**
  * What it costs to run under recycle: bare cluster by both of its policies, recycle with nothing to recycle, by both of its
- * schedules, and recycle replacing a worker every second; "hello world", so that nothing hides the cost. What a replacement costs whoever makes it,
- * a process that boots and runs code that is cold, is shown by bare cluster with a worker killed and forked every second.
+ * schedules, and recycle replacing a worker every second; "hello world", so that nothing hides the cost. What a replacement
+ * costs whoever makes it, a process that boots and runs code that is cold, is shown by bare cluster with a worker killed
+ * and forked every second.
  *
  *     npm run bench:overhead -- [--rounds 5] [--seconds 5] [--warm 5] [--connections 50] [--workers 2×CPU+1] [--quick]
  */

@@ -9,11 +9,11 @@
  *     npm run bench:pauses -- [--rounds 9] [--slices 12] [--seconds 0.5] [--connections 50] [--quick]
  */
 
-const fs = require('node:fs')
 const path = require('node:path')
 const { load } = require('./support/load')
 const { openBench } = require('./support/rounds')
 const { startServer } = require('./support/server')
+const { usedBy } = require('./support/usage')
 
 const APPS = { 'hello world': 'hello.js', 'garbage, 6,000 Buffers a request': 'garbage.js' }
 const WARM_SECONDS = 2
@@ -58,9 +58,9 @@ async function measure (app) {
   for (const { server } of subjects) await load({ port: server.port, connections, seconds: bench.values.quick ? 0.1 : WARM_SECONDS })
   for (let slice = 0; slice < slices; slice++) {
     for (const subject of slice % 2 ? subjects : [...subjects].reverse()) {
-      const before = cpuMsOf(subject.server.pid)
+      const before = usedBy(subject.server.pid).cpuMs
       const figures = await load({ port: subject.server.port, connections, seconds })
-      subject.cpuMs += cpuMsOf(subject.server.pid) - before
+      subject.cpuMs += usedBy(subject.server.pid).cpuMs - before
       subject.requests += figures.requests
       subject.seconds += figures.seconds
       subject.dropped += figures.dropped
@@ -69,10 +69,4 @@ async function measure (app) {
   for (const { server } of subjects) await server.stop()
   return Object.fromEntries(subjects.map(({ name, cpuMs, requests, seconds, dropped }) =>
     [name, { cpuUs: cpuMs * 1000 / requests, rps: requests / seconds, requests, dropped }]))
-}
-
-/** To the nanosecond, where /proc/<pid>/stat knows ticks; of all its threads. @param {number} pid */
-function cpuMsOf (pid) {
-  return fs.readdirSync(`/proc/${pid}/task`)
-    .reduce((sum, thread) => sum + Number(fs.readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').split(' ')[0]) / 1e6, 0)
 }

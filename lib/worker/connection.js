@@ -51,9 +51,14 @@ class Connection {
     return this.exchanges.length === 0 && this.socket.writableLength === 0
   }
 
-  /** It has proved that it lasts. @param {number} now ms, performance.now() */
+  /** It has been here for a second. @param {number} now ms, performance.now() */
+  hasStayed (now) {
+    return now - this.since >= LASTING_MS
+  }
+
+  /** It has proved that it lasts, here or with a sibling. @param {number} now ms, performance.now() */
   isLasting (now) {
-    return this.isAdopted || now - this.since >= LASTING_MS
+    return this.isAdopted || this.hasStayed(now)
   }
 
   /** Our side is done with it: a response has said `Connection: close`. */

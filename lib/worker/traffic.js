@@ -64,14 +64,13 @@ class Traffic extends EventEmitter {
       (between.has(c) || c.socket.bytesRead === 0))
   }
 
-  /** How many connections have proved that they last; the others are the latest. */
+  /** How many connections have proved that they last. Only the latest have not, so only they are looked at. */
   get lasting () {
     const now = performance.now()
     let { size } = this.connections
     for (const connection of this.connections.backwards()) {
-      if (connection.isAdopted) continue
-      if (connection.isLasting(now)) break
-      size--
+      if (connection.hasStayed(now)) break
+      if (!connection.isLasting(now)) size--
     }
     return size
   }

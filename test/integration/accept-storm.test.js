@@ -109,8 +109,8 @@ function acceptances (file) {
 function checkFailures (t, failures, noted, killed) {
   const all = acceptances(noted)
   // A port is used again, later on.
-  const isOf = (/** @type {any} */ { localPort, t: at, afterMs }, /** @type {any} */ noted) => noted.port === localPort && noted.at >= at - afterMs && noted.at <= at
-  const holders = (/** @type {any} */ failure) => all.filter(noted => isOf(failure, noted)).map(({ pid }) => pid)
+  const isOf = (/** @type {any} */ { localPort, t: at, afterMs }, /** @type {any} */ accepted) => accepted.port === localPort && accepted.at >= at - afterMs && accepted.at <= at
+  const holders = (/** @type {any} */ failure) => all.filter(accepted => isOf(failure, accepted)).map(({ pid }) => pid)
   const others = failures.filter(failure => holders(failure).length > 0 && !holders(failure).some(pid => killed.has(pid)))
   t.same(others, [], 'a worker that lives fails nobody')
   const unnoted = failures.filter(failure => holders(failure).length === 0)

@@ -4,6 +4,7 @@ const fs = require('node:fs')
 const http = require('node:http')
 const os = require('node:os')
 const path = require('node:path')
+const { once } = require('node:events')
 const t = require('tap')
 const { startCli, startFleet, sumOfEnds, FIXTURES } = require('../support/fleet')
 const { get, keepAsking } = require('../support/client')
@@ -218,6 +219,24 @@ t.test('a standby that does not listen on all that its predecessor does is not t
   t.match(await events.until('worker.retire'), { slot: null, pid })
   t.match(await events.until('worker.spawn', { where: line => line.slot === 0 }), { slot: 0 })
   t.equal(seen.mostAlive, 2, 'it has made room for one that waits to listen there')
+})
+
+t.test('nor is one that does not listen where its predecessor has just asked to', async t => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'recycle-standby-'))
+  t.teardown(() => fs.rmSync(folder, { recursive: true }))
+  process.env.SECOND = path.join(folder, 'second.sock')
+  const { port, supervisor, events } = await startWithStandby(t, 'posted.js', { workers: 1 })
+  const [{ pid }] = events.all('worker.standby')
+  const { incumbent } = supervisor.crew.fleet.slots.get(0)
+  // Stopped before it has the answer: as far as the primary knows, it does not listen there yet.
+  incumbent.prependOnceListener('listen', () => process.kill(incumbent.pid, 'SIGSTOP'))
+  t.teardown(() => incumbent.kill('SIGCONT'))
+  const asked = once(incumbent, 'listen')
+  get(port, '/second').catch(() => {})
+  await asked
+  t.equal(incumbent.addresses.size, 1)
+  supervisor.recycle(0).catch(() => {}) // the app's replacement never listens there
+  t.match(await events.until('worker.retire'), { slot: null, pid })
 })
 
 for (const [when, event, count] of /** @type {const} */ ([
