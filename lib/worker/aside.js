@@ -99,7 +99,7 @@ class Aside {
     this.#deadline = setTimeout(() => this.#giveUp(this.#whatIsLeft()), deadlineMs)
     this.admission.leave()
     this.sharing.stop()
-    this.mover.isAllowed = handoff
+    this.mover.quota = handoff ? Infinity : 0
     this.farewell.begin()
     this.farewell.announce()
     this.mover.begin()
@@ -132,7 +132,7 @@ class Aside {
   #halt () {
     clearTimeout(this.#deadline)
     this.mover.end()
-    this.mover.isAllowed = false
+    this.mover.quota = 0
   }
 
   /** Back into rotation. */

@@ -62,7 +62,7 @@ class Drain {
   begin (order) {
     const isFirst = this.order === null
     this.order = isFirst ? order : { ...order, handoff: order.handoff && this.order?.handoff === true }
-    this.mover.isAllowed = this.order.handoff
+    this.mover.quota = this.order.handoff ? Infinity : 0
     for (const timer of this.#deadlines) clearTimeout(timer)
     this.#deadlines = [setTimeout(() => setImmediate(() => this.#cut()), order.deadlineMs)]
     if (order.lingerMs !== null) this.#deadlines.push(setTimeout(() => this.#pastLinger(), order.lingerMs))

@@ -19,13 +19,15 @@
  * `close`. What is left is a bare handle, which no timer and no sweep of the server's can reach. An offer that comes
  * back goes to our own lobby, and is served here to its end.
  *
- * One handle at a time is under way on an IPC channel (Node waits for the other side to have it), so a few offers are
- * enough to keep the channel busy; whoever is not offered yet is still being served.
+ * From its offer until `keep` nobody reads a connection, and a request on it waits. One handle at a time is under way on
+ * an IPC channel (Node waits for the other side to have it), so more offers at once move nothing sooner: they only wait
+ * longer, all of them for as long as the receiver's first, cold request takes. Two keep both channels busy; whoever is not
+ * offered yet is still being served.
  */
 
 const { detachHandle } = require('../core/internals')
 
-const WINDOW = 16
+const WINDOW = 2
 
 /**
  * @typedef {object} Offer

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * Hands connections to siblings as they fall idle, for a worker that leaves: for good (drain.js), or for a while
- * (aside.js). It looks for idle ones every so often and as responses end, and offers as many as there is room for; the
+ * Hands connections to siblings as they fall idle: all of them, for a worker that leaves for good (drain.js) or for a while
+ * (aside.js), or some, for one that has more than its share (sharing.js). It looks for idle ones every so often and as responses end, and offers as many as there is room for; the
  * others are being served meanwhile.
  */
 
@@ -10,8 +10,8 @@ const SWEEP_MS = 50
 const SWEEP_SHARE = 0.1 // of the worker's time, at the most
 
 class Mover {
-  /** Connections may be handed over at all. */
-  isAllowed = false
+  /** How many connections may still be handed over. */
+  quota = 0
   /** Idle when we last looked, with the bytes that had been read by then. @type {Map<import('./connection').Connection, number>} */
   #idle = new Map()
   #sweepScheduled = false
@@ -27,13 +27,15 @@ class Mover {
    * @param {import('./lobby').Lobby} rooms.lobby
    * @param {import('./handoff').Handoff} rooms.handoff
    * @param {() => void} looked called after each look
+   * @param {(connection: import('./connection').Connection) => boolean} [isWorthIt]
    */
-  constructor ({ traffic, gates, lobby, handoff }, looked) {
+  constructor ({ traffic, gates, lobby, handoff }, looked, isWorthIt = () => true) {
     this.traffic = traffic
     this.gates = gates
     this.lobby = lobby
     this.handoff = handoff
     this.looked = looked
+    this.isWorthIt = isWorthIt
     this.onRest = () => this.#lookSoon()
     this.onGone = (/** @type {import('./connection').Connection} */ connection) => { this.#idle.delete(connection) }
   }
@@ -59,7 +61,7 @@ class Mover {
 
   /** @param {import('./connection').Connection} connection */
   isMovable (connection) {
-    return this.isAllowed && connection.gate.isMovable && !connection.isPinned
+    return this.quota > 0 && connection.gate.isMovable && !connection.isPinned && this.isWorthIt(connection)
   }
 
   /** Looks for connections that are idle now. The more there are, the longer a look takes, and the rarer it is. */
@@ -79,16 +81,19 @@ class Mover {
 
   /** Offers what is idle, as long as there is room. */
   pump () {
-    if (!this.isAllowed || performance.now() < this.#offersNotBefore) return
+    if (performance.now() < this.#offersNotBefore) return
     for (const [connection, bytesRead] of this.#idle) {
-      if (!this.handoff.hasRoom) return
+      if (!this.#hasRoom) return
       this.#idle.delete(connection)
       const { socket } = connection
       // Nothing has been read since it was seen idle: it still is.
-      if (!connection.isEnding && socket.bytesRead === bytesRead && connection.isQuiet) this.handoff.offer(connection)
+      if (connection.isEnding || socket.bytesRead !== bytesRead || !connection.isQuiet) continue
+      this.quota--
+      this.handoff.offer(connection)
     }
-    for (const guest of this.lobby.movable) {
-      if (!this.handoff.hasRoom) return
+    for (const guest of this.#hasRoom ? this.lobby.movable : []) {
+      if (!this.#hasRoom) return
+      this.quota--
       this.handoff.offerGuest(guest)
     }
   }
@@ -96,6 +101,10 @@ class Mover {
   /** No sibling takes anything at the moment: the next offers are made later. @param {number} ms */
   pause (ms) {
     this.#offersNotBefore = performance.now() + ms
+  }
+
+  get #hasRoom () {
+    return this.quota > 0 && this.handoff.hasRoom
   }
 
   #lookSoon () {

@@ -51,7 +51,10 @@ function enter (settings) {
   /** @type {import('./lobby').Lobby} */
   const lobby = new Lobby(link, gates, admission)
   const handoff = new Handoff(link, lobby, {
-    onMoved: () => leaving().onMoved(),
+    onMoved () {
+      sharing.onMoved()
+      leaving().onMoved()
+    },
     onBack: () => leaving().onBack(),
     onUnacked: () => leaving().onUnacked()
   })

@@ -5,14 +5,12 @@
  * Only connections that have proved to last, and have been served before, are worth the journey.
  */
 
-const SWEEP_MS = 100
+const { Mover } = require('./mover')
+
 const PATIENCE_MS = 2000
 
 class Sharing {
-  /** How many are still to go. */
-  #count = 0
-  /** @type {NodeJS.Timeout | undefined} */
-  #timer
+  #isUnderWay = false
   #until = 0
 
   /**
@@ -23,54 +21,38 @@ class Sharing {
    * @param {import('./handoff').Handoff} rooms.handoff
    * @param {Set<import('./gate').Gate>} rooms.gates
    */
-  constructor ({ link, traffic, lobby, handoff, gates }) {
-    this.traffic = traffic
-    this.lobby = lobby
-    this.handoff = handoff
-    this.gates = gates
-    const onRest = (/** @type {import('./connection').Connection} */ connection) => { if (isWorthIt(connection)) this.#sweep() }
-    this.listen = () => { if (!traffic.listeners('rest').includes(onRest)) traffic.on('rest', onRest) }
-    this.unlisten = () => { traffic.removeListener('rest', onRest) }
-    link.on({
-      share: ({ count }) => {
-        this.#count = count
-        this.#until = performance.now() + PATIENCE_MS
-        clearInterval(this.#timer)
-        this.listen()
-        this.#timer = setInterval(() => this.#sweep(), SWEEP_MS)
-        this.#sweep()
-      }
-    })
+  constructor (rooms) {
+    this.mover = new Mover(rooms, () => this.#onLook(), isWorthIt)
+    rooms.link.on({ share: ({ count }) => this.#begin(count) })
   }
 
   stop () {
-    this.#count = 0
-    this.unlisten()
-    clearInterval(this.#timer)
+    this.#isUnderWay = false
+    this.mover.quota = 0
+    this.mover.end()
   }
 
-  #sweep () {
-    if (this.#count <= 0 || performance.now() > this.#until) return this.stop()
-    for (const guest of this.lobby.movable) {
-      if (this.#count <= 0 || !this.handoff.hasRoom) return
-      this.#count--
-      this.handoff.offerGuest(guest)
-    }
-    for (const gate of this.gates) {
-      if (!gate.isMovable) continue
-      for (const connection of this.traffic.idle(gate)) {
-        if (this.#count <= 0 || !this.handoff.hasRoom) return
-        if (!isWorthIt(connection)) continue
-        this.#count--
-        this.handoff.offer(connection)
-      }
-    }
+  onMoved () {
+    if (this.#isUnderWay) this.mover.pump()
+  }
+
+  /** @param {number} count what the primary would like to be given away, now */
+  #begin (count) {
+    if (!this.#isUnderWay) this.mover.begin()
+    this.#isUnderWay = true
+    this.mover.quota = count
+    this.#until = performance.now() + PATIENCE_MS
+    this.mover.look()
+  }
+
+  #onLook () {
+    if (this.mover.quota <= 0 || performance.now() > this.#until) this.stop()
   }
 }
 
 /** @param {import('./connection').Connection} connection */
 function isWorthIt (connection) {
-  return !connection.isPinned && connection.idleSince !== null && connection.isLasting(performance.now())
+  return connection.idleSince !== null && connection.isLasting(performance.now())
 }
 
 module.exports = { Sharing }
