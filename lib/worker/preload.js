@@ -23,6 +23,7 @@ function enter (settings) {
 
   const { enableCompileCache, flushCompileCache } = require('./compile-cache')
   enableCompileCache(settings.compileCache)
+  require('./rehearsal').rehearse()
   const { Link } = require('./link')
   const { raiseShield } = require('./shield')
   const { Traffic } = require('./traffic')
