@@ -14,6 +14,7 @@ const fs = require('node:fs')
 const os = require('node:os')
 const { setImmediate: turn, setTimeout: passed } = require('node:timers/promises')
 const { ProcfsProbe, parseSmaps } = require('../lib/primary/meter/procfs')
+const { sweep } = require('../lib/primary/meter/sweep')
 const { UsageProbe } = require('../lib/primary/meter/usage')
 const { Hold } = require('./support/hold')
 const { openBench } = require('./support/rounds')
@@ -99,26 +100,27 @@ function workerGroup (megabytes) {
 }
 
 /**
- * Polls as the primary does, everybody at once and then a rest, so that no poll finds the caches warm from the last; first
+ * Polls as the primary does, everybody (32 in a turn of the loop) and then a rest, so that no poll finds the caches warm from the last; first
  * timed, then with the loop's turns timed.
  *
  * @param {(pid: number) => Reader} open
  */
 async function poll (open) {
   const readers = targets.map(target => open(target.pid))
-  await Promise.all(readers.map(reader => reader.read()))
+  const read = async (/** @type {Reader} */ reader) => { await reader.read() }
+  await sweep(readers, read)
   const us = []
   for (const end = performance.now() + seconds * 500; us.length < 5 || performance.now() < end;) {
     await passed(REST_MS)
     const began = performance.now()
-    await Promise.all(readers.map(reader => reader.read()))
+    await sweep(readers, read)
     us.push(1000 * (performance.now() - began) / readers.length)
   }
   const holds = []
   for (const end = performance.now() + seconds * 500; holds.length < 5 || performance.now() < end;) {
     await passed(REST_MS)
     const hold = new Hold()
-    await Promise.all(readers.map(reader => reader.read()))
+    await sweep(readers, read)
     await turn()
     holds.push(hold.end())
   }
@@ -131,10 +133,12 @@ async function disturb (open, megabytes) {
   const target = new Target(megabytes, values.heap, seconds)
   await replaceTargets([target])
   const reader = open(target.pid)
-  const figures = target.work()
+  const at = { work: true }
+  const figures = target.work().finally(() => { at.work = false })
   let readings = 0
-  while (await Promise.race([figures.then(() => false), turn(true)])) {
+  while (at.work) {
     await reader.read()
+    await turn()
     readings++
   }
   const { fault, map } = await figures

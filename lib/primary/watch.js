@@ -14,6 +14,7 @@ const { makeSample, figure } = require('../core/sample')
 const { verdict, isOver } = require('../core/verdict')
 const { CpuProbe } = require('./meter/cpu')
 const { isTraced } = require('./meter/procfs')
+const { sweep } = require('./meter/sweep')
 
 /** @typedef {import('./handle').Handle} Handle */
 
@@ -90,14 +91,14 @@ class Watch {
     // After a sleep of our own (a laptop's lid, SIGSTOP) nobody was heard, and nobody is to blame.
     const slept = now - this.#lastLook > 2 * this.options.intervalMs + LATE_MS
     this.#lastLook = now
-    await Promise.all(this.fleet.watched().map(async handle => {
+    await sweep(this.fleet.watched(), async handle => {
       if (slept) handle.heardAt = now
       this.#weighCpu(handle, now)
       const { window } = handle
       const reading = await this.#measure(handle, now)
       // Who has become ready or was reprieved meanwhile begins with a reading of its own.
       if (handle.window === window && handle.isWatched && !this.isStopped) this.#judge(handle, this.#observe(handle, reading, now), now)
-    }))
+    })
   }
 
   /** @param {Handle} handle @param {number} now @param {boolean} [inFull] */
