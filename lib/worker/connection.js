@@ -33,6 +33,8 @@ class Connection {
     this.isAdopted = false
     /** A response with `Connection: close` is on its way. */
     this.isAnnounced = false
+    /** It is off the roll. */
+    this.isGone = false
     /** How it ended, where we ended it; the first cause wins. @type {Fate | null} */
     this.fate = null
     /** When its last response ended, ms, performance.now(); null: it has not had one. @type {number | null} */

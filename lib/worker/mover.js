@@ -90,6 +90,7 @@ class Mover {
       if (connection.isEnding || socket.bytesRead !== bytesRead || !connection.isQuiet) continue
       this.quota--
       this.handoff.offer(connection)
+      this.traffic.release(connection)
     }
     for (const guest of this.#hasRoom ? this.lobby.movable : []) {
       if (!this.#hasRoom) return

@@ -75,6 +75,11 @@ class Traffic extends EventEmitter {
     return size
   }
 
+  /** It is no longer ours, though its socket closes only in a later tick: until then it would count twice. @param {Connection} connection an idle one */
+  release (connection) {
+    this.#lose(connection)
+  }
+
   /** @param {any} socket @returns {Connection | undefined} */
   of (socket) {
     return socket[kConnection]
@@ -157,6 +162,8 @@ class Traffic extends EventEmitter {
 
   /** @param {Connection} connection */
   #lose (connection) {
+    if (connection.isGone) return
+    connection.isGone = true
     // A pipelined response that never had its turn hears no `close` of its own.
     for (const exchange of [...connection.exchanges]) {
       this.#end(exchange)

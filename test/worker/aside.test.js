@@ -20,7 +20,7 @@ function scene () {
     }
   }
   const gate = { isOpen: true, isPlainHttp: true, isMovable: true, server: {} }
-  const traffic = Object.assign(new EventEmitter(), { connections: new Set(), inFlight: 0, idle: () => [...traffic.connections].filter(c => c.isQuiet) })
+  const traffic = Object.assign(new EventEmitter(), { connections: new Set(), inFlight: 0, release: (/** @type {any} */ connection) => traffic.connections.delete(connection), idle: () => [...traffic.connections].filter(c => c.isQuiet) })
   const lobby = new class extends EventEmitter {
     /** @type {Set<any>} */
     guests = new Set()
@@ -32,7 +32,6 @@ function scene () {
     outstanding: new Map(),
     hasRoom: true,
     offer (/** @type {any} */ connection) {
-      traffic.connections.delete(connection)
       handoff.outstanding.set(connection, connection)
     },
     offerGuest (/** @type {any} */ guest) {

@@ -36,6 +36,7 @@ async function scene (t, count) {
   const lobby = /** @type {any} */ ({ guests: new Set(), movable: [] })
   const traffic = /** @type {any} */ (Object.assign(new EventEmitter(), {
     connections: new Set(connections),
+    release () {},
     idle: () => connections.filter(({ fate, isQuiet }) => fate === null && isQuiet)
   }))
   const handoff = new Handoff(link, lobby, { onMoved: () => sharing.onMoved(), onBack () {}, onUnacked () {} })
