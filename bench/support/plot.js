@@ -8,7 +8,7 @@
 const { besideOf, roundsOf } = require('./results')
 const { summary, within } = require('./statistics')
 
-const [WIDTH, LEFT, RIGHT, ROW, HEAD, TOP, BOTTOM] = [860, 200, 70, 9, 26, 62, 34]
+const [WIDTH, LEFT, RIGHT, ROW, HEAD, TOP, BOTTOM] = [880, 220, 70, 9, 26, 62, 34]
 const PAD = 9 // between rows
 const TICKS = 6
 
