@@ -11,6 +11,7 @@ const fs = require('node:fs')
 const net = require('node:net')
 const path = require('node:path')
 const { setImmediate, setTimeout } = require('node:timers/promises')
+const { Plug } = require('./plug')
 
 /**
  * @typedef {object} Listener
@@ -23,6 +24,7 @@ const { setImmediate, setTimeout } = require('node:timers/promises')
 const BACKLOG = 4096
 const QUIET_MS = 10
 const EMPTYING_MS = 250
+const PLUGGING_MS = 1500 // a handshake whose last ACK the kernel has dropped is taken up again after a second
 
 class Listeners {
   /** @type {Map<string, Listener>} */
@@ -99,9 +101,12 @@ class Listeners {
     } while (last.length !== before && Date.now() < until)
     for (const [key, { handle, path }] of this.#byKey) {
       if (path) fs.rmSync(path, { force: true }) // who comes from here on finds nothing there
-      const plug = new Plug(handle)
+      const plug = new Plug(handle, BACKLOG)
       await emptied(() => last.length)
-      while (!await plug.isAlone() && Date.now() < until + EMPTYING_MS) await emptied(() => last.length)
+      while (!await plug.isTight() && Date.now() < until + PLUGGING_MS) {
+        await setTimeout(QUIET_MS)
+        await emptied(() => last.length)
+      }
       this.#close(key)
       plug.pull()
     }
@@ -112,41 +117,6 @@ class Listeners {
   #close (key) {
     this.#byKey.get(key)?.handle.close()
     this.#byKey.delete(key)
-  }
-}
-
-/**
- * Between the last accept and close() somebody may come, and would be reset. So the queue is made one place long, and
- * that place is taken by a connection of our own: from there on the kernel drops every SYN, and answers its repetition,
- * when the socket is closed, with a refusal.
- */
-class Plug {
-  /** @type {net.Socket | null} */
-  #socket = null
-
-  /** @param {any} handle a listening TCP handle; for a path there is no plug, and none is needed */
-  constructor (handle) {
-    /** @type {{ address?: string, port?: number }} */
-    const bound = {}
-    handle.getsockname?.(bound)
-    this.handle = handle
-    this.port = process.platform === 'linux' ? bound.port : undefined
-    this.host = bound.address === '0.0.0.0' ? '127.0.0.1' : bound.address === '::' ? '::1' : bound.address
-  }
-
-  /** @returns {Promise<boolean>} nobody else is in the queue, in this very turn of the loop */
-  async isAlone () {
-    if (this.port === undefined) return true
-    this.pull()
-    this.handle.listen(0)
-    const socket = net.connect({ host: this.host, port: this.port }).on('error', () => {})
-    this.#socket = socket
-    await new Promise(process.nextTick) // connect() is called in this turn; on loopback the handshake is over when it returns
-    return /** @type {any} */ (socket)._handle?.getpeername({}) === 0
-  }
-
-  pull () {
-    this.#socket?.destroy()
   }
 }
 
@@ -161,4 +131,4 @@ function shortest (socketPath) {
   return relative.length < socketPath.length ? relative : socketPath
 }
 
-module.exports = { Listeners, Plug }
+module.exports = { Listeners }

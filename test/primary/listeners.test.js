@@ -5,9 +5,10 @@ const { once } = require('node:events')
 const fs = require('node:fs')
 const net = require('node:net')
 const path = require('node:path')
-const { setImmediate } = require('node:timers/promises')
+const { setTimeout } = require('node:timers/promises')
 const t = require('tap')
-const { Listeners, Plug } = require('../../lib/primary/listeners')
+const { Listeners } = require('../../lib/primary/listeners')
+const { Plug } = require('../../lib/primary/plug')
 
 const QUERY = { address: '127.0.0.1', port: 0, addressType: 4 }
 
@@ -150,8 +151,8 @@ t.test('nobody is reset when an address is given up, though its closing be late:
     t.teardown(() => child.kill('SIGKILL'))
     await new Promise(resolve => child.on('message', () => { if (served > 100) resolve(undefined) }))
     const errors = new Promise(resolve => child.on('message', message => { if (message !== 'connected') resolve(message) }))
-    const plug = new Plug(handle)
-    while (!await plug.isAlone()) await setImmediate()
+    const plug = new Plug(handle, 511)
+    while (!await plug.isTight()) await setTimeout(10)
     const until = Date.now() + 50
     while (Date.now() < until); // as long as the operating system likes to keep us from closing it
     handle.close()
