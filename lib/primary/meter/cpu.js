@@ -40,8 +40,9 @@ class CpuProbe {
 
   /** @returns {number | null} */
   #used () {
-    const length = this.#stat?.readSync() ?? 0
-    if (this.#stat === null || length === 0) return null // it has exited
+    if (this.#stat === null) return null
+    const length = this.#stat.readSync()
+    if (length === 0) return null // it has exited
     const text = this.#stat.bytes.toString('latin1', 0, length)
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ') // the name before it may hold anything
     return (Number(fields[11]) + Number(fields[12])) * TICK_MS

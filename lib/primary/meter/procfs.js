@@ -73,7 +73,6 @@ class ProcfsProbe {
   #statm
   /** @type {ProcFile | null} null: `smaps` is read instead, or it cannot be opened */
   #rollup = null
-  #isClosed = false
   /** The last full reading, with what statm said then. @type {{ at: number, guardBytes: number, full: ReturnType<typeof parseSmaps> } | null} */
   #last = null
 
@@ -102,14 +101,13 @@ class ProcfsProbe {
     if (rssBytes === null) return null
     if (!inFull && !this.#isDue(rssBytes, now)) return { rssBytes, pssBytes: null, ussBytes: null, meter: 'statm' }
     const text = await inTurn(() => this.#readFull())
-    if (text === '') return this.#isClosed ? null : { rssBytes, pssBytes: null, ussBytes: null, meter: 'statm' }
+    if (text === '') return this.#guard() === null ? null : { rssBytes, pssBytes: null, ussBytes: null, meter: 'statm' }
     const full = parseSmaps(text)
     this.#last = { at: now, guardBytes: rssBytes, full }
     return { ...full, meter: this.file }
   }
 
   close () {
-    this.#isClosed = true
     this.#statm.close()
     this.#rollup?.close()
   }

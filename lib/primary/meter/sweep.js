@@ -13,12 +13,11 @@ const A_TURN = 32 // looks of 10 µs each, with cold caches
  * @returns {Promise<void>} once all looks have ended
  */
 async function sweep (everybody, look) {
-  const looks = []
-  for (let i = 0; i < everybody.length; i++) {
-    if (i > 0 && i % A_TURN === 0) await nextTurn()
-    looks.push(look(everybody[i]))
-  }
-  await Promise.all(looks)
+  let turn = Promise.resolve()
+  await Promise.all(everybody.map((one, i) => {
+    if (i > 0 && i % A_TURN === 0) turn = turn.then(() => nextTurn())
+    return turn.then(() => look(one))
+  }))
 }
 
 module.exports = { sweep }

@@ -34,3 +34,15 @@ t.test('no turn of the loop begins more than 32 looks, and a small fleet takes o
 t.test('a look that fails is passed on', async t => {
   await t.rejects(sweep([1, 2], async one => { if (one === 2) throw new Error('two') }), { message: 'two' })
 })
+
+t.test('a look that fails while others have yet to begin is passed on too, and nothing is left unhandled', async t => {
+  /** @type {unknown[]} */
+  const unhandled = []
+  const note = (/** @type {unknown} */ error) => unhandled.push(error)
+  process.on('unhandledRejection', note)
+  t.teardown(() => process.removeListener('unhandledRejection', note))
+  const everybody = Array.from({ length: 100 }, (_, i) => i)
+  await t.rejects(sweep(everybody, async one => { if (one % 40 === 0) throw new Error(`${one}`) }), { message: '0' })
+  await new Promise(resolve => setTimeout(resolve, 10))
+  t.same(unhandled, [])
+})
