@@ -1,9 +1,9 @@
 'use strict'
 
 /**
- * Hands connections to siblings as they fall idle: all of them, for a worker that leaves for good (drain.js) or for a while
- * (aside.js), or some, for one that has more than its share (sharing.js). It looks for idle ones every so often and as responses end, and offers as many as there is room for; the
- * others are being served meanwhile.
+ * Hands connections to siblings as they fall idle: all of them, for a worker that leaves for good (drain.js) or for a
+ * while (aside.js), or some, for one that has more than its share (sharing.js). It looks for idle ones every so often and
+ * as responses end, and offers as many as there is room for; the others are being served meanwhile.
  */
 
 const SWEEP_MS = 50

@@ -10,7 +10,6 @@ const { Mover } = require('./mover')
 const PATIENCE_MS = 2000
 
 class Sharing {
-  #isUnderWay = false
   #until = 0
 
   /**
@@ -27,19 +26,18 @@ class Sharing {
   }
 
   stop () {
-    this.#isUnderWay = false
     this.mover.quota = 0
     this.mover.end()
   }
 
   onMoved () {
-    if (this.#isUnderWay) this.mover.pump()
+    this.mover.pump()
   }
 
   /** @param {number} count what the primary would like to be given away, now */
   #begin (count) {
-    if (!this.#isUnderWay) this.mover.begin()
-    this.#isUnderWay = true
+    this.stop()
+    this.mover.begin()
     this.mover.quota = count
     this.#until = performance.now() + PATIENCE_MS
     this.mover.look()

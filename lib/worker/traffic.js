@@ -35,7 +35,7 @@ class Traffic extends EventEmitter {
   constructor () {
     super()
     const traffic = this
-    this.#onSocketClose = /** @this {any} */ function () { traffic.#lose(this[kConnection]) }
+    this.#onSocketClose = /** @this {any} */ function () { traffic.release(this[kConnection]) }
     this.on('newListener', event => { if (event === 'rest') this.isRestHeard = true })
     this.on('removeListener', event => { if (event === 'rest') this.isRestHeard = this.listenerCount('rest') > 0 })
     diagnostics.subscribe('http.server.request.start', message => this.#begin(/** @type {any} */ (message)))
@@ -75,9 +75,22 @@ class Traffic extends EventEmitter {
     return size
   }
 
-  /** It is no longer ours, though its socket closes only in a later tick: until then it would count twice. @param {Connection} connection an idle one */
+  /**
+   * It is no longer ours: its socket has closed, or has been handed over, and would be counted twice until it closes in a
+   * later tick.
+   *
+   * @param {Connection} connection
+   */
   release (connection) {
-    this.#lose(connection)
+    if (connection.isGone) return
+    connection.isGone = true
+    // A pipelined response that never had its turn hears no `close` of its own.
+    for (const exchange of [...connection.exchanges]) {
+      this.#end(exchange)
+      this.emit('rest', connection, exchange)
+    }
+    this.connections.delete(connection)
+    this.emit('gone', connection)
   }
 
   /** @param {any} socket @returns {Connection | undefined} */
@@ -158,19 +171,6 @@ class Traffic extends EventEmitter {
     this.inFlight--
     connection.idleSince = performance.now()
     return true
-  }
-
-  /** @param {Connection} connection */
-  #lose (connection) {
-    if (connection.isGone) return
-    connection.isGone = true
-    // A pipelined response that never had its turn hears no `close` of its own.
-    for (const exchange of [...connection.exchanges]) {
-      this.#end(exchange)
-      this.emit('rest', connection, exchange)
-    }
-    this.connections.delete(connection)
-    this.emit('gone', connection)
   }
 }
 
