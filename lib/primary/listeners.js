@@ -87,25 +87,32 @@ class Listeners {
     this.#isClosing = true
     /** @type {{ key: string, client: any }[]} */
     const last = []
-    for (const [key, { handle }] of this.#byKey) {
-      handle.onconnection = (/** @type {number} */ error, /** @type {any} */ client) => { if (!error) last.push({ key, client }) }
+    let accepted = 0
+    const plugged = [...this.#byKey].map(([key, { handle, path }]) => {
+      const plug = new Plug(handle, BACKLOG)
+      handle.onconnection = (/** @type {number} */ error, /** @type {any} */ client) => {
+        accepted++
+        if (error) return
+        if (plug.isOurs(client)) client.close()
+        else last.push({ key, client })
+      }
       handle.listen(BACKLOG)
-    }
+      return { key, plug, path }
+    })
     await shut
     const until = Date.now() + EMPTYING_MS
     let before
     do {
-      before = last.length
+      before = accepted
       await setTimeout(QUIET_MS)
-      await emptied(() => last.length)
-    } while (last.length !== before && Date.now() < until)
-    for (const [key, { handle, path }] of this.#byKey) {
+      await emptied(() => accepted)
+    } while (accepted !== before && Date.now() < until)
+    for (const { key, plug, path } of plugged) {
       if (path) fs.rmSync(path, { force: true }) // who comes from here on finds nothing there
-      const plug = new Plug(handle, BACKLOG)
-      await emptied(() => last.length)
+      await emptied(() => accepted)
       while (!await plug.isTight() && Date.now() < until + PLUGGING_MS) {
         await setTimeout(QUIET_MS)
-        await emptied(() => last.length)
+        await emptied(() => accepted)
       }
       this.#close(key)
       plug.pull()

@@ -21,6 +21,8 @@ const OURS = 2
 class Plug {
   /** @type {net.Socket[]} */
   #sockets = []
+  /** Where our own have come from. @type {Set<number | undefined>} */
+  #ports = new Set()
   /** Somebody is on the way. */
   #isAwaited = false
 
@@ -46,12 +48,20 @@ class Plug {
     if (this.#isAwaited && isAnyHalfOpen(fd)) return false
     for (let i = 0; i < OURS; i++) this.#sockets.push(net.connect({ host: this.host, port: this.port }).on('error', () => {}))
     await new Promise(process.nextTick) // connect() is called in this turn; on loopback the handshake is over when it returns
+    for (const { localPort } of this.#sockets) this.#ports.add(localPort)
     this.handle.listen(OURS - 1) // full with one more than that
     const isAlone = (queueLength(fd) ?? OURS) === OURS
     this.#isAwaited = isAlone && isAnyHalfOpen(fd)
     const isTight = isAlone && !this.#isAwaited
     if (!isTight) this.handle.listen(this.backlog)
     return isTight
+  }
+
+  /** @param {any} client an accepted TCP handle @returns {boolean} it is no client's, but one of ours */
+  isOurs (client) {
+    /** @type {{ port?: number }} */
+    const peer = {}
+    return client.getpeername?.(peer) === 0 && this.#ports.has(peer.port)
   }
 
   pull () {

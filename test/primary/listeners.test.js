@@ -5,10 +5,8 @@ const { once } = require('node:events')
 const fs = require('node:fs')
 const net = require('node:net')
 const path = require('node:path')
-const { setTimeout } = require('node:timers/promises')
 const t = require('tap')
 const { Listeners } = require('../../lib/primary/listeners')
-const { Plug } = require('../../lib/primary/plug')
 
 const QUERY = { address: '127.0.0.1', port: 0, addressType: 4 }
 
@@ -121,42 +119,4 @@ t.test('a unix socket whose absolute path is too long for the kernel is opened b
   t.equal(errno, 0)
   t.equal(handle.listen(1), 0)
   t.ok(fs.existsSync('s'.repeat(60)))
-})
-
-t.test('nobody is reset when an address is given up, though its closing be late: who connects gets in, or is refused', async t => {
-  const program = `
-    const net = require('node:net')
-    const errors = {}
-    let open = 0
-    const one = () => {
-      open++
-      let error
-      net.connect({ host: '127.0.0.1', port: Number(process.argv[1]) })
-        .on('connect', () => process.send?.('connected'))
-        .on('error', err => { error = err.code; errors[err.code] = (errors[err.code] ?? 0) + 1 })
-        .on('data', () => {})
-        .on('close', () => { open--; if (!error) one(); else if (open === 0) process.send(errors, () => process.exit()) })
-    }
-    for (let i = 0; i < 8; i++) one()`
-  for (let round = 0; round < 5; round++) {
-    const listeners = new Listeners()
-    const { handle } = listeners.open('a', QUERY, null, 'worker 1')
-    let served = 0
-    handle.onconnection = (/** @type {number} */ _, /** @type {any} */ client) => {
-      served++
-      client.close() // the next one comes at once
-    }
-    handle.listen(511)
-    const child = spawn(process.execPath, ['-e', program, String(portOf(handle))], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
-    t.teardown(() => child.kill('SIGKILL'))
-    await new Promise(resolve => child.on('message', () => { if (served > 100) resolve(undefined) }))
-    const errors = new Promise(resolve => child.on('message', message => { if (message !== 'connected') resolve(message) }))
-    const plug = new Plug(handle, 511)
-    while (!await plug.isTight()) await setTimeout(10)
-    const until = Date.now() + 50
-    while (Date.now() < until); // as long as the operating system likes to keep us from closing it
-    handle.close()
-    plug.pull()
-    t.strictSame(Object.keys(/** @type {any} */ (await errors)), ['ECONNREFUSED'])
-  }
 })
