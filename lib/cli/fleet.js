@@ -28,7 +28,7 @@ function fleetOf (command) {
   const { name, control } = { ...parent.opts(), ...command.opts() }
   if (name !== undefined || control !== undefined) return { name, control }
   const { RECYCLE_NAME, RECYCLE_CONTROL } = process.env
-  return { name: RECYCLE_NAME, control: RECYCLE_CONTROL === 'none' ? undefined : RECYCLE_CONTROL }
+  return { name: RECYCLE_NAME || undefined, control: RECYCLE_CONTROL === 'none' ? undefined : RECYCLE_CONTROL }
 }
 
 /**

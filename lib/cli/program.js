@@ -35,7 +35,7 @@ async function main (argv) {
   addCpuprofile(program)
   addCompletion(program)
 
-  process.stdout.on('error', () => {}) // `| head` has seen enough
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {}) // `| head` has seen enough
   try {
     await program.parseAsync(argv)
   } catch (error) {

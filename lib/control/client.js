@@ -172,14 +172,14 @@ async function findFleet ({ name, control }, env = process.env) {
     const { name, pid, app } = /** @type {NonNullable<Client['hello']>} */ (client.hello)
     return { name, pid, app, path: path.resolve(control) }
   }
-  if (name) {
+  if (typeof name === 'string') {
     const found = await Promise.all(controlFolders(env).map(folder => hail(socketIn(folder, name))))
     const fleet = found.find(fleet => fleet !== null)
     if (fleet) return fleet
   }
   const running = await listFleets(env)
   const named = running.map(({ name, pid }) => `${name} (${pid === null ? 'does not answer' : `pid ${pid}`})`).join(', ')
-  if (name || running.length === 0) throw new RecycleError('RECYCLE_NO_FLEET', { name, running: named })
+  if (typeof name === 'string' || running.length === 0) throw new RecycleError('RECYCLE_NO_FLEET', { name, running: named })
   if (running.length > 1) throw new RecycleError('RECYCLE_SEVERAL_FLEETS', { running: named })
   return running[0]
 }

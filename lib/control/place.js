@@ -67,7 +67,7 @@ function prepareFolder (folder, socket) {
   if (stat.isSymbolicLink()) refuse(`${folder} is a symbolic link`)
   if (!stat.isDirectory()) refuse(`${folder} is not a folder`)
   if (stat.uid !== ourUid()) refuse(`${folder} belongs to another user (uid ${stat.uid})`)
-  if ((stat.mode & 0o777) !== 0o700) fs.chmodSync(folder, 0o700)
+  if ((stat.mode & 0o022) !== 0) refuse(`others may write to ${folder} (mode ${(stat.mode & 0o777).toString(8)})`)
 }
 
 /** @param {string} socket @throws {RecycleError} RECYCLE_CONTROL where it is too long */

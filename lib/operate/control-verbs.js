@@ -114,7 +114,10 @@ async function follow (supervisor, { last = 0 }, progress, { recent, onEvent, si
   supervisor.on('event', onEvent)
   await new Promise(resolve => {
     supervisor.once('stopped', resolve)
-    signal.addEventListener('abort', resolve, { once: true })
+    signal.addEventListener('abort', () => {
+      supervisor.removeListener('stopped', resolve)
+      resolve(undefined)
+    }, { once: true })
     if (signal.aborted) resolve(undefined)
   })
   supervisor.removeListener('event', onEvent)

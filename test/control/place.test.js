@@ -27,14 +27,17 @@ t.test('sockets are in $XDG_RUNTIME_DIR/recycle where that is ours, else in /tmp
   t.same(controlFolders({ XDG_RUNTIME_DIR: runtime, RECYCLE_CONTROL_DIR: '/run/mine' }), ['/run/mine'], 'unless one is named')
 })
 
-t.test('the folder is made for its user alone, and is so again when it was not', async t => {
+t.test('the folder is made for its user alone; one that there was is left as it is, and refused where others may write', async t => {
   const folder = path.join(shortFolder(t), 'sockets')
   const mode = () => fs.statSync(folder).mode & 0o7777
   prepareFolder(folder, 'socket')
   t.equal(mode(), 0o700)
   fs.chmodSync(folder, 0o755)
   prepareFolder(folder, 'socket')
-  t.equal(mode(), 0o700)
+  t.equal(mode(), 0o755)
+  fs.chmodSync(folder, 0o1777)
+  t.throws(() => prepareFolder(folder, 'socket'), { code: 'RECYCLE_CONTROL', message: /others may write to [^ ]+sockets \(mode 777\)/ })
+  t.equal(mode(), 0o1777)
 })
 
 t.test('a folder that is a symbolic link, a file, or another user\'s is refused', async t => {

@@ -13,16 +13,13 @@ const SHORTEST_MS = 1000
 class CpuProbe {
   /** Of one CPU, from 0 on; null: not known (yet). @type {number | null} */
   percent = null
-  /** @type {ProcFile | null} */
-  #stat = null
+  #stat
   /** @type {{ at: number, usedMs: number } | null} */
   #last = null
 
   /** @param {number} pid */
   constructor (pid) {
-    try {
-      this.#stat = new ProcFile(pid, 'stat')
-    } catch {} // no Linux, or it has exited
+    this.#stat = new ProcFile(pid, 'stat')
   }
 
   /** @param {number} now ms since the epoch */
@@ -35,14 +32,13 @@ class CpuProbe {
   }
 
   close () {
-    this.#stat?.close()
+    this.#stat.close()
   }
 
   /** @returns {number | null} */
   #used () {
-    if (this.#stat === null) return null
     const length = this.#stat.readSync()
-    if (length === 0) return null // it has exited
+    if (length === 0) return null // no Linux, or it has exited
     const text = this.#stat.bytes.toString('latin1', 0, length)
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ') // the name before it may hold anything
     return (Number(fields[11]) + Number(fields[12])) * TICK_MS

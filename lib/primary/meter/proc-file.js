@@ -2,7 +2,8 @@
 
 /**
  * A small file of /proc/<pid> that is read again and again. It is kept open: a reading is one call then instead of five,
- * and it stays with the process that it was opened for, whoever has its pid later.
+ * and it stays with the process that it was opened for, whoever has its pid later. It is opened by the first reading that
+ * can: a primary that is out of descriptors for a moment goes on.
  */
 
 const fs = require('node:fs')
@@ -12,26 +13,30 @@ const LARGEST = 1024 // bytes; those that are read here have 25 to 700
 class ProcFile {
   /** What `readSync()` has read. */
   bytes = Buffer.allocUnsafeSlow(LARGEST)
-  /** @type {number | null} null: closed */
-  #fd
+  /** @type {number | null} null: not open */
+  #fd = null
+  #isClosed = false
   #readers = 0
 
-  /** @param {number} pid @param {'stat' | 'statm' | 'smaps_rollup'} name @throws {Error} ENOENT, EACCES */
+  /** @param {number} pid @param {'stat' | 'statm' | 'smaps_rollup'} name */
   constructor (pid, name) {
-    this.#fd = fs.openSync(`/proc/${pid}/${name}`, 'r')
+    this.path = `/proc/${pid}/${name}`
+    this.#open()
   }
 
-  /** @returns {number} how many bytes; 0: the process is gone, or the file is closed */
+  /** @returns {number} how many bytes; 0: the process is gone, or the file closed or not to be had */
   readSync () {
     try {
+      if (this.#fd === null) this.#open()
       return this.#fd === null ? 0 : fs.readSync(this.#fd, this.bytes, 0, LARGEST, 0)
     } catch {
       return 0 // ESRCH
     }
   }
 
-  /** Reads it on the thread pool. @returns {Promise<string>} empty: the process is gone, or the file is closed */
+  /** Reads it on the thread pool. @returns {Promise<string>} empty: the process is gone, or the file closed or not to be had */
   async read () {
+    if (this.#fd === null) this.#open()
     const fd = this.#fd
     if (fd === null) return ''
     const bytes = Buffer.allocUnsafe(LARGEST)
@@ -43,9 +48,17 @@ class ProcFile {
   }
 
   close () {
+    this.#isClosed = true
     const fd = this.#fd
     this.#fd = null
     if (fd !== null) this.#closeUnread(fd)
+  }
+
+  #open () {
+    if (this.#isClosed) return
+    try {
+      this.#fd = fs.openSync(this.path, 'r')
+    } catch {} // ENOENT, EACCES, EMFILE
   }
 
   /** A descriptor that is closed while it is being read may be another file's by the time it is. @param {number} fd */

@@ -71,7 +71,7 @@ function secondNumber (bytes) {
 /** The memory of one process. */
 class ProcfsProbe {
   #statm
-  /** @type {ProcFile | null} null: `smaps` is read instead, or it cannot be opened */
+  /** @type {ProcFile | null} null: `smaps` is read instead */
   #rollup = null
   /** The last full reading, with what statm said then. @type {{ at: number, guardBytes: number, full: ReturnType<typeof parseSmaps> } | null} */
   #last = null
@@ -86,9 +86,7 @@ class ProcfsProbe {
     this.file = file
     this.budget = budget
     this.#statm = new ProcFile(pid, 'statm')
-    try {
-      if (file === 'smaps_rollup') this.#rollup = new ProcFile(pid, file)
-    } catch {} // it is not ours to read: statm alone is left
+    if (file === 'smaps_rollup') this.#rollup = new ProcFile(pid, file)
   }
 
   /**
