@@ -49,7 +49,7 @@ const CATALOGUE = Object.freeze({
   },
   RECYCLE_NOT_READY: {
     exitCode: 1,
-    sentence: d => `the replacement of slot ${d.slot} did not become ready: ${d.why}`
+    sentence: d => `the replacement of slot ${d.slot} did not become ready: ${d.why}; it is tried again`
   },
   RECYCLE_NOT_DONE: {
     exitCode: 1,
@@ -81,7 +81,7 @@ const CATALOGUE = Object.freeze({
   },
   RECYCLE_NO_FLEET: {
     exitCode: 2,
-    sentence: d => `${d.name ? `there is no fleet named ${shown(d.name)}; ` : ''}${d.running ? `running: ${d.running}` : 'no fleet is running'}`
+    sentence: d => `${typeof d.name === 'string' ? `there is no fleet named ${shown(d.name)}; ` : ''}${d.running ? `running: ${d.running}` : 'no fleet is running'}`
   },
   RECYCLE_NO_ANSWER: {
     exitCode: 2,

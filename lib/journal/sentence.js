@@ -30,8 +30,8 @@ const SENTENCES = {
   'worker.wish': l => `${who(l)} asks to be recycled${l.wish ? `: ${l.wish}` : ''}`,
   'worker.drain': l => `draining ${who(l)}: ${l.connections} connections, ${l.inFlight} in flight`,
   'worker.retire': l => `retired ${who(l)}`,
-  'worker.crash': l => `crashed ${who(l)}: ${l.signal ?? `code ${l.code}`}, ${l.inFlight} in flight`,
-  'worker.unready': l => `no ${l.slot === null ? 'standby' : `replacement for slot ${l.slot}`}: ${l.why}; ${l.slot === null ? '' : 'the old worker stays, '}next try in ${formatTime(l.nextTryMs)}`,
+  'worker.crash': l => `crashed ${who(l)}: ${l.error ?? l.signal ?? `code ${l.code}`}, ${l.inFlight} in flight`,
+  'worker.unready': l => `no ${l.slot === null ? 'standby' : `${l.oldPid ? 'replacement' : 'worker'} for slot ${l.slot}`}: ${l.why}; ${l.oldPid ? 'the old worker stays, ' : ''}next try in ${formatTime(l.nextTryMs)}`,
   recycled: l => `recycled slot ${l.slot}, ${l.oldPid} → ${l.pid} (${l.reason}): ${account(l)} in ${formatTime(l.drainMs)}, ${sizes(l)}`,
   scaled: l => `scaled slot ${l.slot} away: ${account(l)}`,
   stopped: l => `stopped ${l.slot === null ? 'a standby' : `slot ${l.slot}`}: ${account(l)}`
@@ -41,6 +41,7 @@ const SENTENCES = {
 const WARNINGS = {
   'fresh-over-budget': l => `slot ${l.slot}: a fresh worker already has ${formatSize(l.bytes)}, more than its budget of ${formatSize(l.softBytes)}; raise --max-rss: until then workers are recycled ever more slowly`,
   'rollout-stopped': l => `the reload is stopped: ${l.failures} replacements in a row did not become ready; the old workers stay in service`,
+  sigusr2: () => 'SIGUSR2 means nothing here; SIGHUP is a rolling reload',
   descriptors: l => `${l.connections} connections of the ${l.capacity} that the descriptors of ${l.workers} workers allow; from there on clients wait in the kernel's queue: raise the hard limit (ulimit -Hn, LimitNOFILE=) or add workers`,
   'no-handoff': l => `connections of ${l.key} cannot be moved on this Node, which lacks ${l.missing}: they are drained by Connection: close`
 }

@@ -15,11 +15,12 @@ const { Reserve } = require('./reserve')
 
 const TOO_MANY_DEATHS = 5
 const EARLY_MS = 1000
+const INSISTENT = 3 // replacements that fail
 const CALL_MS = 2000 // a standby has loaded everything: it is silent for longer only if it is stuck
 
 /**
- * Emits `spawned`, `standby` and `ready` with the handle, `change` whenever a worker is ready or gone, and `hopeless` ({ deaths,
- * how }) when one after the other dies and nobody serves.
+ * Emits `spawned`, `standby` and `ready` with the handle, `change` whenever a worker is ready or gone, `unready` when one that was
+ * to fill an empty slot did not become ready, and `hopeless` ({ deaths, how }) when one after the other dies and nobody serves.
  */
 class Crew extends EventEmitter {
   isDismissed = false
@@ -60,7 +61,12 @@ class Crew extends EventEmitter {
     const handle = standby ?? this.#spawn(slot)
     slot.incumbent = handle
     const why = await becomesReady(handle, standby ? CALL_MS : this.options.readyTimeoutMs)
-    if (why !== null) await giveUp(handle)
+    if (why === null) return
+    const isOurs = !handle.isGone // else its crash is in the journal
+    await giveUp(handle)
+    if (this.isDismissed) return
+    if (isOurs) this.record('worker.unready', { slot: slot.slot, oldPid: null, why, failures: slot.failures, nextTryMs: backoffMs(slot.failures) })
+    this.emit('unready')
   }
 
   /**
@@ -83,19 +89,23 @@ class Crew extends EventEmitter {
 
   /** Sees to it that a slot has a worker again. @param {Slot} slot */
   refill (slot) {
-    const isEmpty = () => !this.isDismissed && slot.incumbent === null && slot.recycling === null && this.fleet.slots.get(slot.slot) === slot
-    if (isEmpty()) setTimeout(() => { if (isEmpty()) this.boot(slot) }, backoffMs(slot.failures))
+    const isEmpty = () => !this.isDismissed && slot.incumbent === null && slot.recycling === null && !slot.isDissolving
+    if (isEmpty()) setTimeout(() => { if (isEmpty()) this.boot(slot) }, backoffMs(slot.failures)).unref()
   }
 
   /**
-   * What the predecessor in this slot listens on, or has just asked to, for its clients may know of it before we do; where
-   * there is none, what its siblings do.
+   * What the predecessor in this slot listens on, or has just asked to, for its clients may know of it before we do. Where
+   * there was none, or one replacement after the other does not listen there (a path with a pid in it, say), what all
+   * slots have in common. Where nobody serves, nobody's clients are to be kept.
    *
    * @param {Slot | null} slot
    * @returns {ReadonlySet<string>}
    */
   #addressesFor (slot) {
-    return new Set(slot?.incumbent?.asked ?? this.fleet.serving()[0]?.asked)
+    if (this.fleet.serving().length === 0) return new Set()
+    if (slot?.addresses && slot.failures < INSISTENT) return new Set(slot.addresses)
+    const [first, ...others] = this.fleet.list().flatMap(({ addresses }) => addresses ?? [])
+    return new Set([...first ?? []].filter(key => others.every(addresses => addresses.has(key))))
   }
 
   /** Calls a standby into a slot. @param {Slot} slot @returns {Handle | null} null: there is none */
@@ -133,6 +143,8 @@ class Crew extends EventEmitter {
   #onReady (handle) {
     const { slot, pid, readyAt, readyMs } = handle
     this.record('worker.ready', { slot, pid, readyAt, readyMs, addresses: [...handle.addresses] })
+    const place = this.#placeOf(handle)
+    if (!(place instanceof Reserve)) place.addresses = handle.asked
     this.#clearsFailures(handle)
     this.emit('ready', handle)
     this.emit('change')
@@ -158,18 +170,18 @@ class Crew extends EventEmitter {
   /** @param {Handle} handle */
   #onExit (handle) {
     const place = this.#placeOf(handle)
-    const { code, signal } = /** @type {NonNullable<Handle['left']>} */ (handle.left)
+    const left = /** @type {import('./handle').Left} */ (handle.left)
     const isIntended = handle.state === 'draining'
     const upSince = handle.readyAt ?? handle.standbyAt
     const isFailure = !isIntended && (upSince === null || Date.now() - upSince < EARLY_MS)
     handle.become(isIntended ? 'retired' : 'crashed')
     this.fleet.remove(place instanceof Reserve ? null : place, handle)
-    this.record(isIntended ? 'worker.retire' : 'worker.crash', { slot: handle.slot, pid: handle.pid, code, signal, inFlight: handle.latest.inFlight, requests: handle.latest.requests })
+    this.record(isIntended ? 'worker.retire' : 'worker.crash', { slot: handle.slot, pid: handle.pid, ...left, inFlight: handle.latest.inFlight, requests: handle.latest.requests })
     if (isFailure) {
       if (!(place instanceof Reserve)) place.failures++
       this.#deaths++
       const isHopeless = this.#deaths >= TOO_MANY_DEATHS && !this.fleet.all().some(({ state }) => state === 'ready' || state === 'aside')
-      if (isHopeless && !this.isDismissed) this.emit('hopeless', { deaths: this.#deaths, how: howItLeft({ code, signal }) })
+      if (isHopeless && !this.isDismissed) this.emit('hopeless', { deaths: this.#deaths, how: howItLeft(left) })
     }
     if (place instanceof Reserve) place.lost(isFailure)
     else this.refill(place)

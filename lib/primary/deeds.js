@@ -2,7 +2,7 @@
 
 /**
  * What is done to a worker, each step with its deadline armed before the deed. These are the deeds alone; whether and
- * when is the supervisor's to decide.
+ * when is for others to decide.
  */
 
 const { openAccount } = require('../core/account')
@@ -33,7 +33,9 @@ async function becomesReady (handle, timeoutMs, what = 'ready') {
   if (handle.readyAt !== null) return null
   const { event, value } = await handle.next([what, 'exit'], timeoutMs)
   if (event === what) return null
-  return event === 'exit' ? `it ${howItLeft(value)}` : `it was not ready within ${timeoutMs} ms`
+  if (event === 'exit') return `it ${howItLeft(value)}`
+  const missing = [...handle.terms.mustListenOn].filter(key => !handle.addresses.has(key))
+  return `it was not ready within ${timeoutMs} ms${missing.length ? `; it does not listen on ${missing.join(', ')}, as the others do` : ''}`
 }
 
 /**
@@ -49,6 +51,7 @@ async function becomesReady (handle, timeoutMs, what = 'ready') {
  */
 async function drainAndRetire (handle, reason, { drainTimeoutMs, killTimeoutMs, handoff }, record, lingerMs = null) {
   const began = Date.now()
+  if (handle.isGone) return { account: { ...openAccount(0, 0), lost: false }, drainMs: 0 } // what it had in flight, its crash has told
   if (['spawning', 'standby', 'ready', 'aside'].includes(handle.state)) handle.become('draining')
   const { slot, pid, latest: { connections, inFlight } } = handle
   record('worker.drain', { slot, pid, reason, connections, inFlight })
@@ -89,8 +92,9 @@ async function giveUp (handle) {
   if (!handle.isGone && ['spawning', 'standby'].includes(handle.state)) await kill(handle)
 }
 
-/** @param {{ code: number | null, signal: string | null }} left */
-function howItLeft ({ code, signal }) {
+/** @param {import('./handle').Left} left */
+function howItLeft ({ code, signal, error }) {
+  if (error) return `could not be started (${error})`
   return signal ? `was killed by ${signal}` : `exited with code ${code}`
 }
 

@@ -13,10 +13,12 @@
  * @property {Set<Handle>} leaving
  * @property {number} failures in a row: deaths before ready or within a second of it, replacements that did not get ready
  * @property {number} hasty in a row: workers that were over budget from the start
- * @property {number} notBefore ms since the epoch: no spawn and no recycle before
+ * @property {number} notBefore ms since the epoch: no recycle before
  * @property {number} recycles
  * @property {string | null} lastReason
  * @property {Handle | null} recycling the worker whose recycle is under way
+ * @property {ReadonlySet<string> | null} addresses that its last ready worker has asked for
+ * @property {boolean} isDissolving it is being scaled away
  */
 
 class Fleet {
@@ -39,7 +41,9 @@ class Fleet {
       notBefore: 0,
       recycles: 0,
       lastReason: null,
-      recycling: null
+      recycling: null,
+      addresses: null,
+      isDissolving: false
     }
     this.slots.set(number, slot)
     return slot
@@ -53,6 +57,11 @@ class Fleet {
   /** @returns {Slot[]} by number */
   list () {
     return [...this.slots.values()].sort((a, b) => a.slot - b.slot)
+  }
+
+  /** Those that are not being scaled away. @returns {Slot[]} by number */
+  staying () {
+    return this.list().filter(slot => !slot.isDissolving)
   }
 
   /** Every worker alive, whatever its state. @returns {Handle[]} */

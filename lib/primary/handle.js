@@ -17,8 +17,15 @@ const NO_BEAT = { requests: 0, inFlight: 0, connections: 0, lasting: 0, elu: 0, 
 const DYING_MS = 1000
 
 /**
- * Emits `ready`, `standby`, `exit` ({ code, signal }), `drained` (account), `message` (the app's own) and every message of ours that
- * the worker sends, by its type.
+ * @typedef {object} Left how a process ended
+ * @property {number | null} code
+ * @property {string | null} signal
+ * @property {string} [error] it could not be started
+ */
+
+/**
+ * Emits `ready`, `standby`, `exit` (Left), `drained` (account), `message` (the app's own), and what the worker says of its addresses,
+ * connections and wishes, by the message's type.
  */
 class Handle extends EventEmitter {
   /** @type {import('../core/state').State} */
@@ -60,7 +67,7 @@ class Handle extends EventEmitter {
   hasEntered = false
   /** What it said when it had drained. @type {import('../core/account').Account | null} */
   account = null
-  /** @type {{ code: number | null, signal: string | null } | null} */
+  /** @type {Left | null} */
   left = null
   #lastId = 0
 
@@ -74,7 +81,8 @@ class Handle extends EventEmitter {
     this.setMaxListeners(0)
     this.slot = slot
     this.worker = worker
-    this.pid = /** @type {number} */ (worker.process.pid)
+    /** Null where the process could not be started; its exit follows. */
+    this.pid = /** @type {number} */ (worker.process.pid ?? null)
     this.terms = terms
     this.budget = terms.budget
     this.generation = terms.generation
@@ -106,7 +114,9 @@ class Handle extends EventEmitter {
    * @param {(error: Error | null) => void} [sent]
    */
   send (type, fields, socket, sent = () => {}) {
-    this.worker.process.send(message(type, fields), socket, undefined, sent)
+    const { process } = this.worker
+    if (process.send) process.send(message(type, fields), socket, undefined, sent)
+    else sent(new Error('it could not be started')) // without descriptors, Node does not even open the channel
   }
 
   /** @param {import('../core/state').State} state */
@@ -235,12 +245,18 @@ class Handle extends EventEmitter {
       if (received === 'ready') this.#checkReady('message')
       this.emit('message', received)
     })
-    worker.process.on('error', () => {}) // a send to a worker that has just died; its exit follows
+    // Cluster passes on what its process says. Most often it is a send to a worker that has just died, whose exit follows; a
+    // process that could not be started has no exit of its own.
+    worker.on('error', error => { if (worker.process.pid === undefined) this.#leave({ code: null, signal: null, error: error.message }) })
     worker.on('disconnect', () => this.emit('disconnect'))
-    worker.on('exit', (code, signal) => {
-      this.left = { code, signal }
-      this.emit('exit', this.left)
-    })
+    worker.on('exit', (code, signal) => this.#leave({ code, signal }))
+  }
+
+  /** @param {Left} left */
+  #leave (left) {
+    if (this.isGone) return
+    this.left = left
+    this.emit('exit', left)
   }
 
   /** @param {string} cause */

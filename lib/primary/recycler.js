@@ -5,7 +5,7 @@
  * old worker is gone and its account is in the journal.
  */
 
-const { EventEmitter, once } = require('node:events')
+const { EventEmitter } = require('node:events')
 const { backoffMs } = require('../core/backoff')
 const { nextTurns } = require('../core/turn')
 const { Rollout } = require('./rollout')
@@ -29,8 +29,9 @@ class Recycler extends EventEmitter {
    * @param {import('./watch').Watch} rooms.watch
    * @param {import('./collection').Collection} rooms.collection
    * @param {(event: string, fields: Record<string, any>) => Record<string, any>} rooms.record
+   * @param {() => Promise<void>} rooms.changed resolves when anything has changed in the fleet
    */
-  constructor ({ options, fleet, rollout, crew, watch, collection, record }) {
+  constructor ({ options, fleet, rollout, crew, watch, collection, record, changed }) {
     super()
     this.setMaxListeners(0)
     this.options = options
@@ -40,7 +41,9 @@ class Recycler extends EventEmitter {
     this.watch = watch
     this.collection = collection
     this.record = record
+    this.changed = changed
     crew.on('standby', () => this.giveTurns())
+    crew.on('unready', () => this.#rolloutFailed()) // whoever was drained first has been replaced by one that does not come up
   }
 
   /** Begins every recycle for which there is room now. */
@@ -50,7 +53,7 @@ class Recycler extends EventEmitter {
     reserve.tend()
     const slots = this.fleet.list()
     const condemned = slots
-      .filter(slot => slot.recycling === null && slot.incumbent?.isServing && slot.incumbent.reason !== null && !this.collection.holds(slot.incumbent))
+      .filter(slot => slot.recycling === null && !slot.isDissolving && slot.incumbent?.isServing && slot.incumbent.reason !== null && !this.collection.holds(slot.incumbent))
       .map(slot => ({ slot: slot.slot, bytes: slot.incumbent?.sample?.rssBytes ?? 0, since: slot.incumbent?.condemnedAt ?? 0, notBefore: slot.notBefore }))
     const { maxUnavailable } = this.options
     const surging = slots.filter(slot => slot.recycling !== null).length + reserve.unusable
@@ -62,17 +65,19 @@ class Recycler extends EventEmitter {
     }
   }
 
-  /** Scales a slot away, when its recycle is over. @param {Slot} slot */
+  /** Scales a slot away, when its recycle is over and somebody serves who stays. @param {Slot} slot */
   async dissolve (slot) {
-    while (slot.recycling !== null) await once(this, 'change')
+    slot.isDissolving = true
+    const isNeeded = () => this.fleet.serving().length > 0 && !this.fleet.staying().some(({ incumbent }) => incumbent?.isServing)
+    while (!this.crew.isDismissed && (slot.recycling !== null || isNeeded())) await this.changed()
     if (this.crew.isDismissed) return
     const { incumbent } = slot
-    slot.recycling = incumbent
     if (incumbent && !incumbent.isGone) {
       incumbent.reason ??= 'scale'
       this.fleet.vacate(slot, incumbent)
       const { account, drainMs } = await drainAndRetire(incumbent, 'scale', this.options, this.record)
       this.record('scaled', { slot: slot.slot, pid: null, oldPid: incumbent.pid, reason: 'scale', ...account, drainMs })
+      incumbent.emit('recycled', { why: 'its slot was scaled away' })
     }
     this.fleet.close(slot)
     this.emit('change')
@@ -96,7 +101,8 @@ class Recycler extends EventEmitter {
       this.fleet.vacate(slot, old)
       const { account, drainMs } = await drainAndRetire(old, reason, this.options, this.record)
       if (how === 'drain-first' && !crew.isDismissed) why = await crew.raise(slot)
-      await this.#account(slot, old, { reason, how: calledAt !== null && how === 'surge' ? 'standby' : how, ...account, drainMs, tookMs: Date.now() - began })
+      const line = await this.#account(slot, old, { reason, how: calledAt !== null && how === 'surge' ? 'standby' : how, ...account, drainMs, tookMs: Date.now() - began })
+      if (why === null) old.emit('recycled', { line })
     }
     slot.recycling = null
     if (why !== null) this.#replacementFailed(slot, old, why)
@@ -113,7 +119,7 @@ class Recycler extends EventEmitter {
     slot.lastReason = fields.reason
     this.count++
     const after = incumbent && await this.watch.read(incumbent)
-    const line = this.record('recycled', {
+    return this.record('recycled', {
       slot: slot.slot,
       pid: incumbent?.pid ?? null,
       oldPid: old.pid,
@@ -122,7 +128,6 @@ class Recycler extends EventEmitter {
       rssBefore: old.sample?.rssBytes ?? null,
       rssAfter: after?.rssBytes ?? null
     })
-    old.emit('recycled', { line })
   }
 
   /** The old worker stays in service, or its slot is refilled. @param {Slot} slot @param {Handle} old @param {string} why */
@@ -130,15 +135,27 @@ class Recycler extends EventEmitter {
     if (this.crew.isDismissed) return
     const nextTryMs = backoffMs(slot.failures)
     slot.notBefore = Date.now() + nextTryMs
-    this.record('worker.unready', { slot: slot.slot, why, failures: slot.failures, nextTryMs })
+    this.record('worker.unready', { slot: slot.slot, oldPid: old.isServing ? old.pid : null, why, failures: slot.failures, nextTryMs })
     old.emit('recycled', { why })
-    if (this.rollout.wish(old.generation) === null || !this.rollout.failed()) return
+    if (this.rollout.wish(old.generation) !== null) this.#rolloutFailed()
+    else if (old.reason === 'reload' && old.isServing) this.#reprieve(old) // the rollout was stopped meanwhile
+  }
+
+  /** A replacement did not come up; after some in a row nobody else is replaced. */
+  #rolloutFailed () {
+    if (!this.rollout.failed()) return
     this.record('fleet.warning', { warning: 'rollout-stopped', failures: Rollout.PATIENCE })
     for (const { incumbent, recycling } of this.fleet.list()) {
-      if (incumbent?.reason !== 'reload' || recycling) continue
-      incumbent.reprieve()
-      this.record('worker.reprieve', { slot: incumbent.slot, pid: incumbent.pid, reason: 'reload' })
+      if (incumbent?.reason === 'reload' && !recycling) this.#reprieve(incumbent)
     }
+    this.emit('change')
+  }
+
+  /** @param {Handle} handle */
+  #reprieve (handle) {
+    const { slot, pid, reason } = handle
+    handle.reprieve()
+    this.record('worker.reprieve', { slot, pid, reason })
   }
 }
 

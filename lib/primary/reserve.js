@@ -110,7 +110,7 @@ class Reserve {
     const why = await becomesReady(handle, this.options.readyTimeoutMs, 'standby')
     if (why === null) return
     await giveUp(handle)
-    if (!this.#isClosed) this.record('worker.unready', { slot: null, why, failures: this.failures, nextTryMs: Math.max(0, this.#notBefore - Date.now()) })
+    if (!this.#isClosed) this.record('worker.unready', { slot: null, oldPid: null, why, failures: this.failures, nextTryMs: Math.max(0, this.#notBefore - Date.now()) })
   }
 
   /** @param {Handle} handle */

@@ -62,7 +62,8 @@ class Supervisor extends EventEmitter {
     this.name = options.name ?? nameOfApp(spawner.app)
     this.write = write
     this.flush = flush
-    const rooms = { options, fleet: this.#fleet, rollout: this.#rollout, spawner, meter, record: this.#record.bind(this) }
+    const changed = () => new Promise(resolve => this.once('change', resolve))
+    const rooms = { options, fleet: this.#fleet, rollout: this.#rollout, spawner, meter, record: this.#record.bind(this), changed }
     this.watch = new Watch(rooms)
     this.switchboard = new Switchboard(() => this.#fleet.serving(), sender => this.#fleet.successorOf(sender))
     this.balance = new Balance(rooms)
@@ -96,7 +97,7 @@ class Supervisor extends EventEmitter {
 
   /** Resolves when every slot has a worker that is ready. @returns {Promise<void>} @throws {RecycleError} RECYCLE_APP_DIES */
   async ready () {
-    await this.#until(() => this.#fleet.list().every(slot => slot.incumbent?.isServing))
+    await this.#until(() => this.#fleet.staying().every(slot => slot.incumbent?.isServing))
   }
 
   /**
@@ -104,19 +105,23 @@ class Supervisor extends EventEmitter {
    *
    * @param {number} slot
    * @returns {Promise<Record<string, any>>}
-   * @throws {RecycleError} RECYCLE_NO_SLOT, RECYCLE_NOT_READY, RECYCLE_STOPPED
+   * @throws {RecycleError} RECYCLE_NO_SLOT, RECYCLE_NOT_READY, RECYCLE_NOT_DONE, RECYCLE_STOPPED
    */
   async recycle (slot) {
-    const { incumbent } = this.#fleet.slots.get(slot) ?? this.#noSlot(slot)
-    if (!incumbent) throw new RecycleError('RECYCLE_NOT_READY', { slot, why: 'it has no worker at the moment' })
+    const place = this.#slotOf(slot)
+    const { incumbent } = place
+    if (!incumbent) throw new RecycleError('RECYCLE_NOT_DONE', { slot, what: 'the recycle', why: 'it has no worker at the moment' })
     /** @type {{ line?: any, why?: string }} */
     let outcome = {}
     incumbent.once('recycled', result => { outcome = result })
     incumbent.wish ??= 'asked'
-    await this.#look()
-    await this.#until(() => outcome.line !== undefined || outcome.why !== undefined || incumbent.state === 'crashed')
+    await this.#look({ wishesAlone: true })
+    await this.#until(() => outcome.line !== undefined || outcome.why !== undefined || (incumbent.isGone && place.recycling !== incumbent && !place.isDissolving))
     if (outcome.line) return outcome.line
-    throw new RecycleError('RECYCLE_NOT_READY', { slot, why: outcome.why ?? 'the old worker crashed first' })
+    if (outcome.why === undefined || place.isDissolving) {
+      throw new RecycleError('RECYCLE_NOT_DONE', { slot, what: 'the recycle', why: outcome.why ?? 'its worker crashed first' })
+    }
+    throw new RecycleError('RECYCLE_NOT_READY', { slot, why: outcome.why })
   }
 
   /**
@@ -130,10 +135,10 @@ class Supervisor extends EventEmitter {
     const isStale = this.#fleet.all().some(handle => handle.generation === this.#rollout.generation)
     const generation = this.#rollout.begin(isStale)
     this.#record('fleet.reload', { generation })
-    await this.#look()
+    await this.#look({ wishesAlone: true })
     const isOld = (/** @type {Handle | null} */ handle) => handle !== null && handle.generation < generation
     await this.#until(() => this.#rollout.wasStopped(generation) || (!this.#fleet.all().some(isOld) &&
-      this.#fleet.list().every(slot => slot.incumbent?.isServing && !isOld(slot.recycling))))
+      this.#fleet.staying().every(slot => slot.incumbent?.isServing && !isOld(slot.recycling))))
     if (this.#rollout.wasStopped(generation)) throw new RecycleError('RECYCLE_ROLLOUT_STOPPED', { failures: Rollout.PATIENCE })
     this.#rollout.finish(generation)
   }
@@ -144,11 +149,11 @@ class Supervisor extends EventEmitter {
       throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'workers', given: workers, accepts: 'a whole number from 1 to 1024' })
     }
     this.#assertRunning()
-    const slots = this.#fleet.list()
+    const slots = this.#fleet.staying()
     this.#record('fleet.scale', { from: slots.length, to: workers })
     for (let i = slots.length; i < workers; i++) this.crew.boot(this.#fleet.open())
-    await Promise.all([this.ready(), ...slots.slice(workers).map(slot => this.recycler.dissolve(slot))])
-    this.#assertRunning()
+    for (const slot of slots.slice(workers)) this.recycler.dissolve(slot)
+    await this.#until(() => this.#fleet.list().every(slot => !slot.isDissolving && slot.incumbent?.isServing))
   }
 
   /**
@@ -201,9 +206,9 @@ class Supervisor extends EventEmitter {
     this.#record(event, fields)
   }
 
-  /** How many slots there are. */
+  /** How many slots there are; one that is being scaled away counts no more. */
   get size () {
-    return this.#fleet.slots.size
+    return this.#fleet.staying().length
   }
 
   /** A snapshot of the fleet: plain data, sizes in bytes, times in milliseconds. */
@@ -227,9 +232,10 @@ class Supervisor extends EventEmitter {
     return this.#stopping
   }
 
-  async #look () {
+  /** @param {{ wishesAlone?: boolean }} [at] */
+  async #look (at) {
     if (this.#stopping) return
-    await this.watch.look()
+    await this.watch.look(at)
     this.collection.attend()
     this.recycler.giveTurns()
   }
@@ -259,7 +265,7 @@ class Supervisor extends EventEmitter {
     handle.on('wish', ({ reason }) => {
       this.#record('worker.wish', { slot: handle.slot, pid: handle.pid, wish: reason ?? null })
       handle.wish ??= 'asked'
-      this.#look()
+      this.#look({ wishesAlone: true })
     })
     handle.on('disconnect', async () => { // it has died, or the app has cut the channel
       if ((await handle.next(['exit'], DEATH_MS)).event === 'exit') return
@@ -287,12 +293,15 @@ class Supervisor extends EventEmitter {
   /** @param {number} slot */
   #assertSlot (slot) {
     this.#assertRunning()
-    if (!this.#fleet.slots.has(slot)) this.#noSlot(slot)
+    this.#slotOf(slot)
   }
 
-  /** @param {number} slot @returns {never} */
-  #noSlot (slot) {
-    throw new RecycleError('RECYCLE_NO_SLOT', { slot, slots: [...this.#fleet.slots.keys()].join(', ') })
+  /** @param {number} slot */
+  #slotOf (slot) {
+    const slots = this.#fleet.staying()
+    const found = slots.find(({ slot: number }) => number === slot)
+    if (found) return found
+    throw new RecycleError('RECYCLE_NO_SLOT', { slot, slots: slots.map(({ slot }) => slot).join(', ') })
   }
 
   #assertRunning () {

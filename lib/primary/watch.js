@@ -27,7 +27,8 @@ class Watch {
   #cpus = new WeakMap()
   isStopped = false
   #isLooking = false
-  #lookAgain = false
+  /** At whom to look next. @type {'nobody' | 'wishes' | 'everybody'} */
+  #next = 'nobody'
   #lastLook = Date.now()
   #saidOverBudget = false
 
@@ -74,25 +75,37 @@ class Watch {
     this.isStopped = true
   }
 
-  /** One look at everybody. A call during a look has another one follow. */
-  async look () {
-    this.#lookAgain = true
+  /**
+   * One look at everybody, or at those alone that somebody wishes to be replaced: samples between the intervals would make
+   * a spike of everybody else. A call during a look has another one follow.
+   *
+   * @param {{ wishesAlone?: boolean }} [at]
+   */
+  async look ({ wishesAlone = false } = {}) {
+    if (this.#next !== 'everybody') this.#next = wishesAlone ? 'wishes' : 'everybody'
     if (this.#isLooking) return
     this.#isLooking = true
-    while (this.#lookAgain) {
-      this.#lookAgain = false
-      await this.#lookOnce(Date.now())
+    while (this.#next !== 'nobody') {
+      const whom = this.fleet.watched().filter(handle => this.#next === 'everybody' || this.#wishOf(handle) !== null)
+      this.#next = 'nobody'
+      await this.#lookOnce(whom, Date.now())
     }
     this.#isLooking = false
   }
 
-  /** @param {number} now */
-  async #lookOnce (now) {
+  /** @param {Handle} handle */
+  #wishOf (handle) {
+    return handle.wish ?? this.rollout.wish(handle.generation)
+  }
+
+  /** @param {Handle[]} whom @param {number} now */
+  async #lookOnce (whom, now) {
     // After a sleep of our own (a laptop's lid, SIGSTOP) nobody was heard, and nobody is to blame.
-    const slept = now - this.#lastLook > 2 * this.options.intervalMs + LATE_MS
+    const { intervalMs, stuckTimeoutMs } = this.options
+    const slept = now - this.#lastLook - intervalMs > Math.min(LATE_MS, stuckTimeoutMs / 2)
     this.#lastLook = now
-    await sweep(this.fleet.watched(), async handle => {
-      if (slept) handle.heardAt = now
+    if (slept) for (const handle of this.fleet.watched()) handle.heardAt = now
+    await sweep(whom, async handle => {
       this.#weighCpu(handle, now)
       const { window } = handle
       const reading = await this.#measure(handle, now)
@@ -123,7 +136,7 @@ class Watch {
     const sample = makeSample(now, reading, {
       requests,
       silentMs: isSpared ? 0 : silentMs,
-      wish: handle.wish ?? this.rollout.wish(handle.generation)
+      wish: this.#wishOf(handle)
     })
     if (!handle.isWeighed) this.#weighFresh(handle, sample)
     handle.isWeighed = true

@@ -19,7 +19,7 @@ t.test('the lowest free slot is opened', async t => {
 
 t.test('a slot opens empty, with nothing held against it', async t => {
   t.same(new Fleet().open(), {
-    slot: 0, incumbent: null, successor: null, leaving: new Set(), failures: 0, hasty: 0, notBefore: 0, recycles: 0, lastReason: null, recycling: null
+    slot: 0, incumbent: null, successor: null, leaving: new Set(), failures: 0, hasty: 0, notBefore: 0, recycles: 0, lastReason: null, recycling: null, addresses: null, isDissolving: false
   })
 })
 

@@ -9,17 +9,22 @@
 
 class Health {
   #intended
+  /** What somebody has last scaled it to. */
+  #target
 
   /** @param {import('../control-verbs').Supervised} supervisor */
   constructor (supervisor) {
     this.supervisor = supervisor
-    this.#intended = supervisor.options.workers
+    this.#intended = this.#target = supervisor.options.workers
   }
 
   /** @param {Record<string, any>} line of the journal */
   hear (line) {
-    if (line.event === 'fleet.scale') this.#intended = Math.min(this.#intended, line.to)
-    if (line.event === 'worker.ready') this.#intended = Math.max(this.#intended, this.#slotsThatAre('ready'))
+    if (line.event === 'fleet.scale') {
+      this.#target = line.to
+      this.#intended = Math.min(this.#intended, line.to)
+    }
+    if (line.event === 'worker.ready') this.#intended = Math.max(this.#intended, Math.min(this.#slotsThatAre('ready'), this.#target))
   }
 
   /** @returns {{ isReady: boolean, text: string }} */

@@ -1,0 +1,115 @@
+'use strict'
+
+const fs = require('node:fs')
+const path = require('node:path')
+const t = require('tap')
+const { startFleet } = require('../support/fleet')
+const { get } = require('../support/client')
+const { becomesTrue } = require('../support/processes')
+
+const OPTIONS = { workers: 3, interval: '50ms', readyTimeout: '1s', killTimeout: '500ms' }
+
+/** A file that says how the app starts. @param {any} t */
+function moodFile (t) {
+  const file = path.join(t.testdir({ mood: 'well' }), 'mood')
+  process.env.MOOD = file
+  return (/** @type {string} */ mood) => fs.writeFileSync(file, mood)
+}
+
+t.test('scale while a slot is being scaled away: each ends, and the last one counts', async t => {
+  const { port, supervisor, events } = await startFleet(t, 'many-faced.js', OPTIONS)
+  const slow = Array.from({ length: 12 }, () => get(port, '/slow?ms=1000'))
+  await becomesTrue(() => supervisor.status().workers.reduce((sum, { inFlight }) => sum + inFlight, 0) === 12)
+  const first = supervisor.scale(1)
+  await events.until('worker.drain', { count: 2 })
+  t.equal(supervisor.size, 1, 'who is leaving counts no more')
+  const recycled = supervisor.recycle(2)
+  await t.rejects(recycled, { code: 'RECYCLE_NO_SLOT' })
+  await Promise.all([first, supervisor.scale(1), supervisor.scale(3)])
+  const { workers, totals } = supervisor.status()
+  t.match({ totals, states: workers.map(({ state }) => state) }, { totals: { workers: 3, ready: 3 }, states: ['ready', 'ready', 'ready'] })
+  for (const { status } of await Promise.all(slow)) t.equal(status, 200)
+})
+
+t.test('who waits for the recycle of a slot that is scaled away is told so', async t => {
+  const { port, supervisor } = await startFleet(t, 'many-faced.js', OPTIONS)
+  const slow = get(port, '/slow?ms=300')
+  const recycles = [1, 2].map(slot => supervisor.recycle(slot))
+  const scaled = supervisor.scale(1)
+  const ends = await Promise.allSettled(recycles)
+  await scaled
+  for (const { status, value, reason } of /** @type {any[]} */ (ends)) {
+    if (status === 'fulfilled') t.match(value, { event: 'recycled' }, 'it was under way')
+    else t.match(reason, { code: 'RECYCLE_NOT_DONE', details: { why: 'its slot was scaled away' } })
+  }
+  t.match(await slow, { status: 200 })
+})
+
+t.test('scale down takes nobody who serves away before somebody who stays does', async t => {
+  const { port, supervisor, events } = await startFleet(t, 'late.js', { ...OPTIONS, workers: 2, readyTimeout: '10s' })
+  const [stays, leaves] = supervisor.status().workers
+  process.kill(stays.pid, 'SIGKILL')
+  await events.until('worker.crash')
+  const scaled = supervisor.scale(1)
+  let [served, failed] = [0, 0]
+  const asking = (async () => {
+    while (events.all('scaled').length === 0) (await get(port, '/')).status === 200 ? served++ : failed++
+  })()
+  await Promise.all([scaled, asking])
+  t.equal(failed, 0, `of ${served + failed}`)
+  const at = (/** @type {string} */ event, /** @type {(line: any) => boolean} */ where) => events.lines.findIndex(line => line.event === event && where(line))
+  t.ok(at('worker.ready', line => line.slot === stays.slot && line.pid !== stays.pid) < at('worker.drain', line => line.pid === leaves.pid))
+})
+
+t.test('a process that cannot be started is a worker that dies early, and the fleet goes on', async t => {
+  const { port, supervisor, events } = await startFleet(t, 'plain.js', { ...OPTIONS, workers: 2 })
+  const { execPath } = process
+  t.teardown(() => { process.execPath = execPath })
+  process.execPath = '/nowhere/node'
+  await t.rejects(supervisor.recycle(0), { code: 'RECYCLE_NOT_READY', details: { why: /^it could not be started \(spawn .*ENOENT\)$/ } })
+  const [{ pid }] = supervisor.status().workers
+  process.kill(pid, 'SIGKILL')
+  t.match(await events.until('worker.crash', { where: line => line.error }), { slot: 0, pid: null, error: /ENOENT/ })
+  t.match(await get(port, '/'), { status: 200 }, 'the other one serves')
+  process.execPath = execPath
+  await supervisor.ready()
+  t.match(supervisor.status().totals, { workers: 2, ready: 2 })
+})
+
+t.test('with --max-surge 0 a recycle whose replacement fails is no success, and a reload of such code stops', async t => {
+  const set = moodFile(t)
+  const { supervisor, events } = await startFleet(t, 'by-mood.js', { ...OPTIONS, maxSurge: 0, maxUnavailable: 1 })
+  set('dies')
+  await t.rejects(supervisor.reload(), { code: 'RECYCLE_ROLLOUT_STOPPED' })
+  t.match(events.all('fleet.warning'), [{ warning: 'rollout-stopped', failures: 3 }])
+  t.equal(events.all('worker.drain').length, 1, 'nobody else was drained')
+  set('well')
+  await supervisor.ready()
+  set('dies')
+  await t.rejects(supervisor.recycle(1), { code: 'RECYCLE_NOT_READY', details: { slot: 1, why: 'it exited with code 7' } })
+})
+
+t.test('the old worker dies while its replacement boots: the recycle is seen through, and nothing counts twice', async t => {
+  const { supervisor, events } = await startFleet(t, 'late.js', { ...OPTIONS, workers: 2, readyTimeout: '10s' })
+  const [{ pid }] = supervisor.status().workers
+  const recycled = supervisor.recycle(0)
+  await events.until('worker.spawn')
+  process.kill(pid, 'SIGKILL')
+  t.match(await recycled, { event: 'recycled', oldPid: pid, connections: 0, cut: 0, lost: false })
+  t.equal(events.all('worker.crash').length, 1)
+  t.equal(events.all('worker.drain').length, 0)
+})
+
+t.test('a reload or a recycle of one takes no samples of the others', async t => {
+  const { supervisor, events } = await startFleet(t, 'plain.js', { ...OPTIONS, interval: '60s' })
+  for (let i = 0; i < 3; i++) await supervisor.recycle(0)
+  t.same(events.all('worker.sample').filter(({ slot }) => slot !== 0), [])
+})
+
+t.test('an address that one worker alone listens on is not asked of the others', async t => {
+  const { supervisor } = await startFleet(t, 'jobs-in-slot-0.js', { ...OPTIONS, workers: 2 })
+  process.kill(supervisor.status().workers[1].pid, 'SIGKILL')
+  await becomesTrue(() => supervisor.status().totals.ready === 1)
+  await supervisor.scale(3)
+  t.match(supervisor.status().totals, { workers: 3, ready: 3 })
+})
