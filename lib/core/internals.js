@@ -16,7 +16,9 @@
  * | `internalMessage`, `NODE_…` messages   | link: invisible to the app                                            |
  * | `server[http.server.connections]`      | traffic: the parser knows a half-received head from an idle connection|
  * | `socket.parser.getCurrentBuffer()`     | traffic: is a pipelined request behind this one                       |
- * | `server._connections`                  | lobby: adopted connections count                                      |
+ * | `server._connections`, `_emitCloseIfDrained()` | lobby: adopted connections count                              |
+ * | `response.shouldKeepAlive`             | farewell: `Connection: close`, as Node itself decides it              |
+ * | `secure._parent`                       | traffic: the connection beneath a TLS socket                          |
  * | `server._getServerData()`, `_setServerData()` | gate: TLS ticket keys are the same in every worker             |
  * | `socket.write()` beneath a session     | goaway: an HTTP/2 frame that Node has no call for                     |
  */
@@ -30,11 +32,11 @@ function connectionsList (server) {
 /**
  * The sockets whose parser is between two requests. On Node 26 it also names those that have sent nothing yet.
  *
- * @param {any} server a listening http.Server
+ * @param {any} server one that listens or has; of others than http's and https' there are none
  * @returns {any[]} net.Socket
  */
 function betweenRequests (server) {
-  return connectionsList(server).idle().map((/** @type {any} */ parser) => parser.socket).filter(Boolean)
+  return (connectionsList(server)?.idle() ?? []).map((/** @type {any} */ parser) => parser.socket).filter(Boolean)
 }
 
 /**

@@ -34,7 +34,7 @@
  *   share     { count }                                give so many idle connections away
  *   adopt     { id, key, leftMs } + socket             take this connection over
  *   keep      { id } | drop { id }                     it is yours, read it | it is another's by now, close your copy
- *   moved     { id } | back { id }                     your offer was taken | nobody took it, keep serving it
+ *   moved     { id } | back { id, isStalled }          your offer was taken | nobody took it, keep serving it; somebody may yet, who is silent
  *
  * @typedef {object} Beat
  * @property {number} requests begun since the start

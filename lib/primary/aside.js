@@ -78,11 +78,14 @@ class Aside extends EventEmitter {
     const left = await ask(handle, 'aside', { deadlineMs, handoff: this.options.handoff }, deadlineMs + ANSWER_MS)
     const done = left.why === null ? await ask(handle, deed.type, deed.fields ?? {}, deed.timeoutMs) : left
     const outcome = { ...done, moved: left.moved ?? 0, emptyMs: left.tookMs ?? null }
-    if (done.why === null && handle.state === 'aside') await settle(outcome)
-    this.#bringBack(handle, done.isHeard === true)
-    this.record('worker.back', { slot, pid, deed: deed.type, why: done.why, moved: outcome.moved, asideMs: Date.now() - began })
-    this.#who = null
-    this.emit('change')
+    try {
+      if (done.why === null && handle.state === 'aside') await settle(outcome)
+    } finally {
+      this.#bringBack(handle, done.isHeard === true)
+      this.record('worker.back', { slot, pid, deed: deed.type, why: done.why, moved: outcome.moved, asideMs: Date.now() - began })
+      this.#who = null
+      this.emit('change')
+    }
     return outcome
   }
 

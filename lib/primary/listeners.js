@@ -7,16 +7,16 @@
  * As cluster does, but for one thing: cluster closes a shared socket with its last worker, and resets who is waiting.
  */
 
-const fs = require('node:fs')
 const net = require('node:net')
 const path = require('node:path')
 const { setImmediate, setTimeout } = require('node:timers/promises')
 const { Plug } = require('./plug')
+const { SocketFile } = require('./socket-file')
 
 /**
  * @typedef {object} Listener
  * @property {any} handle
- * @property {string | null} path of a unix socket
+ * @property {SocketFile | null} file of a unix socket; null: it has none
  * @property {unknown} data what the first server shares with its likes (TLS ticket keys)
  * @property {Set<unknown>} users the workers that listen on it
  */
@@ -53,18 +53,21 @@ class Listeners {
   open (key, query, data, user) {
     let listener = this.#byKey.get(key)
     if (!listener) {
-      const address = query.port < 0 && query.address ? shortest(query.address) : query.address
+      const isFile = query.port < 0 && query.address !== null && !query.address.startsWith('\0') // \0: abstract
+      const address = isFile && query.address ? shortest(query.address) : query.address
       const handle = /** @type {any} */ (net)._createServerHandle(address, query.port, query.addressType, query.fd, query.flags)
       if (typeof handle === 'number') return { errno: handle }
-      listener = { handle, data, path: query.port < 0 ? address : null, users: new Set() }
+      listener = { handle, data, file: isFile ? new SocketFile(String(address)) : null, users: new Set() }
       this.#byKey.set(key, listener)
     }
+    listener.file?.restore()
     listener.users.add(user)
     return { errno: 0, handle: listener.handle, data: listener.data }
   }
 
   /** The app has closed this server of its own accord; when every worker's has, the address is given up. @param {string} key @param {unknown} user */
   leave (key, user) {
+    if (this.#isClosing) return // closeAll() is at it
     const listener = this.#byKey.get(key)
     listener?.users.delete(user)
     if (listener?.users.size === 0) this.#close(key)
@@ -88,7 +91,7 @@ class Listeners {
     /** @type {{ key: string, client: any }[]} */
     const last = []
     let accepted = 0
-    const plugged = [...this.#byKey].map(([key, { handle, path }]) => {
+    const plugged = [...this.#byKey].map(([key, { handle, file }]) => {
       const plug = new Plug(handle, BACKLOG)
       handle.onconnection = (/** @type {number} */ error, /** @type {any} */ client) => {
         accepted++
@@ -97,7 +100,7 @@ class Listeners {
         else last.push({ key, client })
       }
       handle.listen(BACKLOG)
-      return { key, plug, path }
+      return { key, plug, file }
     })
     await shut
     const until = Date.now() + EMPTYING_MS
@@ -107,8 +110,8 @@ class Listeners {
       await setTimeout(QUIET_MS)
       await emptied(() => accepted)
     } while (accepted !== before && Date.now() < until)
-    for (const { key, plug, path } of plugged) {
-      if (path) fs.rmSync(path, { force: true }) // who comes from here on finds nothing there
+    for (const { key, plug, file } of plugged) {
+      file?.remove() // who comes from here on finds nothing there
       await emptied(() => accepted)
       while (!await plug.isTight() && Date.now() < until + PLUGGING_MS) {
         await setTimeout(QUIET_MS)
@@ -122,7 +125,9 @@ class Listeners {
 
   /** @param {string} key */
   #close (key) {
-    this.#byKey.get(key)?.handle.close()
+    const listener = this.#byKey.get(key)
+    listener?.handle.close()
+    listener?.file?.remove()
     this.#byKey.delete(key)
   }
 }

@@ -72,7 +72,7 @@ class Switchboard {
 
   /** @param {Handle} sender @param {{ id: number, key: string, leftMs: number | null }} offer @param {any} socket */
   #accept (sender, { id: offerId, key, leftMs }, socket) {
-    if (!socket) return sender.send('back', { id: offerId })
+    if (!socket) return sender.send('back', { id: offerId, isStalled: false })
     const id = ++this.#lastId
     this.#ledger.set(id, {
       id, sender, offerId, key, leftMs, since: Date.now(), socket, tried: new Set([sender]), receiver: null, deadline: null
@@ -183,7 +183,8 @@ class Switchboard {
   /** Nobody who serves now takes it. @param {Entry} entry */
   #giveBack (entry) {
     if (!entry.sender.isGone) {
-      entry.sender.send('back', { id: entry.offerId })
+      const isStalled = this.serving().some(handle => handle !== entry.sender && handle.addresses.has(entry.key) && this.#stalled.has(handle))
+      entry.sender.send('back', { id: entry.offerId, isStalled })
       this.#close(entry)
     } else if (entry.leftMs !== null && Date.now() - entry.since > entry.leftMs) {
       this.totals.lost++

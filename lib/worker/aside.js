@@ -15,8 +15,6 @@
 const { Farewell } = require('./farewell')
 const { Mover } = require('./mover')
 
-const RETRY_MS = 250
-
 /**
  * @typedef {object} Order
  * @property {number} id
@@ -80,10 +78,9 @@ class Aside {
     this.#checkOut()
   }
 
-  /** No sibling took it, or none could just then: it need not stay here for good, and is offered again in a while. */
-  onBack () {
-    for (const guest of this.lobby.guests) guest.isPinned = false
-    this.mover.pause(RETRY_MS)
+  /** @param {import('./lobby').Guest} guest */
+  onBack (guest) {
+    this.mover.retry(guest)
   }
 
   onUnacked () {}

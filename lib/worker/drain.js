@@ -18,6 +18,7 @@ const { Farewell } = require('./farewell')
 const { Mover } = require('./mover')
 
 const SETTLE_MS = 1000
+const STALLED_MS = 3000
 
 /**
  * @typedef {object} Order
@@ -32,6 +33,8 @@ class Drain {
   order = null
   account = openAccount(0, 0)
   #isPastLinger = false
+  /** Since when every offer has come back. @type {number | null} */
+  #stalledAt = null
   /** @type {NodeJS.Timeout[]} */
   #deadlines = []
 
@@ -66,13 +69,13 @@ class Drain {
     for (const timer of this.#deadlines) clearTimeout(timer)
     this.#deadlines = [setTimeout(() => setImmediate(() => this.#cut()), order.deadlineMs)]
     if (order.lingerMs !== null) this.#deadlines.push(setTimeout(() => this.#pastLinger(), order.lingerMs))
-    if (isFirst) this.#open(order)
+    if (isFirst) this.#open()
     this.farewell.announce()
-    this.mover.look()
+    if (isFirst) process.emit(/** @type {any} */ ('recycle:drain'), /** @type {any} */ ({ reason: order.reason, deadlineMs: order.deadlineMs }))
+    this.mover.look() // with nothing left the drain is over
   }
 
-  /** @param {Order} order */
-  #open ({ reason, deadlineMs }) {
+  #open () {
     this.lobby.isClosed = true
     this.admission.close()
     this.sharing.stop()
@@ -81,19 +84,29 @@ class Drain {
     this.farewell.begin()
     this.mover.begin()
     this.#shutGates()
-    process.emit(/** @type {any} */ ('recycle:drain'), /** @type {any} */ ({ reason, deadlineMs }))
   }
 
   onMoved () {
     this.account.moved++
+    this.#stalledAt = null
     this.mover.pump()
     this.#checkDone()
   }
 
-  onBack () {
+  /**
+   * No sibling took it. Where one is only busy, that may pass; where it was refused, or nobody takes anything for a while, it
+   * is served here to its end.
+   *
+   * @param {import('./lobby').Guest} guest
+   * @param {boolean} isStalled
+   */
+  onBack (guest, isStalled) {
     this.account.refused++
     this.account.takenBack++
-    this.mover.pump()
+    const now = performance.now()
+    this.#stalledAt ??= now
+    if (isStalled && now - this.#stalledAt < STALLED_MS) this.mover.retry(guest)
+    else this.mover.pump()
   }
 
   onUnacked () {
@@ -145,11 +158,10 @@ class Drain {
   /** To be called after a poll for I/O: what a busy machine has let lie in the kernel is read first, and is no idleness. */
   #closeIdle () {
     this.lobby.close()
-    for (const gate of this.gates) {
-      if (gate.isPlainHttp) for (const connection of this.traffic.idle(gate)) connection.close('closedIdle')
-    }
+    const gates = new Set([...this.traffic.connections].map(connection => connection.gate)) // also of servers that the app has closed
+    for (const gate of gates) for (const connection of this.traffic.idle(gate)) connection.close('closedIdle')
     for (const connection of this.traffic.connections) {
-      if (connection.secure && connection.isQuiet && !connection.isForeign) connection.close('closedIdle')
+      if (connection.secure && connection.session && connection.isQuiet) connection.close('closedIdle')
     }
   }
 
@@ -158,6 +170,7 @@ class Drain {
     this.#isPastLinger = true
     this.#closeIdle()
     for (const connection of this.traffic.connections) {
+      if (connection.socket.destroyed) continue // by closeIdle(): it leaves the roll in a later tick
       if (connection.session?.closed && connection.exchanges.length === 0) {
         connection.close('closedIdle')
         continue

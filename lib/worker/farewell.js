@@ -32,7 +32,7 @@ class Farewell {
       request: (/** @type {Connection} */ connection, /** @type {Exchange} */ exchange) => this.#onRequest(connection, exchange),
       rest: (/** @type {Connection} */ connection, /** @type {Exchange} */ exchange) => {
         const { response } = exchange // of the app's own accord, perhaps
-        if (connection.session === null && (response.shouldKeepAlive === false || connection.socket.writableEnded)) connection.isAnnounced = true
+        if (connection.session === null && (response.shouldKeepAlive === false || (connection.socket.writableEnded && response.writableFinished))) connection.isAnnounced = true
       }
     })
   }
@@ -101,6 +101,32 @@ function announceClose (connection, { response }) {
   if (connection.session || response.headersSent || !response.shouldKeepAlive) return
   response.shouldKeepAlive = false
   connection.isAnnounced = true
+  insistOnClose(/** @type {any} */ (response))
+}
+
+/**
+ * A header that the app writes itself would win: proxies pass on the `Connection: keep-alive` of the server behind them.
+ *
+ * @param {any} response
+ */
+function insistOnClose (response) {
+  const { writeHead } = response
+  response.writeHead = function (/** @type {any[]} */ ...args) {
+    if (!response.shouldKeepAlive) {
+      const headers = args.at(-1)
+      if (Array.isArray(headers)) args[args.length - 1] = withClose(headers)
+      else if (headers !== null && typeof headers === 'object') args[args.length - 1] = Object.fromEntries(withClose(Object.entries(headers)))
+      if (response.hasHeader('connection')) response.setHeader('connection', 'close')
+    }
+    return writeHead.apply(this, args)
+  }
+}
+
+/** @param {any[]} headers pairs, or names and values in turn @returns {any[]} */
+function withClose (headers) {
+  const isConnection = (/** @type {unknown} */ name) => String(name).toLowerCase() === 'connection'
+  if (Array.isArray(headers[0])) return headers.map(([name, value]) => [name, isConnection(name) ? 'close' : value])
+  return headers.map((item, i) => i % 2 && isConnection(headers[i - 1]) ? 'close' : item)
 }
 
 /**

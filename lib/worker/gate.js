@@ -38,6 +38,7 @@ class Gate {
   /** Accepted and not yet let in, while the gate is shutting. @type {any[] | null} */
   #held = null
   #isRef = true
+  #handleClass
   #isOpening = false
   #isClosed = false
 
@@ -46,7 +47,7 @@ class Gate {
    * @param {string} key what it listens on, as asked, and an ordinal
    * @param {any} listening the listening handle
    * @param {object} primary
-   * @param {(take: (listening: any) => void) => void} primary.reopen asks for the listening handle again
+   * @param {(take: (listening: any) => void) => void} primary.reopen asks for the listening handle again; null: it is not to be had
    * @param {() => void} primary.close the app has closed its server
    */
   constructor (server, key, listening, primary) {
@@ -54,6 +55,7 @@ class Gate {
     this.key = key
     this.primary = primary
     this.#listening = listening
+    this.#handleClass = listening.constructor
     /** What is known of the connection that is being admitted. @type {{ bytes: Buffer, isPinned: boolean } | null} */
     this.arriving = null
     this.#facade = this.#makeFacade(listening)
@@ -61,6 +63,17 @@ class Gate {
     this.isPlainHttp = server instanceof http.Server
     /** Its connections can move to a sibling; known once it listens. */
     this.isMovable = false
+    /** Called when the app has closed its server. */
+    this.onClose = () => {}
+  }
+
+  get isClosed () {
+    return this.#isClosed
+  }
+
+  /** It is of the kind that this gate accepts, and not something else that the app feeds its server with. @param {any} socket */
+  isOfOurs (socket) {
+    return socket._handle?.constructor === this.#handleClass
   }
 
   /** @returns {string | null} what this Node lacks for moving this server's connections */
@@ -113,10 +126,13 @@ class Gate {
     if (this.isOpen || this.#isOpening || this.#isClosed) return opened()
     this.#isOpening = true
     this.primary.reopen(listening => {
-      if (!this.#isOpening) return listening.close() // shut again in the meantime
+      if (!this.#isOpening) { // shut again in the meantime
+        listening?.close()
+        return opened()
+      }
       this.#isOpening = false
       this.#listening = listening
-      this.#accept()
+      if (listening) this.#accept()
       opened()
     })
   }
@@ -135,8 +151,11 @@ class Gate {
    */
   admit (client, arriving) {
     this.arriving = arriving
-    this.#facade.onconnection(0, client)
-    this.arriving = null
+    try {
+      this.#facade.onconnection(0, client)
+    } finally {
+      this.arriving = null // also where a listener of the app's throws: the next connection is somebody else's
+    }
   }
 
   /** @returns {number} libuv's error, 0 for none */
@@ -152,7 +171,9 @@ class Gate {
 
   #close () {
     this.#isClosed = true
+    this.isMovable = false // its connections have no server to go to
     this.shut()
+    this.onClose()
     this.primary.close()
   }
 
@@ -230,7 +251,7 @@ function installGates (link, onGate) {
     if (!(server instanceof net.Server)) return getServer.call(cluster, server, query, done) // UDP is cluster's
     const tls = /** @type {{ _getServerData?: () => unknown, _setServerData?: (data: unknown) => void }} */ (/** @type {unknown} */ (server))
     const { address, port, addressType, fd, flags } = query
-    const where = port < 0 && typeof address === 'string' ? path.resolve(address) : address
+    const where = port < 0 && typeof address === 'string' && !address.startsWith('\0') ? path.resolve(address) : address // \0: abstract, no file
     const key = takeKey(keys, [where, port, addressType, fd].join(':'))
     const request = { key, query: { address: where, port, addressType, fd, flags }, data: tls._getServerData?.() }
     ask(request, ({ errno, data }, handle) => {
@@ -240,7 +261,7 @@ function installGates (link, onGate) {
       }
       if (data !== undefined) tls._setServerData?.(data)
       const gate = new Gate(server, key, handle, {
-        reopen: take => ask(request, (_, again) => { if (again) take(again) }),
+        reopen: take => ask(request, (_, again) => take(again ?? null)),
         close () {
           gates.delete(gate)
           keys.delete(key)
@@ -248,7 +269,11 @@ function installGates (link, onGate) {
         }
       })
       gates.add(gate)
-      server.once('listening', () => link.send('listening', { key, missing: gate.selfTest() }))
+      server.once('listening', () => { // who only tries whether the port is free closes at once, or just behind us
+        if (gate.isClosed) return
+        const missing = gate.selfTest()
+        setImmediate(() => { if (!gate.isClosed) link.send('listening', { key, missing }) })
+      })
       onGate(gate)
       done(0, gate.facade)
     })

@@ -44,7 +44,7 @@ class Handoff {
   /**
    * @param {import('./link').Link} link
    * @param {import('./lobby').Lobby} lobby
-   * @param {{ onMoved: () => void, onBack: () => void, onUnacked: () => void }} outcome
+   * @param {{ onMoved: () => void, onBack: (guest: import('./lobby').Guest, isStalled: boolean) => void, onUnacked: () => void }} outcome
    */
   constructor (link, lobby, outcome) {
     this.link = link
@@ -54,7 +54,7 @@ class Handoff {
       moved: ({ id }) => {
         if (this.#settle(id)) outcome.onMoved()
       },
-      back: ({ id }) => this.#back(id)
+      back: ({ id, isStalled }) => this.#back(id, isStalled)
     })
   }
 
@@ -91,7 +91,7 @@ class Handoff {
     const id = ++this.#lastId
     this.outstanding.set(id, offer)
     this.link.send('offer', { id, key: offer.gate.key, leftMs: offer.leftMs }, offer.handle, error => {
-      if (error) this.#back(id)
+      if (error) this.#back(id, false)
     })
   }
 
@@ -103,13 +103,13 @@ class Handoff {
     return offer
   }
 
-  /** @param {number} id */
-  #back (id) {
+  /** @param {number} id @param {boolean} isStalled */
+  #back (id, isStalled) {
     const offer = this.outstanding.get(id)
     if (!offer) return
     this.outstanding.delete(id)
-    this.lobby.takeBack(offer.handle, offer.gate, offer.leftMs)
-    this.outcome.onBack()
+    const guest = this.lobby.takeBack(offer.handle, offer.gate, offer.leftMs)
+    this.outcome.onBack(guest, isStalled)
   }
 }
 
@@ -125,7 +125,9 @@ function timeLeft ({ idleSince, since, gate }) {
     ? [server.headersTimeout, server.requestTimeout].filter(limit => limit > 0)
     : [server.keepAliveTimeout && server.keepAliveTimeout + (server.keepAliveTimeoutBuffer ?? 1000)].filter(Boolean)
   if (limits.length === 0) return null
-  return Math.max(1, Math.round(Math.min(...limits) - (performance.now() - (idleSince ?? since))))
+  const limit = Math.min(...limits)
+  const left = Math.round(limit - (performance.now() - (idleSince ?? since)))
+  return left > 0 ? left : limit // it lives on: the rest of a request's body came behind its response, and Node counts anew
 }
 
 module.exports = { Handoff, timeLeft }

@@ -64,7 +64,9 @@ class Lobby extends EventEmitter {
       drop: ({ id }) => {
         const guest = this.#held.get(id)
         this.#held.delete(id)
-        if (guest) this.#leave(guest).close()
+        if (!guest) return
+        this.#leave(guest).close()
+        this.emit('gone', guest, 'moved')
       }
     })
   }
@@ -75,9 +77,11 @@ class Lobby extends EventEmitter {
     return [...this.guests].filter(guest => guest.socket !== null && !guest.socket.destroyed && !guest.isPinned)
   }
 
-  /** An offer of ours came back: it is served here to its end. @param {any} handle @param {import('./gate').Gate} gate @param {number | null} leftMs */
+  /** An offer of ours came back: it is served here to its end. @param {any} handle @param {import('./gate').Gate} gate @param {number | null} leftMs @returns {Guest} */
   takeBack (handle, gate, leftMs) {
-    this.#wait(this.#welcome(handle, gate, leftMs, true))
+    const guest = this.#welcome(handle, gate, leftMs, true)
+    this.#wait(guest)
+    return guest
   }
 
   /** Takes a waiting guest out, to be offered to a sibling. @param {Guest} guest @returns {any} its handle */
@@ -95,10 +99,10 @@ class Lobby extends EventEmitter {
     this.#held.clear()
   }
 
-  /** Closes who is idle. */
-  close () {
+  /** Closes who is idle; of one server, where it is given. @param {import('./gate').Gate} [gate] */
+  close (gate) {
     for (const guest of this.guests) {
-      if (guest.socket && guest.isIdle) guest.socket.destroy()
+      if (guest.socket && guest.isIdle && (!gate || guest.gate === gate)) guest.socket.destroy()
     }
   }
 

@@ -6,6 +6,7 @@
  * as responses end, and offers as many as there is room for; the others are being served meanwhile.
  */
 
+const RETRY_MS = 250
 const SWEEP_MS = 50
 const SWEEP_SHARE = 0.1 // of the worker's time, at the most
 
@@ -87,7 +88,7 @@ class Mover {
       this.#idle.delete(connection)
       const { socket } = connection
       // Nothing has been read since it was seen idle: it still is.
-      if (connection.isEnding || socket.bytesRead !== bytesRead || !connection.isQuiet) continue
+      if (connection.isEnding || socket.bytesRead !== bytesRead || !connection.isQuiet || connection.isPinned) continue
       this.quota--
       this.handoff.offer(connection)
       this.traffic.release(connection)
@@ -99,9 +100,10 @@ class Mover {
     }
   }
 
-  /** No sibling takes anything at the moment: the next offers are made later. @param {number} ms */
-  pause (ms) {
-    this.#offersNotBefore = performance.now() + ms
+  /** No sibling took it just then: it need not stay here for good, and is offered again in a while. @param {import('./lobby').Guest} guest */
+  retry (guest) {
+    guest.isPinned = false
+    this.#offersNotBefore = performance.now() + RETRY_MS
   }
 
   get #hasRoom () {

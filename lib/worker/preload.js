@@ -46,6 +46,7 @@ function enter (settings) {
   const gates = installGates(link, gate => {
     traffic.watch(gate)
     admission.welcome(gate)
+    gate.onClose = () => lobby.close(gate) // as Node does with those that are idle
     gate.server.once('listening', flushCompileCache)
   })
   const admission = new Admission(link, gates, /** @returns {number} */ () => traffic.connections.size + lobby.guests.size, post)
@@ -56,7 +57,7 @@ function enter (settings) {
       sharing.onMoved()
       leaving().onMoved()
     },
-    onBack: () => leaving().onBack(),
+    onBack: (guest, isStalled) => leaving().onBack(guest, isStalled),
     onUnacked: () => leaving().onUnacked()
   })
   const sharing = new Sharing({ link, traffic, lobby, handoff, gates })

@@ -29,10 +29,15 @@ function raiseShield () {
     for (const listener of listeners) process.on(signal, /** @type {NodeJS.SignalsListener} */ (listener))
   }
 
+  // An app that takes all listeners off takes ours along, which keeps death away.
+  const putBack = (/** @type {any} */ event, /** @type {unknown} */ listener) => { if (raised && listener === ours) process.on(event, ours) }
+  process.on('removeListener', putBack)
+
   return {
     /** From here on a signal does what the app says, or what it does to any process. */
     lower () {
       raised = false
+      process.removeListener('removeListener', putBack)
       for (const signal of HELD) process.removeListener(signal, ours)
     }
   }

@@ -51,7 +51,7 @@ class Traffic extends EventEmitter {
   }
 
   /**
-   * The plain HTTP/1 connections on which nothing is under way in either direction, exactly: no half-received head, no
+   * The HTTP/1 connections, plain or by TLS, on which nothing is under way in either direction, exactly: no half-received head, no
    * response still to be flushed, nothing in flight; and those on which nothing was ever received.
    *
    * @param {import('./gate').Gate} gate
@@ -60,8 +60,8 @@ class Traffic extends EventEmitter {
   idle (gate) {
     const between = new Set(betweenRequests(gate.server).map(socket => socket[kConnection]))
     return [...this.connections].filter(c =>
-      c.gate === gate && c.secure === null && c.isQuiet && !c.isForeign && !c.isEnding &&
-      (between.has(c) || c.socket.bytesRead === 0))
+      c.gate === gate && c.session === null && c.isQuiet && !c.isForeign && !c.isEnding &&
+      (between.has(c) || (c.secure ?? c.socket).bytesRead === 0))
   }
 
   /** How many connections have proved that they last. Only the latest have not, so only they are looked at. */
@@ -100,12 +100,14 @@ class Traffic extends EventEmitter {
 
   /** @param {any} socket @param {import('./gate').Gate} gate */
   #track (socket, gate) {
+    if (socket[kConnection]) return // a server that listens again, or is fed by another one of ours
     const connection = new Connection(socket, gate)
     if (gate.arriving) {
       socket.unshift(gate.arriving.bytes)
       connection.isPinned = gate.arriving.isPinned
       connection.isAdopted = true
     }
+    if (!gate.isOfOurs(socket)) connection.isPinned = true
     socket[kConnection] = connection
     this.#latest = connection
     this.connections.add(connection)

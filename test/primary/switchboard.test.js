@@ -120,7 +120,7 @@ t.test('a connection without an end to its time stays so', async t => {
 t.test('an offer that arrives without its socket goes back', async t => {
   const { sender, receivers: [receiver] } = scene(1)
   sender.emit('offer', { id: 4, key: KEY, leftMs: 100 }, undefined)
-  t.same(sender.got, [{ type: 'back', id: 4 }])
+  t.same(sender.got, [{ type: 'back', id: 4, isStalled: false }])
   t.same(receiver.got, [])
 })
 
@@ -243,7 +243,7 @@ t.test('the only receiver is silent: back to the sender; it is told to drop it w
   const socket = sender.offer(1)
   const { id } = a.last('adopt')
   await sender.until('back')
-  t.same(sender.got, [{ type: 'back', id: 1 }])
+  t.same(sender.got, [{ type: 'back', id: 1, isStalled: true }])
   t.equal(socket.closed, 1)
   a.emit('adopted', { id })
   t.same(a.got.map(m => m.type), ['adopt', 'drop'])
@@ -254,7 +254,7 @@ t.test('everybody refuses: back to the sender', async t => {
   const { sender, receivers, switchboard } = scene(3)
   const socket = sender.offer(9)
   for (const receiver of receivers) receiver.emit('refused', { id: receiver.last('adopt').id })
-  t.same(sender.got, [{ type: 'back', id: 9 }])
+  t.same(sender.got, [{ type: 'back', id: 9, isStalled: false }])
   t.equal(socket.closed, 1)
   t.match(switchboard.totals, { moved: 0, refused: 3 })
   t.same(receivers.map(r => r.all('adopt').length), [1, 1, 1], 'nobody is asked twice')
@@ -267,7 +267,7 @@ t.test('nobody serves, or nobody listens there: back to the sender at once', asy
   a.addresses.add(KEY)
   a.isServing = false
   t.equal(sender.offer(2).closed, 1)
-  t.same(sender.got, [{ type: 'back', id: 1 }, { type: 'back', id: 2 }])
+  t.same(sender.got, [{ type: 'back', id: 1, isStalled: false }, { type: 'back', id: 2, isStalled: false }])
   t.same(a.got, [])
 })
 

@@ -1,0 +1,194 @@
+'use strict'
+
+const { once } = require('node:events')
+const fs = require('node:fs')
+const http = require('node:http')
+const https = require('node:https')
+const net = require('node:net')
+const os = require('node:os')
+const path = require('node:path')
+const { setTimeout } = require('node:timers/promises')
+const tls = require('node:tls')
+const t = require('tap')
+const { startFleet, freePort, sumOfEnds } = require('../support/fleet')
+const { get } = require('../support/client')
+const { Load } = require('../support/load')
+
+const OPTIONS = { workers: 1, interval: '100ms', drainTimeout: '10s' }
+
+/** @param {any} t @param {string} mode @param {Record<string, any>} [options] */
+async function startUnusual (t, mode, options = {}) {
+  Object.assign(process.env, { MODE: mode, PORT2: String(await freePort()) })
+  return { ...await startFleet(t, 'unusual.js', { ...OPTIONS, ...options }), port2: Number(process.env.PORT2) }
+}
+
+/** @param {any} t @param {Record<string, any>} line the journal's `recycled` */
+function assertAccount (t, line) {
+  t.match(line, { cut: 0, lost: false })
+  t.equal(sumOfEnds(line), line.connections)
+}
+
+/** A client that says what it likes. @param {import('node:net').Socket} socket */
+function talk (socket) {
+  let heard = ''
+  socket.on('data', chunk => { heard += chunk }).on('error', () => {})
+  return {
+    socket,
+    get heard () { return heard },
+    /** @param {string} text @param {RegExp} [until] */
+    async say (text, until = /\r\n\r\n.+/s) {
+      heard = ''
+      socket.write(text)
+      while (!until.test(heard) && !socket.destroyed) await setTimeout(5)
+      return heard
+    }
+  }
+}
+
+t.test('a server that listens a second time counts each connection once', async t => {
+  const { port, supervisor } = await startUnusual(t, 'again')
+  for (let i = 0; i < 20; i++) await get(port, '/')
+  const load = new Load({ port, connections: 5, thinkMs: 2 })
+  await load.after(50)
+  const line = await supervisor.recycle(0)
+  assertAccount(t, line)
+  t.ok(line.connections <= 6, `${line.connections} connections`)
+  t.same((await load.stop()).failures, [])
+})
+
+t.test('a server that another one feeds with TLS sockets: they stay, and the worker lives', async t => {
+  const { port2, supervisor, events } = await startUnusual(t, 'fed')
+  const client = talk(tls.connect({ port: port2, host: '127.0.0.1', rejectUnauthorized: false }))
+  t.match(await client.say('GET /1 HTTP/1.1\r\nHost: x\r\n\r\n'), /\/1 \d+/)
+  const recycled = supervisor.recycle(0)
+  await events.until('worker.drain')
+  t.match(await client.say('GET /2 HTTP/1.1\r\nHost: x\r\n\r\n'), /Connection: close[^]*\/2 \d+/)
+  const line = await recycled
+  assertAccount(t, line)
+  t.match(events.all('worker.retire'), [{ pid: line.oldPid }])
+})
+
+for (const url of ['/', '/raw']) {
+  t.test(`an app that writes Connection: keep-alive itself, ${url === '/' ? 'in an object' : 'in an array'}, is overruled when its worker goes`, async t => {
+    const { port, supervisor, events } = await startUnusual(t, 'insists')
+    const agent = new https.Agent({ keepAlive: true, maxSockets: 1, rejectUnauthorized: false })
+    t.teardown(() => agent.destroy())
+    const ask = () => new Promise((resolve, reject) => https.get({ port, host: '127.0.0.1', path: url, agent }, response => {
+      response.resume().on('end', () => resolve(response.headers))
+    }).on('error', reject))
+    t.match(await ask(), { connection: 'keep-alive' })
+    const recycled = supervisor.recycle(0)
+    await events.until('worker.drain')
+    const { connection, 'x-pid': pid } = await ask()
+    t.equal(connection, 'close')
+    t.not((await ask())['x-pid'], pid, 'the next one is the new worker\'s')
+    assertAccount(t, await recycled)
+  })
+}
+
+t.test('an app that closes its server when it is to go: its clients are told', async t => {
+  const { port, supervisor } = await startUnusual(t, 'closes')
+  const load = new Load({ port, connections: 10 })
+  await load.after(50)
+  const line = await supervisor.recycle(0)
+  assertAccount(t, line)
+  t.ok(line.drainMs < 5000, `${line.drainMs} ms`)
+  await load.stop() // the app itself closes who is idle at that moment, whatever is on its way: that is its own affair
+})
+
+t.test('a listener that throws while a moved connection comes in: nobody gets what another has asked', async t => {
+  const file = path.join(t.testdir({}), 'throw')
+  process.env.THROW = file
+  const { port, supervisor } = await startUnusual(t, 'throws')
+  const alice = talk(net.connect(port, '127.0.0.1'))
+  await alice.say('GET /hello HTTP/1.1\r\nHost: x\r\n\r\n')
+  fs.writeFileSync(file, '')
+  await supervisor.recycle(0)
+  await Promise.race([alice.say('GET /alice HTTP/1.1\r\nHost: x\r\n\r\n'), setTimeout(500)])
+  fs.rmSync(file)
+  const bob = talk(net.connect(port, '127.0.0.1'))
+  const heard = await bob.say('GET /bob HTTP/1.1\r\nHost: x\r\n\r\n')
+  t.match(heard, /\/bob \d+/)
+  t.notMatch(heard, /alice/)
+  alice.socket.destroy()
+  bob.socket.destroy()
+})
+
+t.test('half a request by TLS is no idleness: it is answered when the fleet stops', async t => {
+  const { port, supervisor } = await startUnusual(t, 'tls', { stopLinger: '300ms' })
+  const client = talk(tls.connect({ port, host: '127.0.0.1', rejectUnauthorized: false }))
+  await once(client.socket, 'secureConnect')
+  client.socket.write('GET /half HTTP/1.1\r\nHo')
+  await setTimeout(100)
+  const stopped = supervisor.stop()
+  await setTimeout(700)
+  t.match(await client.say('st: x\r\n\r\n'), /\/half \d+/)
+  await stopped
+})
+
+t.test('the only sibling is busy for a while: connections wait for it, and none is closed', async t => {
+  const file = path.join(t.testdir({ stall: '' }), 'stall')
+  fs.rmSync(file)
+  process.env.STALL = file
+  const { port, supervisor } = await startUnusual(t, 'stalls')
+  const agents = Array.from({ length: 20 }, () => new http.Agent({ keepAlive: true, maxSockets: 1 }))
+  t.teardown(() => agents.forEach(agent => agent.destroy()))
+  const ask = () => Promise.all(agents.map(agent => get(port, '/', { agent })))
+  await ask()
+  fs.writeFileSync(file, '')
+  const recycled = supervisor.recycle(0)
+  const late = setTimeout(150).then(ask) // the first to come holds the new worker
+  const line = await recycled
+  t.match(line, { connections: 20, moved: 20 })
+  for (const { status } of await late) t.equal(status, 200)
+  for (const { status, reused } of /** @type {any[]} */ (await ask())) t.match({ status, reused }, { status: 200, reused: true })
+})
+
+t.test('an app that takes all listeners off SIGTERM dies of none', async t => {
+  const { port, supervisor } = await startUnusual(t, 'bare')
+  const [{ pid }] = supervisor.status().workers
+  process.kill(pid, 'SIGTERM')
+  await setTimeout(300)
+  t.match(await get(port, '/'), { status: 200, body: `/ ${pid}` })
+})
+
+t.test('a server that only tried the port does not make a worker ready', async t => {
+  const { port, supervisor } = await startUnusual(t, 'probes')
+  const load = new Load({ port, connections: 5, thinkMs: 2 })
+  await load.after(50)
+  assertAccount(t, await supervisor.recycle(0))
+  const { failures, sockets } = await load.stop()
+  t.same(failures, [])
+  t.equal(sockets, 5, 'no client ever reconnected')
+})
+
+for (const atExit of [false, true]) {
+  t.test(`a unix socket whose file every worker deletes before it listens${atExit ? ', and as it exits' : ''} is there all the same`, async t => {
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'recycle-'))
+    t.teardown(() => fs.rmSync(folder, { recursive: true, force: true }))
+    const socketPath = path.join(folder, 'app.sock')
+    Object.assign(process.env, { SOCKET: socketPath, UNLINK_AT_EXIT: atExit ? '1' : '' })
+    const { supervisor } = await startFleet(t, 'unlinks.js', { workers: 2 })
+    const ask = () => new Promise(resolve => http.get({ socketPath, agent: false }, response => {
+      response.setEncoding('utf8').on('data', resolve)
+    }).on('error', error => resolve(error)))
+    for (let i = 0; i < 2; i++) {
+      await supervisor.reload()
+      await setTimeout(100)
+      t.match(await ask(), /^\d+$/)
+    }
+    await supervisor.stop()
+    t.same(fs.readdirSync(folder), [], 'nothing is left')
+  })
+}
+
+t.test('an abstract unix socket', { skip: process.platform !== 'linux' }, async t => {
+  const socketPath = `\0recycle-${process.pid}`
+  process.env.WHERE = JSON.stringify({ path: socketPath })
+  const { supervisor } = await startFleet(t, path.join('apps', 'somewhere.js'), { workers: 2 })
+  const load = new Load({ socketPath, connections: 5, thinkMs: 2 })
+  await load.after(50)
+  await supervisor.reload()
+  t.same((await load.stop()).failures, [])
+  await supervisor.stop()
+})
