@@ -4,7 +4,7 @@ require('../support/bare-children')
 const fs = require('node:fs')
 const path = require('node:path')
 const t = require('tap')
-const { openBench } = require('../../bench/support/rounds')
+const { Bench } = require('../../bench/support/rounds')
 const { resultTables, judge, besideOf } = require('../../bench/support/results')
 const { alignTable, markdownTable } = require('../../bench/support/table')
 const { percentiles, within } = require('../../bench/support/statistics')
@@ -23,7 +23,7 @@ function tryBench (t, flags) {
     calls.push(`${name}${round}`)
     return { rps: rps * (round + 1), dropped: 1 }
   }
-  const bench = openBench({ name: 'try', options: { connections: '50', pin: false }, quick: { connections: '4' } }, ['--out', out, ...flags])
+  const bench = new Bench({ name: 'try', options: { connections: '50', pin: false }, quick: { connections: '4' } }, ['--out', out, ...flags])
   const groups = [{ name: 'g', beside: ['a', 'b'], subjects: { a: subject('a', 100), b: subject('b', 200), c: subject('c', 150) } }]
   return { bench, calls, out, run: () => quietly(t, () => bench.run({ groups, columns, goals: [{ subject: 'c', key: 'rps', ratioAtLeast: 0.7 }, { subject: 'c', key: 'dropped', atMost: 0 }] })) }
 }
@@ -56,7 +56,7 @@ t.test('results are printed and saved with machine, flags, goals and the figures
 t.test('--quick is one round with its own settings, which flags beat', async t => {
   t.match(tryBench(t, ['--quick']).bench.values, { rounds: '1', connections: '4' })
   t.match(tryBench(t, ['--quick', '--rounds', '2', '--connections', '9']).bench.values, { rounds: '2', connections: '9' })
-  t.equal(openBench({ name: 'try' }, ['--quick']).out, null, 'and overwrites no results')
+  t.equal(new Bench({ name: 'try' }, ['--quick']).file.file, null, 'and overwrites no results')
 })
 
 t.test('--only keeps what the chosen are compared with, and refuses what matches nothing', async t => {
@@ -66,10 +66,11 @@ t.test('--only keeps what the chosen are compared with, and refuses what matches
   const one = tryBench(t, ['--quick', '--only', '/ a$'])
   await one.run()
   t.same(one.calls, ['a0', 'b0'])
-  await t.rejects(tryBench(t, ['--only', 'nothing']).run(), /matches nothing of: g \/ a, g \/ b, g \/ c/)
+  await t.rejects(tryBench(t, ['--only', 'nothing']).run(), /--only takes a pattern that matches some of g \/ a; g \/ b; g \/ c/)
+  await t.rejects(tryBench(t, ['--only', '(']).run(), /--only takes a regular expression; it is "\("/)
 })
 
-t.test('--resume measures what is missing alone, and refuses what was taken with other flags', async t => {
+t.test('--resume measures the rounds that are missing alone, and refuses what was taken with other flags', async t => {
   const { run, calls, out, bench } = tryBench(t, ['--rounds', '2', '--resume'])
   await run()
   const saved = JSON.parse(fs.readFileSync(out, 'utf8'))
@@ -77,10 +78,12 @@ t.test('--resume measures what is missing alone, and refuses what was taken with
   fs.writeFileSync(out, JSON.stringify(saved))
   calls.length = 0
   await run()
-  t.same(calls.filter(call => !call.endsWith('-1')), ['c1'])
+  t.same(calls.filter(call => !call.endsWith('-1')), ['b1', 'c1', 'a1'], 'a ratio is taken within a round')
   t.equal(bench.rounds, 2)
   fs.writeFileSync(out, JSON.stringify({ ...saved, settings: { ...saved.settings, connections: '1' } }))
-  await t.rejects(run(), /other flags/)
+  await t.rejects(run(), /--resume goes on with the same flags, machine and Node/)
+  fs.writeFileSync(out, 'no JSON')
+  await t.rejects(run(), /holds none/)
 })
 
 t.test('with --minutes no round is begun when they are over, and what was measured is kept', async t => {
@@ -143,4 +146,32 @@ t.test('the CPU time and the faults of a child that has gone are still counted',
   t.ok(used && used.minorFaults > 500 && usedBy(pid).minorFaults - before.minorFaults >= used.minorFaults, `${used?.minorFaults} faults`)
   t.ok(used && used.rssPeakBytes > used.rssMeanBytes && used.rssMeanBytes > 2e7, 'parent and child together')
   t.throws(() => usedBy(2 ** 30), /no \/proc/)
+})
+
+t.test('a run that is broken off leaves what was published as it was, and can be gone on with', async t => {
+  const { bench, out, run } = tryBench(t, ['--rounds', '1', '--resume'])
+  await run()
+  const published = fs.readFileSync(out, 'utf8')
+  const subjects = { a: async () => ({ rps: 1 }), b: async () => { throw new Error('broken off') } }
+  await t.rejects(quietly(t, () => bench.run({ groups: [{ name: 'h', subjects }], columns })), /broken off/)
+  t.equal(fs.readFileSync(out, 'utf8'), published)
+  t.match(JSON.parse(fs.readFileSync(`${out}.partial`, 'utf8')).groups, [{ name: 'h' }, { name: 'g' }], 'with what was not chosen this time')
+})
+
+t.test('bad flags are refused by one sentence', t => {
+  const options = { connections: '50', patience: '0', workers: '1,5', rate: '', apps: { default: 'a,b', of: ['a', 'b'] }, fleets: { default: '5x50', like: /^\d+x\d+$/ } }
+  for (const [flag, value, said] of [
+    ['rounds', '0', '--rounds takes a number above 0; it is "0"'],
+    ['connections', 'abc', '--connections takes a number above 0; it is "abc"'],
+    ['patience', '-1', '--patience takes a number from 0 on; it is "-1"'],
+    ['workers', '1,x', '--workers takes numbers above 0, such as 1,5; it is "1,x"'],
+    ['rate', 'fast', '--rate takes a number from 0 on; it is "fast"'],
+    ['apps', 'c', '--apps takes some of a,b; it is "c"'],
+    ['fleets', '5', '--fleets takes what looks like 5x50; it is "5"']
+  ]) {
+    t.throws(() => new Bench({ name: 'try', options }, [`--${flag}=${value}`, '--quick']), { message: said })
+  }
+  t.throws(() => new Bench({ name: 'try' }, ['--nonsense']), { message: /^Unknown option '--nonsense'; there are --rounds --quick/ })
+  t.match(new Bench({ name: 'try', options }, ['--quick', '--patience', '3', '--rate=7', '--apps=b']).values, { patience: '3', rate: '7', apps: 'b' })
+  t.end()
 })

@@ -149,7 +149,7 @@ t.test('an offer that came back is made again in a while', async t => {
   handoff.outstanding.delete(connection)
   const guest = { isPinned: true }
   lobby.guests.add(guest)
-  aside.onBack()
+  aside.onBack(guest)
   t.equal(guest.isPinned, false)
   t.same(answers, [])
   while (!handoff.outstanding.has(guest)) await new Promise(setImmediate)
@@ -161,7 +161,7 @@ t.test('an offer of another time comes back, too: its connection may move later'
   const { aside, lobby, handoff } = scene()
   const guest = { isPinned: true }
   lobby.guests.add(guest)
-  aside.onBack()
+  aside.onBack(guest)
   t.equal(guest.isPinned, false)
   aside.onMoved()
   t.equal(handoff.outstanding.size, 0, 'nothing is offered while it serves')

@@ -15,7 +15,7 @@ const ENDS = /** @type {const} */ (['moved', 'closedByClient', 'closedAfterRespo
 async function scene (t, count) {
   const traffic = new Traffic()
   const server = http.createServer((_, response) => response.end('ok'))
-  const gate = /** @type {any} */ ({ key: 'here', server, arriving: null, isPlainHttp: true, isMovable: true, isOpen: true, shut () { this.isOpen = false } })
+  const gate = /** @type {any} */ ({ key: 'here', server, arriving: null, isPlainHttp: true, isMovable: true, isOpen: true, isOfOurs: () => true, shut () { this.isOpen = false } })
   traffic.watch(gate)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
