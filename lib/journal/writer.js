@@ -10,6 +10,7 @@ const { SonicBoom } = require('sonic-boom')
 const { RecycleError } = require('../core/errors')
 
 const LOOK_EVERY_MS = 1000
+const KEPT_BYTES = 16 * 1024 ** 2 // on a full disk; the lines beyond are lost
 
 /**
  * @param {string} file
@@ -18,8 +19,13 @@ const LOOK_EVERY_MS = 1000
  */
 function openJournal (file) {
   let inode = touch(file)
-  const out = new SonicBoom({ dest: file, append: true, sync: false, minLength: 0 })
-  out.on('error', error => process.emitWarning(`the journal ${file} cannot be written: ${error.message}`))
+  const out = new SonicBoom({ dest: file, append: true, sync: false, minLength: 0, maxLength: KEPT_BYTES })
+  let isFailing = false
+  out.on('error', error => {
+    if (!isFailing) process.emitWarning(`the journal ${file} cannot be written: ${error.message}`)
+    isFailing = true
+  })
+  out.on('write', () => { isFailing = false })
 
   const look = () => fs.stat(file, (error, stat) => {
     if (!error && stat.ino === inode) return
