@@ -50,7 +50,7 @@ bench.run({
     { subject: '--standby 1', key: 'firstByteMs', atMost: 50 },
     { key: 'failed', atMost: 0 }
   ],
-  plots: [{ key: 'firstByteMs', title: 'Verdict → first byte of the replacement' }],
+  plots: [{ key: 'firstByteMs', title: 'Verdict → first byte of the replacement, ms' }],
   note: 'One worker; medians over the recycles of a round. With --standby the next standby had booted before each recycle.'
 })
 

@@ -9,8 +9,8 @@
  *     npm run bench:drops -- --million      recycle alone: a million requests and 200 recycles, divided among the rounds
  *
  * p99 is that of the requests that the app answers at once, while a worker is being recycled; those that take 300 ms are
- * counted, but not timed. A run in which no worker was recycled, or memory was not held, says nothing about drops: it is
- * void, and its figures are left out; with --patience it goes on for so many seconds, until it has seen a recycle.
+ * counted, but not timed. A run in which no worker was recycled, or memory was not held, is void: what it dropped counts in
+ * the sums, but it says nothing of a recycle, nor its p99; with --patience it goes on for so many seconds, until it has seen one.
  */
 
 const os = require('node:os')
@@ -27,8 +27,8 @@ const isMillion = process.argv.includes('--million')
 const bench = openBench({
   name: isMillion ? 'drops-million' : 'drops',
   options: {
-    peers: isMillion ? 'bare,recycle' : Object.keys(PEERS).join(','),
-    modes: isMillion ? 'keep-alive' : 'keep-alive,close',
+    peers: { default: isMillion ? 'bare,recycle' : Object.keys(PEERS).join(','), of: Object.keys(PEERS) },
+    modes: { default: isMillion ? 'keep-alive' : 'keep-alive,close', of: ['keep-alive', 'close'] },
     seconds: '30',
     rate: '1600',
     workers: String(2 * os.availableParallelism() + 1),
@@ -40,13 +40,11 @@ const bench = openBench({
   quick: { peers: 'recycle,blog-post', modes: 'keep-alive', seconds: '3', rate: '300', workers: '2', connections: '40', budget: '80', patience: '40' }
 })
 const { values, rounds } = bench
-const [seconds, patience, rate, workers, connections, budget] = ['seconds', 'patience', 'rate', 'workers', 'connections', 'budget'].map(key => {
-  if (!(Number(values[key]) >= (key === 'patience' ? 0 : Number.EPSILON))) throw new Error(`--${key} takes a number; it is ${values[key]}`)
-  return Number(values[key])
-})
-const names = listOf('peers', Object.keys(PEERS))
-const modes = listOf('modes', ['keep-alive', 'close'])
-for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1)) // ends the fleet along the way
+const [seconds, patience, rate, workers, connections, budget] = ['seconds', 'patience', 'rate', 'workers', 'connections', 'budget'].map(key => Number(values[key]))
+/** @type {string[]} */
+const names = values.peers.split(',')
+/** @type {string[]} */
+const modes = values.modes.split(',')
 
 main().catch(error => {
   console.error(`bench:drops: ${error.message}`)
@@ -113,20 +111,20 @@ async function take (mode, name) {
     }
   })
   const why = whyVoid(name, seen)
-  if (why !== null) return { void: why, seen }
   const { requests, recycles, dropped, reopened, errors, all, steady, during, peakWorkerMiB, peakFleetMiB, seconds: took } = seen
   return {
+    ...why === null ? {} : { void: why },
     requests,
     recycles,
     dropped,
-    perRecycle: recycles ? dropped / recycles : undefined,
+    perRecycle: recycles && !why ? dropped / recycles : undefined,
     perMillion: dropped / requests * 1e6,
     reopened: reopened ?? undefined,
     rps: requests / took,
     p50: all.p50,
     p99Steady: steady.p99 ?? undefined,
-    p99: recycles ? during.p99 ?? undefined : all.p99,
-    p99ByOwn: during.p99 && steady.p99 ? during.p99 / steady.p99 : undefined,
+    p99: why ? undefined : recycles ? during.p99 ?? undefined : all.p99,
+    p99ByOwn: !why && during.p99 && steady.p99 ? during.p99 / steady.p99 : undefined,
     max: all.max,
     peakWorkerMiB,
     peakFleetMiB,
@@ -151,12 +149,4 @@ function sumUp (rounds) {
     for (const [error, count] of Object.entries(figures?.errors ?? {})) sum[error] = (sum[error] ?? 0) + Number(count)
   }
   return sum
-}
-
-/** @param {string} flag @param {string[]} known @returns {string[]} */
-function listOf (flag, known) {
-  const list = String(values[flag]).split(',')
-  const stranger = list.find(name => !known.includes(name))
-  if (stranger !== undefined) throw new Error(`--${flag} takes some of ${known.join(',')}; there is no ${stranger || 'nameless one'}`)
-  return list
 }

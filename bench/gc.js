@@ -5,7 +5,7 @@
  * Everything runs under recycle, so that the profiles differ in their flags and budgets alone; all beside `default`.
  *
  *     npm run bench:gc -- [--apps garbage,cache] [--profiles default,huge-heap] [--workers 1,5] [--connections 4,50]
- *                         [--load saturation,rate] [--requests 100000] [--rate n] [--generator raw|autocannon]
+ *                         [--load saturation,rate] [--requests 100000] [--warm 3] [--rate n] [--generator raw|autocannon]
  *                         [--rounds 5] [--minutes n] [--quick]
  *
  * A profile that is not among the defaults: new-space-1g, a new space of 1 GiB and its copy. `rate` is 60 % of what `default` does
@@ -35,23 +35,22 @@ const PATIENCE_S = 120 // for one measurement, however many requests it was to h
 const bench = openBench({
   name: 'gc',
   options: {
-    apps: Object.keys(APPS).join(','),
-    profiles: PROFILES.filter(name => name !== 'new-space-1g').join(','),
+    apps: { default: Object.keys(APPS).join(','), of: Object.keys(APPS) },
+    profiles: { default: PROFILES.filter(name => name !== 'new-space-1g').join(','), of: PROFILES },
     workers: `1,${2 * os.availableParallelism() + 1}`,
     connections: '50,4',
-    load: 'saturation,rate',
+    load: { default: 'saturation,rate', of: ['saturation', 'rate'] },
     requests: '100000',
+    warm: '3',
     rate: '',
-    generator: 'raw'
+    generator: { default: 'raw', of: ['raw', 'autocannon'] }
   },
-  quick: { apps: 'garbage', profiles: 'default,huge-heap', workers: '1', connections: '4', requests: '300', rate: '200' }
+  quick: { apps: 'garbage', profiles: 'default,huge-heap', workers: '1', connections: '4', requests: '300', warm: '0.2', rate: '200' }
 })
 const list = (/** @type {string} */ text) => text.split(',').map(item => item.trim())
-const apps = known(list(bench.values.apps), Object.keys(APPS))
-const profiles = known(list(bench.values.profiles), PROFILES)
-const kinds = known(list(bench.values.load), ['saturation', 'rate'])
-const requests = Number(bench.values.requests)
-const [generator] = known([bench.values.generator], ['raw', 'autocannon'])
+const [apps, profiles, kinds] = [bench.values.apps, bench.values.profiles, bench.values.load].map(list)
+const [requests, warm] = [Number(bench.values.requests), Number(bench.values.warm)]
+const { generator } = bench.values
 
 bench.run({
   groups: list(bench.values.connections).flatMap(connections => apps.flatMap(app => kinds.flatMap(kind => list(bench.values.workers).map(workers => {
@@ -61,7 +60,7 @@ bench.run({
     return {
       name: `${app}, ${workers} ${workers === '1' ? 'worker' : 'workers'}, ${connections} connections, ${kind === 'rate' ? 'a fixed rate' : kind}`,
       beside: ['default'],
-      prepare: async () => { if (kind === 'rate') at.rate = Number(bench.values.rate) || await probe(how) },
+      prepare: async earlier => { if (kind === 'rate') at.rate = earlier?.rate ?? (Number(bench.values.rate) || await probe(how)) },
       subjects: Object.fromEntries(profiles.map(profile => [profile, () => measure({ ...how, profile, ...at })]))
     }
   })))),
@@ -80,11 +79,12 @@ bench.run({
     { set: 'collections', key: 'longestMarkSweepMs', title: 'longest ms', digits: 1, less: true, brief: true },
     { set: 'costs', key: 'rssPeakMiB', title: 'peak MiB', less: true, brief: true },
     { set: 'costs', key: 'rssMeanMiB', title: 'mean MiB', less: true, brief: true },
-    { set: 'costs', key: 'cpuS', title: 'CPU s/1,000', digits: 2, ratio: true, less: true },
+    { set: 'costs', key: 'cpuS', title: 'CPU s/1,000', digits: 3, ratio: true, less: true },
     { set: 'costs', key: 'faults', title: 'faults/request', digits: 1, less: true, brief: true },
     { set: 'costs', key: 'switches', title: 'switches/request', digits: 1, less: true, brief: true },
     { set: 'costs', key: 'recycles', title: 'recycles', less: true, brief: true },
     { set: 'costs', key: 'collects', title: 'collects', less: true, brief: true },
+    { set: 'costs', key: 'refused', title: 'not let in', total: true, less: true },
     { set: 'costs', key: 'dropped', title: 'dropped', total: true, less: true }
   ],
   plots: ['1 worker', '\\d+ workers'].flatMap((workers, i) => [
@@ -113,14 +113,14 @@ async function measure ({ app, workers, connections, profile, rate }) {
     const options = optionsOf(profile, app)
     const server = await startFleet({ ...options, app, workers, journal, nodeOption: [...TRACE, ...options.nodeOption] }, traces)
     const how = { port: server.port, connections, rate, seconds: PATIENCE_S }
-    await load({ ...how, requests: Math.ceil(requests / 20) })
+    await load({ ...how, seconds: warm }) // code that runs cold would be most of what is measured
     const from = Date.now()
     const usage = new Usage(server.pid)
     const figures = await (generator === 'autocannon' && rate === null ? autocannon : load)({ ...how, requests })
     const used = usage.stop()
     const window = { from, to: Date.now() }
     await server.stop()
-    return { ...figures, rate, ...perRequest(used, figures.requests), ...readTraces(traces, window), ...recyclesIn(journal, window) }
+    return { flags: options.nodeOption.join(' ') || undefined, ...figures, rate, ...perRequest(used, figures.requests), ...readTraces(traces, window), ...recyclesIn(journal, window) }
   } finally {
     fs.rmSync(folder, { recursive: true, force: true })
   }
@@ -135,7 +135,7 @@ function startFleet ({ app, ...options }, traces) {
 /** What a rate below saturation is. @param {{ app: string, workers: number, connections: number }} how */
 async function probe ({ app, workers, connections }) {
   const server = await startServer('recycle.js', [JSON.stringify({ ...optionsOf('default', app), workers, app: path.join(__dirname, 'apps', `${app}.js`) })])
-  await load({ port: server.port, connections, seconds: 1 })
+  await load({ port: server.port, connections, seconds: warm })
   const { rps } = await load({ port: server.port, connections, seconds: 3 })
   await server.stop()
   return Math.round(SHARE * rps)
@@ -154,21 +154,21 @@ function perRequest (used, requests) {
   }
 }
 
-/** What the supervisor says of the same time. @param {string} journal @param {{ from: number, to: number }} window */
+/**
+ * What the supervisor says of the same time. A recycle counts where its verdict fell into it, or its end.
+ *
+ * @param {string} journal of a fleet that has stopped
+ * @param {{ from: number, to: number }} window
+ */
 function recyclesIn (journal, { from, to }) {
-  const lines = fs.readFileSync(journal, 'utf8').trim().split('\n').map(line => JSON.parse(line)).filter(({ t }) => t >= from && t <= to)
-  const recycled = lines.filter(({ event }) => event === 'recycled')
+  const lines = fs.readFileSync(journal, 'utf8').trim().split('\n').map(line => JSON.parse(line))
+  const during = (/** @type {string} */ what) => lines.filter(({ event, t }) => event === what && t >= from && t <= to).length
+  const late = new Set(lines.filter(({ event, t }) => event === 'worker.condemn' && t > to).map(({ pid }) => pid))
+  const recycled = lines.filter(({ event, t, oldPid }) => event === 'recycled' && t >= from && !late.has(oldPid))
   return {
     recycles: recycled.length,
     cut: recycled.reduce((sum, { cut }) => sum + cut, 0),
-    collects: lines.filter(({ event }) => event === 'collected').length,
-    crashes: lines.filter(({ event }) => event === 'worker.crash').length
+    collects: during('collected'),
+    crashes: during('worker.crash')
   }
-}
-
-/** @param {string[]} names @param {string[]} all */
-function known (names, all) {
-  const unknown = names.find(name => !all.includes(name))
-  if (unknown) throw new Error(`${unknown} is none of ${all.join('; ')}`)
-  return names
 }

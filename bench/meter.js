@@ -44,7 +44,7 @@ const READERS = {
 
 const bench = openBench({
   name: 'meter',
-  options: { fleets: '5x50,100x50,5x150,5x1024,2x4096', 'workers-of': '50,1024,4096', seconds: '2', heap: false },
+  options: { fleets: { default: '5x50,100x50,5x150,5x1024,2x4096', like: /^[1-9]\d*x[1-9]\d*$/ }, 'workers-of': '50,1024,4096', seconds: '2', heap: false },
   quick: { fleets: '2x50', 'workers-of': '50', seconds: '0.2' }
 })
 const { values } = bench
@@ -55,14 +55,13 @@ const sizes = values['workers-of'].split(',').map(Number).filter((/** @type {num
 /** @type {Target[]} */
 let targets = []
 process.once('exit', () => targets.forEach(target => target.kill()))
-for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
 
 bench.run({
   groups: [...fleets.map(fleetGroup), ...sizes.map(workerGroup)],
   columns: [
     { key: 'us', title: 'µs per worker', digits: 1, ratio: true, less: true },
     { key: 'holdMs', title: 'loop held ms', digits: 2 },
-    { key: 'longestMs', title: 'at the longest', digits: 2 },
+    { key: 'longestMs', title: 'at the longest', digits: 2, worst: true },
     { key: 'faultP50', title: '16 page faults µs', digits: 1 },
     { key: 'faultP99', title: 'p99', digits: 1 },
     { key: 'faultMax', title: 'max', digits: 0 },

@@ -22,7 +22,7 @@ const RECYCLE_EVERY_MS = '1000'
 const bench = openBench({
   name: 'overhead',
   options: { seconds: '5', warm: '5', connections: '50', workers: String(2 * os.availableParallelism() + 1) },
-  quick: { seconds: '0.5', warm: '0', connections: '10', workers: '2' }
+  quick: { seconds: '0.5', warm: '0.1', connections: '10', workers: '2' }
 })
 const { values } = bench
 const fleet = (/** @type {Record<string, any>} */ more = {}) => JSON.stringify({ app, workers: Number(values.workers), ...more })
@@ -48,6 +48,7 @@ bench.run({
     { key: 'p99', title: 'p99 ms', digits: 2, ratio: true, less: true },
     { key: 'cpuUs', title: 'CPU µs/request', digits: 1, ratio: true, less: true },
     { key: 'primaryMiB', title: 'primary MiB', digits: 1, less: true },
+    { key: 'refused', title: 'not let in', total: true, less: true },
     { key: 'dropped', title: 'dropped', total: true, less: true }
   ],
   plots: [

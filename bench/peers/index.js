@@ -23,7 +23,7 @@ const PEERS = {
 
 /** Installs what the peers of this name need, if it is not there. @param {string[]} names */
 function install (names) {
-  const isMissing = names.some(name => PEERS[name].needs && !fs.existsSync(path.join(__dirname, 'node_modules', String(PEERS[name].needs))))
+  const isMissing = names.some(name => PEERS[name].needs && !fs.existsSync(path.join(__dirname, 'node_modules', String(PEERS[name].needs), 'package.json')))
   if (!isMissing) return
   console.error('Installing the peers: npm ci --prefix bench/peers')
   const { status } = spawnSync('npm', ['ci', '--prefix', __dirname, '--ignore-scripts', '--no-audit', '--no-fund'], { stdio: ['ignore', 2, 2] })

@@ -27,6 +27,7 @@
  * @typedef {object} Figures
  * @property {number} requests sent; each is answered or dropped
  * @property {number} dropped
+ * @property {number} refused attempts to connect that failed: nothing was sent, so they are made again, and are no drops
  * @property {Record<string, number>} errors how many of each
  * @property {number} sockets opened
  * @property {number} seconds from the first request that is timed to the last answer
@@ -45,8 +46,14 @@ const REST_MS = 20 // after a connection that could not be had
 
 /** @param {Load} how @returns {Promise<Figures>} */
 async function load (how) {
-  const { stdout } = await promisify(execFile)(process.execPath, [__filename, JSON.stringify(how)])
-  return JSON.parse(stdout)
+  const running = promisify(execFile)(process.execPath, [__filename, JSON.stringify(how)])
+  const end = () => running.child.kill('SIGKILL')
+  process.once('exit', end)
+  try {
+    return JSON.parse((await running).stdout)
+  } finally {
+    process.removeListener('exit', end)
+  }
 }
 
 /** @param {Load} how */
@@ -61,7 +68,7 @@ function make ({ port, connections, seconds = Infinity, warmSeconds = 0, request
   const errors = {}
   /** @type {Client[]} */
   const free = []
-  let [sent, dropped, sockets, isReported] = [0, 0, 0, false]
+  let [sent, dropped, refused, sockets, isReported] = [0, 0, 0, 0, false]
   /** @type {NodeJS.Timeout | undefined} */
   let timer
 
@@ -102,6 +109,7 @@ function make ({ port, connections, seconds = Infinity, warmSeconds = 0, request
         if (!this.isBusy) return
         if (wasOpen) return this.#settle(this.part ? 'closed during the response' : error)
         errors[error] = (errors[error] ?? 0) + 1 // nothing was sent: it is tried again
+        refused++
         if (performance.now() - this.dueAt > PATIENCE_MS) this.#settle(error)
         else setTimeout(() => this.#open(), REST_MS)
       })
@@ -212,13 +220,13 @@ function make ({ port, connections, seconds = Infinity, warmSeconds = 0, request
     console.log(JSON.stringify({
       requests: sent,
       dropped,
+      refused,
       errors,
       sockets,
       seconds: Math.round(elapsed * 1000) / 1000,
       rps: Math.round(latencies.length / elapsed * 10) / 10,
       ...percentiles(latencies)
     }))
-    process.exitCode = 0
     setTimeout(() => process.exit(), 50) // a server that keeps what it was told to close
   }
 }

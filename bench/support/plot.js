@@ -55,7 +55,8 @@ function drawPlot ({ key, title, ratio = false, groups: pattern = '' }, files) {
   })
   const height = y + BOTTOM
   const grid = scale.ticks.map(tick => `<path class="${ratio && tick === 1 ? 'one' : 'grid'}" d="M${x(tick)},${TOP - 8}V${y}"/><text class="tick" x="${x(tick)}" y="${y + 16}">${format(tick)}${ratio ? '×' : ''}</text>`)
-  const legend = nodes.map((node, i) => `<g class="n${i}"><circle cx="${18 + i * 90}" cy="40" r="3.5"/></g><text x="${27 + i * 90}" y="44">Node ${node.slice(1)}</text>`)
+  const shown = nodes.filter(node => points.some(point => point.node === node))
+  const legend = shown.map((node, i) => `<g class="n${nodes.indexOf(node)}"><circle cx="${18 + i * 90}" cy="40" r="3.5"/></g><text x="${27 + i * 90}" y="44">Node ${node.slice(1)}</text>`)
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${Math.ceil(height)}" width="${WIDTH}" height="${Math.ceil(height)}" role="img" aria-label="${escape(title)}">
 <style>
 text { font: 12px system-ui, sans-serif; fill: #4d535c } .title { font: 600 14px system-ui, sans-serif; fill: #17191c } .group { font-weight: 600; fill: #17191c } .tick { text-anchor: middle; font-size: 11px }
@@ -100,7 +101,7 @@ function linearScale (points) {
 function logScale (points) {
   const values = points.flatMap(({ min, max }) => [min, max]).filter(value => value > 0)
   const [least, most] = [Math.min(...values, 0.9), Math.max(...values, 1.1)]
-  const all = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 5, 10, 20, 50, 100, 1000]
+  const all = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000]
   const from = all.findLast(tick => tick <= least) ?? least
   const to = all.find(tick => tick >= most) ?? most
   const at = (/** @type {number} */ value) => Math.log(Math.max(value, from) / from) / Math.log(to / from)

@@ -12,6 +12,7 @@ const { summary, within } = require('./statistics')
  * @property {boolean} [ratio] also beside another subject
  * @property {boolean} [less] less is better
  * @property {boolean} [total] the sum over the rounds
+ * @property {boolean} [worst] the most over the rounds, where a median would hide what must never be
  * @property {boolean} [brief] the median without its spread, where a table has many columns
  * @property {string} [set] columns of one set are a table of their own
  *
@@ -69,11 +70,12 @@ function resultTable (group, columns, other) {
 }
 
 /** @param {(Record<string, any> | null)[]} rounds @param {Column} column */
-function cell (rounds, { key, digits = 0, total, ratio, brief }) {
+function cell (rounds, { key, digits = 0, total, worst, ratio, brief }) {
   const values = rounds.map(figures => figures?.[key]).filter(Number.isFinite)
   if (values.length === 0) return '–'
   const text = (/** @type {number} */ value) => value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })
   if (total) return text(values.reduce((sum, value) => sum + value, 0))
+  if (worst) return text(Math.max(...values))
   const { median, min, max } = summary(values)
   return ratio || brief || min === max ? text(median) : `${text(median)} (${text(min)}–${text(max)})`
 }
@@ -93,7 +95,7 @@ function judge ({ groups, columns, goals }) {
       const total = rounds.reduce((sum, figures) => sum + (figures?.[goal.key] ?? 0), 0)
       const [kind] = Object.keys(KINDS).filter(kind => goal[kind] !== undefined)
       const { of, sign, unit, isMet } = KINDS[kind]
-      const value = of(rounds, other, goal.key, column?.total ? total : own.median)
+      const value = of(rounds, other, goal.key, column?.total ? total : column?.worst ? own.max : own.median)
       if (!Number.isFinite(value) || own.count === 0) return []
       const digits = unit === '×' ? 3 : column?.digits ?? 0
       return [{ text: `${group.name}: ${goal.subject}: ${column?.title ?? goal.key} ${round(value, digits)}${unit} (goal ${sign} ${goal[kind]}${unit})`, isMet: isMet(value, goal[kind]) }]

@@ -37,19 +37,22 @@
  *       plots: [{ key: 'rps', title: 'Throughput', ratio: true }]                    // for the README, see plot.js; else the first column
  *     })
  *
- * Common flags: --quick (one short round, saved only where --out says), --rounds <n> (5), --only <regex> (of "group / subject"; what
- * is compared with stays in), --minutes <n> (no round is begun after that; groups are done in their order, so put first what
- * matters), --out <file>, --resume (goes on with what --out holds, if it was taken with the same flags).
+ * What `options` may say of a flag: flags.js. Bad input is refused with one sentence and exit code 2.
+ *
+ * Common flags: --quick (one short round, whose figures say that it works and no more), --rounds <n> (5), --only <regex> (of "group / subject"; what is compared
+ * with stays in), --minutes <n> (no round is begun after that; groups are done in their order, so put first what matters),
+ * --out <file>, --resume (goes on with what a run that was broken off has left). --quick and --only are saved only where
+ * --out says.
  *
  * One subject is warmed up and thrown away before the first round. Results are saved after each measurement. A goal is printed, kept and
  * never enforced: the exit code is 0 also where it is missed.
  */
 
-const fs = require('node:fs')
 const path = require('node:path')
-const { parseArgs } = require('node:util')
+const { readFlags, BadFlag } = require('./flags')
 const { describeMachine, machineLine } = require('./machine')
 const { Progress } = require('./progress')
+const { ResultsFile } = require('./results-file')
 const { resultTables, judge, besideOf } = require('./results')
 const { alignTable } = require('./table')
 
@@ -61,41 +64,38 @@ const RESULTS = path.join(__dirname, '..', 'results')
  * @property {string} name
  * @property {Record<string, (at: { round: number, group: string }) => Promise<Figures>>} subjects
  * @property {string[]} [beside]
- * @property {() => Promise<void>} [prepare] called once, before its first round
+ * @property {(earlier: Figures | undefined) => Promise<void>} [prepare] called once a run, before the group's first round; `earlier`:
+ *   figures of a round that a run before has left
  */
 
 class Bench {
-  /** @param {{ name: string, options?: Record<string, string | boolean>, quick?: Record<string, string> }} about @param {string[]} argv */
+  /**
+   * @param {{ name: string, options?: import('./flags').Flags, quick?: Record<string, string> }} about
+   * @param {string[]} argv
+   * @throws {import('./flags').BadFlag} as run() does
+   */
   constructor ({ name, options = {}, quick = {} }, argv) {
     this.name = name
-    const defaults = { rounds: '5', ...options }
-    const { values: given } = parseArgs({
-      args: argv,
-      options: {
-        ...Object.fromEntries(Object.entries(defaults).map(([key, value]) => [key, { type: typeof value === 'boolean' ? 'boolean' : 'string' }])),
-        quick: { type: 'boolean' },
-        resume: { type: 'boolean' },
-        only: { type: 'string' },
-        minutes: { type: 'string' },
-        out: { type: 'string' }
-      }
-    })
-    /** @type {Record<string, any>} */
-    this.values = { ...defaults, ...(given.quick ? { rounds: '1', ...quick } : {}), ...given }
-    this.rounds = Number(this.values.rounds)
-    if (!(Number.isInteger(this.rounds) && this.rounds > 0)) throw new Error(`--rounds takes a whole number from 1; it is ${this.values.rounds}`)
-    this.out = this.values.out ?? (this.values.quick ? null : path.join(RESULTS, `${name}-node${process.versions.node.split('.')[0]}.json`))
+    this.values = readFlags({ rounds: '5', ...options, quick: false, resume: false, only: { default: '' }, minutes: '', out: { default: '' } }, { rounds: '1', ...quick }, argv)
+    this.rounds = Math.round(Number(this.values.rounds))
+    const isPublished = !this.values.quick && !this.values.only
+    const file = this.values.out || (isPublished ? path.join(RESULTS, `${name}-node${process.versions.node.split('.')[0]}.json`) : null)
+    this.file = new ResultsFile(file)
   }
 
   /** @param {{ groups: Group[], columns: any[], goals?: any[], plots?: any[], note?: string }} what @returns {Promise<any>} what is saved */
   async run ({ groups, columns, goals = [], plots, note }) {
-    const exit = () => process.exit(1) // by which servers are ended too
-    for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, exit)
     const { quick, resume, out, minutes, only, ...settings } = this.values
     const machine = describeMachine()
-    console.log(`bench:${this.name}, ${this.rounds} ${this.rounds === 1 ? 'round' : 'rounds'}\n${machineLine(machine)}`)
     const chosen = choose(groups, only)
-    const kept = resume ? this.#kept(settings) : null
+    const kept = resume ? this.file.earlier(settings, machine) : null
+    const breakOff = () => {
+      const { partial } = this.file
+      console.error(`\nbench:${this.name} was broken off${partial ? `; what it has measured is in ${path.relative('', partial)}, and --resume goes on with it` : ''}.`)
+      process.exit(130) // by which servers are ended too
+    }
+    for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, breakOff)
+    console.log(`bench:${this.name}, ${this.rounds} ${this.rounds === 1 ? 'round' : 'rounds'}\n${machineLine(machine)}`)
     const results = {
       v: 1,
       bench: this.name,
@@ -106,23 +106,20 @@ class Bench {
       columns,
       goals,
       plots,
-      groups: chosen.map(({ name, subjects, beside = [] }) => ({
-        name,
-        beside,
-        subjects: Object.keys(subjects).map(subject => ({
-          name: subject,
-          rounds: /** @type {(Figures | null)[]} */ (kept?.groups.find((/** @type {any} */ g) => g.name === name)?.subjects.find((/** @type {any} */ s) => s.name === subject)?.rounds ?? [])
-        }))
-      }))
+      groups: [
+        ...chosen.map(({ name, subjects, beside = [] }) => ({ name, beside, subjects: wholeRounds(name, Object.keys(subjects), kept) })),
+        ...kept?.groups.filter((/** @type {any} */ { name }) => !chosen.some(group => group.name === name)) ?? []
+      ]
     }
     const until = minutes ? Date.now() + Number(minutes) * 60_000 : Infinity
-    const progress = new Progress(this.rounds * chosen.reduce((sum, { subjects }) => sum + Object.keys(subjects).length, 0))
+    const isWhole = (/** @type {number} */ g, /** @type {number} */ round) => results.groups[g].subjects.every(({ rounds }) => rounds[round])
+    const isMeasured = (/** @type {number} */ g) => Array.from({ length: this.rounds }, (_, round) => isWhole(g, round)).every(Boolean)
+    const progress = new Progress(this.rounds * chosen.reduce((sum, { subjects }, g) => sum + (isMeasured(g) ? 0 : Object.keys(subjects).length), 0))
     let isWarm = Boolean(quick)
     for (const [g, group] of chosen.entries()) {
       const names = Object.keys(group.subjects)
-      const isWhole = (/** @type {number} */ round) => results.groups[g].subjects.every(({ rounds }) => rounds[round])
-      if (Array.from({ length: this.rounds }, (_, round) => isWhole(round)).every(Boolean) || Date.now() >= until) continue
-      await group.prepare?.()
+      if (isMeasured(g) || Date.now() >= until) continue
+      await group.prepare?.(results.groups[g].subjects[0].rounds[0])
       for (let round = 0; round < this.rounds; round++) {
         if (Date.now() >= until) break
         for (let i = 0; i < names.length; i++) {
@@ -133,39 +130,36 @@ class Bench {
           isWarm = true
           rounds[round] ??= await group.subjects[name]({ round, group: group.name })
           progress.done()
-          this.#save(results)
+          this.file.save(results)
         }
       }
     }
     progress.end()
-    for (const signal of ['SIGINT', 'SIGTERM']) process.removeListener(signal, exit)
+    for (const signal of ['SIGINT', 'SIGTERM']) process.removeListener(signal, breakOff)
     for (const group of results.groups) {
       const tables = resultTables(group, columns)
       const other = besideOf(group, columns)
       if (tables.length) console.log(`\n${group.name}${other ? `, beside ${other}` : ''}\n${tables.map(alignTable).join('\n')}`)
     }
     for (const { text, isMet } of judge(results)) console.log(`${isMet ? 'goal met:   ' : 'goal missed:'} ${text}`)
-    this.#save(results)
-    if (this.out) console.log(`\nsaved to ${path.relative('', this.out)}`)
+    this.file.save(results)
+    this.file.finish()
+    if (this.file.file) console.log(`\nsaved to ${path.relative('', this.file.file)}`)
     return results
   }
+}
 
-  /** @param {any} results */
-  #save (results) {
-    if (!this.out) return
-    fs.mkdirSync(path.dirname(this.out), { recursive: true })
-    const rounded = (/** @type {string} */ _, /** @type {any} */ value) => typeof value === 'number' ? Math.round(value * 1000) / 1000 : value
-    fs.writeFileSync(this.out, `${JSON.stringify(results, rounded, 1).replace(/\n {5,}/g, ' ').replace(/ (\n {4})([\]}])/g, '$1$2')}\n`)
-  }
-
-  /** @param {Record<string, any>} settings */
-  #kept (settings) {
-    if (!this.out || !fs.existsSync(this.out)) return null
-    const kept = JSON.parse(fs.readFileSync(this.out, 'utf8'))
-    const isSame = JSON.stringify({ ...kept.settings, rounds: 0 }) === JSON.stringify({ ...settings, rounds: 0 }) && kept.machine.node === process.version
-    if (!isSame) throw new Error(`${this.out} was taken with other flags or another Node; move it away or leave --resume out`)
-    return kept
-  }
+/**
+ * What an earlier run has left of a group: rounds in which everybody was measured, since a ratio is taken within a round.
+ *
+ * @param {string} group @param {string[]} names @param {any} kept
+ * @returns {{ name: string, rounds: Figures[] }[]}
+ */
+function wholeRounds (group, names, kept) {
+  const before = kept?.groups.find((/** @type {any} */ { name }) => name === group)?.subjects ?? []
+  const found = names.map(name => before.find((/** @type {any} */ subject) => subject.name === name)?.rounds ?? [])
+  const isWhole = (/** @type {number} */ round) => found.every(rounds => rounds[round])
+  return names.map((name, i) => ({ name, rounds: found[i].filter((/** @type {any} */ _, /** @type {number} */ round) => isWhole(round)) }))
 }
 
 /**
@@ -174,17 +168,32 @@ class Bench {
  */
 function choose (groups, only) {
   if (!only) return groups
-  const pattern = new RegExp(only)
+  let pattern = /./
+  try {
+    pattern = new RegExp(only)
+  } catch {
+    throw new BadFlag(`--only takes a regular expression; it is "${only}"`)
+  }
   const chosen = groups.map(group => {
     const wanted = Object.keys(group.subjects).filter(name => pattern.test(`${group.name} / ${name}`))
     const subjects = Object.entries(group.subjects).filter(([name]) => wanted.length && (wanted.includes(name) || group.beside?.includes(name)))
     return { ...group, subjects: Object.fromEntries(subjects) }
   }).filter(({ subjects }) => Object.keys(subjects).length > 0)
-  if (chosen.length === 0) throw new Error(`--only ${only} matches nothing of: ${groups.flatMap(group => Object.keys(group.subjects).map(name => `${group.name} / ${name}`)).join(', ')}`)
+  if (chosen.length === 0) {
+    const all = groups.flatMap(group => Object.keys(group.subjects).map(name => `${group.name} / ${name}`))
+    throw new BadFlag(`--only takes a pattern that matches some of ${all.slice(0, 3).join('; ')}${all.length > 3 ? `; and ${all.length - 3} more` : ''}`)
+  }
   return chosen
 }
 
 /** @param {ConstructorParameters<typeof Bench>[0]} about @param {string[]} [argv] */
-const openBench = (about, argv = process.argv.slice(2)) => new Bench(about, argv)
+function openBench (about, argv = process.argv.slice(2)) {
+  process.once('uncaughtException', error => { // of the script that has opened it, too
+    const isBad = error instanceof BadFlag
+    console.error(isBad ? `bench:${about.name}: ${error.message}` : error)
+    process.exit(isBad ? 2 : 1)
+  })
+  return new Bench(about, argv)
+}
 
-module.exports = { openBench }
+module.exports = { openBench, Bench }

@@ -139,4 +139,4 @@ function list (folder) {
   } catch {} // likewise
 }
 
-module.exports = { Usage, usedBy, rssOf, pidsOf }
+module.exports = { Usage, usedBy, rssOf }

@@ -1,0 +1,72 @@
+'use strict'
+
+/**
+ * The flags of a bench, checked. What a flag takes is told by its default:
+ *
+ *     connections: '50'                                a number above 0; from 0 on, where the default is '0'
+ *     workers: '1,5'                                   such numbers
+ *     rate: ''                                         a number from 0 on, or nothing
+ *     apps: { default: 'garbage', of: ['garbage'] }    some of these
+ *     heap: false                                      there, or not
+ *     fleets: { default: '5x50', like: /^\d+x\d+$/ }   some that look like this
+ *     out: { default: '' }                             any text
+ *
+ * @typedef {{ default: string, of?: string[], like?: RegExp }} Words
+ * @typedef {Record<string, string | boolean | Words>} Flags
+ */
+
+const { parseArgs } = require('node:util')
+
+/** Bad input: one sentence, exit code 2. */
+class BadFlag extends Error {}
+
+/**
+ * @param {Flags} flags
+ * @param {Record<string, string>} quick what --quick makes of them
+ * @param {string[]} argv
+ * @returns {Record<string, any>} texts and booleans, by name
+ * @throws {BadFlag}
+ */
+function readFlags (flags, quick, argv) {
+  const defaults = Object.fromEntries(Object.entries(flags).map(([name, flag]) => [name, typeof flag === 'object' ? flag.default : flag]))
+  const given = parsed(argv, defaults)
+  const values = { ...defaults, ...(given.quick ? quick : {}), ...given }
+  for (const [name, flag] of Object.entries(flags)) check(name, flag, values[name])
+  return values
+}
+
+/** @param {string[]} argv @param {Record<string, any>} defaults @returns {Record<string, any>} */
+function parsed (argv, defaults) {
+  const options = Object.fromEntries(Object.entries(defaults).map(([name, value]) => [name, { type: /** @type {const} */ (typeof value === 'boolean' ? 'boolean' : 'string') }]))
+  try {
+    const { values } = parseArgs({ args: argv, options })
+    return { ...values }
+  } catch (error) {
+    throw new BadFlag(`${/** @type {Error} */ (error).message.split('. ')[0]}; there are ${Object.keys(defaults).map(name => `--${name}`).join(' ')}`)
+  }
+}
+
+/** @param {string} name @param {Flags[string]} flag @param {string | boolean} value */
+function check (name, flag, value) {
+  if (typeof value === 'boolean' || typeof flag === 'boolean') return
+  const refuse = (/** @type {string} */ accepts) => { throw new BadFlag(`--${name} takes ${accepts}; it is "${value}"`) }
+  const items = value.split(',').map(item => item.trim())
+  if (typeof flag === 'object') {
+    const { of, like } = flag
+    if (of && !items.every(item => of.includes(item))) refuse(`some of ${of.join(',')}`)
+    if (like && !items.every(item => like.test(item))) refuse(`what looks like ${flag.default}`)
+  } else if (flag.includes(',')) {
+    if (!items.every(isPositive)) refuse(`numbers above 0, such as ${flag}`)
+  } else if (isPositive(flag)) {
+    if (!isPositive(value)) refuse('a number above 0')
+  } else if (value !== flag && value !== '0' && !isPositive(value)) {
+    refuse('a number from 0 on')
+  }
+}
+
+/** @param {string} text */
+function isPositive (text) {
+  return /^\d*\.?\d+$/.test(text) && Number(text) > 0
+}
+
+module.exports = { readFlags, BadFlag }
