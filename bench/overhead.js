@@ -18,11 +18,12 @@ const { Usage, rssOf } = require('./support/usage')
 
 const app = path.join(__dirname, 'apps', 'hello.js')
 const RECYCLE_EVERY_MS = '1000'
+const NUMBER = /^\d*\.?\d+$/ // 0 too
 
 const bench = openBench({
   name: 'overhead',
-  options: { seconds: '5', warm: '5', connections: '50', workers: String(2 * os.availableParallelism() + 1) },
-  quick: { seconds: '0.5', warm: '0.1', connections: '10', workers: '2' }
+  options: { seconds: '5', warm: { default: '5', like: NUMBER }, connections: '50', workers: String(2 * os.availableParallelism() + 1) },
+  quick: { seconds: '0.5', warm: '0', connections: '10', workers: '2' }
 })
 const { values } = bench
 const fleet = (/** @type {Record<string, any>} */ more = {}) => JSON.stringify({ app, workers: Number(values.workers), ...more })
