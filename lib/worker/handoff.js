@@ -127,7 +127,8 @@ function timeLeft ({ idleSince, since, gate }) {
   if (limits.length === 0) return null
   const limit = Math.min(...limits)
   const left = Math.round(limit - (performance.now() - (idleSince ?? since)))
-  return left > 0 ? left : limit // it lives on: the rest of a request's body came behind its response, and Node counts anew
+  if (left > 0) return left
+  return idleSince === null ? 1 : limit // it lives on: the rest of a request's body came behind its response, and Node counts anew
 }
 
 module.exports = { Handoff, timeLeft }

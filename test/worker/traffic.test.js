@@ -11,7 +11,7 @@ const { Traffic } = require('../../lib/worker/traffic')
 async function start (t) {
   const traffic = new Traffic()
   const server = http.createServer((_, response) => response.end('ok'))
-  const gate = /** @type {any} */ ({ server, arriving: null })
+  const gate = /** @type {any} */ ({ server, arriving: null, isOfOurs: () => true })
   traffic.watch(gate)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
