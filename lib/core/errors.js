@@ -49,7 +49,7 @@ const CATALOGUE = Object.freeze({
   },
   RECYCLE_NOT_READY: {
     exitCode: 1,
-    sentence: d => `the replacement of slot ${d.slot} did not become ready: ${d.why}; it is tried again`
+    sentence: d => `${d.who} did not become ready: ${d.why}; it is tried again`
   },
   RECYCLE_NOT_DONE: {
     exitCode: 1,

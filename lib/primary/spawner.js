@@ -3,6 +3,7 @@
 /** Forks workers: the app as cluster's `exec`, our preload as the one thing before it. */
 
 const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster')))
+const { ChildProcess } = require('node:child_process')
 const path = require('node:path')
 const { drawBudget } = require('../core/budget')
 const { gcFlags } = require('../core/gc')
@@ -53,7 +54,7 @@ class Spawner {
       stdio: ['ignore', piped, piped, 'ipc'],
       inspectPort: this.#inspectPort(slot)
     })
-    const worker = cluster.fork({
+    const worker = fork({
       RECYCLE_SLOT: slot === null ? 'standby' : String(slot),
       RECYCLE_WORKER: JSON.stringify({
         isStandby: slot === null,
@@ -82,6 +83,23 @@ class Spawner {
     const before = this.#spawned.get(slot) ?? 0
     this.#spawned.set(slot, before + 1)
     return Number(base) + 2 * slot + before % 2
+  }
+}
+
+/**
+ * Node throws where the kernel lacks memory for another process (ENOMEM), say, or the environment has grown too large
+ * (E2BIG), and tells of everything else by an event: here all of it is one.
+ *
+ * @param {Record<string, string>} env
+ * @returns {import('node:cluster').Worker}
+ */
+function fork (env) {
+  try {
+    return cluster.fork(env)
+  } catch (error) {
+    const process = new ChildProcess()
+    setImmediate(() => process.emit('error', /** @type {Error} */ (error)))
+    return new (/** @type {any} */ (cluster).Worker)({ process })
   }
 }
 

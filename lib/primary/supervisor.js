@@ -5,8 +5,8 @@
  *
  *     every interval   watch.look() ─▶ condemned ─▶ recycler.giveTurns() ─▶ raise, drain, retire, account
  *
- * Judging is watch.js and lib/core/, the lives of workers are crew.js, recycles recycler.js, who is who fleet.js. What
- * happens goes through #record(), and from there to the journal, the log and whoever listens.
+ * Judging is watch.js and lib/core/, the lives of workers are crew.js, recycles recycler.js, who is who fleet.js, what
+ * may be asked of it orders.js. What happens goes through #record(), and from there to the journal, the log and whoever listens.
  */
 
 const { EventEmitter } = require('node:events')
@@ -19,6 +19,7 @@ const { Fleet } = require('./fleet')
 const { Inspection } = require('./inspection')
 const { Listeners } = require('./listeners')
 const { nameOfApp } = require('./name')
+const { Orders } = require('./orders')
 const { Rollout } = require('./rollout')
 const { Shutdown } = require('./shutdown')
 const { Switchboard } = require('./switchboard')
@@ -84,6 +85,15 @@ class Supervisor extends EventEmitter {
       .on('change', () => this.recycler.giveTurns())
     this.recycler = new Recycler({ ...rooms, crew: this.crew, watch: this.watch, collection: this.collection })
       .on('change', () => this.emit('change'))
+    this.orders = new Orders({
+      ...rooms,
+      crew: this.crew,
+      recycler: this.recycler,
+      collection: this.collection,
+      inspection: this.inspection,
+      look: at => this.#look(at),
+      assertRunning: () => this.#assertRunning()
+    })
   }
 
   start () {
@@ -95,105 +105,39 @@ class Supervisor extends EventEmitter {
     return this
   }
 
-  /** Resolves when every slot has a worker that is ready. @returns {Promise<void>} @throws {RecycleError} RECYCLE_APP_DIES */
+  /** @see Orders.ready */
   async ready () {
-    await this.#until(() => this.#fleet.staying().every(slot => slot.incumbent?.isServing))
+    return this.orders.ready()
   }
 
-  /**
-   * Replaces the worker of a slot; resolves with the journal's `recycled` line when the old one is gone.
-   *
-   * @param {number} slot
-   * @returns {Promise<Record<string, any>>}
-   * @throws {RecycleError} RECYCLE_NO_SLOT, RECYCLE_NOT_READY, RECYCLE_NOT_DONE, RECYCLE_STOPPED
-   */
+  /** @see Orders.recycle @param {number} slot */
   async recycle (slot) {
-    const place = this.#slotOf(slot)
-    const { incumbent } = place
-    if (!incumbent) throw new RecycleError('RECYCLE_NOT_DONE', { slot, what: 'the recycle', why: 'it has no worker at the moment' })
-    /** @type {{ line?: any, why?: string }} */
-    let outcome = {}
-    incumbent.once('recycled', result => { outcome = result })
-    incumbent.wish ??= 'asked'
-    await this.#look({ wishesAlone: true })
-    await this.#until(() => outcome.line !== undefined || outcome.why !== undefined || (incumbent.isGone && place.recycling !== incumbent && !place.isDissolving))
-    if (outcome.line) return outcome.line
-    if (outcome.why === undefined || place.isDissolving) {
-      throw new RecycleError('RECYCLE_NOT_DONE', { slot, what: 'the recycle', why: outcome.why ?? 'its worker crashed first' })
-    }
-    throw new RecycleError('RECYCLE_NOT_READY', { slot, why: outcome.why })
+    return this.orders.recycle(slot)
   }
 
-  /**
-   * Replaces every worker that was spawned before this call, a few at a time. A reload during a reload joins it: each
-   * worker is replaced until it is newer than the last call.
-   *
-   * @throws {RecycleError} RECYCLE_ROLLOUT_STOPPED after three replacements in a row that did not become ready
-   */
+  /** @see Orders.reload */
   async reload () {
-    this.#assertRunning()
-    const isStale = this.#fleet.all().some(handle => handle.generation === this.#rollout.generation)
-    const generation = this.#rollout.begin(isStale)
-    this.#record('fleet.reload', { generation })
-    await this.#look({ wishesAlone: true })
-    const isOld = (/** @type {Handle | null} */ handle) => handle !== null && handle.generation < generation
-    await this.#until(() => this.#rollout.wasStopped(generation) || (!this.#fleet.all().some(isOld) &&
-      this.#fleet.staying().every(slot => slot.incumbent?.isServing && !isOld(slot.recycling))))
-    if (this.#rollout.wasStopped(generation)) throw new RecycleError('RECYCLE_ROLLOUT_STOPPED', { failures: Rollout.PATIENCE })
-    this.#rollout.finish(generation)
+    return this.orders.reload()
   }
 
-  /** Resolves when the fleet has `workers` workers. @param {number} workers 1 to 1024 */
+  /** @see Orders.scale @param {number} workers 1 to 1024 */
   async scale (workers) {
-    if (!(Number.isInteger(workers) && workers >= 1 && workers <= 1024)) {
-      throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'workers', given: workers, accepts: 'a whole number from 1 to 1024' })
-    }
-    this.#assertRunning()
-    const slots = this.#fleet.staying()
-    this.#record('fleet.scale', { from: slots.length, to: workers })
-    for (let i = slots.length; i < workers; i++) this.crew.boot(this.#fleet.open())
-    for (const slot of slots.slice(workers)) this.recycler.dissolve(slot)
-    await this.#until(() => this.#fleet.list().every(slot => !slot.isDissolving && slot.incumbent?.isServing))
+    return this.orders.scale(workers)
   }
 
-  /**
-   * Has a worker collect its garbage out of rotation, so that no request waits for it.
-   *
-   * @param {number} slot
-   * @returns {Promise<Record<string, any>>} the journal's `collected` line
-   * @throws {RecycleError} RECYCLE_NO_SLOT, RECYCLE_NOT_DONE, RECYCLE_STOPPED
-   */
+  /** @see Orders.gc @param {number} slot */
   async gc (slot) {
-    this.#assertSlot(slot)
-    return this.collection.request(slot)
+    return this.orders.gc(slot)
   }
 
-  /**
-   * Writes a heap snapshot of a worker, out of rotation.
-   *
-   * @param {number} slot
-   * @param {{ file?: string, then?: 'recycle' }} [how] `file`: a new one; by default in the working directory, named by slot,
-   *   pid and time. `then`: the worker is replaced afterwards
-   * @returns {Promise<Record<string, any>>} the journal's `heapdump` line; with `then`, its `recycled` beside
-   * @throws {RecycleError} RECYCLE_NO_SLOT, RECYCLE_UNWRITABLE, RECYCLE_NOT_DONE, RECYCLE_STOPPED
-   */
-  async heapdump (slot, { file, then } = {}) {
-    this.#assertSlot(slot)
-    const line = await this.inspection.dumpHeap(slot, file)
-    return then === 'recycle' ? { ...line, recycled: await this.recycle(slot) } : line
+  /** @see Orders.heapdump @param {number} slot @param {{ file?: string, then?: 'recycle' }} [how] */
+  async heapdump (slot, how) {
+    return this.orders.heapdump(slot, how)
   }
 
-  /**
-   * Takes a CPU profile of a worker while it serves.
-   *
-   * @param {number} slot
-   * @param {{ durationMs?: number, file?: string }} [how] 10 s by default; up to 10 minutes
-   * @returns {Promise<Record<string, any>>} the journal's `cpuprofile` line
-   * @throws {RecycleError} RECYCLE_NO_SLOT, RECYCLE_BAD_OPTION, RECYCLE_UNWRITABLE, RECYCLE_NOT_DONE, RECYCLE_STOPPED
-   */
-  async cpuprofile (slot, { durationMs = 10_000, file } = {}) {
-    this.#assertSlot(slot)
-    return this.inspection.profileCpu(slot, durationMs, file)
+  /** @see Orders.cpuprofile @param {number} slot @param {{ durationMs?: number, file?: string }} [how] */
+  async cpuprofile (slot, how) {
+    return this.orders.cpuprofile(slot, how)
   }
 
   /** A stop has begun. */
@@ -290,32 +234,9 @@ class Supervisor extends EventEmitter {
     return line
   }
 
-  /** @param {number} slot */
-  #assertSlot (slot) {
-    this.#assertRunning()
-    this.#slotOf(slot)
-  }
-
-  /** @param {number} slot */
-  #slotOf (slot) {
-    const slots = this.#fleet.staying()
-    const found = slots.find(({ slot: number }) => number === slot)
-    if (found) return found
-    throw new RecycleError('RECYCLE_NO_SLOT', { slot, slots: slots.map(({ slot }) => slot).join(', ') })
-  }
-
   #assertRunning () {
     if (this.#failure) throw this.#failure
     if (this.#stopping) throw new RecycleError('RECYCLE_STOPPED')
-  }
-
-  /** @param {() => boolean} isSo */
-  async #until (isSo) {
-    this.#assertRunning()
-    while (!isSo()) {
-      await new Promise(resolve => this.once('change', resolve))
-      this.#assertRunning()
-    }
   }
 }
 

@@ -55,7 +55,7 @@ t.test('a request that is none says why, with its id where it has one', async t 
 })
 
 t.test('an error of the catalogue comes out as it went in', async t => {
-  const thrown = new RecycleError('RECYCLE_NOT_READY', { slot: 3, why: 'it exited with code 4' })
+  const thrown = new RecycleError('RECYCLE_NOT_READY', { who: 'the replacement of slot 3', slot: 3, why: 'it exited with code 4' })
   const { code, message, details } = readError(JSON.parse(JSON.stringify(writeError(thrown))))
   t.same({ code, message, details }, { code: thrown.code, message: thrown.message, details: thrown.details })
 })

@@ -76,6 +76,30 @@ t.test('a process that cannot be started is a worker that dies early, and the fl
   t.match(supervisor.status().totals, { workers: 2, ready: 2 })
 })
 
+t.test('a fork that fails at once, as without memory, is one that dies early too', async t => {
+  const { port, supervisor, events } = await startFleet(t, 'plain.js', { ...OPTIONS, workers: 2 })
+  const [{ pid }] = supervisor.status().workers
+  t.teardown(() => { delete process.env.TOO_LONG })
+  process.env.TOO_LONG = 'x'.repeat(200_000) // the kernel takes no variable of more than 128 KiB
+  process.kill(pid, 'SIGKILL')
+  t.match(await events.until('worker.crash', { where: line => line.error, count: 2 }), { slot: 0, pid: null, error: /E2BIG/ })
+  await t.rejects(supervisor.recycle(1), { code: 'RECYCLE_NOT_READY', details: { why: /^it could not be started \(spawn E2BIG\)$/ } })
+  t.match(await get(port, '/'), { status: 200 }, 'the other one serves')
+  delete process.env.TOO_LONG
+  await supervisor.ready()
+  t.match(supervisor.status().totals, { workers: 2, ready: 2 })
+})
+
+t.test('scale up of an app that does not start any more says so, and goes on trying', async t => {
+  const set = moodFile(t)
+  const { supervisor } = await startFleet(t, 'by-mood.js', { ...OPTIONS, workers: 1 })
+  set('dies')
+  await t.rejects(supervisor.scale(2), { code: 'RECYCLE_NOT_READY', message: /^the worker of slot 1 did not become ready: 3 have failed in a row; it is tried again$/ })
+  set('well')
+  await supervisor.ready()
+  t.match(supervisor.status().totals, { workers: 2, ready: 2 })
+})
+
 t.test('with --max-surge 0 a recycle whose replacement fails is no success, and a reload of such code stops', async t => {
   const set = moodFile(t)
   const { supervisor, events } = await startFleet(t, 'by-mood.js', { ...OPTIONS, maxSurge: 0, maxUnavailable: 1 })

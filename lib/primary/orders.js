@@ -1,0 +1,173 @@
+'use strict'
+
+/** What a fleet may be told to do. Each order resolves when it has been carried out, and rejects where it cannot be. */
+
+const { RecycleError } = require('../core/errors')
+const { Rollout } = require('./rollout')
+
+/** @typedef {import('./handle').Handle} Handle @typedef {import('./fleet').Slot} Slot */
+
+const PATIENCE = 3 // workers of a slot that fail in a row, before whoever waits for it is told
+
+class Orders {
+  /**
+   * @param {object} rooms
+   * @param {import('./fleet').Fleet} rooms.fleet
+   * @param {Rollout} rooms.rollout
+   * @param {import('./crew').Crew} rooms.crew
+   * @param {import('./recycler').Recycler} rooms.recycler
+   * @param {import('./collection').Collection} rooms.collection
+   * @param {import('./inspection').Inspection} rooms.inspection
+   * @param {(event: string, fields: Record<string, any>) => Record<string, any>} rooms.record
+   * @param {() => Promise<void>} rooms.changed resolves when anything has changed in the fleet, or it has begun to stop
+   * @param {(at: { wishesAlone: boolean }) => Promise<void>} rooms.look judges, and gives the condemned their turn
+   * @param {() => void} rooms.assertRunning throws what ended the fleet, or RECYCLE_STOPPED
+   */
+  constructor ({ fleet, rollout, crew, recycler, collection, inspection, record, changed, look, assertRunning }) {
+    this.fleet = fleet
+    this.rollout = rollout
+    this.crew = crew
+    this.recycler = recycler
+    this.collection = collection
+    this.inspection = inspection
+    this.record = record
+    this.changed = changed
+    this.look = look
+    this.assertRunning = assertRunning
+  }
+
+  /** Resolves when every slot has a worker that is ready. @returns {Promise<void>} @throws {RecycleError} RECYCLE_APP_DIES */
+  async ready () {
+    await this.#until(() => this.fleet.staying().every(slot => slot.incumbent?.isServing))
+  }
+
+  /**
+   * Replaces the worker of a slot; resolves with the journal's `recycled` line when the old one is gone.
+   *
+   * @param {number} slot
+   * @returns {Promise<Record<string, any>>}
+   * @throws {RecycleError} RECYCLE_NO_SLOT, RECYCLE_NOT_READY, RECYCLE_NOT_DONE, RECYCLE_STOPPED
+   */
+  async recycle (slot) {
+    const place = this.#slotOf(slot)
+    const { incumbent } = place
+    if (!incumbent) throw new RecycleError('RECYCLE_NOT_DONE', { slot, what: 'the recycle', why: 'it has no worker at the moment' })
+    /** @type {{ line?: any, why?: string }} */
+    let outcome = {}
+    incumbent.once('recycled', result => { outcome = result })
+    incumbent.wish ??= 'asked'
+    await this.look({ wishesAlone: true })
+    await this.#until(() => outcome.line !== undefined || outcome.why !== undefined || (incumbent.isGone && place.recycling !== incumbent && !place.isDissolving))
+    if (outcome.line) return outcome.line
+    if (outcome.why === undefined || place.isDissolving) {
+      throw new RecycleError('RECYCLE_NOT_DONE', { slot, what: 'the recycle', why: outcome.why ?? 'its worker crashed first' })
+    }
+    throw new RecycleError('RECYCLE_NOT_READY', { who: `the replacement of slot ${slot}`, slot, why: outcome.why })
+  }
+
+  /**
+   * Replaces every worker that was spawned before this call, a few at a time. A reload during a reload joins it: each
+   * worker is replaced until it is newer than the last call.
+   *
+   * @throws {RecycleError} RECYCLE_ROLLOUT_STOPPED after three replacements in a row that did not become ready
+   */
+  async reload () {
+    this.assertRunning()
+    const isStale = this.fleet.all().some(handle => handle.generation === this.rollout.generation)
+    const generation = this.rollout.begin(isStale)
+    this.record('fleet.reload', { generation })
+    await this.look({ wishesAlone: true })
+    const isOld = (/** @type {Handle | null} */ handle) => handle !== null && handle.generation < generation
+    await this.#until(() => this.rollout.wasStopped(generation) || (!this.fleet.all().some(isOld) &&
+      this.fleet.staying().every(slot => slot.incumbent?.isServing && !isOld(slot.recycling))))
+    if (this.rollout.wasStopped(generation)) throw new RecycleError('RECYCLE_ROLLOUT_STOPPED', { failures: Rollout.PATIENCE })
+    this.rollout.finish(generation)
+  }
+
+  /**
+   * Resolves when the fleet has `workers` workers.
+   *
+   * @param {number} workers 1 to 1024
+   * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_STOPPED; RECYCLE_NOT_READY where a slot's workers fail, three in
+   *   a row: it stays, and is tried again
+   */
+  async scale (workers) {
+    if (!(Number.isInteger(workers) && workers >= 1 && workers <= 1024)) {
+      throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'workers', given: workers, accepts: 'a whole number from 1 to 1024' })
+    }
+    this.assertRunning()
+    const slots = this.fleet.staying()
+    this.record('fleet.scale', { from: slots.length, to: workers })
+    for (let i = slots.length; i < workers; i++) this.crew.boot(this.fleet.open())
+    for (const slot of slots.slice(workers)) this.recycler.dissolve(slot)
+    const failing = () => this.fleet.staying().find(({ incumbent, failures }) => !incumbent?.isServing && failures >= PATIENCE)
+    await this.#until(() => failing() !== undefined || this.fleet.list().every(slot => !slot.isDissolving && slot.incumbent?.isServing))
+    const { slot, failures } = failing() ?? {}
+    if (slot !== undefined) throw new RecycleError('RECYCLE_NOT_READY', { who: `the worker of slot ${slot}`, slot, why: `${failures} have failed in a row` })
+  }
+
+  /**
+   * Has a worker collect its garbage out of rotation, so that no request waits for it.
+   *
+   * @param {number} slot
+   * @returns {Promise<Record<string, any>>} the journal's `collected` line
+   * @throws {RecycleError} RECYCLE_NO_SLOT, RECYCLE_NOT_DONE, RECYCLE_STOPPED
+   */
+  async gc (slot) {
+    this.#assertSlot(slot)
+    return this.collection.request(slot)
+  }
+
+  /**
+   * Writes a heap snapshot of a worker, out of rotation.
+   *
+   * @param {number} slot
+   * @param {{ file?: string, then?: 'recycle' }} [how] `file`: a new one; by default in the working directory, named by slot,
+   *   pid and time. `then`: the worker is replaced afterwards
+   * @returns {Promise<Record<string, any>>} the journal's `heapdump` line; with `then`, its `recycled` beside
+   * @throws {RecycleError} RECYCLE_NO_SLOT, RECYCLE_UNWRITABLE, RECYCLE_NOT_DONE, RECYCLE_STOPPED
+   */
+  async heapdump (slot, { file, then } = {}) {
+    this.#assertSlot(slot)
+    const line = await this.inspection.dumpHeap(slot, file)
+    return then === 'recycle' ? { ...line, recycled: await this.recycle(slot) } : line
+  }
+
+  /**
+   * Takes a CPU profile of a worker while it serves.
+   *
+   * @param {number} slot
+   * @param {{ durationMs?: number, file?: string }} [how] 10 s by default; up to 10 minutes
+   * @returns {Promise<Record<string, any>>} the journal's `cpuprofile` line
+   * @throws {RecycleError} RECYCLE_NO_SLOT, RECYCLE_BAD_OPTION, RECYCLE_UNWRITABLE, RECYCLE_NOT_DONE, RECYCLE_STOPPED
+   */
+  async cpuprofile (slot, { durationMs = 10_000, file } = {}) {
+    this.#assertSlot(slot)
+    return this.inspection.profileCpu(slot, durationMs, file)
+  }
+
+  /** @param {number} slot */
+  #assertSlot (slot) {
+    this.assertRunning()
+    this.#slotOf(slot)
+  }
+
+  /** @param {number} slot @returns {Slot} */
+  #slotOf (slot) {
+    const slots = this.fleet.staying()
+    const found = slots.find(({ slot: number }) => number === slot)
+    if (found) return found
+    throw new RecycleError('RECYCLE_NO_SLOT', { slot, slots: slots.map(({ slot }) => slot).join(', ') })
+  }
+
+  /** @param {() => boolean} isSo */
+  async #until (isSo) {
+    this.assertRunning()
+    while (!isSo()) {
+      await this.changed()
+      this.assertRunning()
+    }
+  }
+}
+
+module.exports = { Orders }
