@@ -24,7 +24,8 @@ const STALLED_MS = 3000
  * @typedef {object} Order
  * @property {string} reason
  * @property {number} deadlineMs from now
- * @property {number | null} lingerMs idle connections are closed after this, without waiting for the deadline; null: not
+ * @property {number | null} lingerMs connections that have been idle for so long are closed, without waiting for the
+ *   deadline; null: not
  * @property {boolean} handoff
  */
 
@@ -32,7 +33,8 @@ class Drain {
   /** @type {Order | null} */
   order = null
   account = openAccount(0, 0)
-  #isPastLinger = false
+  /** Idle connections are closed when they have been so for this long, ms; null: not yet at all. @type {number | null} */
+  #closeAfterMs = null
   /** Since when every offer has come back. @type {number | null} */
   #stalledAt = null
   /** @type {NodeJS.Timeout[]} */
@@ -68,7 +70,7 @@ class Drain {
     this.mover.quota = this.order.handoff ? Infinity : 0
     for (const timer of this.#deadlines) clearTimeout(timer)
     this.#deadlines = [setTimeout(() => setImmediate(() => this.#cut()), order.deadlineMs)]
-    if (order.lingerMs !== null) this.#deadlines.push(setTimeout(() => this.#pastLinger(), order.lingerMs))
+    if (order.lingerMs !== null) this.#deadlines.push(setTimeout(() => this.#pastLinger(order.lingerMs), order.lingerMs))
     if (isFirst) this.#open()
     this.farewell.announce()
     if (isFirst) process.emit(/** @type {any} */ ('recycle:drain'), /** @type {any} */ ({ reason: order.reason, deadlineMs: order.deadlineMs }))
@@ -138,7 +140,7 @@ class Drain {
   }
 
   #onLook () {
-    if (this.#isPastLinger) setImmediate(() => this.#closeIdle())
+    if (this.#closeAfterMs !== null) setImmediate(() => this.#closeIdle())
     this.farewell.step()
     this.#checkDone()
   }
@@ -150,24 +152,33 @@ class Drain {
     this.#checkDone()
   }
 
-  #pastLinger () {
-    this.#isPastLinger = true
+  /** @param {number | null} lingerMs */
+  #pastLinger (lingerMs) {
+    this.#closeAfterMs = lingerMs
     this.mover.look()
   }
 
-  /** To be called after a poll for I/O: what a busy machine has let lie in the kernel is read first, and is no idleness. */
+  /**
+   * To be called after a poll for I/O: what a busy machine has let lie in the kernel is read first, and is no idleness. A
+   * response may have begun before the drain, without a word of closing, and have ended just now: its client has its own
+   * time to come back.
+   */
   #closeIdle () {
-    this.lobby.close()
-    const gates = new Set([...this.traffic.connections].map(connection => connection.gate)) // also of servers that the app has closed
-    for (const gate of gates) for (const connection of this.traffic.idle(gate)) connection.close('closedIdle')
-    for (const connection of this.traffic.connections) {
-      if (connection.secure && connection.session && connection.isQuiet) connection.close('closedIdle')
+    const idleMs = this.#closeAfterMs ?? 0
+    const latest = performance.now() - idleMs
+    this.lobby.close(idleMs)
+    const { connections } = this.traffic
+    const gates = new Set([...connections].map(connection => connection.gate)) // also of servers that the app has closed
+    const idle = [...gates].flatMap(gate => this.traffic.idle(gate))
+    const quiet = [...connections].filter(({ secure, session, isQuiet }) => secure && session && isQuiet)
+    for (const connection of [...idle, ...quiet]) {
+      if ((connection.idleSince ?? connection.since) <= latest) connection.close('closedIdle')
     }
   }
 
   /** The time is up. */
   #cut () {
-    this.#isPastLinger = true
+    this.#closeAfterMs = 0
     this.#closeIdle()
     for (const connection of this.traffic.connections) {
       if (connection.socket.destroyed) continue // by closeIdle(): it leaves the roll in a later tick

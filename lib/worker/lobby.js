@@ -23,13 +23,14 @@ const { detachHandle } = require('../core/internals')
  * @typedef {object} Guest
  * @property {any} handle
  * @property {import('./gate').Gate} gate
+ * @property {number} since ms, performance.now(), when it came
  * @property {number | null} until ms, performance.now(), when it is to be closed; null: never
  * @property {boolean} isPinned it came back from an offer, and stays
  * @property {boolean} isIdle it has been listened to: what had come while it was on its way would have been read
  * @property {net.Socket | null} socket reads its first bytes; null while it is held
  */
 
-/** Emits `gone` with a guest and its fate, `admitted` with a guest. */
+/** Emits `gone` with a guest and its fate. */
 class Lobby extends EventEmitter {
   /** @type {Set<Guest>} */
   guests = new Set()
@@ -99,10 +100,11 @@ class Lobby extends EventEmitter {
     this.#held.clear()
   }
 
-  /** Closes who is idle; of one server, where it is given. @param {import('./gate').Gate} [gate] */
-  close (gate) {
+  /** Closes who has been idle here for so long; of one server, where it is given. @param {number} idleMs @param {import('./gate').Gate} [gate] */
+  close (idleMs, gate) {
+    const latest = performance.now() - idleMs
     for (const guest of this.guests) {
-      if (guest.socket && guest.isIdle && (!gate || guest.gate === gate)) guest.socket.destroy()
+      if (guest.socket && guest.isIdle && guest.since <= latest && (!gate || guest.gate === gate)) guest.socket.destroy()
     }
   }
 
@@ -121,8 +123,9 @@ class Lobby extends EventEmitter {
 
   /** @param {any} handle @param {import('./gate').Gate} gate @param {number | null} leftMs @param {boolean} isPinned */
   #welcome (handle, gate, leftMs, isPinned) {
-    const until = leftMs === null ? null : performance.now() + leftMs
-    const guest = /** @type {Guest} */ ({ handle, gate, until, isPinned, isIdle: false, socket: null })
+    const since = performance.now()
+    const until = leftMs === null ? null : since + leftMs
+    const guest = /** @type {Guest} */ ({ handle, gate, since, until, isPinned, isIdle: false, socket: null })
     const server = /** @type {any} */ (gate.server)
     this.guests.add(guest)
     server._connections++
@@ -147,7 +150,6 @@ class Lobby extends EventEmitter {
     const rest = socket.read()
     const handle = this.release(guest)
     guest.gate.admit(handle, { bytes: rest ? Buffer.concat([chunk, rest]) : chunk, isPinned: guest.isPinned })
-    this.emit('admitted', guest)
   }
 
   /** @param {Guest} guest @param {import('./connection').Fate} fate */

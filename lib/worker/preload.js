@@ -46,7 +46,7 @@ function enter (settings) {
   const gates = installGates(link, gate => {
     traffic.watch(gate)
     admission.welcome(gate)
-    gate.onClose = () => lobby.close(gate) // as Node does with those that are idle
+    gate.onClose = () => lobby.close(0, gate) // as Node does with those that are idle
     gate.server.once('listening', flushCompileCache)
   })
   const admission = new Admission(link, gates, /** @returns {number} */ () => traffic.connections.size + lobby.guests.size, post)

@@ -51,8 +51,8 @@ class Traffic extends EventEmitter {
   }
 
   /**
-   * The HTTP/1 connections, plain or by TLS, on which nothing is under way in either direction, exactly: no half-received head, no
-   * response still to be flushed, nothing in flight; and those on which nothing was ever received.
+   * The HTTP/1 connections, plain or by TLS, on which nothing is under way in either direction, exactly: no half-received
+   * head, no response still to be flushed, nothing in flight; and those on which nothing was ever received.
    *
    * @param {import('./gate').Gate} gate
    * @returns {Connection[]}

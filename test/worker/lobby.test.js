@@ -1,6 +1,6 @@
 'use strict'
 
-const { once } = require('node:events')
+const { EventEmitter, once } = require('node:events')
 const net = require('node:net')
 const { setImmediate } = require('node:timers/promises')
 const t = require('tap')
@@ -18,11 +18,15 @@ async function scene (t) {
   const link = { on: (/** @type {any} */ handlers) => Object.assign(receive, handlers), send: (/** @type {string} */ type, /** @type {any} */ fields) => sent.push({ type, ...fields }) }
   /** @type {any[]} */
   const admitted = []
+  const gates = new EventEmitter()
   const gate = {
     key: KEY,
     isMovable: true,
     server: { _connections: 0, maxConnections: 0, _emitCloseIfDrained () {} },
-    admit: (/** @type {any} */ handle, /** @type {any} */ arriving) => admitted.push({ handle, ...arriving })
+    admit (/** @type {any} */ handle, /** @type {any} */ arriving) {
+      admitted.push({ handle, ...arriving })
+      gates.emit('admitted')
+    }
   }
   const admission = { isAtCeiling: false }
   const lobby = new Lobby(/** @type {any} */ (link), new Set([(gate)]), /** @type {any} */ (admission))
@@ -43,11 +47,11 @@ async function scene (t) {
     const [socket] = await once(listener, 'connection')
     return { client, handle: detachHandle(socket) }
   }
-  return { receive, sent, admitted, gate, admission, lobby, connect }
+  return { receive, sent, admitted, gates, gate, admission, lobby, connect }
 }
 
 t.test('an adopted connection is held: it counts, and nothing is read before keep', async t => {
-  const { receive, sent, admitted, gate, lobby, connect } = await scene(t)
+  const { receive, sent, admitted, gates, gate, lobby, connect } = await scene(t)
   const { client, handle } = await connect()
   receive.adopt({ id: 1, key: KEY, leftMs: null }, handle)
   t.same(sent, [{ type: 'adopted', id: 1 }])
@@ -59,7 +63,7 @@ t.test('an adopted connection is held: it counts, and nothing is read before kee
   t.same(admitted, [])
 
   receive.keep({ id: 1 })
-  await once(lobby, 'admitted')
+  await once(gates, 'admitted')
   t.equal(String(admitted[0].bytes), 'GET / HTTP/1.1\r\n', 'its first bytes go with it')
   t.equal(admitted[0].handle, handle)
   t.equal(admitted[0].isPinned, false)
@@ -173,23 +177,23 @@ t.test('who waits can move on, alive and unread', async t => {
 })
 
 t.test('an offer that came back waits here, and stays', async t => {
-  const { admitted, gate, lobby, connect } = await scene(t)
+  const { admitted, gates, gate, lobby, connect } = await scene(t)
   const { client, handle } = await connect()
   lobby.takeBack(handle, /** @type {any} */ (gate), 60_000)
   t.same(lobby.movable, [])
   client.write('hello')
-  await once(lobby, 'admitted')
+  await once(gates, 'admitted')
   t.match(admitted, [{ isPinned: true }])
   t.equal(String(admitted[0].bytes), 'hello')
 })
 
 t.test('when the primary is gone, what is held is ours', async t => {
-  const { receive, admitted, lobby, connect } = await scene(t)
+  const { receive, admitted, gates, lobby, connect } = await scene(t)
   const { client, handle } = await connect()
   receive.adopt({ id: 1, key: KEY, leftMs: null }, handle)
   lobby.keepAll()
   client.write('hello')
-  await once(lobby, 'admitted')
+  await once(gates, 'admitted')
   t.equal(admitted.length, 1)
 })
 
@@ -202,8 +206,10 @@ t.test('closing the lobby leaves who has not been listened to yet: a request may
   while (!idle.isIdle) await setImmediate()
   receive.adopt({ id: 2, key: KEY, leftMs: null }, b.handle)
   receive.keep({ id: 2 })
+  lobby.close(60_000)
+  t.notOk(idle.socket?.destroyed, 'it has not been idle for a minute')
   const gone = once(lobby, 'gone')
-  lobby.close()
+  lobby.close(0)
   const [guest, fate] = await gone
   t.equal(guest.handle, a.handle)
   t.equal(fate, 'closedIdle')
