@@ -27,7 +27,7 @@ function enter (settings) {
   const { Link } = require('./link')
   const { raiseShield } = require('./shield')
   const { Traffic } = require('./traffic')
-  const { installGates } = require('./gate')
+  const { installGates } = require('./gates')
   const { Lobby } = require('./lobby')
   const { Handoff } = require('./handoff')
   const { Admission } = require('./admission')

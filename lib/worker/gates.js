@@ -1,0 +1,91 @@
+'use strict'
+
+/** Puts a gate (gate.js) between the primary's listening sockets and each of the app's servers, where cluster puts its own. */
+
+const cluster = require('node:cluster')
+const net = require('node:net')
+const path = require('node:path')
+const { Gate } = require('./gate')
+
+/**
+ * Every server of this worker has a gate, from now on.
+ *
+ * @param {import('./link').Link} link
+ * @param {(gate: Gate) => void} onGate a server of the app's is about to listen
+ * @returns {Set<Gate>} the gates, in the order of their servers' `listen()`
+ */
+function installGates (link, onGate) {
+  /** @type {Set<Gate>} */
+  const gates = new Set()
+  /** @type {Set<string>} */
+  const keys = new Set()
+  /** @type {Map<number, (reply: any, handle: any) => void>} */
+  const waiting = new Map()
+  let lastId = 0
+  const cluster_ = /** @type {any} */ (cluster)
+  const getServer = cluster_._getServer
+
+  /** @param {Record<string, any>} request @param {(reply: any, handle: any) => void} done */
+  const ask = (request, done) => {
+    const id = ++lastId
+    waiting.set(id, done)
+    link.expect(1)
+    link.send('listen', { id, ...request })
+  }
+  link.on({
+    listener (reply, handle) {
+      waiting.get(reply.id)?.(reply, handle)
+      waiting.delete(reply.id)
+      link.expect(-1)
+    }
+  })
+
+  cluster_._getServer = function (/** @type {any} */ server, /** @type {any} */ query, /** @type {any} */ done) {
+    if (!(server instanceof net.Server)) return getServer.call(cluster, server, query, done) // UDP is cluster's
+    const tls = /** @type {{ _getServerData?: () => unknown, _setServerData?: (data: unknown) => void }} */ (/** @type {unknown} */ (server))
+    const { address, port, addressType, fd, flags } = query
+    const where = port < 0 && typeof address === 'string' && !address.startsWith('\0') ? path.resolve(address) : address // \0: abstract, no file
+    const key = takeKey(keys, [where, port, addressType, fd].join(':'))
+    const request = { key, query: { address: where, port, addressType, fd, flags }, data: tls._getServerData?.() }
+    ask(request, ({ errno, data }, handle) => {
+      if (errno) {
+        keys.delete(key)
+        return done(errno, null)
+      }
+      if (data !== undefined) tls._setServerData?.(data)
+      const gate = new Gate(server, key, handle, {
+        reopen: take => ask(request, (_, again) => take(again ?? null)),
+        close () {
+          gates.delete(gate)
+          keys.delete(key)
+          link.send('unlisten', { key })
+        }
+      })
+      gates.add(gate)
+      server.once('listening', () => { // who only tries whether the port is free closes at once, or just behind us
+        if (gate.isClosed) return
+        const missing = gate.selfTest()
+        setImmediate(() => { if (!gate.isClosed) link.send('listening', { key, missing }) })
+      })
+      onGate(gate)
+      done(0, gate.facade)
+    })
+  }
+  return gates
+}
+
+/**
+ * Two servers on the same address (port 0, say) are told apart by an ordinal, the lowest that is free.
+ *
+ * @param {Set<string>} keys
+ * @param {string} address
+ */
+function takeKey (keys, address) {
+  let ordinal = 0
+  while (keys.has(`${address}#${ordinal}`)) ordinal++
+  const key = `${address}#${ordinal}`
+  keys.add(key)
+  return key
+}
+
+module.exports = { installGates }
