@@ -7,13 +7,12 @@
  *     npm run bench:boot -- [--rounds 5] [--recycles 5] [--quick]
  */
 
-const fs = require('node:fs')
 const http = require('node:http')
 const module_ = require('node:module')
-const os = require('node:os')
 const path = require('node:path')
 const { once } = require('node:events')
 const { setTimeout } = require('node:timers/promises')
+const { temporaryFolder } = require('./support/folder')
 const { openBench } = require('./support/rounds')
 const { freePort } = require('./support/server')
 const { median } = require('./support/statistics')
@@ -56,7 +55,7 @@ bench.run({
 
 /** @param {string} app @param {Record<string, any>} options */
 async function measure (app, options) {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'recycle-boot-'))
+  const folder = temporaryFolder()
   process.env.XDG_CACHE_HOME = folder // each begins without a cache
   const port = await freePort()
   process.env.PORT = String(port)
@@ -79,7 +78,6 @@ async function measure (app, options) {
   } finally {
     await clients.stop()
     await fleet.stop({ now: true })
-    fs.rmSync(folder, { recursive: true, force: true })
   }
   return {
     firstByteMs: median(runs.map(run => run.firstByteMs)),

@@ -20,6 +20,7 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { autocannon } = require('./support/autocannon')
+const { temporaryFolder } = require('./support/folder')
 const { readTraces, reasonsOf } = require('./support/gc-log')
 const { APPS, PROFILES, optionsOf } = require('./support/gc-profiles')
 const { load } = require('./support/load')
@@ -105,25 +106,21 @@ function plotOf (workers, i, kind) {
 
 /** @param {{ app: string, workers: number, connections: number, profile: string, rate: number | null }} how */
 async function measure ({ app, workers, connections, profile, rate }) {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'bench-gc-'))
+  const folder = temporaryFolder()
   const journal = path.join(folder, 'journal.ndjson')
   const traces = path.join(folder, 'gc')
   fs.mkdirSync(traces)
-  try {
-    const options = optionsOf(profile, app)
-    const server = await startFleet({ ...options, app, workers, journal, nodeOption: [...TRACE, ...options.nodeOption] }, traces)
-    const how = { port: server.port, connections, rate, seconds: PATIENCE_S }
-    await load({ ...how, seconds: warm }) // code that runs cold would be most of what is measured
-    const from = Date.now()
-    const usage = new Usage(server.pid)
-    const figures = await (generator === 'autocannon' && rate === null ? autocannon : load)({ ...how, requests })
-    const used = usage.stop()
-    const window = { from, to: Date.now() }
-    await server.stop()
-    return { flags: options.nodeOption.join(' ') || undefined, ...figures, rate, ...perRequest(used, figures.requests), ...readTraces(traces, window), ...recyclesIn(journal, window) }
-  } finally {
-    fs.rmSync(folder, { recursive: true, force: true })
-  }
+  const options = optionsOf(profile, app)
+  const server = await startFleet({ ...options, app, workers, journal, nodeOption: [...TRACE, ...options.nodeOption] }, traces)
+  const how = { port: server.port, connections, rate, seconds: PATIENCE_S }
+  await load({ ...how, seconds: warm }) // code that runs cold would be most of what is measured
+  const from = Date.now()
+  const usage = new Usage(server.pid)
+  const figures = await (generator === 'autocannon' && rate === null ? autocannon : load)({ ...how, requests })
+  const used = usage.stop()
+  const window = { from, to: Date.now() }
+  await server.stop()
+  return { flags: options.nodeOption.join(' ') || undefined, ...figures, rate, ...perRequest(used, figures.requests), ...readTraces(traces, window), ...recyclesIn(journal, window) }
 }
 
 /** @param {Record<string, any>} options @param {string} traces */

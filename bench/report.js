@@ -11,6 +11,7 @@ const { fork } = require('node:child_process')
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
+const { temporaryFolder } = require('./support/folder')
 const { parseSize, formatSize } = require('../lib/core/units')
 const { readReport } = require('../lib/report')
 
@@ -24,18 +25,14 @@ else main(process.argv[2] ?? '64MiB')
 async function main (text) {
   const size = parseSize(text)
   if (!size) throw new Error(`${text} is no size`)
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'recycle-bench-'))
-  try {
-    const file = path.join(folder, 'journal.ndjson')
-    const lines = write(file, size)
-    const { seconds, peakBytes, verdict } = await read(file)
-    const { size: bytes } = fs.statSync(file)
-    console.log(`Node ${process.version}, ${os.cpus()[0]?.model ?? os.arch()}`)
-    console.log(`${formatSize(bytes)}, ${lines.toLocaleString('en-US')} lines: ${verdict}`)
-    console.log(`${(bytes / 1e6 / seconds).toFixed(0)} MB/s, ${Math.round(lines / seconds).toLocaleString('en-US')} lines/s, peak RSS ${formatSize(peakBytes)}`)
-  } finally {
-    fs.rmSync(folder, { recursive: true })
-  }
+  const folder = temporaryFolder()
+  const file = path.join(folder, 'journal.ndjson')
+  const lines = write(file, size)
+  const { seconds, peakBytes, verdict } = await read(file)
+  const { size: bytes } = fs.statSync(file)
+  console.log(`Node ${process.version}, ${os.cpus()[0]?.model ?? os.arch()}`)
+  console.log(`${formatSize(bytes)}, ${lines.toLocaleString('en-US')} lines: ${verdict}`)
+  console.log(`${(bytes / 1e6 / seconds).toFixed(0)} MB/s, ${Math.round(lines / seconds).toLocaleString('en-US')} lines/s, peak RSS ${formatSize(peakBytes)}`)
 }
 
 /** @param {string} file @returns {Promise<{ seconds: number, peakBytes: number, verdict: string }>} */

@@ -6,8 +6,7 @@
  */
 
 const fs = require('node:fs')
-const os = require('node:os')
-const path = require('node:path')
+const { temporaryFolder } = require('./folder')
 const { rssOf } = require('./usage')
 
 const LOOK_EVERY_MS = 50
@@ -23,7 +22,7 @@ class Roster {
   #timer
 
   constructor () {
-    this.folder = fs.mkdtempSync(path.join(os.tmpdir(), 'bench-roster-'))
+    this.folder = temporaryFolder()
     this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS)
   }
 
@@ -80,7 +79,6 @@ class Roster {
     clearInterval(this.#timer)
     this.#look()
     for (const { pid } of this.alive) kill(pid)
-    fs.rmSync(this.folder, { recursive: true, force: true })
   }
 }
 

@@ -45,7 +45,7 @@ async function main (argv) {
 
 /** @param {string} text commander's @returns {string} */
 function oneSentence (text) {
-  const said = text.trim().replace(/^error: /, '').replace(/\n\(?/g, '; ').replace(/\)$/, '')
+  const said = text.trim().replace(/^error: /, '').replace(/\n\(?/g, '; ').replace(/[).]$/, '')
   return `recycle: ${said}; see recycle --help\n`
 }
 

@@ -1,6 +1,7 @@
 'use strict'
 
 const { Option } = require('commander')
+const { RecycleError } = require('../core/errors')
 const { OPTIONS } = require('../core/options')
 const { addConfig, loadConfig, pickApp, resolveAll } = require('./config')
 
@@ -47,7 +48,7 @@ async function run (app, args, given, command) {
   const { obeySignals } = require('../primary/signals')
   const { operate } = require('../operate')
   const toRun = pickApp(app, args, config)
-  const supervisor = assemble(toRun.app, toRun.args, options)
+  const supervisor = orNoSuchCommand(toRun.app, () => assemble(toRun.app, toRun.args, options))
   const stopped = new Promise(resolve => supervisor.once('stopped', resolve))
   const operations = await operate(supervisor, options)
   obeySignals(supervisor) // before it takes its time to fork
@@ -56,6 +57,25 @@ async function run (app, args, given, command) {
   await operations.close()
   if (failure) throw failure
   process.exit(0)
+}
+
+/**
+ * `recycle relaod` is asked for an app of that name.
+ *
+ * @template T
+ * @param {string} app
+ * @param {() => T} assemble
+ * @returns {T}
+ */
+function orNoSuchCommand (app, assemble) {
+  try {
+    return assemble()
+  } catch (error) {
+    if (error instanceof RecycleError && error.code === 'RECYCLE_NO_APP' && /^\w+$/.test(app)) {
+      throw new RecycleError(error.code, { ...error.details, why: `${error.details.why}, and no such command; see recycle --help` })
+    }
+    throw error
+  }
 }
 
 /** Commander gives a `--no-…` flag a default of its own. @param {Record<string, any>} given @returns {Record<string, any>} what was given indeed */

@@ -39,6 +39,7 @@ function assemble (app, args, options) {
  * @throws {RecycleError} RECYCLE_NO_APP
  */
 function findApp (app) {
+  if (app === '') throw new RecycleError('RECYCLE_NO_APP', { app: '""', why: 'it has no name' })
   try {
     const file = require.resolve(path.resolve(app))
     fs.accessSync(file, fs.constants.R_OK)

@@ -16,6 +16,18 @@ t.test('an app that is not there is said in one sentence, with exit code 1', asy
   t.equal(stderr, 'recycle: the app no-such-app.js cannot be started: there is no such file\n')
 })
 
+t.test('a word that is no file may have been meant as a command', async t => {
+  const { code, stderr } = await recycle(['relaod'])
+  t.equal(code, 1)
+  t.equal(stderr, 'recycle: the app relaod cannot be started: there is no such file, and no such command; see recycle --help\n')
+})
+
+t.test('an app without a name is none', async t => {
+  const { code, stderr } = await recycle([''])
+  t.equal(code, 1)
+  t.equal(stderr, 'recycle: the app "" cannot be started: it has no name\n')
+})
+
 t.test('a folder is said in one sentence, with exit code 1', async t => {
   const dir = t.testdir({ 'server.js': '' })
   const { code, stderr } = await recycle([dir])

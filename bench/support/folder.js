@@ -1,0 +1,18 @@
+'use strict'
+
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+
+/** @type {string[]} */
+const folders = []
+
+/** @returns {string} a new folder, gone with this process however that ends */
+function temporaryFolder () {
+  if (folders.length === 0) process.once('exit', () => folders.forEach(folder => fs.rmSync(folder, { recursive: true, force: true })))
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'recycle-bench-'))
+  folders.push(folder)
+  return folder
+}
+
+module.exports = { temporaryFolder }
