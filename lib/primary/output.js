@@ -1,7 +1,5 @@
 'use strict'
 
-const readline = require('node:readline')
-
 /**
  * Puts the slot before each line of a worker's stdout and stderr.
  *
@@ -9,6 +7,7 @@ const readline = require('node:readline')
  * @param {() => number | string} slot
  */
 function prefixLines (child, slot) {
+  const readline = require('node:readline') // loaded for those who ask for prefixes
   for (const [from, to] of /** @type {const} */ ([[child.stdout, process.stdout], [child.stderr, process.stderr]])) {
     if (!from) continue
     readline.createInterface({ input: from, crlfDelay: Infinity }).on('line', line => to.write(`[${slot()}] ${line}\n`))
