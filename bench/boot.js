@@ -16,7 +16,7 @@ const { temporaryFolder } = require('./support/folder')
 const { openBench } = require('./support/rounds')
 const { freePort } = require('./support/server')
 const { median } = require('./support/statistics')
-const { supervise } = require('..')
+const { supervise } = require('../lib')
 
 const CLIENTS = 2
 const PAUSE_MS = 1

@@ -49,7 +49,7 @@ async function measure (file) {
   const began = process.hrtime.bigint()
   const { report } = await readReport([file])
   const seconds = Number(process.hrtime.bigint() - began) / 1e9
-  process.send({ seconds, peakBytes: process.resourceUsage().maxRSS * 1024, verdict: report.verdict.text }, () => process.disconnect())
+  process.send?.({ seconds, peakBytes: process.resourceUsage().maxRSS * 1024, verdict: report.verdict.text }, () => process.disconnect())
 }
 
 /** @param {string} file @param {number} size bytes @returns {number} lines written */

@@ -6,19 +6,19 @@ const { readReport } = require('../lib/report')
 const [WIDTH, LEFT, STRIP, GAP, TOP, BOTTOM] = [860, 76, 74, 20, 46, 30]
 
 readReport(process.argv.slice(2)).then(({ report, series }) => {
-  const { from, to } = report
+  const { from, to } = /** @type {{ from: number, to: number }} */ (report)
   const slots = series.memory
   const most = Math.max(...slots.flatMap(({ points }) => points.flatMap(({ bytes, budget }) => [bytes, budget ?? 0]))) * 1.08
   const height = TOP + slots.length * (STRIP + GAP) + BOTTOM
-  const x = t => (LEFT + (t - from) / (to - from) * (WIDTH - LEFT - 14)).toFixed(1)
+  const x = (/** @type {number} */ t) => (LEFT + (t - from) / (to - from) * (WIDTH - LEFT - 14)).toFixed(1)
   const strips = slots.map(({ slot, points }, i) => {
     const bottom = TOP + i * (STRIP + GAP) + STRIP
-    const y = bytes => (bottom - bytes / most * STRIP).toFixed(1)
+    const y = (/** @type {number} */ bytes) => (bottom - bytes / most * STRIP).toFixed(1)
     const line = points.map(({ t, bytes }) => `${x(t)},${y(bytes)}`).join(' ')
     const budget = points.map(({ t, budget }, j) => `${j ? `H${x(t)}V` : `M${x(t)},`}${y(budget ?? 0)}`).join('')
     const marks = report.recycleEvents.filter(event => event.slot === slot && event.kind === 'recycle').map(({ drainAt }) => `<path class="mark" d="M${x(drainAt)},${bottom - STRIP - 6}l4,4l-4,4l-4,-4z"/>`).join('')
     return `<text class="name" x="14" y="${bottom - STRIP / 2 + 4}">slot ${slot}</text>` +
-      `<polygon class="fill" points="${x(points[0].t)},${bottom} ${line} ${x(points.at(-1).t)},${bottom}"/><polyline class="rss" points="${line}"/>` +
+      `<polygon class="fill" points="${x(points[0].t)},${bottom} ${line} ${x(points[points.length - 1].t)},${bottom}"/><polyline class="rss" points="${line}"/>` +
       `<path class="budget" d="${budget}"/>${marks}`
   })
   const seconds = Math.floor((to - from) / 1000)

@@ -22,8 +22,8 @@ async function make ({ port, connections, requests, path = '/' }) {
   const latencies = []
   const began = performance.now()
   let last = began
-  const instance = require('autocannon')({ url: `http://127.0.0.1:${port}${path}`, connections, amount: requests })
-  instance.on('response', (_, status, __, ms) => {
+  const instance = /** @type {any} */ (require('autocannon'))({ url: `http://127.0.0.1:${port}${path}`, connections, amount: requests })
+  instance.on('response', (/** @type {unknown} */ _, /** @type {number} */ status, /** @type {unknown} */ __, /** @type {number} */ ms) => {
     if (status !== 200) return
     latencies.push(ms)
     last = performance.now()

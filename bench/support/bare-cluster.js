@@ -3,7 +3,7 @@
 // Bare cluster: `node bare-cluster.js <rr|none> <workers> <app> [everyMs]`. Says "ready" when every worker listens. With
 // `everyMs` a worker is replaced that often: another is forked, and when it listens the oldest is killed, with whatever
 // it was doing. That is the least that a replacement can cost.
-const cluster = require('node:cluster')
+const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster')))
 const path = require('node:path')
 
 const [, , policy, workers, app, everyMs] = process.argv
@@ -20,10 +20,15 @@ function begin () {
 }
 
 function replace () {
-  cluster.fork().once('listening', () => Object.values(cluster.workers).find(worker => !worker.process.killed).process.kill('SIGKILL'))
+  cluster.fork().once('listening', () => alive().find(worker => !worker.process.killed)?.process.kill('SIGKILL'))
+}
+
+/** @returns {import('node:cluster').Worker[]} oldest first */
+function alive () {
+  return /** @type {any[]} */ (Object.values(cluster.workers ?? {}))
 }
 
 process.on('SIGTERM', () => {
-  for (const worker of Object.values(cluster.workers)) worker.process.kill('SIGKILL')
+  for (const worker of alive()) worker.process.kill('SIGKILL')
   process.exit()
 })

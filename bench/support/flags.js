@@ -37,7 +37,7 @@ function readFlags (flags, quick, argv) {
 
 /** @param {string[]} argv @param {Record<string, any>} defaults @returns {Record<string, any>} */
 function parsed (argv, defaults) {
-  const options = Object.fromEntries(Object.entries(defaults).map(([name, value]) => [name, { type: /** @type {const} */ (typeof value === 'boolean' ? 'boolean' : 'string') }]))
+  const options = Object.fromEntries(Object.entries(defaults).map(([name, value]) => [name, { type: /** @type {'boolean' | 'string'} */ (typeof value === 'boolean' ? 'boolean' : 'string') }]))
   try {
     const { values } = parseArgs({ args: argv, options })
     return { ...values }

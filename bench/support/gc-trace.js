@@ -5,7 +5,7 @@
  * first line is the epoch of the times that follow.
  */
 
-const cluster = require('node:cluster')
+const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster')))
 const fs = require('node:fs')
 const path = require('node:path')
 const { isMainThread } = require('node:worker_threads')

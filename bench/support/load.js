@@ -124,7 +124,7 @@ function make ({ port, connections, seconds = Infinity, warmSeconds = 0, request
     #read (chunk) {
       if (!this.isBusy) return this.#drop() // nobody asked
       const all = this.part ? Buffer.concat([this.part, chunk]) : chunk
-      const head = all.latin1Slice(0, Math.min(1024, all.length))
+      const head = all.toString('latin1', 0, 1024)
       const end = head.indexOf('\r\n\r\n')
       if (end === -1) {
         this.part = all

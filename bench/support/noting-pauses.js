@@ -11,7 +11,7 @@ if (how === 'with') {
   setInterval(() => pauses.take(), BEAT_MS)
 }
 const { listen } = net.Server.prototype
-net.Server.prototype.listen = function (...args) {
-  return listen.apply(this, args).once('listening', () => console.log('ready'))
+net.Server.prototype.listen = function (/** @type {any[]} */ ...args) {
+  return listen.apply(this, /** @type {any} */ (args)).once('listening', () => console.log('ready'))
 }
 require(app)

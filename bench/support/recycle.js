@@ -5,7 +5,7 @@
  * after slot. Says "ready".
  */
 
-const { supervise } = require('../..')
+const { supervise } = require('../../lib')
 
 const [, , options, everyMs] = process.argv
 const fleet = supervise({ stopLinger: 0, ...JSON.parse(options) })

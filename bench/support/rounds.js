@@ -112,7 +112,7 @@ class Bench {
       ]
     }
     const until = minutes ? Date.now() + Number(minutes) * 60_000 : Infinity
-    const isWhole = (/** @type {number} */ g, /** @type {number} */ round) => results.groups[g].subjects.every(({ rounds }) => rounds[round])
+    const isWhole = (/** @type {number} */ g, /** @type {number} */ round) => results.groups[g].subjects.every((/** @type {{ rounds: Figures[] }} */ { rounds }) => rounds[round])
     const isMeasured = (/** @type {number} */ g) => Array.from({ length: this.rounds }, (_, round) => isWhole(g, round)).every(Boolean)
     const progress = new Progress(this.rounds * chosen.reduce((sum, { subjects }, g) => sum + (isMeasured(g) ? 0 : Object.keys(subjects).length), 0))
     let isWarm = Boolean(quick)

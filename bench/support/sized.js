@@ -12,6 +12,7 @@ const PAGE_BYTES = 4096
 const BATCH_BYTES = 16 * PAGE_BYTES
 
 const [, , size, where, seconds] = process.argv
+/** @type {unknown[]} */
 const kept = []
 while (process.memoryUsage.rss() < Number(size) * MIB) {
   kept.push(where === 'heap' ? Array.from({ length: MIB / 16 }, () => ({ kept })) : Buffer.alloc(MIB, 1))
