@@ -20,7 +20,7 @@
  * @property {number} moved connections that a sibling took over
  * @property {number} refused offers that no sibling took
  * @property {number} takenBack offers taken back and served here to the end
- * @property {number} replayed always 0 for now
+ * @property {number} replayed requests that a sibling had to answer instead: none, for a connection moves when nothing is under way on it
  * @property {number} closedByClient
  * @property {number} closedAfterResponse by `Connection: close`, whoever asked for it
  * @property {number} closedIdle
