@@ -56,7 +56,7 @@ async function main () {
   const results = await bench.run({
     groups: modes.map(mode => ({
       name: mode === 'close' ? 'a connection per request' : mode,
-      subjects: Object.fromEntries(names.map(name => [name, () => take(mode, name)])),
+      subjects: Object.fromEntries(names.map(name => [name, (/** @type {any} */ { say }) => take(mode, name, say)])),
       beside: names.filter(name => PEERS[name].recycles === false)
     })),
     columns: [
@@ -92,8 +92,8 @@ async function main () {
   }
 }
 
-/** @param {string} mode @param {string} name of the peer */
-async function take (mode, name) {
+/** @param {string} mode @param {string} name of the peer @param {(text: string) => void} say */
+async function take (mode, name, say) {
   const leaksFor = os.freemem() / 2 / (rate * KEPT_BYTES) * 1000 // bare cluster keeps everything
   const { recycles: isRecycling = true } = PEERS[name]
   const isDone = isMillion && isRecycling
@@ -106,7 +106,7 @@ async function take (mode, name) {
     rate,
     connections,
     isDone (so) {
-      if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${mode}, ${name}: ${so.requests} requests, ${so.recycles} recycles, ${so.dropped} dropped`)
+      say(`${so.requests} requests, ${so.recycles} recycles, ${so.dropped} dropped`)
       return isDone(so)
     }
   })

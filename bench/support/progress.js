@@ -8,6 +8,7 @@ const WIDTH = 24
 class Progress {
   #began = Date.now()
   #done = 0
+  #text = ''
 
   /** @param {number} total steps */
   constructor (total) {
@@ -16,11 +17,17 @@ class Progress {
 
   /** @param {string} text what begins */
   step (text) {
+    this.#text = text
+    this.say('')
+  }
+
+  /** @param {string} more about what is under way */
+  say (more) {
     if (!process.stderr.isTTY) return
     const share = this.#done / this.total
     const left = this.#done ? `, ${formatTime((Date.now() - this.#began) / share * (1 - share))} left` : ''
     const bar = '█'.repeat(Math.round(share * WIDTH)).padEnd(WIDTH, '░')
-    process.stderr.write(`\r\x1b[K${`${bar} ${this.#done}/${this.total} ${text}${left}`.slice(0, (process.stderr.columns ?? 80) - 1)}`)
+    process.stderr.write(`\r\x1b[K${`${bar} ${this.#done}/${this.total} ${this.#text}${more && `: ${more}`}${left}`.slice(0, (process.stderr.columns ?? 80) - 1)}`)
   }
 
   done () {

@@ -21,7 +21,7 @@
  *         name: 'keep-alive',                             // a table of its own
  *         subjects: {
  *           bare: async () => ({ rps: 1000, p99: 2 }),    // starts it, warms it up, measures, stops it; resolves with figures
- *           mine: async ({ round, group }) => ({ … })     // any JSON; what the columns name must be numbers
+ *           mine: async ({ round, group, say }) => ({ … }) // any JSON; what the columns name must be numbers
  *         },
  *         beside: ['bare']                                // ratios beside it; of several, beside the one that is better in the first column
  *       }],
@@ -60,9 +60,10 @@ const RESULTS = path.join(__dirname, '..', 'results')
 
 /**
  * @typedef {Record<string, any>} Figures
+ * @typedef {{ round: number, group: string, say: (text: string) => void }} At `say`: how far it is, beside the bar
  * @typedef {object} Group
  * @property {string} name
- * @property {Record<string, (at: { round: number, group: string }) => Promise<Figures>>} subjects
+ * @property {Record<string, (at: At) => Promise<Figures>>} subjects
  * @property {string[]} [beside]
  * @property {(earlier: Figures | undefined) => Promise<void>} [prepare] called once a run, before the group's first round; `earlier`:
  *   figures of a round that a run before has left
@@ -126,9 +127,10 @@ class Bench {
           const name = names[(i + round) % names.length]
           const { rounds } = results.groups[g].subjects[(i + round) % names.length]
           progress.step(`${group.name} / ${name}`)
-          if (!isWarm) await group.subjects[name]({ round: -1, group: group.name })
+          const at = { group: group.name, say: (/** @type {string} */ text) => progress.say(text) }
+          if (!isWarm) await group.subjects[name]({ ...at, round: -1 })
           isWarm = true
-          rounds[round] ??= await group.subjects[name]({ round, group: group.name })
+          rounds[round] ??= await group.subjects[name]({ ...at, round })
           progress.done()
           this.file.save(results)
         }
