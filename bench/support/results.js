@@ -19,15 +19,17 @@ const { summary, within } = require('./statistics')
  * @typedef {object} Group
  * @property {string} name
  * @property {string[]} beside
+ * @property {string} [by] key of the column by which the better of several in `beside` is found; the first
  * @property {{ name: string, rounds: (Record<string, any> | null)[] }[]} subjects
  */
 
 /**
- * Of those that others are compared with, the one that is better in the first column.
+ * Of those that others are compared with, the better one.
  *
  * @param {Group} group @param {Column[]} columns @returns {string | null} null: none was measured
  */
-function besideOf ({ beside, subjects }, [{ key, less }]) {
+function besideOf ({ beside, by, subjects }, columns) {
+  const { key, less } = columns.find(({ key }) => key === by) ?? columns[0]
   const median = (/** @type {string} */ name) => figuresOf(subjects, name, key).median
   const [best] = beside.filter(name => Number.isFinite(median(name))).sort((a, b) => (median(b) - median(a)) * (less ? -1 : 1))
   return best ?? null

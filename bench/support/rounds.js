@@ -23,7 +23,7 @@
  *           bare: async () => ({ rps: 1000, p99: 2 }),    // starts it, warms it up, measures, stops it; resolves with figures
  *           mine: async ({ round, group, say }) => ({ … }) // any JSON; what the columns name must be numbers
  *         },
- *         beside: ['bare']                                // ratios beside it; of several, beside the one that is better in the first column
+ *         beside: ['bare']                                // ratios beside it; of several, beside the one that is better in the first column, or in the one that `by` names
  *       }],
  *       columns: [
  *         { key: 'rps', title: 'requests/s', digits: 0, ratio: true },               // `ratio`: also beside `beside`
@@ -65,6 +65,7 @@ const RESULTS = path.join(__dirname, '..', 'results')
  * @property {string} name
  * @property {Record<string, (at: At) => Promise<Figures>>} subjects
  * @property {string[]} [beside]
+ * @property {string} [by] key of the column by which the better of several in `beside` is found; the first
  * @property {(earlier: Figures | undefined) => Promise<void>} [prepare] called once a run, before the group's first round; `earlier`:
  *   figures of a round that a run before has left
  */
@@ -108,7 +109,7 @@ class Bench {
       goals,
       plots,
       groups: [
-        ...chosen.map(({ name, subjects, beside = [] }) => ({ name, beside, subjects: wholeRounds(name, Object.keys(subjects), kept) })),
+        ...chosen.map(({ name, subjects, beside = [], by }) => ({ name, beside, by, subjects: wholeRounds(name, Object.keys(subjects), kept) })),
         ...kept?.groups.filter((/** @type {any} */ { name }) => !chosen.some(group => group.name === name)) ?? []
       ]
     }

@@ -102,11 +102,12 @@ t.test('ratios are taken within a round, then their median', t => {
   t.end()
 })
 
-t.test('what is compared with is the better one in the first column', t => {
-  const subjects = [{ name: 'a', rounds: [{ rps: 1 }] }, { name: 'b', rounds: [{ rps: 2 }] }, { name: 'c', rounds: [{ rps: 9 }] }]
+t.test('what is compared with is the better one in the first column, or in another', t => {
+  const subjects = [{ name: 'a', rounds: [{ rps: 1, p99: 1 }] }, { name: 'b', rounds: [{ rps: 2, p99: 2 }] }, { name: 'c', rounds: [{ rps: 9, p99: 9 }] }]
   const group = { name: 'g', beside: ['a', 'b'], subjects }
   t.equal(besideOf(group, columns), 'b')
   t.equal(besideOf(group, [{ ...columns[0], less: true }]), 'a')
+  t.equal(besideOf({ ...group, by: 'p99' }, [columns[0], { key: 'p99', title: 'p99', less: true }]), 'a')
   t.equal(besideOf({ ...group, beside: [] }, columns), null)
   t.equal(besideOf({ ...group, beside: ['nobody'] }, columns), null)
   t.end()
