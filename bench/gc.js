@@ -46,7 +46,8 @@ const bench = openBench({
     rate: '',
     generator: { default: 'raw', of: ['raw', 'autocannon'] }
   },
-  quick: { apps: 'garbage', profiles: 'default,huge-heap', workers: '1', connections: '4', requests: '300', warm: '0.2', rate: '200' }
+  quick: { apps: 'garbage', profiles: 'default,huge-heap', workers: '1', connections: '4', requests: '300', warm: '0.2', rate: '200' },
+  selects: ['apps', 'workers', 'connections', 'load']
 })
 const list = (/** @type {string} */ text) => text.split(',').map(item => item.trim())
 const [apps, profiles, kinds] = [bench.values.apps, bench.values.profiles, bench.values.load].map(list)

@@ -30,10 +30,11 @@ class ResultsFile {
    *
    * @param {Record<string, any>} settings
    * @param {Record<string, any>} machine
+   * @param {string[]} [selects] flags that may differ, since all they do is choose among the groups
    * @returns {any} null: nothing
    * @throws {BadFlag} it was taken with other flags, on another machine or Node, or is no results file
    */
-  earlier (settings, machine) {
+  earlier (settings, machine, selects = []) {
     const file = [this.partial, this.file].find(file => file && fs.existsSync(file))
     if (!file) return null
     let kept
@@ -42,7 +43,8 @@ class ResultsFile {
     } catch {
       throw new BadFlag(`--resume takes the results of a bench; ${file} holds none`)
     }
-    const isSame = JSON.stringify({ ...kept.settings, rounds: 0 }) === JSON.stringify({ ...settings, rounds: 0 }) &&
+    const compared = (/** @type {Record<string, any>} */ settings) => JSON.stringify({ ...settings, ...Object.fromEntries(['rounds', ...selects].map(name => [name, 0])) })
+    const isSame = compared(kept.settings) === compared(settings) &&
       SAME.every(key => kept.machine?.[key] === machine[key])
     if (!isSame) throw new BadFlag(`--resume goes on with the same flags, machine and Node; ${file} was taken with others`)
     return kept

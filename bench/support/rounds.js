@@ -13,7 +13,8 @@
  *     const bench = openBench({
  *       name: 'meter',                                    // results/meter-node<major>.json
  *       options: { connections: '50', pin: false },       // flags beside the common ones, with defaults: texts or booleans
- *       quick: { connections: '4' }                       // what --quick makes of them
+ *       quick: { connections: '4' },                      // what --quick makes of them
+ *       selects: ['connections']                          // flags that choose among the groups, and change nothing within one
  *     })
  *     const { values } = bench                            // parsed: values.connections, values.rounds, values.quick, …
  *     await bench.run({
@@ -41,7 +42,7 @@
  *
  * Common flags: --quick (one short round, whose figures say that it works and no more), --rounds <n> (5), --only <regex> (of "group / subject"; what is compared
  * with stays in), --minutes <n> (no round is begun after that; groups are done in their order, so put first what matters),
- * --out <file>, --resume (goes on with what a run that was broken off has left). --quick and --only are saved only where
+ * --out <file>, --resume (goes on with what an earlier run has left, with other groups perhaps). --quick and --only are saved only where
  * --out says.
  *
  * One subject is warmed up and thrown away before the first round. Results are saved after each measurement. A goal is printed, kept and
@@ -72,12 +73,13 @@ const RESULTS = path.join(__dirname, '..', 'results')
 
 class Bench {
   /**
-   * @param {{ name: string, options?: import('./flags').Flags, quick?: Record<string, string> }} about
+   * @param {{ name: string, options?: import('./flags').Flags, quick?: Record<string, string>, selects?: string[] }} about
    * @param {string[]} argv
    * @throws {import('./flags').BadFlag} as run() does
    */
-  constructor ({ name, options = {}, quick = {} }, argv) {
+  constructor ({ name, options = {}, quick = {}, selects = [] }, argv) {
     this.name = name
+    this.selects = selects
     this.values = readFlags({ rounds: '5', ...options, quick: false, resume: false, only: { default: '' }, minutes: '', out: { default: '' } }, { rounds: '1', ...quick }, argv)
     this.rounds = Math.round(Number(this.values.rounds))
     const isPublished = !this.values.quick && !this.values.only
@@ -90,7 +92,8 @@ class Bench {
     const { quick, resume, out, minutes, only, ...settings } = this.values
     const machine = describeMachine()
     const chosen = choose(groups, only)
-    const kept = resume ? this.file.earlier(settings, machine) : null
+    const kept = resume ? this.file.earlier(settings, machine, this.selects) : null
+    if (kept) for (const name of this.selects) settings[name] = union(kept.settings[name], settings[name])
     const breakOff = () => {
       const { partial } = this.file
       console.error(`\nbench:${this.name} was broken off${partial ? `; what it has measured is in ${path.relative('', partial)}, and --resume goes on with it` : ''}.`)
@@ -163,6 +166,11 @@ function wholeRounds (group, names, kept) {
   const found = names.map(name => before.find((/** @type {any} */ subject) => subject.name === name)?.rounds ?? [])
   const isWhole = (/** @type {number} */ round) => found.every(rounds => rounds[round])
   return names.map((name, i) => ({ name, rounds: found[i].filter((/** @type {any} */ _, /** @type {number} */ round) => isWhole(round)) }))
+}
+
+/** @param {string[]} lists with commas */
+function union (...lists) {
+  return [...new Set(lists.flatMap(list => list.split(',').map(item => item.trim())))].join(',')
 }
 
 /**

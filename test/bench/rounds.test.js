@@ -86,6 +86,18 @@ t.test('--resume measures the rounds that are missing alone, and refuses what wa
   await t.rejects(run(), /holds none/)
 })
 
+t.test('--resume goes on with other groups, where a flag only chooses among them', async t => {
+  const out = path.join(t.testdir(), 'try.json')
+  const take = (/** @type {string[]} */ apps, /** @type {string[]} */ more = []) => {
+    const bench = new Bench({ name: 'try', options: { apps: { default: 'x,y', of: ['x', 'y'] }, pin: false }, selects: ['apps'] }, ['--out', out, '--rounds', '1', '--apps', apps.join(','), ...more])
+    return quietly(t, () => bench.run({ groups: apps.map(name => ({ name, subjects: { a: async () => ({ rps: 1 }) } })), columns }))
+  }
+  await take(['x'])
+  const { results } = await take(['y'], ['--resume'])
+  t.match(results, { settings: { apps: 'x,y' }, groups: [{ name: 'y' }, { name: 'x', subjects: [{ name: 'a', rounds: [{ rps: 1 }] }] }] })
+  await t.rejects(take(['y'], ['--resume', '--pin']), /--resume goes on with the same flags/)
+})
+
 t.test('with --minutes no round is begun when they are over, and what was measured is kept', async t => {
   const { run, calls } = tryBench(t, ['--minutes', '0'])
   const { results } = await run()
