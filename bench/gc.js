@@ -121,7 +121,9 @@ async function measure ({ app, workers, connections, profile, rate }) {
   const used = usage.stop()
   const window = { from, to: Date.now() }
   await server.stop()
-  return { flags: options.nodeOption.join(' ') || undefined, ...figures, rate, ...perRequest(used, figures.requests), ...readTraces(traces, window), ...recyclesIn(journal, window) }
+  const { nodeOption, ...rest } = options
+  const flags = [...Object.entries(rest).map(([name, value]) => `${name}=${value}`), ...nodeOption].join(' ')
+  return { flags: flags || undefined, ...figures, rate, ...perRequest(used, figures.requests), ...readTraces(traces, window), ...recyclesIn(journal, window) }
 }
 
 /** @param {Record<string, any>} options @param {string} traces */

@@ -5,8 +5,6 @@
  * published, though an app that holds more than they allow gets that on top; what a budget goes with is the product's own.
  */
 
-const { gcFlags } = require('../../lib/core/gc')
-
 const ROOMY_BYTES = 4 * 1024 ** 3 // a budget that no run comes to
 
 /**
@@ -31,7 +29,7 @@ const PROFILES = {
   default: () => ({}),
   'no-mark-sweep': ({ liveMiB }) => ({ nodeOption: [`--max-old-space-size=${100 + liveMiB}`, '--max-semi-space-size=64', '--noconcurrent_sweeping'] }),
   'semi-space': () => ({ nodeOption: newSpace(64) }),
-  'huge-heap': () => ({ nodeOption: gcFlags('huge-heap', { maxRssBytes: ROOMY_BYTES, nodeMajor: parseInt(process.versions.node) }) }),
+  'huge-heap': ({ alwaysMiB }) => ({ gc: 'huge-heap', maxRss: alwaysMiB ? `${alwaysMiB}MiB` : ROOMY_BYTES }),
   'huge-heap+budget': ({ budgetMiB }) => ({ gc: 'huge-heap', maxRss: `${budgetMiB}MiB` }),
   collect: ({ budgetMiB }) => ({ gc: 'huge-heap', maxRss: `${budgetMiB}MiB`, onBudget: 'collect' }),
   'new-space-1g': () => ({ nodeOption: newSpace(1024) })

@@ -6,7 +6,9 @@
  * What they rest on, tried on Node 20, 22, 24 and 26. The first mark-sweep begins when the old generation has come to
  * within one semi-space of its limit. That limit starts at a few MiB, whatever `--max-old-space-size` says;
  * `--initial-old-space-size` moves it, up to half of the largest old space and no further. The new space grows only as
- * objects survive, unless it starts at its full size. And up to Node 22 memory outside the heap has a limit of its own
+ * objects survive, unless it starts at its full size. V8 12 (Node 22) lowers that first limit again with each scavenge
+ * that leaves little alive, down to what there is: a heap of 600 MB was marked well below a limit of 1.6 GB. The limits
+ * after a mark-sweep it keeps; so there one is made when the heap is all but empty (8 ms). And up to Node 22 memory outside the heap has a limit of its own
  * that no flag moves; from 24 on it can be counted together with the heap's.
  */
 
@@ -57,6 +59,11 @@ function gcFlags (profile, { maxRssBytes, nodeMajor }) {
   return PROFILES[profile](Math.ceil(maxRssBytes / MIB), nodeMajor)
 }
 
+/** Whether a worker is to collect before it loads the app; see above. @param {Profile} profile @param {number} nodeMajor */
+function collectsFirst (profile, nodeMajor) {
+  return profile !== 'default' && nodeMajor >= 22 && nodeMajor < 24
+}
+
 /**
  * The largest budget that a worker reaches before its heap is full.
  *
@@ -79,4 +86,4 @@ function lastValue (flags, name) {
   return Number(values.at(-1)?.split('=')[1])
 }
 
-module.exports = { gcFlags, largestBudget }
+module.exports = { gcFlags, collectsFirst, largestBudget }

@@ -13,6 +13,7 @@ const { EventEmitter } = require('node:events')
 const { mayCollect, isRelieved } = require('../core/relief')
 const { figure } = require('../core/sample')
 const { isOver } = require('../core/verdict')
+const { reprieve } = require('./deeds')
 
 /** @type {import('./aside').Deed} */
 const DEED = { type: 'collect', timeoutMs: 60_000 }
@@ -82,7 +83,7 @@ class Collection extends EventEmitter {
     this.#tried.set(handle, 'under way')
     await this.aside.take(handle, DEED, async done => {
       const { isEnough } = await this.#weigh(handle, done, /** @type {string} */ (handle.reason), began)
-      if (isEnough) this.#reprieve(handle)
+      if (isEnough) reprieve(handle, this.record)
     })
     if (handle.reason === null) this.#tried.delete(handle)
     else this.#tried.set(handle, 'over')
@@ -114,13 +115,6 @@ class Collection extends EventEmitter {
       pauseMs: Math.round(pauseMs),
       tookMs: Date.now() - began
     })
-  }
-
-  /** @param {Handle} handle */
-  #reprieve (handle) {
-    const { slot, pid, reason } = handle
-    handle.reprieve()
-    this.record('worker.reprieve', { slot, pid, reason })
   }
 }
 

@@ -92,10 +92,17 @@ async function giveUp (handle) {
   if (!handle.isGone && ['spawning', 'standby'].includes(handle.state)) await kill(handle)
 }
 
+/** It stays in service after all. @param {Handle} handle @param {(event: string, fields: Record<string, any>) => unknown} record */
+function reprieve (handle, record) {
+  const { slot, pid, reason } = handle
+  handle.reprieve()
+  record('worker.reprieve', { slot, pid, reason })
+}
+
 /** @param {import('./handle').Left} left */
 function howItLeft ({ code, signal, error }) {
   if (error) return `could not be started (${error})`
   return signal ? `was killed by ${signal}` : `exited with code ${code}`
 }
 
-module.exports = { becomesReady, drainAndRetire, kill, giveUp, howItLeft }
+module.exports = { becomesReady, drainAndRetire, kill, giveUp, reprieve, howItLeft }

@@ -9,7 +9,7 @@ const { EventEmitter } = require('node:events')
 const { backoffMs } = require('../core/backoff')
 const { nextTurns } = require('../core/turn')
 const { Rollout } = require('./rollout')
-const { drainAndRetire } = require('./deeds')
+const { drainAndRetire, reprieve } = require('./deeds')
 
 /** @typedef {import('./handle').Handle} Handle @typedef {import('./fleet').Slot} Slot */
 
@@ -138,7 +138,7 @@ class Recycler extends EventEmitter {
     this.record('worker.unready', { slot: slot.slot, oldPid: old.isServing ? old.pid : null, why, failures: slot.failures, nextTryMs })
     old.emit('recycled', { why })
     if (this.rollout.wish(old.generation) !== null) this.#rolloutFailed()
-    else if (old.reason === 'reload' && old.isServing) this.#reprieve(old) // the rollout was stopped meanwhile
+    else if (old.reason === 'reload' && old.isServing) reprieve(old, this.record) // the rollout was stopped meanwhile
   }
 
   /** A replacement did not come up; after some in a row nobody else is replaced. */
@@ -146,16 +146,9 @@ class Recycler extends EventEmitter {
     if (!this.rollout.failed()) return
     this.record('fleet.warning', { warning: 'rollout-stopped', failures: Rollout.PATIENCE })
     for (const { incumbent, recycling } of this.fleet.list()) {
-      if (incumbent?.reason === 'reload' && !recycling) this.#reprieve(incumbent)
+      if (incumbent?.reason === 'reload' && !recycling) reprieve(incumbent, this.record)
     }
     this.emit('change')
-  }
-
-  /** @param {Handle} handle */
-  #reprieve (handle) {
-    const { slot, pid, reason } = handle
-    handle.reprieve()
-    this.record('worker.reprieve', { slot, pid, reason })
   }
 }
 

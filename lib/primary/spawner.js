@@ -6,7 +6,7 @@ const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknow
 const { ChildProcess } = require('node:child_process')
 const path = require('node:path')
 const { drawBudget } = require('../core/budget')
-const { gcFlags } = require('../core/gc')
+const { gcFlags, collectsFirst } = require('../core/gc')
 const { openCompileCache } = require('./compile-cache')
 const { Handle } = require('./handle')
 const { prefixLines } = require('./output')
@@ -59,6 +59,7 @@ class Spawner {
       RECYCLE_WORKER: JSON.stringify({
         isStandby: slot === null,
         compileCache: this.compileCache,
+        collectsFirst: collectsFirst(options.gc, NODE_MAJOR),
         beatMs: Math.min(500, options.intervalMs, Math.round(options.stuckTimeoutMs / 4)),
         drainTimeoutMs: options.drainTimeoutMs,
         stopLingerMs: options.stopLingerMs,

@@ -85,12 +85,15 @@ class Watch {
     if (this.#next !== 'everybody') this.#next = wishesAlone ? 'wishes' : 'everybody'
     if (this.#isLooking) return
     this.#isLooking = true
-    while (this.#next !== 'nobody') {
-      const whom = this.fleet.watched().filter(handle => this.#next === 'everybody' || this.#wishOf(handle) !== null)
-      this.#next = 'nobody'
-      await this.#lookOnce(whom, Date.now())
+    try {
+      while (this.#next !== 'nobody') {
+        const whom = this.fleet.watched().filter(handle => this.#next === 'everybody' || this.#wishOf(handle) !== null)
+        this.#next = 'nobody'
+        await this.#lookOnce(whom, Date.now())
+      }
+    } finally {
+      this.#isLooking = false // also where somebody who listens for events throws: a fleet must not go unmeasured
     }
-    this.#isLooking = false
   }
 
   /** @param {Handle} handle */

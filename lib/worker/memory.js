@@ -53,4 +53,4 @@ function exposeGc () {
   return gc
 }
 
-module.exports = { collect, dumpHeap }
+module.exports = { collect, dumpHeap, exposeGc }

@@ -17,13 +17,14 @@ if (at > 0) process.execArgv.splice(at - 1, 2)
 const settings = process.env.RECYCLE_WORKER
 if (settings && isMainThread && cluster.isWorker) enter(JSON.parse(settings))
 
-/** @param {{ isStandby: boolean, compileCache: string | null, beatMs: number, drainTimeoutMs: number, stopLingerMs: number, killTimeoutMs: number }} settings */
+/** @param {{ isStandby: boolean, compileCache: string | null, collectsFirst: boolean, beatMs: number, drainTimeoutMs: number, stopLingerMs: number, killTimeoutMs: number }} settings */
 function enter (settings) {
   delete process.env.RECYCLE_WORKER
 
   const { enableCompileCache, flushCompileCache } = require('./compile-cache')
   enableCompileCache(settings.compileCache)
   require('./rehearsal').rehearse()
+  if (settings.collectsFirst) require('./memory').exposeGc()()
   const { Link } = require('./link')
   const { raiseShield } = require('./shield')
   const { Traffic } = require('./traffic')

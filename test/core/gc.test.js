@@ -2,11 +2,17 @@
 
 const fc = require('fast-check')
 const t = require('tap')
-const { gcFlags, largestBudget } = require('../../lib/core/gc')
+const { gcFlags, collectsFirst, largestBudget } = require('../../lib/core/gc')
 const { resolveOptions } = require('../../lib/core/options')
 
 const MIB = 1024 ** 2
 const MAJORS = [20, 22, 24, 26]
+
+t.test('where V8 lowers the first limit by itself, a worker collects before it loads the app', async t => {
+  t.same(MAJORS.map(nodeMajor => collectsFirst('huge-heap', nodeMajor)), MAJORS.map(nodeMajor => nodeMajor === 22))
+  t.equal(collectsFirst('no-mark-sweep', 22), true)
+  t.equal(collectsFirst('default', 22), false)
+})
 
 t.test('each profile gives these flags on each Node, for a budget of 512 MiB', async t => {
   const hugeHeap = ['--max-old-space-size=2048', '--initial-old-space-size=1024', '--min-semi-space-size=64', '--max-semi-space-size=64', '--no-memory-reducer']
