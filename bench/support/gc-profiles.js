@@ -5,7 +5,7 @@
  * published, though an app that holds more than they allow gets that on top; what a budget goes with is the product's own.
  */
 
-const ROOMY_BYTES = 4 * 1024 ** 3 // a budget that no run comes to
+const ROOMY_BYTES = 8 * 1024 ** 3 // a budget that no run comes to
 
 /**
  * @typedef {object} App
