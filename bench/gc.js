@@ -49,7 +49,7 @@ const bench = openBench({
   quick: { apps: 'garbage', profiles: 'default,huge-heap', workers: '1', connections: '4', requests: '300', warm: '0.2', rate: '200' },
   selects: ['apps', 'workers', 'connections', 'load']
 })
-const list = (/** @type {string} */ text) => text.split(',').map(item => item.trim())
+const list = (/** @type {string} */ text) => text.split(',')
 const [apps, profiles, kinds] = [bench.values.apps, bench.values.profiles, bench.values.load].map(list)
 const [requests, warm] = [Number(bench.values.requests), Number(bench.values.warm)]
 const { generator } = bench.values

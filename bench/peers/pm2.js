@@ -3,11 +3,11 @@
 // pm2 in cluster mode, its daemon in a home of its own. It looks at memory every 30 s; here every second, or its workers
 // would be many times over budget. With `reload` it looks at none and reloads, over and over, as its users deploy.
 const fs = require('node:fs')
-const os = require('node:os')
 const path = require('node:path')
 const { promisify } = require('node:util')
+const { temporaryFolder } = require('../support/folder')
 
-const home = fs.mkdtempSync(path.join(os.tmpdir(), 'bench-pm2-'))
+const home = temporaryFolder()
 Object.assign(process.env, {
   PM2_HOME: home,
   PM2_WORKER_INTERVAL: '1000',
@@ -50,7 +50,6 @@ async function stop () {
   process.kill(pid, 'SIGTERM')
   for (let i = 0; i < 80 && isAlive(pid); i++) await new Promise(resolve => setTimeout(resolve, 100))
   if (isAlive(pid)) process.kill(pid, 'SIGKILL')
-  fs.rmSync(home, { recursive: true, force: true })
   process.exit()
 }
 

@@ -31,7 +31,7 @@ function readFlags (flags, quick, argv) {
   const defaults = Object.fromEntries(Object.entries(flags).map(([name, flag]) => [name, typeof flag === 'object' ? flag.default : flag]))
   const given = parsed(argv, defaults)
   const values = { ...defaults, ...(given.quick ? quick : {}), ...given }
-  for (const [name, flag] of Object.entries(flags)) check(name, flag, values[name])
+  for (const [name, flag] of Object.entries(flags)) values[name] = checked(name, flag, values[name])
   return values
 }
 
@@ -46,15 +46,16 @@ function parsed (argv, defaults) {
   }
 }
 
-/** @param {string} name @param {Flags[string]} flag @param {string | boolean} value */
-function check (name, flag, value) {
-  if (typeof value === 'boolean' || typeof flag === 'boolean') return
+/** @param {string} name @param {Flags[string]} flag @param {string | boolean} value @returns {string | boolean} a list without blanks */
+function checked (name, flag, value) {
+  if (typeof value === 'boolean' || typeof flag === 'boolean') return value
   const refuse = (/** @type {string} */ accepts) => { throw new BadFlag(`--${name} takes ${accepts}; it is "${value}"`) }
   const items = value.split(',').map(item => item.trim())
   if (typeof flag === 'object') {
     const { of, like } = flag
     if (of && !items.every(item => of.includes(item))) refuse(`some of ${of.join(',')}`)
     if (like && !items.every(item => like.test(item))) refuse(`what looks like ${flag.default}`)
+    if (!of && !like) return value
   } else if (flag.includes(',')) {
     if (!items.every(isPositive)) refuse(`numbers above 0, such as ${flag}`)
   } else if (isPositive(flag)) {
@@ -62,6 +63,7 @@ function check (name, flag, value) {
   } else if (value !== flag && value !== '0' && !isPositive(value)) {
     refuse('a number from 0 on')
   }
+  return items.join(',')
 }
 
 /** @param {string} text */

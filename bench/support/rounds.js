@@ -170,7 +170,7 @@ function wholeRounds (group, names, kept) {
 
 /** @param {string[]} lists with commas */
 function union (...lists) {
-  return [...new Set(lists.flatMap(list => list.split(',').map(item => item.trim())))].join(',')
+  return [...new Set(lists.flatMap(list => list.split(',')))].join(',')
 }
 
 /**

@@ -8,8 +8,8 @@
  * `--initial-old-space-size` moves it, up to half of the largest old space and no further. The new space grows only as
  * objects survive, unless it starts at its full size. V8 12 (Node 22) lowers that first limit again with each scavenge
  * that leaves little alive, down to what there is: a heap of 600 MB was marked well below a limit of 1.6 GB. The limits
- * after a mark-sweep it keeps; so there one is made when the heap is all but empty (8 ms). And up to Node 22 memory outside the heap has a limit of its own
- * that no flag moves; from 24 on it can be counted together with the heap's.
+ * after a mark-sweep it keeps; so there one is made when the heap is all but empty (8 ms). And up to Node 22 memory
+ * outside the heap has a limit of its own that no flag moves; from 24 on it can be counted together with the heap's.
  */
 
 const MIB = 1024 ** 2

@@ -170,7 +170,7 @@ class Crew extends EventEmitter {
   /** @param {Handle} handle */
   #onExit (handle) {
     const place = this.#placeOf(handle)
-    const left = /** @type {import('./handle').Left} */ (handle.left)
+    const left = /** @type {import('./talk').Left} */ (handle.left)
     const isIntended = handle.state === 'draining'
     const upSince = handle.readyAt ?? handle.standbyAt
     const isFailure = !isIntended && (upSince === null || Date.now() - upSince < EARLY_MS)

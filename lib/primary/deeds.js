@@ -99,7 +99,7 @@ function reprieve (handle, record) {
   record('worker.reprieve', { slot, pid, reason })
 }
 
-/** @param {import('./handle').Left} left */
+/** @param {import('./talk').Left} left */
 function howItLeft ({ code, signal, error }) {
   if (error) return `could not be started (${error})`
   return signal ? `was killed by ${signal}` : `exited with code ${code}`

@@ -1,33 +1,24 @@
 'use strict'
 
 /**
- * One worker as the primary sees it: what it is, what it last said, and the few things that can be done to it. What a
- * worker is on its own side is lib/worker/.
+ * One worker as the primary sees it: what it is, and what it last said. How it is talked to is talk.js, what a worker is
+ * on its own side lib/worker/.
  */
 
-const { EventEmitter } = require('node:events')
-const { message, dispatcher } = require('../core/message')
+const { dispatcher } = require('../core/message')
 const { NO_DELAYS, withLongest } = require('../core/pauses')
 const { transition } = require('../core/state')
 const { openWindow, pushSample } = require('../core/window')
+const { Talk } = require('./talk')
 
 /** @type {import('../core/message').Beat} */
 const NO_BEAT = { requests: 0, inFlight: 0, connections: 0, lasting: 0, elu: 0, ...NO_DELAYS, debugged: false, ceiling: null }
-
-const DYING_MS = 1000
-
-/**
- * @typedef {object} Left how a process ended
- * @property {number | null} code
- * @property {string | null} signal
- * @property {string} [error] it could not be started
- */
 
 /**
  * Emits `ready`, `standby`, `exit` (Left), `drained` (account), `message` (the app's own), and what the worker says of its addresses,
  * connections and wishes, by the message's type.
  */
-class Handle extends EventEmitter {
+class Handle extends Talk {
   /** @type {import('../core/state').State} */
   state = 'spawning'
   /** The beat that came last; with the longest pauses since a sample was recorded. */
@@ -65,11 +56,6 @@ class Handle extends EventEmitter {
   cpuPercent = null
   /** Its preload has run: it holds signals off, and takes orders. */
   hasEntered = false
-  /** What it said when it had drained. @type {import('../core/account').Account | null} */
-  account = null
-  /** @type {Left | null} */
-  left = null
-  #lastId = 0
 
   /**
    * @param {number | null} slot null: a standby, which has none yet
@@ -77,10 +63,8 @@ class Handle extends EventEmitter {
    * @param {{ generation: number, budget: import('../core/budget').Budget, mustListenOn: ReadonlySet<string>, readyOn: string }} terms
    */
   constructor (slot, worker, terms) {
-    super()
-    this.setMaxListeners(0)
+    super(worker)
     this.slot = slot
-    this.worker = worker
     /** Null where the process could not be started; its exit follows. */
     this.pid = /** @type {number} */ (worker.process.pid ?? null)
     this.terms = terms
@@ -101,22 +85,6 @@ class Handle extends EventEmitter {
   /** How long it took to get ready: from its spawning, or from the call to a standby. @returns {number | null} ms */
   get readyMs () {
     return this.readyAt && this.readyAt - (this.calledAt ?? this.spawnedAt)
-  }
-
-  get isGone () {
-    return this.left !== null
-  }
-
-  /**
-   * @param {string} type
-   * @param {Record<string, any>} [fields]
-   * @param {any} [socket] a TCP or pipe handle
-   * @param {(error: Error | null) => void} [sent]
-   */
-  send (type, fields, socket, sent = () => {}) {
-    const { process } = this.worker
-    if (process.send) process.send(message(type, fields), socket, undefined, sent)
-    else sent(new Error('it could not be started')) // without descriptors, Node does not even open the channel
   }
 
   /** @param {import('../core/state').State} state */
@@ -141,52 +109,6 @@ class Handle extends EventEmitter {
     this.slot = slot
     this.calledAt = Date.now()
     this.send('serve', { slot })
-  }
-
-  /** @param {NodeJS.Signals} signal */
-  kill (signal) {
-    if (!this.isGone) this.worker.process.kill(signal)
-  }
-
-  /**
-   * Resolves at the first of these events, at once where it has been, or when the time is up.
-   *
-   * @param {string[]} events
-   * @param {number} timeoutMs
-   * @returns {Promise<{ event: string | 'timeout', value?: any }>}
-   */
-  next (events, timeoutMs) {
-    if (this.account && events.includes('drained')) return Promise.resolve({ event: 'drained', value: this.account })
-    if (this.isGone && events.includes('exit')) return Promise.resolve({ event: 'exit', value: this.left })
-    return new Promise(resolve => {
-      const settle = (/** @type {string} */ event, /** @type {any} */ value) => {
-        clearTimeout(deadline)
-        for (const [name, listener] of listeners) this.removeListener(name, listener)
-        resolve({ event, value })
-      }
-      const deadline = setTimeout(() => settle('timeout', undefined), timeoutMs)
-      const listeners = events.map(name => /** @type {const} */ ([name, (/** @type {any} */ value) => settle(name, value)]))
-      for (const [name, listener] of listeners) this.once(name, listener)
-    })
-  }
-
-  /**
-   * Asks for something that is answered once.
-   *
-   * @param {string} type
-   * @param {Record<string, any>} fields
-   * @param {number} timeoutMs
-   * @returns {Promise<{ event: 'answer' | 'exit' | 'disconnect' | 'timeout', value?: any }>}
-   */
-  async ask (type, fields, timeoutMs) {
-    const name = `answer ${++this.#lastId}`
-    const answer = this.next([name, 'exit', 'disconnect'], timeoutMs)
-    this.send(type, { id: this.#lastId, ...fields })
-    const { event, value } = await answer
-    if (event === name) return { event: 'answer', value }
-    if (event !== 'disconnect') return { event: /** @type {any} */ (event), value }
-    const gone = await this.next(['exit'], DYING_MS) // its channel is the first to close
-    return gone.event === 'exit' ? { event: 'exit', value: gone.value } : { event }
   }
 
   /** It stays after all, and begins anew as far as its budget is concerned. */
@@ -245,18 +167,6 @@ class Handle extends EventEmitter {
       if (received === 'ready') this.#checkReady('message')
       this.emit('message', received)
     })
-    // Cluster passes on what its process says. Most often it is a send to a worker that has just died, whose exit follows; a
-    // process that could not be started has no exit of its own.
-    worker.on('error', error => { if (worker.process.pid === undefined) this.#leave({ code: null, signal: null, error: error.message }) })
-    worker.on('disconnect', () => this.emit('disconnect'))
-    worker.on('exit', (code, signal) => this.#leave({ code, signal }))
-  }
-
-  /** @param {Left} left */
-  #leave (left) {
-    if (this.isGone) return
-    this.left = left
-    this.emit('exit', left)
   }
 
   /** @param {string} cause */

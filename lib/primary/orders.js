@@ -114,7 +114,7 @@ class Orders {
    * @throws {RecycleError} RECYCLE_NO_SLOT, RECYCLE_NOT_DONE, RECYCLE_STOPPED
    */
   async gc (slot) {
-    this.#assertSlot(slot)
+    this.#slotOf(slot)
     return this.collection.request(slot)
   }
 
@@ -128,7 +128,7 @@ class Orders {
    * @throws {RecycleError} RECYCLE_NO_SLOT, RECYCLE_UNWRITABLE, RECYCLE_NOT_DONE, RECYCLE_STOPPED
    */
   async heapdump (slot, { file, then } = {}) {
-    this.#assertSlot(slot)
+    this.#slotOf(slot)
     const line = await this.inspection.dumpHeap(slot, file)
     return then === 'recycle' ? { ...line, recycled: await this.recycle(slot) } : line
   }
@@ -142,18 +142,13 @@ class Orders {
    * @throws {RecycleError} RECYCLE_NO_SLOT, RECYCLE_BAD_OPTION, RECYCLE_UNWRITABLE, RECYCLE_NOT_DONE, RECYCLE_STOPPED
    */
   async cpuprofile (slot, { durationMs = 10_000, file } = {}) {
-    this.#assertSlot(slot)
-    return this.inspection.profileCpu(slot, durationMs, file)
-  }
-
-  /** @param {number} slot */
-  #assertSlot (slot) {
-    this.assertRunning()
     this.#slotOf(slot)
+    return this.inspection.profileCpu(slot, durationMs, file)
   }
 
   /** @param {number} slot @returns {Slot} */
   #slotOf (slot) {
+    this.assertRunning()
     const slots = this.fleet.staying()
     const found = slots.find(({ slot: number }) => number === slot)
     if (found) return found

@@ -24,7 +24,7 @@ function enter (settings) {
   const { enableCompileCache, flushCompileCache } = require('./compile-cache')
   enableCompileCache(settings.compileCache)
   require('./rehearsal').rehearse()
-  if (settings.collectsFirst) require('./memory').exposeGc()()
+  if (settings.collectsFirst) require('./memory').exposeGc()() // for the limits that V8 keeps after it; see core/gc.js
   const { Link } = require('./link')
   const { raiseShield } = require('./shield')
   const { Traffic } = require('./traffic')
