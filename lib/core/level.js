@@ -34,18 +34,18 @@ function nextLevel (level, vessels) {
 }
 
 /**
- * Which worker should give how many of its idle connections to its siblings, so that they are even.
+ * How many of its idle connections each worker should give to its siblings, so that they are even. Whoever has more than
+ * the mean gives, all at once: what the fullest alone gave would take a round for each of them.
  *
  * @param {readonly number[]} counts each worker's lasting connections: what is short-lived evens out by itself, and looking
  *   for who might move among thousands that come and go would cost something at each response
- * @returns {{ index: number, count: number } | null} null: they are even enough
+ * @returns {number[]} one for each worker; all 0: they are even enough
  */
 function spread (counts) {
-  if (counts.length < 2) return null
   const mean = counts.reduce((sum, count) => sum + count, 0) / counts.length
   const most = Math.max(...counts)
-  if (most <= Math.max(mean + 1, mean * STEP) || most - Math.min(...counts) < 2) return null
-  return { index: counts.indexOf(most), count: Math.floor(most - mean) }
+  const isEven = most <= Math.max(mean + 1, mean * STEP) || most - Math.min(...counts) < 2
+  return counts.map(count => isEven ? 0 : Math.max(0, Math.floor(count - mean)))
 }
 
 module.exports = { FLOOR, nextLevel, spread }

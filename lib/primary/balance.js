@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * Keeps the workers even: tells them the level at which they leave the queue to the others, and has the fullest give
- * idle connections away. Also notices in time when the fleet as a whole runs out of descriptors.
+ * Keeps the workers even: tells them the level at which they leave the queue to the others, and has those that are fuller
+ * than most give idle connections away. Also notices in time when the fleet as a whole runs out of descriptors.
  */
 
 const { FLOOR, nextLevel, spread } = require('../core/level')
@@ -61,11 +61,11 @@ class Balance {
     if (this.options.schedule !== 'even') return
     this.#raise()
     const serving = this.fleet.serving()
-    const uneven = this.options.handoff ? spread(serving.map(handle => handle.latest.lasting)) : null
-    this.#uneven = uneven ? this.#uneven + 1 : 0
-    if (!uneven || this.#uneven < UNEVEN_LOOKS) return
+    const gifts = this.options.handoff ? spread(serving.map(handle => handle.latest.lasting)) : []
+    this.#uneven = gifts.some(count => count > 0) ? this.#uneven + 1 : 0
+    if (this.#uneven < UNEVEN_LOOKS) return
     this.#uneven = 0
-    serving[uneven.index].send('share', { count: uneven.count })
+    serving.forEach((handle, i) => { if (gifts[i] > 0) handle.send('share', { count: gifts[i] }) })
   }
 
   #raise () {
