@@ -47,7 +47,7 @@ const bench = openBench({
     generator: { default: 'raw', of: ['raw', 'autocannon'] }
   },
   quick: { apps: 'garbage', profiles: 'default,huge-heap', workers: '1', connections: '4', requests: '300', warm: '0.2', rate: '200' },
-  selects: ['apps', 'workers', 'connections', 'load']
+  selects: ['apps', 'profiles', 'workers', 'connections', 'load']
 })
 const list = (/** @type {string} */ text) => text.split(',')
 const [apps, profiles, kinds] = [bench.values.apps, bench.values.profiles, bench.values.load].map(list)

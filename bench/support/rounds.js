@@ -93,6 +93,7 @@ class Bench {
     const machine = describeMachine()
     const chosen = choose(groups, only)
     const kept = resume ? this.file.earlier(settings, machine, this.selects) : null
+    if (kept) refuseOthers(chosen, kept)
     if (kept) for (const name of this.selects) settings[name] = union(kept.settings[name], settings[name])
     const breakOff = () => {
       const { partial } = this.file
@@ -152,6 +153,21 @@ class Bench {
     this.file.finish()
     if (this.file.file) console.log(`\nsaved to ${path.relative('', this.file.file)}`)
     return results
+  }
+}
+
+/**
+ * A group is measured with the same subjects all along, since a ratio is taken within a round: it cannot be gone on with by
+ * fewer, which would lose what the others did.
+ *
+ * @param {Group[]} chosen @param {any} kept
+ * @throws {BadFlag}
+ */
+function refuseOthers (chosen, kept) {
+  for (const { name, subjects } of chosen) {
+    const before = kept.groups.find((/** @type {any} */ group) => group.name === name)?.subjects ?? []
+    const lost = before.filter((/** @type {any} */ subject) => subject.rounds.some(Boolean) && !subjects[subject.name])
+    if (lost.length) throw new BadFlag(`--resume goes on with all that a group was measured with; "${name}" has ${lost.map((/** @type {any} */ subject) => subject.name).join(', ')} too`)
   }
 }
 

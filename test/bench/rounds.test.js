@@ -98,6 +98,18 @@ t.test('--resume goes on with other groups, where a flag only chooses among them
   await t.rejects(take(['y'], ['--resume', '--pin']), /--resume goes on with the same flags/)
 })
 
+t.test('--resume does not lose what a group was measured with', async t => {
+  const out = path.join(t.testdir(), 'try.json')
+  const take = (/** @type {string[]} */ names, /** @type {string[]} */ more = []) => {
+    const bench = new Bench({ name: 'try' }, ['--out', out, '--rounds', '1', ...more])
+    return quietly(t, () => bench.run({ groups: [{ name: 'g', subjects: Object.fromEntries(names.map(name => [name, async () => ({ rps: 1 })])) }], columns }))
+  }
+  await take(['a', 'b'])
+  await t.rejects(take(['a'], ['--resume']), { message: '--resume goes on with all that a group was measured with; "g" has b too' })
+  const { results } = await take(['a', 'b', 'c'], ['--resume'])
+  t.match(results.groups[0].subjects.map((/** @type {any} */ { name, rounds }) => [name, rounds.length]), [['a', 1], ['b', 1], ['c', 1]], 'more than before are measured anew, together')
+})
+
 t.test('with --minutes no round is begun when they are over, and what was measured is kept', async t => {
   const { run, calls } = tryBench(t, ['--minutes', '0'])
   const { results } = await run()
