@@ -6,8 +6,10 @@ const fs = require('node:fs')
 const path = require('node:path')
 
 // [29489:0x1de043d0]     1228 ms: Scavenge 4.7 (6.2) -> 4.5 (5.5) MB, 14.14 / 0.00 ms  (average mu = …) allocation failure;
+// [31598:0x40f933d]  806 ms: Incremental Mark-Compact 71.1 (89.6) -> 59.4 (81.0) MB, pooled: 0.0 MB, 12.23 / 0.00 ms (+ 1.3 ms in 54 steps …) (average mu = …) finalize incremental marking via task; GC in old space requested (Node 26)
 // [3150:0x4552315]  138 ms: Mark-Compact (reduce) 48.8 (80.8) -> 46.1 (80.2) MB, pooled: 0 MB, 17.69 / 0.00 ms  (+ 0.1 ms in 2 steps …) (average mu = …) finalize incremental marking via task; external memory limit
-const LINE = /(?<at>[\d.]+) ms: (?<kind>Scavenge|Mark-Compact|Mark-sweep|Minor Mark-\w+)[^>]*->.*? MB, (?:pooled: [\d.]+ MB, )?(?<pause>[\d.]+) \/ [\d.]+ ms\s*(?:\(\+ (?<steps>[\d.]+) ms in \d+ steps)?.*?\((?:average|mu)[^)]*\)\s*(?<reason>.*?);?\s*$/
+const LINE = /(?<at>[\d.]+) ms: (?:Incremental )?(?<kind>Scavenge|Mark-Compact|Mark-sweep|Minor Mark-\w+)[^>]*->.*? MB, (?:pooled: [\d.]+ MB, )?(?<pause>[\d.]+) \/ [\d.]+ ms\s*(?:\(\+ (?<steps>[\d.]+) ms in \d+ steps)?.*?\((?:average|mu)[^)]*\)\s*(?<reason>.*?);?\s*$/
+const COLLECTION = / ms: .+ -> .+ MB, /
 
 /**
  * @typedef {object} Collection
@@ -18,12 +20,16 @@ const LINE = /(?<at>[\d.]+) ms: (?<kind>Scavenge|Mark-Compact|Mark-sweep|Minor M
  * @property {string} reason
  */
 
-/** @param {string} text a worker's file @returns {Collection[]} */
+/** @param {string} text a worker's file @returns {Collection[]} @throws {Error} this V8 words a collection as none before it did */
 function parseTrace (text) {
   const [epoch, ...lines] = text.split('\n')
-  return lines.flatMap(line => {
+  return lines.flatMap((line, i) => {
     const found = LINE.exec(line)?.groups
-    if (!found) return []
+    if (!found) {
+      const isWhole = i < lines.length - 1 // the last one may have been cut off with its worker
+      if (isWhole && COLLECTION.test(line)) throw new Error(`a line of --trace-gc that is not known: ${line}`)
+      return []
+    }
     const { at, kind, pause, steps, reason } = found
     return [{ t: Number(epoch) + Number(at), isMajor: kind.startsWith('Mark'), pauseMs: Number(pause), totalMs: Number(pause) + Number(steps ?? 0), reason: reason.replace(/; GC in old space requested$/, '') }]
   })

@@ -63,13 +63,18 @@ t.test('what --trace-gc prints is read, by each version of V8', t => {
 [29861:0x421d0000]      161 ms: Scavenge 5.6 (6.9) -> 5.1 (7.6) MB, pooled: 0.0 MB, 6.82 / 0.00 ms (average mu = 1.000, current mu = 1.000) allocation failure; 
 [31598:0x40f933d0]      806 ms: Mark-Compact 437.6 (525.3) -> 319.5 (519.0) MB, 21.32 / 0.00 ms  (+ 39.7 ms in 324 steps since start of marking, biggest step 8.1 ms, walltime since start of marking 132 ms) (average mu = 1.000, current mu = 1.000) finalize incremental marking via task; GC in old space requested
 [31598:0x40f933d0]      900 ms: Mark-Compact (reduce) 437.6 (525.3) -> 319.5 (519.0) MB, pooled: 1 MB, 3.00 / 0.00 ms  (average mu = 0.900, current mu = 0.800) external memory limit; GC in old space requested
+[16444:0xc2fe0000]      950 ms: Incremental Mark-Compact 272.4 (322.9) -> 19.5 (76.4) MB, pooled: 178.5 MB, 14.80 / 0.00 ms (+ 45.2 ms in 55 steps since start of marking, biggest step 29.8 ms, walltime since start of marking 82 ms) (average mu = 0.981, current mu = 0.988) finalize incremental marking via task; GC in old space requested
 not a line of it`
   t.same(parseTrace(text), [
     { t: 2228.5, isMajor: false, pauseMs: 14.14, totalMs: 14.14, reason: 'task' },
     { t: 1161.5, isMajor: false, pauseMs: 6.82, totalMs: 6.82, reason: 'allocation failure' },
     { t: 1806.5, isMajor: true, pauseMs: 21.32, totalMs: 61.02, reason: 'finalize incremental marking via task' },
-    { t: 1900.5, isMajor: true, pauseMs: 3, totalMs: 3, reason: 'external memory limit' }
+    { t: 1900.5, isMajor: true, pauseMs: 3, totalMs: 3, reason: 'external memory limit' },
+    { t: 1950.5, isMajor: true, pauseMs: 14.8, totalMs: 60, reason: 'finalize incremental marking via task' }
   ])
+  const cut = '[1:0x1] 5 ms: Scavenge 4.7 (6.2) -> 4.5 (5.5) MB, 14'
+  t.throws(() => parseTrace(`1000\n${cut}\n`), { message: `a line of --trace-gc that is not known: ${cut}` }, 'nothing is left out in silence')
+  t.same(parseTrace(`1000\n${cut}`), [], 'but for what was cut off with its worker')
   const rounds = [{ reasons: { task: 1, 'external memory limit': 2 } }, null, { reasons: { task: 4 } }]
   t.same(reasonsOf({ subjects: [{ name: 'default', rounds }, { name: 'none', rounds: [{ reasons: {} }] }] }), ['default mark-swept: 5 × task, 2 × external memory limit'])
   t.end()
