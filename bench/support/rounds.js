@@ -93,8 +93,10 @@ class Bench {
     const machine = describeMachine()
     const chosen = choose(groups, only)
     const kept = resume ? this.file.earlier(settings, machine, this.selects) : null
-    if (kept) refuseOthers(chosen, kept)
-    if (kept) for (const name of this.selects) settings[name] = union(kept.settings[name], settings[name])
+    if (kept) {
+      refuseOthers(chosen, kept)
+      for (const name of this.selects) settings[name] = union(kept.settings[name], settings[name])
+    }
     const breakOff = () => {
       const { partial } = this.file
       console.error(`\nbench:${this.name} was broken off${partial ? `; what it has measured is in ${path.relative('', partial)}, and --resume goes on with it` : ''}.`)
