@@ -92,7 +92,7 @@ function judge ({ groups, columns, goals }) {
     : groups.filter(({ name }) => !goal.group || goal.group === name).flatMap(group => {
       const column = columns.find(({ key }) => key === goal.key)
       const rounds = roundsOf(group.subjects, goal.subject)
-      const other = roundsOf(group.subjects, besideOf(group, columns))
+      const other = roundsOf(group.subjects, goal.beside ?? besideOf(group, columns))
       const own = summary(rounds.map(figures => figures?.[goal.key] ?? NaN))
       const total = rounds.reduce((sum, figures) => sum + (figures?.[goal.key] ?? 0), 0)
       const [kind] = Object.keys(KINDS).filter(kind => goal[kind] !== undefined)
@@ -100,7 +100,7 @@ function judge ({ groups, columns, goals }) {
       const value = of(rounds, other, goal.key, column?.total ? total : column?.worst ? own.max : own.median)
       if (!Number.isFinite(value) || own.count === 0) return []
       const digits = unit === '×' ? 3 : column?.digits ?? 0
-      return [{ text: `${group.name}: ${goal.subject}: ${column?.title ?? goal.key} ${round(value, digits)}${unit} (goal ${sign} ${goal[kind]}${unit})`, isMet: isMet(value, goal[kind]) }]
+      return [{ text: `${group.name}: ${goal.subject}: ${column?.title ?? goal.key} ${round(value, digits)}${unit}${goal.beside ? ` beside ${goal.beside}` : ''} (goal ${sign} ${goal[kind]}${unit})`, isMet: isMet(value, goal[kind]) }]
     }))
 }
 

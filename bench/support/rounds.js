@@ -34,6 +34,7 @@
  *       //  `set: 'memory'` puts a column into another table of that group; `brief`: the median without its spread
  *       goals: [{ subject: 'mine', key: 'rps', ratioAtLeast: 0.98 }],                // or ratioAtMost, above (at most so much more than `beside`),
  *                                                                                    // atMost, atLeast; each in one group alone: { group: 'keep-alive' };
+ *                                                                                    // `beside` another subject than the group is: { beside: 'bare' };
  *                                                                                    // without a subject: the sum over all of them
  *       plots: [{ key: 'rps', title: 'Throughput', ratio: true }]                    // for the README, see plot.js; else the first column
  *     })

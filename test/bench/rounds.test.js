@@ -150,6 +150,8 @@ t.test('goals of what was not measured are left out', t => {
   const groups = [{ name: 'g', beside: ['a'], subjects: [{ name: 'a', rounds: [{ mib: 40 }] }, { name: 'b', rounds: [{ mib: 49 }] }] }]
   const goals = [{ subject: 'b', key: 'mib', above: 8 }, { subject: 'c', key: 'mib', atMost: 1 }, { group: 'other', subject: 'b', key: 'mib', atMost: 1 }]
   t.same(judge({ groups, goals, columns: [{ key: 'mib', title: 'MiB' }] }), [{ text: 'g: b: MiB 9 more (goal ≤ 8 more)', isMet: false }])
+  const beside = [{ subject: 'a', key: 'mib', ratioAtMost: 0.8, beside: 'b' }, { subject: 'a', key: 'mib', ratioAtMost: 1, beside: 'nobody' }]
+  t.same(judge({ groups, goals: beside, columns: [{ key: 'mib', title: 'MiB' }] }), [{ text: 'g: a: MiB 0.816× beside b (goal ≤ 0.8×)', isMet: false }])
   t.same(judge({ groups, goals: [{ key: 'mib', atMost: 90 }], columns: [] }), [{ text: 'in all 2 measurements: mib 89 (goal ≤ 90)', isMet: true }])
   t.end()
 })
