@@ -7,7 +7,7 @@ const { startFleet } = require('../support/fleet')
 const { get } = require('../support/client')
 const { becomesTrue } = require('../support/processes')
 
-const OPTIONS = { workers: 3, interval: '50ms', readyTimeout: '1s', killTimeout: '500ms' }
+const OPTIONS = { workers: 3, interval: '50ms', readyTimeout: '10s', killTimeout: '500ms' }
 
 /** A file that says how the app starts. @param {any} t */
 function moodFile (t) {
@@ -46,7 +46,7 @@ t.test('who waits for the recycle of a slot that is scaled away is told so', asy
 })
 
 t.test('scale down takes nobody who serves away before somebody who stays does', async t => {
-  const { port, supervisor, events } = await startFleet(t, 'late.js', { ...OPTIONS, workers: 2, readyTimeout: '10s' })
+  const { port, supervisor, events } = await startFleet(t, 'late.js', { ...OPTIONS, workers: 2 })
   const [stays, leaves] = supervisor.status().workers
   process.kill(stays.pid, 'SIGKILL')
   await events.until('worker.crash')
@@ -114,7 +114,7 @@ t.test('with --max-surge 0 a recycle whose replacement fails is no success, and 
 })
 
 t.test('the old worker dies while its replacement boots: the recycle is seen through, and nothing counts twice', async t => {
-  const { supervisor, events } = await startFleet(t, 'late.js', { ...OPTIONS, workers: 2, readyTimeout: '10s' })
+  const { supervisor, events } = await startFleet(t, 'late.js', { ...OPTIONS, workers: 2 })
   const [{ pid }] = supervisor.status().workers
   const recycled = supervisor.recycle(0)
   await events.until('worker.spawn')
