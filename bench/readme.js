@@ -11,7 +11,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { reasonsOf } = require('./support/gc-log')
-const { machineLine } = require('./support/machine')
+const { isSameMachine, machineLine } = require('./support/machine')
 const { drawPlot } = require('./support/plot')
 const { besideOf, judge, resultTables } = require('./support/results')
 const { markdownTable } = require('./support/table')
@@ -56,7 +56,8 @@ function detailsOf (results) {
   const tables = groups.flatMap((/** @type {any} */ group) => {
     const other = besideOf(group, columns)
     const tables = resultTables(group, columns).map(markdownTable)
-    return tables.length ? [`**${group.name}**${other ? `, beside ${other}` : ''}`, ...tables, ...reasonsOf(group).map(line => `- ${line}`)] : []
+    const where = group.machine && !isSameMachine(group.machine, machine) ? [`On another machine: ${machineLine(group.machine)}.`] : []
+    return tables.length ? [`**${group.name}**${other ? `, beside ${other}` : ''}`, ...where, ...tables, ...reasonsOf(group).map(line => `- ${line}`)] : []
   })
   return [
     `<details><summary>Node ${machine.node}: goals and tables of <code>bench:${bench}</code></summary>`,

@@ -2,6 +2,8 @@
 
 const os = require('node:os')
 
+const SAME = /** @type {const} */ (['cpu', 'cpus', 'kernel', 'arch', 'node', 'flags'])
+
 /** On what the figures were taken. Without it they say little. */
 function describeMachine () {
   const { node, v8 } = process.versions
@@ -18,10 +20,17 @@ function describeMachine () {
   }
 }
 
-/** @param {ReturnType<typeof describeMachine>} machine */
+/** @typedef {ReturnType<typeof describeMachine>} Machine */
+
+/** @param {Machine} a @param {Machine} b */
+function isSameMachine (a, b) {
+  return SAME.every(key => a[key] === b[key])
+}
+
+/** @param {Machine} machine */
 function machineLine ({ cpu, cpus, memoryBytes, kernel, arch, node, flags, load }) {
   const memory = `${Math.round(memoryBytes / 1024 ** 3)} GiB`
   return `Node ${node}${flags ? ` ${flags}` : ''}, ${cpus} × ${cpu} (${arch}), ${memory}, ${kernel}, load average ${load.join(' ')}`
 }
 
-module.exports = { describeMachine, machineLine }
+module.exports = { describeMachine, isSameMachine, machineLine }

@@ -9,8 +9,6 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { BadFlag } = require('./flags')
 
-const SAME = /** @type {const} */ (['cpu', 'cpus', 'kernel', 'arch', 'node', 'flags'])
-
 class ResultsFile {
   /** @param {string | null} file null: nothing is kept */
   constructor (file) {
@@ -29,12 +27,11 @@ class ResultsFile {
    * What an earlier run has left, to be gone on with.
    *
    * @param {Record<string, any>} settings
-   * @param {Record<string, any>} machine
    * @param {string[]} [selects] flags that may differ, since all they do is choose among the groups
    * @returns {any} null: nothing
-   * @throws {BadFlag} it was taken with other flags, on another machine or Node, or is no results file
+   * @throws {BadFlag} it was taken with other flags, or is no results file
    */
-  earlier (settings, machine, selects = []) {
+  earlier (settings, selects = []) {
     const file = [this.partial, this.file].find(file => file && fs.existsSync(file))
     if (!file) return null
     let kept
@@ -44,9 +41,7 @@ class ResultsFile {
       throw new BadFlag(`--resume takes the results of a bench; ${file} holds none`)
     }
     const compared = (/** @type {Record<string, any>} */ settings) => JSON.stringify({ ...settings, ...Object.fromEntries(['rounds', ...selects].map(name => [name, 0])) })
-    const isSame = compared(kept.settings) === compared(settings) &&
-      SAME.every(key => kept.machine?.[key] === machine[key])
-    if (!isSame) throw new BadFlag(`--resume goes on with the same flags, machine and Node; ${file} was taken with others`)
+    if (compared(kept.settings) !== compared(settings)) throw new BadFlag(`--resume goes on with the same flags; ${file} was taken with others`)
     return kept
   }
 

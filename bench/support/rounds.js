@@ -51,8 +51,9 @@
  */
 
 const path = require('node:path')
+const { Earlier } = require('./earlier')
 const { readFlags, BadFlag } = require('./flags')
-const { describeMachine, machineLine } = require('./machine')
+const { describeMachine, isSameMachine, machineLine } = require('./machine')
 const { Progress } = require('./progress')
 const { ResultsFile } = require('./results-file')
 const { resultTables, judge, besideOf } = require('./results')
@@ -93,11 +94,8 @@ class Bench {
     const { quick, resume, out, minutes, only, ...settings } = this.values
     const machine = describeMachine()
     const chosen = choose(groups, only)
-    const kept = resume ? this.file.earlier(settings, machine, this.selects) : null
-    if (kept) {
-      refuseOthers(chosen, kept)
-      for (const name of this.selects) settings[name] = union(kept.settings[name], settings[name])
-    }
+    const earlier = new Earlier(resume ? this.file.earlier(settings, this.selects) : null)
+    earlier.assertGoesOn(chosen, machine, this.rounds)
     const breakOff = () => {
       const { partial } = this.file
       console.error(`\nbench:${this.name} was broken off${partial ? `; what it has measured is in ${path.relative('', partial)}, and --resume goes on with it` : ''}.`)
@@ -110,14 +108,17 @@ class Bench {
       bench: this.name,
       date: new Date().toISOString(),
       machine,
-      settings,
+      settings: earlier.settingsWith(settings, this.selects),
       note,
       columns,
       goals,
       plots,
       groups: [
-        ...chosen.map(({ name, subjects, beside = [], by }) => ({ name, beside, by, subjects: wholeRounds(name, Object.keys(subjects), kept) })),
-        ...kept?.groups.filter((/** @type {any} */ { name }) => !chosen.some(group => group.name === name)) ?? []
+        ...chosen.map(({ name, subjects, beside = [], by }) => {
+          const kept = earlier.keptOf(name, Object.keys(subjects))
+          return { name, beside, by, machine: kept.machine ?? machine, subjects: kept.subjects }
+        }),
+        ...earlier.others(chosen)
       ]
     }
     const until = minutes ? Date.now() + Number(minutes) * 60_000 : Infinity
@@ -149,7 +150,8 @@ class Bench {
     for (const group of results.groups) {
       const tables = resultTables(group, columns)
       const other = besideOf(group, columns)
-      if (tables.length) console.log(`\n${group.name}${other ? `, beside ${other}` : ''}\n${tables.map(alignTable).join('\n')}`)
+      const where = isSameMachine(group.machine, machine) ? '' : `${machineLine(group.machine)}\n`
+      if (tables.length) console.log(`\n${group.name}${other ? `, beside ${other}` : ''}\n${where}${tables.map(alignTable).join('\n')}`)
     }
     for (const { text, isMet } of judge(results)) console.log(`${isMet ? 'goal met:   ' : 'goal missed:'} ${text}`)
     this.file.save(results)
@@ -157,39 +159,6 @@ class Bench {
     if (this.file.file) console.log(`\nsaved to ${path.relative('', this.file.file)}`)
     return results
   }
-}
-
-/**
- * A group is measured with the same subjects all along, since a ratio is taken within a round: it cannot be gone on with by
- * fewer, which would lose what the others did.
- *
- * @param {Group[]} chosen @param {any} kept
- * @throws {BadFlag}
- */
-function refuseOthers (chosen, kept) {
-  for (const { name, subjects } of chosen) {
-    const before = kept.groups.find((/** @type {any} */ group) => group.name === name)?.subjects ?? []
-    const lost = before.filter((/** @type {any} */ subject) => subject.rounds.some(Boolean) && !subjects[subject.name])
-    if (lost.length) throw new BadFlag(`--resume goes on with all that a group was measured with; "${name}" has ${lost.map((/** @type {any} */ subject) => subject.name).join(', ')} too`)
-  }
-}
-
-/**
- * What an earlier run has left of a group: rounds in which everybody was measured, since a ratio is taken within a round.
- *
- * @param {string} group @param {string[]} names @param {any} kept
- * @returns {{ name: string, rounds: Figures[] }[]}
- */
-function wholeRounds (group, names, kept) {
-  const before = kept?.groups.find((/** @type {any} */ { name }) => name === group)?.subjects ?? []
-  const found = names.map(name => before.find((/** @type {any} */ subject) => subject.name === name)?.rounds ?? [])
-  const isWhole = (/** @type {number} */ round) => found.every(rounds => rounds[round])
-  return names.map((name, i) => ({ name, rounds: found[i].filter((/** @type {any} */ _, /** @type {number} */ round) => isWhole(round)) }))
-}
-
-/** @param {string[]} lists with commas */
-function union (...lists) {
-  return [...new Set(lists.flatMap(list => list.split(',')))].join(',')
 }
 
 /**

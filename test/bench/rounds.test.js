@@ -81,7 +81,7 @@ t.test('--resume measures the rounds that are missing alone, and refuses what wa
   t.same(calls.filter(call => !call.endsWith('-1')), ['b1', 'c1', 'a1'], 'a ratio is taken within a round')
   t.equal(bench.rounds, 2)
   fs.writeFileSync(out, JSON.stringify({ ...saved, settings: { ...saved.settings, connections: '1' } }))
-  await t.rejects(run(), /--resume goes on with the same flags, machine and Node/)
+  await t.rejects(run(), /--resume goes on with the same flags; .* was taken with others/)
   fs.writeFileSync(out, 'no JSON')
   await t.rejects(run(), /holds none/)
 })
@@ -108,6 +108,23 @@ t.test('--resume does not lose what a group was measured with', async t => {
   await t.rejects(take(['a'], ['--resume']), { message: '--resume goes on with all that a group was measured with; "g" has b too' })
   const { results } = await take(['a', 'b', 'c'], ['--resume'])
   t.match(results.groups[0].subjects.map((/** @type {any} */ { name, rounds }) => [name, rounds.length]), [['a', 1], ['b', 1], ['c', 1]], 'more than before are measured anew, together')
+})
+
+t.test('--resume goes on with other groups on another machine, and says of each where it was measured', async t => {
+  const out = path.join(t.testdir(), 'try.json')
+  const take = (/** @type {string} */ name, /** @type {string} */ rounds) => {
+    const bench = new Bench({ name: 'try' }, ['--out', out, '--rounds', rounds, '--resume'])
+    return quietly(t, () => bench.run({ groups: [{ name, subjects: { a: async () => ({ rps: 1 }) } }], columns }))
+  }
+  const { results } = await take('x', '1')
+  const machine = { ...results.machine, cpu: 'Another', node: 'v1.2.3' }
+  fs.writeFileSync(out, JSON.stringify({ ...results, machine, groups: results.groups.map((/** @type {any} */ { machine, ...group }) => group) }))
+  const { said, results: both } = await take('y', '1')
+  t.match(both.groups, [{ name: 'y', machine: { cpu: results.machine.cpu } }, { name: 'x', machine: { cpu: 'Another' } }])
+  t.match(said, /\nx\nNode v1\.2\.3.*, \d+ × Another/)
+  t.notMatch(said, /\ny\nNode/)
+  t.match((await take('x', '1')).results.groups, [{ name: 'x', machine: { cpu: 'Another' } }, { name: 'y', machine: { cpu: results.machine.cpu } }], 'what is complete may be named')
+  await t.rejects(take('x', '2'), { message: /^--resume goes on with a group on the machine, and by the Node, that it was begun with; "x" was begun with Node v1\.2\.3 on Another/ })
 })
 
 t.test('with --minutes no round is begun when they are over, and what was measured is kept', async t => {
