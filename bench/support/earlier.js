@@ -55,6 +55,20 @@ class Earlier {
     return { machine: subjects.some(({ rounds }) => rounds.length) ? this.#machineOf(this.#groupOf(group)) : null, subjects }
   }
 
+  /**
+   * A group of this run; or what there was of it before, as long as this run, which may have more subjects, has no whole round.
+   *
+   * @template {{ name: string, subjects: { rounds: Figures[] }[] }} T
+   * @param {T} group
+   * @returns {T}
+   */
+  orKept (group) {
+    const [first, ...rest] = group.subjects
+    const isBegun = first.rounds.some((figures, round) => figures && rest.every(({ rounds }) => rounds[round]))
+    const before = this.#groupOf(group.name)
+    return isBegun || !before ? group : { ...before, machine: this.#machineOf(before) }
+  }
+
   /** The groups that this run leaves alone. @param {{ name: string }[]} chosen @returns {any[]} */
   others (chosen) {
     return (this.#results?.groups ?? [])

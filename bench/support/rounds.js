@@ -121,6 +121,7 @@ class Bench {
         ...earlier.others(chosen)
       ]
     }
+    const atHand = () => ({ ...results, groups: results.groups.map(group => earlier.orKept(group)) })
     const until = minutes ? Date.now() + Number(minutes) * 60_000 : Infinity
     const isWhole = (/** @type {number} */ g, /** @type {number} */ round) => results.groups[g].subjects.every((/** @type {{ rounds: Figures[] }} */ { rounds }) => rounds[round])
     const isMeasured = (/** @type {number} */ g) => Array.from({ length: this.rounds }, (_, round) => isWhole(g, round)).every(Boolean)
@@ -141,23 +142,24 @@ class Bench {
           isWarm = true
           rounds[round] ??= await group.subjects[name]({ ...at, round })
           progress.done()
-          this.file.save(results)
+          this.file.save(atHand())
         }
       }
     }
     progress.end()
     for (const signal of ['SIGINT', 'SIGTERM']) process.removeListener(signal, breakOff)
-    for (const group of results.groups) {
+    const all = atHand()
+    for (const group of all.groups) {
       const tables = resultTables(group, columns)
       const other = besideOf(group, columns)
       const where = isSameMachine(group.machine, machine) ? '' : `${machineLine(group.machine)}\n`
       if (tables.length) console.log(`\n${group.name}${other ? `, beside ${other}` : ''}\n${where}${tables.map(alignTable).join('\n')}`)
     }
-    for (const { text, isMet } of judge(results)) console.log(`${isMet ? 'goal met:   ' : 'goal missed:'} ${text}`)
-    this.file.save(results)
+    for (const { text, isMet } of judge(all)) console.log(`${isMet ? 'goal met:   ' : 'goal missed:'} ${text}`)
+    this.file.save(all)
     this.file.finish()
     if (this.file.file) console.log(`\nsaved to ${path.relative('', this.file.file)}`)
-    return results
+    return all
   }
 }
 

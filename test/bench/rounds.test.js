@@ -105,6 +105,9 @@ t.test('--resume does not lose what a group was measured with', async t => {
     return quietly(t, () => bench.run({ groups: [{ name: 'g', subjects: Object.fromEntries(names.map(name => [name, async () => ({ rps: 1 })])) }], columns }))
   }
   await take(['a', 'b'])
+  const { results: same } = await take(['a', 'b', 'c'], ['--resume', '--minutes', '0'])
+  t.match(same.groups, [{ name: 'g', machine: { node: process.version }, subjects: [{ name: 'a', rounds: [{ rps: 1 }] }, { name: 'b' }] }], 'not before it has a whole round with more')
+  t.same(JSON.parse(fs.readFileSync(out, 'utf8')).groups, same.groups)
   await t.rejects(take(['a'], ['--resume']), { message: '--resume goes on with all that a group was measured with; "g" has b too' })
   const { results } = await take(['a', 'b', 'c'], ['--resume'])
   t.match(results.groups[0].subjects.map((/** @type {any} */ { name, rounds }) => [name, rounds.length]), [['a', 1], ['b', 1], ['c', 1]], 'more than before are measured anew, together')
