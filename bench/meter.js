@@ -28,7 +28,7 @@ const GUARD = 'statm, as the guard'
 const ROLLUP = 'smaps_rollup, as the product'
 const HASHING = 'no reading, a thread that hashes'
 const REST_MS = 10
-const A_HASH = 2000 // iterations, about 1 ms
+const A_HASH = 2000 // iterations, some ms
 
 const hash = promisify(crypto.pbkdf2)
 

@@ -49,9 +49,8 @@ class Earlier {
    * @returns {{ machine: Machine | null, subjects: { name: string, rounds: Figures[] }[] }} `machine` is null where there are none
    */
   keptOf (group, names) {
-    const found = names.map(name => this.#subjectsOf(group).find(subject => subject.name === name)?.rounds ?? [])
-    const isWhole = (/** @type {number} */ round) => found.every(rounds => rounds[round])
-    const subjects = names.map((name, i) => ({ name, rounds: found[i].filter((_, round) => isWhole(round)) }))
+    const found = names.map(name => ({ name, rounds: this.#subjectsOf(group).find(subject => subject.name === name)?.rounds ?? [] }))
+    const subjects = found.map(({ name, rounds }) => ({ name, rounds: rounds.filter((_, round) => isWhole(found, round)) }))
     return { machine: subjects.some(({ rounds }) => rounds.length) ? this.#machineOf(this.#groupOf(group)) : null, subjects }
   }
 
@@ -63,10 +62,9 @@ class Earlier {
    * @returns {T}
    */
   orKept (group) {
-    const [first, ...rest] = group.subjects
-    const isBegun = first.rounds.some((figures, round) => figures && rest.every(({ rounds }) => rounds[round]))
+    const hasOne = group.subjects[0].rounds.some((_, round) => isWhole(group.subjects, round))
     const before = this.#groupOf(group.name)
-    return isBegun || !before ? group : { ...before, machine: this.#machineOf(before) }
+    return hasOne || !before ? group : { ...before, machine: this.#machineOf(before) }
   }
 
   /** The groups that this run leaves alone. @param {{ name: string }[]} chosen @returns {any[]} */
@@ -92,9 +90,14 @@ class Earlier {
   }
 }
 
+/** Everybody was measured in this round. @param {{ rounds: Figures[] }[]} subjects @param {number} round from 0 on */
+function isWhole (subjects, round) {
+  return subjects.every(({ rounds }) => rounds[round])
+}
+
 /** @param {string[]} lists with commas */
 function union (...lists) {
   return [...new Set(lists.flatMap(list => list.split(',')).filter(Boolean))].join(',')
 }
 
-module.exports = { Earlier }
+module.exports = { Earlier, isWhole }

@@ -43,7 +43,7 @@
  *
  * Common flags: --quick (one short round, whose figures say that it works and no more), --rounds <n> (5), --only <regex> (of "group / subject"; what is compared
  * with stays in), --minutes <n> (no round is begun after that; groups are done in their order, so put first what matters),
- * --out <file>, --resume (goes on with what an earlier run has left, with other groups perhaps). --quick and --only are saved only where
+ * --out <file>, --resume (goes on with what an earlier run has left; with other groups perhaps, which may be another machine's). --quick and --only are saved only where
  * --out says.
  *
  * One subject is warmed up and thrown away before the first round. Results are saved after each measurement. A goal is printed, kept and
@@ -51,7 +51,7 @@
  */
 
 const path = require('node:path')
-const { Earlier } = require('./earlier')
+const { Earlier, isWhole } = require('./earlier')
 const { readFlags, BadFlag } = require('./flags')
 const { describeMachine, isSameMachine, machineLine } = require('./machine')
 const { Progress } = require('./progress')
@@ -123,8 +123,7 @@ class Bench {
     }
     const atHand = () => ({ ...results, groups: results.groups.map(group => earlier.orKept(group)) })
     const until = minutes ? Date.now() + Number(minutes) * 60_000 : Infinity
-    const isWhole = (/** @type {number} */ g, /** @type {number} */ round) => results.groups[g].subjects.every((/** @type {{ rounds: Figures[] }} */ { rounds }) => rounds[round])
-    const isMeasured = (/** @type {number} */ g) => Array.from({ length: this.rounds }, (_, round) => isWhole(g, round)).every(Boolean)
+    const isMeasured = (/** @type {number} */ g) => Array.from({ length: this.rounds }, (_, round) => isWhole(results.groups[g].subjects, round)).every(Boolean)
     const progress = new Progress(this.rounds * chosen.reduce((sum, { subjects }, g) => sum + (isMeasured(g) ? 0 : Object.keys(subjects).length), 0))
     let isWarm = Boolean(quick)
     for (const [g, group] of chosen.entries()) {
