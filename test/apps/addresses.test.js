@@ -10,7 +10,7 @@ const readline = require('node:readline')
 const t = require('tap')
 const { BIN, Events, freePort } = require('../support/fleet')
 const { Load } = require('../support/load')
-const { startApp, endure, checkRecycles, appFile, THINK_MS } = require('./under-load')
+const { startApp, endure, checkRecycles, appFile } = require('./under-load')
 
 /** Waits for a reload to begin. @param {Events} events @returns {Promise<(line: Record<string, any>) => boolean>} whose recycle is it */
 async function generationBefore (events) {
@@ -25,14 +25,14 @@ async function generationBefore (events) {
 t.test('two servers on two ports', async t => {
   process.env.PORT_2 = String(await freePort())
   const fleet = await startApp(t, 'two-ports.js')
-  await endure(t, fleet, [fleet.port, Number(process.env.PORT_2)].map(port => new Load({ port, connections: 5, thinkMs: THINK_MS })))
+  await endure(t, fleet, [fleet.port, Number(process.env.PORT_2)].map(port => new Load({ port, connections: 5 })))
 })
 
 t.test('a unix socket', async t => {
   const socketPath = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'recycle-')), 'app.sock')
   process.env.WHERE = JSON.stringify({ path: socketPath })
   const fleet = await startApp(t, 'somewhere.js')
-  await endure(t, fleet, [new Load({ socketPath, connections: 10, thinkMs: THINK_MS })])
+  await endure(t, fleet, [new Load({ socketPath, connections: 10 })])
   await fleet.supervisor.stop({ now: true })
   t.notOk(fs.existsSync(socketPath), 'it is removed at the end')
 })
@@ -43,13 +43,13 @@ t.test('IPv6', { skip: !hasIpv6 && 'this machine has no ::1' }, async t => {
   const port = await freePort()
   process.env.WHERE = JSON.stringify({ port, host: '::1' })
   const fleet = await startApp(t, 'somewhere.js')
-  await endure(t, fleet, [new Load({ port, host: '::1', connections: 10, thinkMs: THINK_MS })])
+  await endure(t, fleet, [new Load({ port, host: '::1', connections: 10 })])
 })
 
 t.test('port 0: all workers share one port, replacements too', async t => {
   process.env.WHERE = JSON.stringify({ port: 0, host: '127.0.0.1' })
   const { supervise } = require('../..')
-  const supervisor = supervise({ app: appFile('somewhere.js'), workers: 2, interval: '100ms', stopLinger: '200ms', maxRequests: 100, jitter: 0 })
+  const supervisor = supervise({ app: appFile('somewhere.js'), workers: 2, interval: '100ms', stopLinger: '200ms', maxRequests: 50, jitter: 0 })
   t.teardown(() => supervisor.stop({ now: true }))
   const events = new Events()
   const told = new Events()
@@ -57,7 +57,7 @@ t.test('port 0: all workers share one port, replacements too', async t => {
   supervisor.on('message', (/** @type {any} */ { message }) => told.push({ event: message.what, ...message }))
   await supervisor.ready()
   const { address } = await told.until('listening', { count: 2 })
-  await endure(t, { supervisor, events }, [new Load({ port: address.port, connections: 10, thinkMs: THINK_MS })])
+  await endure(t, { supervisor, events }, [new Load({ port: address.port, connections: 10 })])
   const ports = told.all('listening').map(({ address }) => address.port)
   t.ok(ports.length > 4)
   t.same([...new Set(ports)], [address.port])
@@ -67,7 +67,7 @@ t.test('listen({ fd }): a listening socket that the supervisor has inherited', a
   const listener = net.createServer().listen(0, '127.0.0.1')
   await once(listener, 'listening')
   const { port } = /** @type {net.AddressInfo} */ (listener.address())
-  const child = spawn(process.execPath, [BIN, '--log', 'json', '-w', '2', '-i', '100ms', '--max-requests', '100', '--stop-linger', '100ms', appFile('somewhere.js')], {
+  const child = spawn(process.execPath, [BIN, '--log', 'json', '-w', '2', '-i', '100ms', '--max-requests', '50', '--stop-linger', '100ms', appFile('somewhere.js')], {
     env: { ...process.env, WHERE: '{"fd":3}' }, stdio: ['ignore', 'ignore', 'pipe', /** @type {any} */ (listener)._handle.fd]
   })
   t.teardown(() => child.kill('SIGKILL'))
@@ -77,7 +77,7 @@ t.test('listen({ fd }): a listening socket that the supervisor has inherited', a
   readline.createInterface({ input: /** @type {any} */ (child).stderr }).on('line', text => events.push(JSON.parse(text)))
   await events.until('worker.ready', { count: 2 })
 
-  const load = new Load({ port, connections: 10, thinkMs: THINK_MS })
+  const load = new Load({ port, connections: 10 })
   await events.until('recycled', { count: 4 })
   child.kill('SIGHUP')
   const isOfOld = await generationBefore(events)
@@ -91,6 +91,6 @@ t.test('listen({ fd }): a listening socket that the supervisor has inherited', a
 
 t.test('an app that listens late', async t => {
   const fleet = await startApp(t, 'listens-late.js', { maxSurge: 2 })
-  await endure(t, fleet, [new Load({ port: fleet.port, connections: 10, thinkMs: THINK_MS })], { recycles: 1 })
+  await endure(t, fleet, [new Load({ port: fleet.port, connections: 10 })], { recycles: 1 })
   t.ok(fleet.events.all('worker.ready').every(({ readyMs }) => readyMs >= 1990), 'nobody was ready before it listened')
 })

@@ -4,7 +4,7 @@ const t = require('tap')
 const { Load } = require('../support/load')
 const { startCli } = require('../support/fleet')
 const { becomesTrue, childrenOf } = require('../support/processes')
-const { surviveRecycles, startApp, endure, checkRecycles, appFile, THINK_MS } = require('./under-load')
+const { surviveRecycles, startApp, endure, checkRecycles, appFile } = require('./under-load')
 
 t.test('an app with its own cluster serves, instead of forking one more', async t => {
   const { supervisor } = await surviveRecycles(t, 'own-cluster.js')
@@ -14,7 +14,7 @@ t.test('an app with its own cluster serves, instead of forking one more', async 
 t.test('an app with threads and children of its own', async t => {
   const fleet = await startApp(t, 'own-helpers.js')
   await endure(t, fleet, [
-    new Load({ port: fleet.port, path: '/thread', connections: 10, thinkMs: THINK_MS }),
+    new Load({ port: fleet.port, path: '/thread', connections: 10 }),
     new Load({ port: fleet.port, path: '/fork', connections: 1, thinkMs: 500 }),
     new Load({ port: fleet.port, path: '/exec', connections: 1, thinkMs: 500 })
   ])
@@ -23,7 +23,7 @@ t.test('an app with threads and children of its own', async t => {
 t.test('an app that talks with its parent by itself: it never hears us, and is never taken for us', async t => {
   const fleet = await startApp(t, 'own-messages.js', { maxRequests: undefined })
   const { told } = fleet
-  const load = new Load({ port: fleet.port, connections: 10, thinkMs: THINK_MS })
+  const load = new Load({ port: fleet.port, connections: 10 })
   for (let i = 0; i < 4; i++) {
     await load.after(50)
     await fleet.supervisor.recycle(i % 2)

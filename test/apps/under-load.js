@@ -3,11 +3,11 @@
 /** What every kind of app must stand: load, recycles by budget, a reload, and nothing dropped. */
 
 const path = require('node:path')
+const { tries } = require('../support/campaign')
 const { startFleet, sumOfEnds } = require('../support/fleet')
 const { Load } = require('../support/load')
 
-const RECYCLES = 4
-const THINK_MS = 20 // the load is there to be there, not to be heavy
+const RECYCLES = tries({ short: 2, long: 8 })
 
 /** An app of test/fixtures/apps. @param {string} name */
 const appFile = name => path.join(__dirname, '..', 'fixtures', 'apps', name)
@@ -20,7 +20,7 @@ const appFile = name => path.join(__dirname, '..', 'fixtures', 'apps', name)
  * @param {Record<string, any>} [options] of supervise()
  */
 async function startApp (t, app, options = {}) {
-  return startFleet(t, appFile(app), { maxRequests: 100, jitter: 0, ...options })
+  return startFleet(t, appFile(app), { maxRequests: 50, jitter: 0, ...options })
 }
 
 /**
@@ -59,8 +59,8 @@ function checkRecycles (t, events) {
  */
 async function surviveRecycles (t, app, { options, load, ...how } = {}) {
   const fleet = await startApp(t, app, options)
-  await endure(t, fleet, [new Load({ port: fleet.port, connections: 10, thinkMs: THINK_MS, ...load })], how)
+  await endure(t, fleet, [new Load({ port: fleet.port, connections: 10, ...load })], how)
   return fleet
 }
 
-module.exports = { startApp, endure, checkRecycles, surviveRecycles, appFile, THINK_MS }
+module.exports = { startApp, endure, checkRecycles, surviveRecycles, appFile }

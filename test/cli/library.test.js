@@ -75,7 +75,7 @@ t.test('a fleet in this process', async t => {
     await supervisor.scale(4)
     t.match(supervisor.status().totals, { workers: 4, ready: 4 })
     await clientPerWorker(t, port, 4)
-    const load = new Load({ port, connections: 20, thinkMs: 2 })
+    const load = new Load({ port, connections: 20 })
     t.teardown(() => load.stop())
     await load.after(200)
     await supervisor.scale(1)

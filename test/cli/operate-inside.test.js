@@ -13,7 +13,7 @@ t.test('a fleet under load', async t => {
   const room = controlRoom(t)
   const folder = shortFolder(t)
   const { port } = await room.start(2, ['--name', 'api', path.join(FIXTURES, 'memory.js')])
-  const load = new Load({ port, connections: 8, thinkMs: 5 })
+  const load = new Load({ port, connections: 8 })
   t.teardown(() => load.stop())
   await load.after(20)
 

@@ -15,7 +15,7 @@ const WORKER_FIELDS = ['slot', 'pid', 'state', 'generation', 'ageMs', 'rssBytes'
 t.test('a fleet under load', async t => {
   const room = controlRoom(t)
   const { port, child, events, exited } = await room.start(3, ['--name', 'api', '--max-rss', '400MiB', PLAIN])
-  const load = new Load({ port, connections: 10, thinkMs: 2 })
+  const load = new Load({ port, connections: 10 })
   t.teardown(() => load.stop())
   await load.after(50)
   const status = async () => JSON.parse((await room.recycle(['status', '--json'])).stdout)

@@ -9,7 +9,7 @@ const COLLECTIONS = 6
 
 t.test('plain HTTP/1: collections all along, and no client fails, reconnects, or waits for one', async t => {
   const { port, supervisor, events, told } = await startFleet(t, 'memory.js', { workers: 3, args: ['--objects=100000'] })
-  const loads = [new Load({ port, connections: 12 }), new Load({ port, connections: 8, postBytes: 16 * 1024 }), new Load({ port, connections: 12, thinkMs: 20 })]
+  const loads = [new Load({ port, connections: 12, thinkMs: 0 }), new Load({ port, connections: 8, thinkMs: 0, postBytes: 16 * 1024 }), new Load({ port, connections: 12 })]
   t.same(await collectAllAlong(supervisor, loads, COLLECTIONS), [])
   for (const load of loads) {
     const { requests, failures, sockets } = await load.stop()
@@ -24,7 +24,7 @@ t.test('plain HTTP/1: collections all along, and no client fails, reconnects, or
 
 t.test('a connection per request', async t => {
   const { port, supervisor, told } = await startFleet(t, 'memory.js', { workers: 3 })
-  const load = new Load({ port, connections: 12, keepAlive: false })
+  const load = new Load({ port, connections: 12, keepAlive: false, thinkMs: 0 })
   t.same(await collectAllAlong(supervisor, [load], COLLECTIONS), [])
   const { requests, failures } = await load.stop()
   t.same(failures, [], `of ${requests}`)

@@ -13,7 +13,7 @@ const MIB = 1024 ** 2
 async function startGarbage (t, path, options) {
   const fleet = await startFleet(t, 'garbage.js', { workers: 1, interval: '50ms', samples: 1, jitter: 0, ...options })
   const { limitBytes, execArgv } = JSON.parse((await get(fleet.port, '/heap')).body)
-  const load = new Load({ port: fleet.port, connections: 4, path })
+  const load = new Load({ port: fleet.port, connections: 4, path, thinkMs: 0 })
   t.teardown(() => load.stop())
   return { ...fleet, load, execArgv, limitMiB: limitBytes / MIB }
 }

@@ -21,9 +21,9 @@ t.test("the server's own deadlines, on connections that have moved", async t => 
       moves += line.moved
     }
     t.ok(moving.isEnded, 'it is closed')
-    t.ok(moves > 2, `after ${moves} moves`)
+    t.ok(moves >= 2, `after ${moves} moves`)
     t.equal(moving.error, null)
-    t.ok(moving.endedAt - idleSince >= 1500 - 5, `it had ${moving.endedAt - idleSince} ms`)
+    t.ok(moving.endedAt - idleSince >= 3000 - 5, `it had ${moving.endedAt - idleSince} ms`)
   })
 
   t.test('one that waits for longer than headersTimeout after its move is served, and hears no 408', async t => {

@@ -9,7 +9,7 @@ const { backoffMs } = require('../../lib/core/backoff')
 t.test('all workers over budget at once: never fewer ready than promised, said once, and no storm', async t => {
   const { port, supervisor, events } = await startFleet(t, 'plain.js', { workers: 3, interval: '50ms', samples: 1, jitter: 0, maxRss: '2MiB' })
   const seen = watchFleet(supervisor)
-  const load = new Load({ port, connections: 10, thinkMs: 2 })
+  const load = new Load({ port, connections: 10 })
   t.teardown(() => load.stop())
   for (const slot of [0, 1, 2]) await events.until('recycled', { count: 3, where: line => line.slot === slot })
 
@@ -35,7 +35,7 @@ t.test('all workers over budget at once: never fewer ready than promised, said o
 t.test('--max-surge 0 --max-unavailable 1 drains first, one at a time, and nothing fails', async t => {
   const { port, supervisor, events } = await startFleet(t, 'plain.js', { workers: 3, interval: '50ms', maxSurge: 0, maxUnavailable: 1 })
   const seen = watchFleet(supervisor)
-  const loads = [true, false].map(keepAlive => new Load({ port, connections: 10, keepAlive, thinkMs: 2 }))
+  const loads = [true, false].map(keepAlive => new Load({ port, connections: 10, keepAlive }))
   t.teardown(() => Promise.all(loads.map(load => load.stop())))
   for (let i = 0; i < 3; i++) {
     await loads[1].after(50)
@@ -59,7 +59,7 @@ t.test('--max-surge 0 --max-unavailable 1 drains first, one at a time, and nothi
 t.test('--max-surge 2: two recycle at once', async t => {
   const { port, supervisor, events } = await startFleet(t, 'plain.js', { workers: 4, interval: '50ms', maxSurge: 2 })
   const seen = watchFleet(supervisor)
-  const load = new Load({ port, connections: 10, thinkMs: 2 })
+  const load = new Load({ port, connections: 10 })
   t.teardown(() => load.stop())
   await load.after(50)
   await supervisor.reload()

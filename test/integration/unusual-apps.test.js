@@ -48,7 +48,7 @@ function talk (socket) {
 t.test('a server that listens a second time counts each connection once', async t => {
   const { port, supervisor } = await startUnusual(t, 'again')
   for (let i = 0; i < 20; i++) await get(port, '/')
-  const load = new Load({ port, connections: 5, thinkMs: 2 })
+  const load = new Load({ port, connections: 5 })
   await load.after(50)
   const line = await supervisor.recycle(0)
   assertAccount(t, line)
@@ -154,7 +154,7 @@ t.test('an app that takes all listeners off SIGTERM dies of none', async t => {
 
 t.test('a server that only tried the port does not make a worker ready', async t => {
   const { port, supervisor } = await startUnusual(t, 'probes')
-  const load = new Load({ port, connections: 5, thinkMs: 2 })
+  const load = new Load({ port, connections: 5 })
   await load.after(50)
   assertAccount(t, await supervisor.recycle(0))
   const { failures, sockets } = await load.stop()
@@ -186,7 +186,7 @@ t.test('an abstract unix socket', { skip: process.platform !== 'linux' }, async 
   const socketPath = `\0recycle-${process.pid}`
   process.env.WHERE = JSON.stringify({ path: socketPath })
   const { supervisor } = await startFleet(t, path.join('apps', 'somewhere.js'), { workers: 2 })
-  const load = new Load({ socketPath, connections: 5, thinkMs: 2 })
+  const load = new Load({ socketPath, connections: 5 })
   await load.after(50)
   await supervisor.reload()
   t.same((await load.stop()).failures, [])

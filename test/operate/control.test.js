@@ -28,7 +28,7 @@ t.test('a fleet under load', async t => {
   const control = await openControl(supervisor, { control: file, limits: LIMITS })
   t.teardown(() => control.close())
   const listeners = supervisor.listenerCount('event')
-  const load = new Load({ port, connections: 10, thinkMs: 2 })
+  const load = new Load({ port, connections: 10 })
   t.teardown(() => load.stop())
   await load.after(50)
   const ask = (/** @type {any} */ client, /** @type {any} */ message) => client.socket.write(`${JSON.stringify({ v: 1, ...message })}\n`)

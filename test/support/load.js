@@ -8,6 +8,10 @@
 
 const http = require('node:http')
 
+// Most loads are there to be there, with requests on their way and connections at rest; a saturated machine proves no more,
+// and takes the CPU of whatever else is tested.
+const THINK_MS = 100
+
 class Load {
   /**
    * @param {object} how
@@ -16,12 +20,12 @@ class Load {
    * @param {string} [how.host]
    * @param {number} [how.connections] clients, each with a connection of its own
    * @param {boolean} [how.keepAlive]
-   * @param {number} [how.thinkMs] between a response and the next request, up to
+   * @param {number} [how.thinkMs] between a response and the next request, up to; 0: as fast as it is answered
    * @param {number} [how.postBytes] 0: GET
    * @param {string} [how.path]
    * @param {object} [how.https] options of https, where the server speaks it
    */
-  constructor ({ port, socketPath, host = '127.0.0.1', connections = 20, keepAlive = true, thinkMs = 0, postBytes = 0, path = '/', https }) {
+  constructor ({ port, socketPath, host = '127.0.0.1', connections = 20, keepAlive = true, thinkMs = THINK_MS, postBytes = 0, path = '/', https }) {
     this.how = { port, socketPath, host, path }
     this.thinkMs = thinkMs
     this.body = postBytes ? Buffer.alloc(postBytes, 'x') : null
