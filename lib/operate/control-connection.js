@@ -5,6 +5,7 @@
  * memory nor keep a verb from its end.
  */
 
+const { setMaxListeners } = require('node:events')
 const { Lines, encode, readRequest, writeError } = require('../control/protocol')
 const { RecycleError } = require('../core/errors')
 const { VERBS } = require('./control-verbs')
@@ -39,6 +40,7 @@ class Connection {
     this.recent = recent
     this.limits = { ...LIMITS, ...limits }
     this.#lines = new Lines(this.limits.lineBytes)
+    setMaxListeners(this.limits.underWay, this.#leaving.signal) // one for each that follows; Node takes more than 10 for a leak
     socket.on('data', chunk => this.#read(/** @type {Buffer} */ (chunk)))
     socket.on('error', () => {}) // its close follows
     socket.on('close', () => {

@@ -108,10 +108,16 @@ t.test('a fleet under load', async t => {
   })
 
   await t.test('sixteen requests at a time and no more', async t => {
+    /** @type {string[]} */
+    const warnings = []
+    const onWarning = (/** @type {Error} */ { message }) => warnings.push(message)
+    process.on('warning', onWarning)
+    t.teardown(() => process.removeListener('warning', onWarning))
     const client = await welcomed(t, file)
     for (let id = 1; id <= 17; id++) ask(client, { id, verb: 'follow' })
     const { id } = await client.until(line => line.error)
     t.equal(id, 17)
+    t.same(warnings, [], 'the supervisor says nothing of it')
   })
 
   await t.test('a client that leaves in the midst of a verb does not keep it from its end', async t => {
