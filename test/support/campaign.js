@@ -5,7 +5,7 @@
  * `npm run test:long` sets, as often as it takes to believe them.
  */
 
-/** How many. @param {{ short: number, long: number }} how @returns {number} */
+/** How many, or how much. @param {{ short: number, long: number }} how @returns {number} */
 const tries = ({ short, long }) => process.env.RECYCLE_LONG === '1' ? long : short
 
 module.exports = { tries }
