@@ -13,7 +13,7 @@ const path = require('node:path')
 const { reasonsOf } = require('./support/gc-log')
 const { isSameMachine, machineLine } = require('./support/machine')
 const { drawPlot } = require('./support/plot')
-const { besideOf, judge, resultTables } = require('./support/results')
+const { headingOf, judge, resultTables } = require('./support/results')
 const { markdownTable } = require('./support/table')
 
 const folder = path.resolve(process.argv[2] ?? path.join(__dirname, 'results'))
@@ -54,10 +54,9 @@ function detailsOf (results) {
   const flags = Object.entries(settings).map(([name, value]) => `${name} ${value || '–'}`).join(', ')
   const goals = judge(results).map(({ text, isMet }) => `- ${isMet ? 'met' : '**missed**'}: ${text}`)
   const tables = groups.flatMap((/** @type {any} */ group) => {
-    const other = besideOf(group, columns)
     const tables = resultTables(group, columns).map(markdownTable)
     const where = group.machine && !isSameMachine(group.machine, machine) ? [`On another machine: ${machineLine(group.machine)}.`] : []
-    return tables.length ? [`**${group.name}**${other ? `, beside ${other}` : ''}`, ...where, ...tables, ...reasonsOf(group).map(line => `- ${line}`)] : []
+    return tables.length ? [`**${headingOf(group, columns)}**`, ...where, ...tables, ...reasonsOf(group).map(line => `- ${line}`)] : []
   })
   return [
     `<details><summary>Node ${machine.node}: goals and tables of <code>bench:${bench}</code></summary>`,

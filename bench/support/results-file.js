@@ -40,7 +40,7 @@ class ResultsFile {
     } catch {
       throw new BadFlag(`--resume takes the results of a bench; ${file} holds none`)
     }
-    const compared = (/** @type {Record<string, any>} */ settings) => JSON.stringify({ ...settings, ...Object.fromEntries(['rounds', ...selects].map(name => [name, 0])) })
+    const compared = (/** @type {Record<string, any>} */ settings) => JSON.stringify({ ...settings, ...Object.fromEntries(selects.map(name => [name, 0])) })
     if (compared(kept.settings) !== compared(settings)) throw new BadFlag(`--resume goes on with the same flags; ${file} was taken with others`)
     return kept
   }

@@ -35,6 +35,13 @@ function besideOf ({ beside, by, subjects }, columns) {
   return best ?? null
 }
 
+/** What a group's tables are called. @param {Group} group @param {Column[]} columns */
+function headingOf (group, columns) {
+  const other = besideOf(group, columns)
+  const count = Math.max(...group.subjects.map(({ rounds }) => rounds.filter(Boolean).length))
+  return `${group.name}${other ? `, beside ${other}` : ''}; ${count} ${count === 1 ? 'round' : 'rounds'}`
+}
+
 /** @param {Group['subjects']} subjects @param {string} name @param {string} key */
 function figuresOf (subjects, name, key) {
   return summary(roundsOf(subjects, name).map(figures => figures?.[key] ?? NaN))
@@ -125,4 +132,4 @@ function round (value, digits) {
   return String(Math.round(value * 10 ** digits) / 10 ** digits)
 }
 
-module.exports = { resultTables, judge, besideOf, roundsOf }
+module.exports = { resultTables, judge, besideOf, headingOf, roundsOf }

@@ -56,7 +56,7 @@ const { readFlags, BadFlag } = require('./flags')
 const { describeMachine, isSameMachine, machineLine } = require('./machine')
 const { Progress } = require('./progress')
 const { ResultsFile } = require('./results-file')
-const { resultTables, judge, besideOf } = require('./results')
+const { resultTables, judge, headingOf } = require('./results')
 const { alignTable } = require('./table')
 
 const RESULTS = path.join(__dirname, '..', 'results')
@@ -91,7 +91,7 @@ class Bench {
 
   /** @param {{ groups: Group[], columns: any[], goals?: any[], plots?: any[], note?: string }} what @returns {Promise<any>} what is saved */
   async run ({ groups, columns, goals = [], plots, note }) {
-    const { quick, resume, out, minutes, only, ...settings } = this.values
+    const { quick, resume, out, minutes, only, rounds, ...settings } = this.values // how many rounds it became, each group says
     const machine = describeMachine()
     const chosen = choose(groups, only)
     const earlier = new Earlier(resume ? this.file.earlier(settings, this.selects) : null)
@@ -150,9 +150,8 @@ class Bench {
     const all = atHand()
     for (const group of all.groups) {
       const tables = resultTables(group, columns)
-      const other = besideOf(group, columns)
       const where = isSameMachine(group.machine, machine) ? '' : `${machineLine(group.machine)}\n`
-      if (tables.length) console.log(`\n${group.name}${other ? `, beside ${other}` : ''}\n${where}${tables.map(alignTable).join('\n')}`)
+      if (tables.length) console.log(`\n${headingOf(group, columns)}\n${where}${tables.map(alignTable).join('\n')}`)
     }
     for (const { text, isMet } of judge(all)) console.log(`${isMet ? 'goal met:   ' : 'goal missed:'} ${text}`)
     this.file.save(all)

@@ -13,7 +13,7 @@ const machine = { cpu: 'a CPU', cpus: 2, memoryBytes: 2 ** 34, kernel: 'Linux 1'
 /** @param {string} node @param {number} rps */
 function resultsOf (node, rps) {
   const subjects = [{ name: 'bare', rounds: [{ rps: 100, dropped: 0 }, { rps: 200, dropped: 0 }] }, { name: 'a < b', rounds: [{ rps, dropped: 1 }, { rps: 2 * rps, dropped: 2 }] }, { name: 'never', rounds: [] }]
-  return { v: 1, bench: 'try', date: '2026-01-02T00:00:00.000Z', machine: { ...machine, node }, settings: { rounds: '2' }, columns, goals: [{ subject: 'a < b', key: 'rps', ratioAtLeast: 0.98 }], plots: [{ key: 'rps', title: 'Throughput', ratio: true }], groups: [{ name: 'keep-alive', beside: ['bare'], subjects }] }
+  return { v: 1, bench: 'try', date: '2026-01-02T00:00:00.000Z', machine: { ...machine, node }, settings: { connections: '7' }, columns, goals: [{ subject: 'a < b', key: 'rps', ratioAtLeast: 0.98 }], plots: [{ key: 'rps', title: 'Throughput', ratio: true }], groups: [{ name: 'keep-alive', beside: ['bare'], subjects }] }
 }
 
 t.test('a plot has a dot for each version of Node, placed by its figure', t => {
