@@ -14,7 +14,19 @@ if (cluster.isWorker && isMainThread && process.env.GC_TRACE_DIR) {
   const file = path.join(process.env.GC_TRACE_DIR, String(process.pid))
   fs.writeFileSync(file, `${performance.timeOrigin}\n`)
   fs.closeSync(1)
-  const fd = fs.openSync(file, 'a') // the lowest that is free: 1 again, where V8 prints
-  if (fd !== 1) throw new Error(`standard output is ${fd}`)
+  becomeStdout(file)
   process.on('SIGTERM', () => process.exit()) // by a signal's default, what the C library has buffered would be lost
+}
+
+/**
+ * A file gets the lowest descriptor that is free, so 1, where V8 prints. Unless another thread opens one just then, as the C library's
+ * free() does (/proc/sys/vm/overcommit_memory): that is closed again at once.
+ * @param {string} file
+ */
+function becomeStdout (file) {
+  const until = performance.now() + 1000
+  for (let fd = fs.openSync(file, 'a'); fd !== 1; fd = fs.openSync(file, 'a')) {
+    fs.closeSync(fd)
+    if (performance.now() > until) throw new Error('standard output is taken')
+  }
 }
