@@ -3,11 +3,11 @@
 /** What every kind of app must stand: load, recycles by budget, a reload, and nothing dropped. */
 
 const path = require('node:path')
-const { tries } = require('../support/campaign')
+const { extent } = require('../support/campaign')
 const { startFleet, sumOfEnds } = require('../support/fleet')
 const { Load } = require('../support/load')
 
-const RECYCLES = tries({ short: 2, long: 8 })
+const RECYCLES = extent({ short: 2, long: 8 })
 
 /** An app of test/fixtures/apps. @param {string} name */
 const appFile = name => path.join(__dirname, '..', 'fixtures', 'apps', name)

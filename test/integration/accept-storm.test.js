@@ -3,7 +3,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const t = require('tap')
-const { tries } = require('../support/campaign')
+const { extent } = require('../support/campaign')
 const { BIN, FIXTURES, Events, freePort, startFleet } = require('../support/fleet')
 const { spawn } = require('node:child_process')
 const readline = require('node:readline')
@@ -55,8 +55,8 @@ function areEven (counts, total) {
 }
 
 for (const [what, connections, overMs] of /** @type {const} */ ([
-  ['at once', tries({ short: 4000, long: 20_000 }), 0],
-  ['that arrive by and by', tries({ short: 200, long: 500 }), tries({ short: 3000, long: 10_000 })]
+  ['at once', extent({ short: 4000, long: 20_000 }), 0],
+  ['that arrive by and by', extent({ short: 200, long: 500 }), extent({ short: 3000, long: 10_000 })]
 ])) {
   t.test(`${connections} connections ${what}: each is answered and stays, and eight workers share them evenly`, async t => {
     const fleet = await startLimited(t, 4096, 8)
@@ -131,7 +131,7 @@ t.test('SIGKILL of a worker, again and again, under a connection per request: it
   const { port, supervisor, events } = await startFleet(t, 'keeps.js', { workers: 4 })
   const load = new Load({ port, connections: 20, keepAlive: false, thinkMs: 10, path: '/slow' })
   const killed = new Set()
-  for (let i = 0; i < tries({ short: 10, long: 100 }); i++) {
+  for (let i = 0; i < extent({ short: 10, long: 100 }); i++) {
     await load.after(100)
     await supervisor.ready()
     const { pid } = await mature(supervisor)

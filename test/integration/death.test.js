@@ -2,7 +2,7 @@
 
 const path = require('node:path')
 const t = require('tap')
-const { tries } = require('../support/campaign')
+const { extent } = require('../support/campaign')
 const { startCli, FIXTURES } = require('../support/fleet')
 const { get, clientPerWorker } = require('../support/client')
 const { Load } = require('../support/load')
@@ -43,7 +43,7 @@ t.test('SIGKILL of the primary while workers boot: nobody is left', async t => {
 
 t.test('SIGKILL of the primary in the middle of a recycle, under keep-alive load: nobody is ever left', async t => {
   const moments = ['worker.condemn', 'worker.spawn', 'worker.ready', 'worker.drain', 'worker.retire']
-  for (let i = 0; i < tries({ short: moments.length, long: 4 * moments.length }); i++) {
+  for (let i = 0; i < extent({ short: moments.length, long: 4 * moments.length }); i++) {
     const moment = moments[i % moments.length]
     const { port, child, events } = await startCli(t, ['-w', '2', ...QUICK, APP])
     await events.until('worker.ready', { count: 2 })

@@ -1,7 +1,7 @@
 'use strict'
 
 const t = require('tap')
-const { tries } = require('../support/campaign')
+const { extent } = require('../support/campaign')
 const { pattern } = require('../fixtures/pattern')
 const { startTellingFleet, afterTold, beginDrain, checkAccount } = require('../support/draining')
 const { Load } = require('../support/load')
@@ -59,7 +59,7 @@ t.test('connections over TLS do not move: the next response says close', async t
 
   t.test('keep-alive clients under load see no failure through recycle upon recycle', async t => {
     const load = new Load({ port, connections: 10, https: { rejectUnauthorized: false } })
-    for (let i = 0; i < tries({ short: 4, long: 10 }); i++) {
+    for (let i = 0; i < extent({ short: 4, long: 10 }); i++) {
       await load.after(50)
       checkAccount(t, await fleet.supervisor.recycle(0))
     }

@@ -13,13 +13,13 @@
 
 const t = require('tap')
 const { setTimeout: after } = require('node:timers/promises')
-const { tries } = require('../support/campaign')
+const { extent } = require('../support/campaign')
 const { sumOfEnds } = require('../support/fleet')
 const { startTellingFleet } = require('../support/draining')
 const { Load } = require('../support/load')
 const { RawClient } = require('../support/raw-client')
 
-const TRIES = tries({ short: 8, long: 100 })
+const TRIES = extent({ short: 8, long: 100 })
 const WORKERS = 3
 const DEATH_MS = 2000 // until the last client has noticed, on a machine that is busy with other things
 const RESETS = ['ECONNRESET', 'EPIPE', 'aborted']

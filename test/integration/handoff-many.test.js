@@ -1,12 +1,12 @@
 'use strict'
 
 const t = require('tap')
-const { tries } = require('../support/campaign')
+const { extent } = require('../support/campaign')
 const { startTellingFleet, checkAccount } = require('../support/draining')
 const { RawClient } = require('../support/raw-client')
 
 // Clients and primary are one process here, so it holds each connection twice for a moment: 20,000 descriptors will do.
-const CONNECTIONS = tries({ short: 2000, long: 10_000 })
+const CONNECTIONS = extent({ short: 2000, long: 10_000 })
 const BATCH = 200
 const MB = 1024 * 1024
 

@@ -1,11 +1,11 @@
 'use strict'
 
 const t = require('tap')
-const { tries } = require('../support/campaign')
+const { extent } = require('../support/campaign')
 const { startTellingFleet, checkAccount } = require('../support/draining')
 const { RawClient, head } = require('../support/raw-client')
 
-const RECYCLES = tries({ short: 8, long: 20 })
+const RECYCLES = extent({ short: 8, long: 20 })
 
 /** Sends batches of pipelined requests on one connection, without end; some at once, some a byte late. */
 class Pipeliner {

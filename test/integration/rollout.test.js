@@ -3,7 +3,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const t = require('tap')
-const { tries } = require('../support/campaign')
+const { extent } = require('../support/campaign')
 const { startCli, startFleet, FIXTURES } = require('../support/fleet')
 const { Load } = require('../support/load')
 const { watchFleet } = require('../support/watch')
@@ -115,7 +115,7 @@ t.test('one worker alone is reloaded without a gap', async t => {
   const { port, supervisor } = await startFleet(t, 'plain.js', { ...OPTIONS, workers: 1 })
   const loads = [true, false].map(keepAlive => new Load({ port, connections: 5, keepAlive }))
   t.teardown(() => Promise.all(loads.map(load => load.stop())))
-  for (let i = 0; i < tries({ short: 3, long: 10 }); i++) {
+  for (let i = 0; i < extent({ short: 3, long: 10 }); i++) {
     await loads[1].after(50)
     await supervisor.reload()
   }

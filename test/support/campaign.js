@@ -5,7 +5,7 @@
  * `npm run test:long` sets, as often as it takes to believe them.
  */
 
-/** How many, or how much. @param {{ short: number, long: number }} how @returns {number} */
-const tries = ({ short, long }) => process.env.RECYCLE_LONG === '1' ? long : short
+/** How many, how much, or how long. @param {{ short: number, long: number }} how @returns {number} */
+const extent = ({ short, long }) => process.env.RECYCLE_LONG === '1' ? long : short
 
-module.exports = { tries }
+module.exports = { extent }

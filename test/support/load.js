@@ -7,11 +7,11 @@
  */
 
 const http = require('node:http')
-const { tries } = require('./campaign')
+const { extent } = require('./campaign')
 
 // In the suite a load is there to be there, with requests on their way and connections at rest, and leaves the CPU to whatever else
 // is tested. The long run is hard on the fleet; so is a test that asks for 0.
-const THINK_MS = tries({ short: 100, long: 2 })
+const THINK_MS = extent({ short: 100, long: 2 })
 
 class Load {
   /**

@@ -1,10 +1,10 @@
 'use strict'
 
-const { tries } = require('./campaign')
+const { extent } = require('./campaign')
 const { startFleet, sumOfEnds } = require('./fleet')
 const { Load } = require('./load')
 
-const RECYCLES = tries({ short: 6, long: 25 })
+const RECYCLES = extent({ short: 6, long: 25 })
 
 /**
  * Recycle upon recycle under as much load as there can be, by four kinds of clients. Nobody fails, and every account adds up.
