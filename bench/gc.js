@@ -8,7 +8,7 @@
  *                         [--load saturation,rate] [--requests 100000] [--warm 3] [--rate n] [--generator raw|autocannon]
  *                         [--rounds 5] [--minutes n] [--quick]
  *
- * A profile that is not among the defaults: new-space-1g, a new space of 1 GiB and its copy. `rate` is 60 % of what `default` does
+ * Profiles that are not among the defaults: new-space-1g, a new space of 1 GiB and its copy; serial-scavenge, one thread scavenges. `rate` is 60 % of what `default` does
  * at saturation, as a probe finds it, unless --rate says. Groups are done in the order of connections (50 first), apps (the published
  * one first), saturation, rate: with --minutes, the last ones are left out.
  *
@@ -22,7 +22,7 @@ const path = require('node:path')
 const { autocannon } = require('./support/autocannon')
 const { temporaryFolder } = require('./support/folder')
 const { readTraces, reasonsOf } = require('./support/gc-log')
-const { APPS, PROFILES, optionsOf } = require('./support/gc-profiles')
+const { APPS, PROFILES, ON_REQUEST, optionsOf } = require('./support/gc-profiles')
 const { load } = require('./support/load')
 const { openBench } = require('./support/rounds')
 const { startServer } = require('./support/server')
@@ -37,7 +37,7 @@ const bench = openBench({
   name: 'gc',
   options: {
     apps: { default: Object.keys(APPS).join(','), of: Object.keys(APPS) },
-    profiles: { default: PROFILES.filter(name => name !== 'new-space-1g').join(','), of: PROFILES },
+    profiles: { default: PROFILES.filter(name => !ON_REQUEST.includes(name)).join(','), of: PROFILES },
     workers: `1,${2 * os.availableParallelism() + 1}`,
     connections: '50,4',
     load: { default: 'saturation,rate', of: ['saturation', 'rate'] },

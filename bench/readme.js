@@ -53,7 +53,9 @@ function detailsOf (results) {
   const { machine, date, settings, groups, columns, note, bench } = results
   const flags = Object.entries(settings).map(([name, value]) => `${name} ${value || '–'}`).join(', ')
   const goals = judge(results).map(({ text, isMet }) => `- ${isMet ? 'met' : '**missed**'}: ${text}`)
-  const tables = groups.flatMap((/** @type {any} */ group) => {
+  const names = [...new Set(groups.map((/** @type {any} */ { name }) => name))] // a group that was measured on several machines: one after the other
+  const inOrder = names.flatMap(name => groups.filter((/** @type {any} */ group) => group.name === name))
+  const tables = inOrder.flatMap((/** @type {any} */ group) => {
     const tables = resultTables(group, columns).map(markdownTable)
     const where = group.machine && !isSameMachine(group.machine, machine) ? [`On another machine: ${machineLine(group.machine)}.`] : []
     return tables.length ? [`**${headingOf(group, columns)}**`, ...where, ...tables, ...reasonsOf(group).map(line => `- ${line}`)] : []

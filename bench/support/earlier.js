@@ -2,89 +2,83 @@
 
 /**
  * What an earlier run has left, for one that goes on with it. Ratios are taken within a round, so what is kept of a group
- * is whole rounds, taken on one machine; which one, each group says.
+ * is whole rounds, taken on one machine; which one, each group says. On another machine the same group is begun anew, and
+ * stands beside it.
  */
 
 const { BadFlag } = require('./flags')
 const { isSameMachine } = require('./machine')
 
 /** @typedef {ReturnType<typeof import('./machine').describeMachine>} Machine @typedef {Record<string, any>} Figures */
+/** @typedef {Omit<import('./results').Group, 'subjects'> & { machine: Machine, subjects: { name: string, rounds: Figures[] }[] }} Group */
 
 class Earlier {
-  #results
+  #settings
+  /** @type {Group[]} */
+  #groups
+  #machine
 
-  /** @param {any} results a file's; null: there are none */
-  constructor (results) {
-    this.#results = results
+  /** @param {any} results a file's; null: there are none @param {Machine} machine that this run is on, and the Node that it is by */
+  constructor (results, machine) {
+    this.#settings = results?.settings ?? null
+    this.#groups = (results?.groups ?? []).map((/** @type {any} */ group) => ({ ...group, machine: group.machine ?? results.machine }))
+    this.#machine = machine
   }
 
   /**
    * @param {{ name: string, subjects: Record<string, unknown> }[]} chosen the groups of this run
-   * @param {Machine} machine
-   * @param {number} rounds wanted of each
-   * @throws {BadFlag} figures would be lost, or mixed with another machine's
+   * @throws {BadFlag} figures would be lost
    */
-  assertGoesOn (chosen, machine, rounds) {
+  assertGoesOn (chosen) {
     for (const { name, subjects } of chosen) {
       const lost = this.#subjectsOf(name).filter(subject => subject.rounds.some(Boolean) && !subjects[subject.name])
       if (lost.length) throw new BadFlag(`--resume goes on with all that a group was measured with; "${name}" has ${lost.map(({ name }) => name).join(', ')} too`)
-      const { machine: other, subjects: [{ rounds: kept }] } = this.keptOf(name, Object.keys(subjects))
-      if (other && kept.length < rounds && !isSameMachine(other, machine)) {
-        throw new BadFlag(`--resume goes on with a group on the machine, and by the Node, that it was begun with; "${name}" was begun with Node ${other.node} on ${other.cpu}, ${other.kernel}`)
-      }
     }
   }
 
   /** The settings, with what the flags in `selects` have chosen so far. @param {Record<string, any>} settings @param {string[]} selects */
   settingsWith (settings, selects) {
-    if (!this.#results) return settings
-    const all = selects.map(name => [name, union(this.#results.settings[name] ?? '', settings[name])])
+    if (!this.#settings) return settings
+    const all = selects.map(name => [name, union(this.#settings[name] ?? '', settings[name])])
     return { ...settings, ...Object.fromEntries(all) }
   }
 
   /**
-   * The rounds in which everybody was measured, and where.
+   * The rounds in which everybody was measured, on this machine.
    *
    * @param {string} group @param {string[]} names of its subjects
-   * @returns {{ machine: Machine | null, subjects: { name: string, rounds: Figures[] }[] }} `machine` is null where there are none
+   * @returns {{ machine: Machine | null, subjects: Group['subjects'] }} `machine` as it was then; null where there are none
    */
   keptOf (group, names) {
     const found = names.map(name => ({ name, rounds: this.#subjectsOf(group).find(subject => subject.name === name)?.rounds ?? [] }))
     const subjects = found.map(({ name, rounds }) => ({ name, rounds: rounds.filter((_, round) => isWhole(found, round)) }))
-    return { machine: subjects.some(({ rounds }) => rounds.length) ? this.#machineOf(this.#groupOf(group)) : null, subjects }
+    return { machine: subjects.some(({ rounds }) => rounds.length) ? this.#groupOf(group)?.machine ?? null : null, subjects }
   }
 
   /**
    * A group of this run; or what there was of it before, as long as this run, which may have more subjects, has no whole round.
    *
-   * @template {{ name: string, subjects: { rounds: Figures[] }[] }} T
+   * @template {Group} T
    * @param {T} group
-   * @returns {T}
+   * @returns {T | Group}
    */
   orKept (group) {
     const hasOne = group.subjects[0].rounds.some((_, round) => isWhole(group.subjects, round))
-    const before = this.#groupOf(group.name)
-    return hasOne || !before ? group : { ...before, machine: this.#machineOf(before) }
+    return hasOne ? group : this.#groupOf(group.name, group.machine) ?? group
   }
 
-  /** The groups that this run leaves alone. @param {{ name: string }[]} chosen @returns {any[]} */
+  /** The groups that this run leaves alone. @param {{ name: string }[]} chosen @returns {Group[]} */
   others (chosen) {
-    return (this.#results?.groups ?? [])
-      .filter((/** @type {any} */ { name }) => !chosen.some(group => group.name === name))
-      .map((/** @type {any} */ group) => ({ ...group, machine: this.#machineOf(group) }))
+    const ours = chosen.map(({ name }) => this.#groupOf(name))
+    return this.#groups.filter(group => !ours.includes(group))
   }
 
-  /** A group says so since there may be several. @param {any} group @returns {Machine} */
-  #machineOf (group) {
-    return group.machine ?? this.#results.machine
+  /** @param {string} name @param {Machine} [machine] */
+  #groupOf (name, machine = this.#machine) {
+    return this.#groups.find(group => group.name === name && isSameMachine(group.machine, machine))
   }
 
-  /** @param {string} name @returns {any} */
-  #groupOf (name) {
-    return this.#results?.groups.find((/** @type {any} */ group) => group.name === name)
-  }
-
-  /** @param {string} group @returns {{ name: string, rounds: Figures[] }[]} */
+  /** @param {string} group */
   #subjectsOf (group) {
     return this.#groupOf(group)?.subjects ?? []
   }

@@ -32,8 +32,12 @@ const PROFILES = {
   'huge-heap': ({ alwaysMiB }) => ({ gc: 'huge-heap', maxRss: alwaysMiB ? `${alwaysMiB}MiB` : ROOMY_BYTES }),
   'huge-heap+budget': ({ budgetMiB }) => ({ gc: 'huge-heap', maxRss: `${budgetMiB}MiB` }),
   collect: ({ budgetMiB }) => ({ gc: 'huge-heap', maxRss: `${budgetMiB}MiB`, onBudget: 'collect' }),
+  'serial-scavenge': () => ({ nodeOption: ['--no-parallel-scavenge'] }),
   'new-space-1g': () => ({ nodeOption: newSpace(1024) })
 }
+
+/** These explain the others, and are measured where they are named. */
+const ON_REQUEST = ['serial-scavenge', 'new-space-1g']
 
 /** At its full size from the start. @param {number} semiMiB */
 function newSpace (semiMiB) {
@@ -47,4 +51,4 @@ function optionsOf (profile, app) {
   return { nodeOption: [], ...always, ...PROFILES[profile](APPS[app]) }
 }
 
-module.exports = { APPS, PROFILES: Object.keys(PROFILES), optionsOf }
+module.exports = { APPS, PROFILES: Object.keys(PROFILES), ON_REQUEST, optionsOf }

@@ -35,10 +35,20 @@ function besideOf ({ beside, by, subjects }, columns) {
   return best ?? null
 }
 
+/** Of a group that was measured on several machines, the one with most rounds; of two such the latest, which comes first. @param {Group[]} groups @param {string} name */
+function fullest (groups, name) {
+  return groups.filter(group => group.name === name).sort((a, b) => countOf(b) - countOf(a))[0]
+}
+
+/** How many rounds it has. @param {Group} group */
+function countOf ({ subjects }) {
+  return Math.max(...subjects.map(({ rounds }) => rounds.filter(Boolean).length))
+}
+
 /** What a group's tables are called. @param {Group} group @param {Column[]} columns */
 function headingOf (group, columns) {
   const other = besideOf(group, columns)
-  const count = Math.max(...group.subjects.map(({ rounds }) => rounds.filter(Boolean).length))
+  const count = countOf(group)
   return `${group.name}${other ? `, beside ${other}` : ''}; ${count} ${count === 1 ? 'round' : 'rounds'}`
 }
 
@@ -132,4 +142,4 @@ function round (value, digits) {
   return String(Math.round(value * 10 ** digits) / 10 ** digits)
 }
 
-module.exports = { resultTables, judge, besideOf, headingOf, roundsOf }
+module.exports = { resultTables, judge, besideOf, fullest, headingOf, roundsOf }

@@ -43,7 +43,7 @@
  *
  * Common flags: --quick (one short round, whose figures say that it works and no more), --rounds <n> (5), --only <regex> (of "group / subject"; what is compared
  * with stays in), --minutes <n> (no round is begun after that; groups are done in their order, so put first what matters),
- * --out <file>, --resume (goes on with what an earlier run has left; with other groups perhaps, which may be another machine's). --quick and --only are saved only where
+ * --out <file>, --resume (goes on with what an earlier run has left, with other groups perhaps; on another machine with groups of its own). --quick and --only are saved only where
  * --out says.
  *
  * One subject is warmed up and thrown away before the first round. Results are saved after each measurement. A goal is printed, kept and
@@ -94,8 +94,8 @@ class Bench {
     const { quick, resume, out, minutes, only, rounds, ...settings } = this.values // how many rounds it became, each group says
     const machine = describeMachine()
     const chosen = choose(groups, only)
-    const earlier = new Earlier(resume ? this.file.earlier(settings, this.selects) : null)
-    earlier.assertGoesOn(chosen, machine, this.rounds)
+    const earlier = new Earlier(resume ? this.file.earlier(settings, this.selects) : null, machine)
+    earlier.assertGoesOn(chosen)
     const breakOff = () => {
       const { partial } = this.file
       console.error(`\nbench:${this.name} was broken off${partial ? `; what it has measured is in ${path.relative('', partial)}, and --resume goes on with it` : ''}.`)
