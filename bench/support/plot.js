@@ -5,7 +5,7 @@
  * at the median and a line from the least round to the most. Reads on light and dark grounds.
  */
 
-const { besideOf, fullest, roundsOf } = require('./results')
+const { besideOf, latest, roundsOf } = require('./results')
 const { summary, within } = require('./statistics')
 
 const [WIDTH, LEFT, RIGHT, ROW, HEAD, TOP, BOTTOM] = [880, 220, 70, 9, 26, 62, 34]
@@ -74,7 +74,7 @@ ${drawn.join('\n')}
 
 /** @param {string} name @param {string} key @param {boolean} ratio @param {any[]} files @param {string[]} nodes */
 function rowsOf (name, key, ratio, files, nodes) {
-  const found = files.map(({ groups }) => fullest(groups, name))
+  const found = files.map(({ groups }) => latest(groups, name))
   const subjects = [...new Set(found.flatMap(group => group?.subjects.map((/** @type {any} */ { name }) => name) ?? []))]
   return subjects.map(subject => ({
     subject,

@@ -35,9 +35,9 @@ function besideOf ({ beside, by, subjects }, columns) {
   return best ?? null
 }
 
-/** Of a group that was measured on several machines, the one with most rounds; of two such the latest, which comes first. @param {Group[]} groups @param {string} name */
-function fullest (groups, name) {
-  return groups.filter(group => group.name === name).sort((a, b) => countOf(b) - countOf(a))[0]
+/** Of a group that was measured on several machines, the latest, which comes first; it has rounds. @param {Group[]} groups @param {string} name */
+function latest (groups, name) {
+  return groups.find(group => group.name === name && countOf(group) > 0)
 }
 
 /** How many rounds it has. @param {Group} group */
@@ -142,4 +142,4 @@ function round (value, digits) {
   return String(Math.round(value * 10 ** digits) / 10 ** digits)
 }
 
-module.exports = { resultTables, judge, besideOf, fullest, headingOf, roundsOf }
+module.exports = { resultTables, judge, besideOf, headingOf, latest, roundsOf }

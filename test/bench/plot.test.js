@@ -64,17 +64,18 @@ t.test('the README of results is made of the files that are there', t => {
   t.end()
 })
 
-t.test('a group that was measured on two machines has a table of each, and a dot where it has most rounds', t => {
+t.test('a group that was measured on two machines has a table of each, and a dot of the latest that was begun', t => {
   const [file, other] = [resultsOf('v20.1.0', 50), resultsOf('v20.1.0', 300)]
   const [{ subjects: [bare, mine] }] = other.groups
   for (const { rounds } of [bare, mine]) rounds.push(rounds[0])
-  const groups = [...file.groups, { ...file.groups[0], name: 'else' }, { ...other.groups[0], machine: { ...machine, cpu: 'another CPU' } }]
+  const begun = { ...other.groups[0], machine: { ...machine, cpu: 'a third' }, subjects: other.groups[0].subjects.map(({ name }) => ({ name, rounds: [] })) }
+  const groups = [begun, ...file.groups, { ...file.groups[0], name: 'else' }, { ...other.groups[0], machine: { ...machine, cpu: 'another CPU' } }]
   const folder = t.testdir({ 'overhead-node20.json': JSON.stringify({ ...file, groups }) })
   execFileSync(process.execPath, [path.join(BENCH, 'readme.js'), folder])
   const text = fs.readFileSync(path.join(folder, 'README.md'), 'utf8')
   const [here, there, after] = ['**keep-alive, beside bare; 2 rounds**', '**keep-alive, beside bare; 3 rounds**\n\nOn another machine: Node v20.1.0, 2 × another CPU', '**else, '].map(heading => text.indexOf(heading))
   t.ok(here > 0 && here < there && there < after, 'one after the other')
-  t.match(fs.readFileSync(path.join(folder, 'overhead-rps.svg'), 'utf8'), 'a &lt; b, Node v20: 3× (3–3)')
+  t.match(fs.readFileSync(path.join(folder, 'overhead-rps.svg'), 'utf8'), 'a &lt; b, Node v20: 0.5× (0.5–0.5)')
   t.end()
 })
 
