@@ -35,7 +35,7 @@ function besideOf ({ beside, by, subjects }, columns) {
   return best ?? null
 }
 
-/** Of a group that was measured on several machines, the latest, which comes first; it has rounds. @param {Group[]} groups @param {string} name */
+/** Of a group that was measured on several machines, the one that was gone on with last, which comes first; it has rounds. @param {Group[]} groups @param {string} name */
 function latest (groups, name) {
   return groups.find(group => group.name === name && countOf(group) > 0)
 }
@@ -101,12 +101,12 @@ function cell (rounds, { key, digits = 0, total, worst, ratio, brief }) {
 
 /**
  * @param {{ groups: Group[], columns: Column[], goals: any[] }} results
- * @returns {{ text: string, isMet: boolean }[]} of the goals whose subjects were measured
+ * @returns {{ text: string, isMet: boolean }[]} of the goals whose subjects were measured; of a group that several machines have measured, the latest is judged
  */
 function judge ({ groups, columns, goals }) {
   return goals.flatMap(goal => goal.subject === undefined
     ? ofAll(groups, goal)
-    : groups.filter(({ name }) => !goal.group || goal.group === name).flatMap(group => {
+    : groups.filter(group => (!goal.group || goal.group === group.name) && group === latest(groups, group.name)).flatMap(group => {
       const column = columns.find(({ key }) => key === goal.key)
       const rounds = roundsOf(group.subjects, goal.subject)
       const other = roundsOf(group.subjects, goal.beside ?? besideOf(group, columns))

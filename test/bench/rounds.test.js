@@ -176,6 +176,8 @@ t.test('goals of what was not measured are left out', t => {
   t.same(judge({ groups, goals, columns: [{ key: 'mib', title: 'MiB' }] }), [{ text: 'g: b: MiB 9 more (goal ≤ 8 more)', isMet: false }])
   const beside = [{ subject: 'a', key: 'mib', ratioAtMost: 0.8, beside: 'b' }, { subject: 'a', key: 'mib', ratioAtMost: 1, beside: 'nobody' }]
   t.same(judge({ groups, goals: beside, columns: [{ key: 'mib', title: 'MiB' }] }), [{ text: 'g: a: MiB 0.816× beside b (goal ≤ 0.8×)', isMet: false }])
+  const elsewhere = { ...groups[0], subjects: groups[0].subjects.map(subject => ({ ...subject, rounds: [{ mib: 1 }] })) }
+  t.same(judge({ groups: [...groups, elsewhere], goals: goals.slice(0, 1), columns: [{ key: 'mib', title: 'MiB' }] }).length, 1, 'that of another machine is not judged beside it')
   t.same(judge({ groups, goals: [{ key: 'mib', atMost: 90 }], columns: [] }), [{ text: 'in all 2 measurements: mib 89 (goal ≤ 90)', isMet: true }])
   t.end()
 })
