@@ -21,6 +21,7 @@ const os = require('node:os')
 const path = require('node:path')
 const { autocannon } = require('./support/autocannon')
 const { temporaryFolder } = require('./support/folder')
+const { groupName } = require('./support/excerpts')
 const { readTraces, reasonsOf } = require('./support/gc-log')
 const { APPS, PROFILES, ON_REQUEST, optionsOf } = require('./support/gc-profiles')
 const { load } = require('./support/load')
@@ -60,7 +61,7 @@ bench.run({
     const at = { rate: null }
     const how = { app, workers: Number(workers), connections: Number(connections) }
     return {
-      name: `${app}, ${workers} ${workers === '1' ? 'worker' : 'workers'}, ${connections} connections, ${kind === 'rate' ? 'a fixed rate' : kind}`,
+      name: groupName({ ...how, load: kind === 'rate' ? 'a fixed rate' : kind }),
       beside: ['default'],
       prepare: async earlier => { if (kind === 'rate') at.rate = earlier?.rate ?? (Number(bench.values.rate) || await probe(how)) },
       subjects: Object.fromEntries(profiles.map(profile => [profile, () => measure({ ...how, profile, ...at })]))

@@ -2,14 +2,15 @@
 
 /**
  * Writes results/README.md and its plots from the JSON beside it: `npm run bench:readme`. The words are in results/TEMPLATE.md, where
- * a line `{{overhead}}` stands for what bench:overhead found: machine, plots, goals, tables. A bench without results is said to
- * have none.
+ * a line `{{overhead}}` stands for what bench:overhead found: machine, plots, goals, tables; `{{gc: latency}}` for an excerpt
+ * (support/excerpts.js). A bench without results is said to have none.
  *
  *     node bench/readme.js [folder]
  */
 
 const fs = require('node:fs')
 const path = require('node:path')
+const { excerpt } = require('./support/excerpts')
 const { reasonsOf } = require('./support/gc-log')
 const { isSameMachine, machineLine } = require('./support/machine')
 const { drawPlot } = require('./support/plot')
@@ -19,13 +20,19 @@ const { markdownTable } = require('./support/table')
 const folder = path.resolve(process.argv[2] ?? path.join(__dirname, 'results'))
 const template = fs.readFileSync(path.join(__dirname, 'results', 'TEMPLATE.md'), 'utf8')
 
-const text = template.replace(/^\{\{([a-z-]+)\}\}$/gm, (_, bench) => sectionOf(bench))
+const text = template
+  .replace(/\{\{([a-z-]+): ([a-z-]+)\}\}/g, (_, bench, name) => withResults(bench, files => excerpt(name, files)))
+  .replace(/^\{\{([a-z-]+)\}\}$/gm, (_, bench) => withResults(bench, files => sectionOf(bench, files)))
 fs.writeFileSync(path.join(folder, 'README.md'), text)
 
-/** @param {string} bench */
-function sectionOf (bench) {
+/** @param {string} bench @param {(files: any[]) => string} write */
+function withResults (bench, write) {
   const files = resultsOf(bench)
-  if (files.length === 0) return `No results yet: \`npm run bench:${bench.replace('-', ' -- --')}\`.`
+  return files.length ? write(files) : `No results yet: \`npm run bench:${bench.replace('-', ' -- --')}\`.`
+}
+
+/** @param {string} bench @param {any[]} files */
+function sectionOf (bench, files) {
   const plots = files.at(-1).plots ?? [{ key: files[0].columns[0].key, title: files[0].columns[0].title }]
   return [...plots.map((/** @type {any} */ plot) => imageOf(bench, plot, files)).filter(Boolean), ...files.map(detailsOf)].join('\n\n')
 }

@@ -1,0 +1,192 @@
+'use strict'
+
+/**
+ * What bench:gc found, across Nodes, apps and fleets: `{{gc: latency}}` in results/TEMPLATE.md. A table of a results file is of one group,
+ * and none of them says by itself where doing without collections pays. Pure.
+ */
+
+const { latest, roundsOf } = require('./results')
+const { summary, within } = require('./statistics')
+const { markdownTable } = require('./table')
+
+const NODES = [20, 22, 24, 26]
+const FLEETS = [1, 5]
+const BESIDE = 'default'
+const [SATURATION, FIXED] = ['saturation', 'a fixed rate']
+const SPACES = ['no-mark-sweep', 'semi-space', 'huge-heap', 'huge-heap+budget', 'new-space-1g']
+
+/**
+ * @typedef {object} Place which group
+ * @property {number} [node] major version; 20
+ * @property {string} app
+ * @property {number} workers
+ * @property {number} [connections] 50
+ * @property {string} load
+ * @property {string} [cpu] of its machine, a part of the name; else the one that was gone on with last
+ *
+ * @typedef {(place: Place, profile?: string) => Figures} Look
+ */
+
+/** What one profile did in one group, to be said in a cell. */
+class Figures {
+  #rounds
+  #beside
+
+  /** @param {(Record<string, any> | null)[]} rounds @param {(Record<string, any> | null)[]} beside */
+  constructor (rounds, beside) {
+    this.#rounds = rounds
+    this.#beside = beside
+  }
+
+  /** Beside default, with the spread. @param {string} key */
+  ratio (key) {
+    const { median, min, max, count } = within(this.#rounds, this.#beside, key)
+    return count === 0 ? '–' : count === 1 ? `${median.toFixed(2)} ×` : `${median.toFixed(2)} × (${min.toFixed(2)}–${max.toFixed(2)})`
+  }
+
+  /** Beside default, without it. @param {string} key */
+  briefly (key) {
+    return this.ratio(key).replace(/ \(.*/, '')
+  }
+
+  /** @param {string} key @param {number} [digits] */
+  median (key, digits = 0) {
+    return said(this.#of(key).median, digits)
+  }
+
+  /** @param {string} key */
+  range (key) {
+    const { min, max } = this.#of(key)
+    return min === max ? said(min) : `${said(min)}–${said(max)}`
+  }
+
+  /** @param {string} key */
+  #of (key) {
+    return summary(this.#rounds.map(round => round?.[key] ?? NaN))
+  }
+}
+
+/** @type {Record<string, (look: Look, files: any[]) => string>} */
+const EXCERPTS = {
+  sum: (_, files) => sumOf(files),
+
+  latency: look => byProfile(look, ['cache', 'objects'], { connections: 50, load: FIXED }),
+
+  'latency-few': look => byProfile(look, ['cache', 'objects', 'leak'], { connections: 4, load: FIXED }),
+
+  'nodes-latency': look => byNode(look, ['cache', 'objects'], FIXED, { key: 'p99', title: 'p99 at a fixed rate' }),
+
+  'nodes-throughput': look => byNode(look, ['cache', 'objects'], SATURATION, { key: 'rps', title: 'throughput at saturation' }),
+
+  external: look => markdownTable([
+    ['', 'throughput', 'p99', 'CPU per request', 'peak memory', 'mark-sweeps'],
+    ...[24, 26].flatMap(node => FLEETS.map(workers => {
+      const place = { node, app: 'external', workers, load: SATURATION }
+      const [was, is] = [look(place), look(place, 'huge-heap')]
+      const change = (/** @type {string} */ key) => `${was.median(key)} → ${is.median(key)}`
+      return [`Node ${node} × ${workers}`, is.ratio('rps'), is.ratio('p99'), is.ratio('cpuS'), `${change('rssPeakMiB')} MiB`, change('markSweeps')]
+    }))
+  ]),
+
+  leak: look => markdownTable([
+    ['', ...FLEETS.flatMap(workers => [`× ${workers}: throughput`, 'p99', 'CPU per request'])],
+    ...NODES.map(node => [`Node ${node}`, ...FLEETS.flatMap(workers => {
+      const is = look({ node, app: 'leak', workers, load: SATURATION }, 'huge-heap+budget')
+      return [is.ratio('rps'), is.briefly('p99'), is.briefly('cpuS')]
+    })])
+  ]),
+
+  'published-slower': look => markdownTable([
+    ['', 'profile', '× 1: throughput', 'p99', 'scavenges', 'mark-sweeps', '× 5: throughput', 'p99', 'longest scavenge ms', 'faults/request', 'peak MiB'],
+    ...published(look, 'Xeon', SPACES, ([one, many], ratio) => [
+      ...ratio(one), one.median('scavenges'), one.median('markSweeps'),
+      ...ratio(many), many.median('longestScavengeMs'), many.median('faults', 1), many.median('rssPeakMiB')
+    ])
+  ]),
+
+  'published-faster': look => markdownTable([
+    ['', 'profile', '× 1: throughput', 'p99', 'mark-sweeps', '× 5: throughput', 'p99', 'mark-sweeps'],
+    ...published(look, 'AMD', ['no-mark-sweep', 'huge-heap', 'huge-heap+budget'], (fleets, ratio) => fleets.flatMap(fleet => [...ratio(fleet), fleet.median('markSweeps')]))
+  ])
+}
+
+/**
+ * @param {string} name of an excerpt
+ * @param {any[]} files results of bench:gc, one for each Node
+ * @returns {string} Markdown
+ */
+function excerpt (name, files) {
+  if (!EXCERPTS[name]) throw new Error(`there is no excerpt ${JSON.stringify(name)}; there are ${Object.keys(EXCERPTS).join(', ')}`)
+  return EXCERPTS[name](({ node = 20, app, workers, connections = 50, load, cpu = '' }, profile = BESIDE) => {
+    const { groups = [], machine = null } = files.find(({ machine }) => machine.node.startsWith(`v${node}.`)) ?? {}
+    const here = groups.filter((/** @type {any} */ group) => (group.machine ?? machine).cpu.includes(cpu))
+    const subjects = latest(here, groupName({ app, workers, connections, load }))?.subjects ?? []
+    return new Figures(roundsOf(subjects, profile), roundsOf(subjects, BESIDE))
+  }, files)
+}
+
+/** What a group of bench:gc is called. @param {{ app: string, workers: number, connections: number, load: string }} place */
+function groupName ({ app, workers, connections, load }) {
+  return `${app}, ${workers} ${workers === 1 ? 'worker' : 'workers'}, ${connections} connections, ${load}`
+}
+
+/** p99 of each profile on Node 20. @param {Look} look @param {string[]} apps @param {{ connections: number, load: string }} where */
+function byProfile (look, apps, where) {
+  const row = (/** @type {string} */ title, /** @type {string} */ profile, /** @type {(figures: Figures) => string} */ cell) =>
+    [title, ...fleetsOf(apps).map(({ app, workers }) => cell(look({ app, workers, ...where }, profile)))]
+  return markdownTable([
+    ['', ...fleetsOf(apps).map(({ title }) => title)],
+    row('default, p99 ms', BESIDE, figures => figures.range('p99')),
+    row('`huge-heap` (memory until something else has the worker replaced)', 'huge-heap', figures => figures.ratio('p99')),
+    row('`huge-heap+budget` (recycled in place of collecting)', 'huge-heap+budget', figures => figures.ratio('p99')),
+    row('… CPU per request', 'huge-heap+budget', figures => figures.briefly('cpuS')),
+    row('`collect`', 'collect', figures => figures.ratio('p99'))
+  ])
+}
+
+/** @param {Look} look @param {string[]} apps @param {string} load @param {{ key: string, title: string }} column */
+function byNode (look, apps, load, { key, title }) {
+  return markdownTable([
+    [title, 'profile', ...fleetsOf(apps).map(({ title }) => title)],
+    ...NODES.flatMap(node => ['huge-heap', 'huge-heap+budget'].map(profile =>
+      [`Node ${node}`, `\`${profile}\``, ...fleetsOf(apps).map(({ app, workers }) => look({ node, app, workers, load }, profile).ratio(key))]))
+  ])
+}
+
+/**
+ * The published app on each Node; in the row of default its own throughput and p99.
+ *
+ * @param {Look} look @param {string} cpu @param {string[]} profiles
+ * @param {(fleets: Figures[], ratio: (figures: Figures) => string[]) => string[]} cells
+ */
+function published (look, cpu, profiles, cells) {
+  return NODES.flatMap(node => [BESIDE, ...profiles].map(profile => {
+    const fleets = FLEETS.map(workers => look({ node, app: 'garbage', workers, load: SATURATION, cpu }, profile))
+    const ratio = (/** @type {Figures} */ figures) => profile === BESIDE
+      ? [`${figures.median('rps')} /s`, `${figures.median('p99')} ms`]
+      : ['rps', 'p99'].map(key => figures.ratio(key))
+    return [`Node ${node}`, `\`${profile}\``, ...cells(fleets, ratio)]
+  }))
+}
+
+/** @param {string[]} apps */
+function fleetsOf (apps) {
+  return apps.flatMap(app => FLEETS.map(workers => ({ title: `\`${app}\` × ${workers}`, app, workers })))
+}
+
+/** All that was measured. @param {any[]} files */
+function sumOf (files) {
+  const roundsIn = (/** @type {any} */ { groups }) => groups.flatMap((/** @type {any} */ { subjects }) => subjects.flatMap((/** @type {any} */ { rounds }) => rounds)).filter(Boolean)
+  const all = files.flatMap(roundsIn)
+  const sum = (/** @type {string} */ key) => all.reduce((sum, figures) => sum + (figures[key] ?? 0), 0)
+  const lost = sum('dropped') + sum('refused')
+  const each = files.map(file => `${said(roundsIn(file).length)} on Node ${parseInt(file.machine.node.slice(1))}`)
+  return `${said(lost)} requests were dropped or not let in, in ${said(all.length)} measurements (${each.join(', ')}), of ${said(sum('requests') / 1e6, 1)} million requests over ${said(sum('recycles'))} recycles and ${said(sum('collects'))} collections`
+}
+
+/** @param {number} value @param {number} [digits] after the point */
+function said (value, digits = 0) {
+  return Number.isFinite(value) ? value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits }) : '–'
+}
+
+module.exports = { excerpt, groupName }
