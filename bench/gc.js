@@ -21,9 +21,8 @@ const os = require('node:os')
 const path = require('node:path')
 const { autocannon } = require('./support/autocannon')
 const { temporaryFolder } = require('./support/folder')
-const { groupName } = require('./support/excerpts')
 const { readTraces, reasonsOf } = require('./support/gc-log')
-const { APPS, PROFILES, ON_REQUEST, optionsOf } = require('./support/gc-profiles')
+const { APPS, PROFILES, ON_REQUEST, LOADS, groupName, optionsOf } = require('./support/gc-profiles')
 const { load } = require('./support/load')
 const { openBench } = require('./support/rounds')
 const { startServer } = require('./support/server')
@@ -41,7 +40,7 @@ const bench = openBench({
     profiles: { default: PROFILES.filter(name => !ON_REQUEST.includes(name)).join(','), of: PROFILES },
     workers: `1,${2 * os.availableParallelism() + 1}`,
     connections: '50,4',
-    load: { default: 'saturation,rate', of: ['saturation', 'rate'] },
+    load: { default: Object.keys(LOADS).join(','), of: Object.keys(LOADS) },
     requests: '100000',
     warm: '3',
     rate: '',
@@ -61,7 +60,7 @@ bench.run({
     const at = { rate: null }
     const how = { app, workers: Number(workers), connections: Number(connections) }
     return {
-      name: groupName({ ...how, load: kind === 'rate' ? 'a fixed rate' : kind }),
+      name: groupName({ ...how, load: kind }),
       beside: ['default'],
       prepare: async earlier => { if (kind === 'rate') at.rate = earlier?.rate ?? (Number(bench.values.rate) || await probe(how)) },
       subjects: Object.fromEntries(profiles.map(profile => [profile, () => measure({ ...how, profile, ...at })]))
@@ -91,19 +90,19 @@ bench.run({
     { set: 'costs', key: 'dropped', title: 'dropped', total: true, less: true }
   ],
   plots: ['1 worker', '\\d+ workers'].flatMap((workers, i) => [
-    { key: 'rps', title: 'Throughput beside default, saturation', ...plotOf(workers, i, 'saturation') },
-    { key: 'p999', title: 'p99.9 beside default, at the same rate', ...plotOf(workers, i, 'a fixed rate') },
-    { key: 'cpuS', title: 'CPU per request beside default, at the same rate', ...plotOf(workers, i, 'a fixed rate') },
-    { key: 'rssPeakMiB', title: 'Peak memory beside default, at the same rate', ...plotOf(workers, i, 'a fixed rate') }
+    { key: 'rps', title: 'Throughput beside default, saturation', ...plotOf(workers, i, LOADS.saturation) },
+    { key: 'p999', title: 'p99.9 beside default, at the same rate', ...plotOf(workers, i, LOADS.rate) },
+    { key: 'cpuS', title: 'CPU per request beside default, at the same rate', ...plotOf(workers, i, LOADS.rate) },
+    { key: 'rssPeakMiB', title: 'Peak memory beside default, at the same rate', ...plotOf(workers, i, LOADS.rate) }
   ]),
   goals: [{ key: 'dropped', atMost: 0 }]
 }).then(({ groups }) => {
   for (const group of groups) for (const line of reasonsOf(group)) console.log(`${group.name}: ${line}`)
 })
 
-/** @param {string} workers a pattern @param {number} i @param {string} kind */
-function plotOf (workers, i, kind) {
-  return { name: i === 0 ? 'one' : 'many', groups: `, ${workers}, 50 connections, ${kind}`, ratio: true }
+/** @param {string} workers a pattern @param {number} i @param {string} load */
+function plotOf (workers, i, load) {
+  return { name: i === 0 ? 'one' : 'many', groups: `, ${workers}, 50 connections, ${load}`, ratio: true }
 }
 
 /** @param {{ app: string, workers: number, connections: number, profile: string, rate: number | null }} how */

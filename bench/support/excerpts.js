@@ -5,14 +5,14 @@
  * and none of them says by itself where doing without collections pays. Pure.
  */
 
-const { latest, roundsOf } = require('./results')
+const { groupName } = require('./gc-profiles')
+const { decimal, latest, ratioOf, roundsOf } = require('./results')
 const { summary, within } = require('./statistics')
 const { markdownTable } = require('./table')
 
 const NODES = [20, 22, 24, 26]
 const FLEETS = [1, 5]
 const BESIDE = 'default'
-const [SATURATION, FIXED] = ['saturation', 'a fixed rate']
 const SPACES = ['no-mark-sweep', 'semi-space', 'huge-heap', 'huge-heap+budget', 'new-space-1g']
 
 /**
@@ -21,7 +21,7 @@ const SPACES = ['no-mark-sweep', 'semi-space', 'huge-heap', 'huge-heap+budget', 
  * @property {string} app
  * @property {number} workers
  * @property {number} [connections] 50
- * @property {string} load
+ * @property {string} load saturation or rate
  * @property {string} [cpu] of its machine, a part of the name; else the one that was gone on with last
  *
  * @typedef {(place: Place, profile?: string) => Figures} Look
@@ -40,24 +40,23 @@ class Figures {
 
   /** Beside default, with the spread. @param {string} key */
   ratio (key) {
-    const { median, min, max, count } = within(this.#rounds, this.#beside, key)
-    return count === 0 ? '–' : count === 1 ? `${median.toFixed(2)} ×` : `${median.toFixed(2)} × (${min.toFixed(2)}–${max.toFixed(2)})`
+    return ratioOf(within(this.#rounds, this.#beside, key), ' ×')
   }
 
   /** Beside default, without it. @param {string} key */
   briefly (key) {
-    return this.ratio(key).replace(/ \(.*/, '')
+    return ratioOf({ ...within(this.#rounds, this.#beside, key), count: 1 }, ' ×')
   }
 
   /** @param {string} key @param {number} [digits] */
   median (key, digits = 0) {
-    return said(this.#of(key).median, digits)
+    return decimal(this.#of(key).median, digits)
   }
 
   /** @param {string} key */
   range (key) {
     const { min, max } = this.#of(key)
-    return min === max ? said(min) : `${said(min)}–${said(max)}`
+    return min === max ? decimal(min) : `${decimal(min)}–${decimal(max)}`
   }
 
   /** @param {string} key */
@@ -70,18 +69,18 @@ class Figures {
 const EXCERPTS = {
   sum: (_, files) => sumOf(files),
 
-  latency: look => byProfile(look, ['cache', 'objects'], { connections: 50, load: FIXED }),
+  latency: look => byProfile(look, ['cache', 'objects'], { connections: 50, load: 'rate' }),
 
-  'latency-few': look => byProfile(look, ['cache', 'objects', 'leak'], { connections: 4, load: FIXED }),
+  'latency-few': look => byProfile(look, ['cache', 'objects', 'leak'], { connections: 4, load: 'rate' }),
 
-  'nodes-latency': look => byNode(look, ['cache', 'objects'], FIXED, { key: 'p99', title: 'p99 at a fixed rate' }),
+  'nodes-latency': look => byNode(look, ['cache', 'objects'], 'rate', { key: 'p99', title: 'p99 at a fixed rate' }),
 
-  'nodes-throughput': look => byNode(look, ['cache', 'objects'], SATURATION, { key: 'rps', title: 'throughput at saturation' }),
+  'nodes-throughput': look => byNode(look, ['cache', 'objects'], 'saturation', { key: 'rps', title: 'throughput at saturation' }),
 
   external: look => markdownTable([
     ['', 'throughput', 'p99', 'CPU per request', 'peak memory', 'mark-sweeps'],
     ...[24, 26].flatMap(node => FLEETS.map(workers => {
-      const place = { node, app: 'external', workers, load: SATURATION }
+      const place = { node, app: 'external', workers, load: 'saturation' }
       const [was, is] = [look(place), look(place, 'huge-heap')]
       const change = (/** @type {string} */ key) => `${was.median(key)} → ${is.median(key)}`
       return [`Node ${node} × ${workers}`, is.ratio('rps'), is.ratio('p99'), is.ratio('cpuS'), `${change('rssPeakMiB')} MiB`, change('markSweeps')]
@@ -91,7 +90,7 @@ const EXCERPTS = {
   leak: look => markdownTable([
     ['', ...FLEETS.flatMap(workers => [`× ${workers}: throughput`, 'p99', 'CPU per request'])],
     ...NODES.map(node => [`Node ${node}`, ...FLEETS.flatMap(workers => {
-      const is = look({ node, app: 'leak', workers, load: SATURATION }, 'huge-heap+budget')
+      const is = look({ node, app: 'leak', workers, load: 'saturation' }, 'huge-heap+budget')
       return [is.ratio('rps'), is.briefly('p99'), is.briefly('cpuS')]
     })])
   ]),
@@ -125,11 +124,6 @@ function excerpt (name, files) {
   }, files)
 }
 
-/** What a group of bench:gc is called. @param {{ app: string, workers: number, connections: number, load: string }} place */
-function groupName ({ app, workers, connections, load }) {
-  return `${app}, ${workers} ${workers === 1 ? 'worker' : 'workers'}, ${connections} connections, ${load}`
-}
-
 /** p99 of each profile on Node 20. @param {Look} look @param {string[]} apps @param {{ connections: number, load: string }} where */
 function byProfile (look, apps, where) {
   const row = (/** @type {string} */ title, /** @type {string} */ profile, /** @type {(figures: Figures) => string} */ cell) =>
@@ -161,7 +155,7 @@ function byNode (look, apps, load, { key, title }) {
  */
 function published (look, cpu, profiles, cells) {
   return NODES.flatMap(node => [BESIDE, ...profiles].map(profile => {
-    const fleets = FLEETS.map(workers => look({ node, app: 'garbage', workers, load: SATURATION, cpu }, profile))
+    const fleets = FLEETS.map(workers => look({ node, app: 'garbage', workers, load: 'saturation', cpu }, profile))
     const ratio = (/** @type {Figures} */ figures) => profile === BESIDE
       ? [`${figures.median('rps')} /s`, `${figures.median('p99')} ms`]
       : ['rps', 'p99'].map(key => figures.ratio(key))
@@ -180,13 +174,8 @@ function sumOf (files) {
   const all = files.flatMap(roundsIn)
   const sum = (/** @type {string} */ key) => all.reduce((sum, figures) => sum + (figures[key] ?? 0), 0)
   const lost = sum('dropped') + sum('refused')
-  const each = files.map(file => `${said(roundsIn(file).length)} on Node ${parseInt(file.machine.node.slice(1))}`)
-  return `${said(lost)} requests were dropped or not let in, in ${said(all.length)} measurements (${each.join(', ')}), of ${said(sum('requests') / 1e6, 1)} million requests over ${said(sum('recycles'))} recycles and ${said(sum('collects'))} collections`
+  const each = files.map(file => `${decimal(roundsIn(file).length)} on Node ${parseInt(file.machine.node.slice(1))}`)
+  return `${decimal(lost)} requests were dropped or not let in, in ${decimal(all.length)} measurements (${each.join(', ')}), of ${decimal(sum('requests') / 1e6, 1)} million requests over ${decimal(sum('recycles'))} recycles and ${decimal(sum('collects'))} collections`
 }
 
-/** @param {number} value @param {number} [digits] after the point */
-function said (value, digits = 0) {
-  return Number.isFinite(value) ? value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits }) : '–'
-}
-
-module.exports = { excerpt, groupName }
+module.exports = { excerpt }

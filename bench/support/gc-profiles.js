@@ -39,6 +39,17 @@ const PROFILES = {
 /** These explain the others, and are measured where they are named. */
 const ON_REQUEST = ['serial-scavenge', 'new-space-1g']
 
+const LOADS = { saturation: 'saturation', rate: 'a fixed rate' }
+
+/**
+ * What a group of the bench is called.
+ *
+ * @param {{ app: string, workers: number, connections: number, load: string }} how `load`: saturation or rate
+ */
+function groupName ({ app, workers, connections, load }) {
+  return `${app}, ${workers} ${workers === 1 ? 'worker' : 'workers'}, ${connections} connections, ${LOADS[/** @type {keyof LOADS} */ (load)]}`
+}
+
 /** At its full size from the start. @param {number} semiMiB */
 function newSpace (semiMiB) {
   return [`--min-semi-space-size=${semiMiB}`, `--max-semi-space-size=${semiMiB}`]
@@ -51,4 +62,4 @@ function optionsOf (profile, app) {
   return { nodeOption: [], ...always, ...PROFILES[profile](APPS[app]) }
 }
 
-module.exports = { APPS, PROFILES: Object.keys(PROFILES), ON_REQUEST, optionsOf }
+module.exports = { APPS, PROFILES: Object.keys(PROFILES), ON_REQUEST, LOADS, groupName, optionsOf }

@@ -83,8 +83,7 @@ function resultTable (group, columns, other) {
   return [titles, ...measured.map(({ name, rounds }) => [name, ...shown.flatMap(column => {
     const value = cell(rounds, column)
     if (!column.ratio || !other) return [value]
-    const { median, min, max, count } = within(rounds, roundsOf(group.subjects, other), column.key)
-    return [value, name === other ? '1' : count === 0 ? '–' : count > 1 ? `${median.toFixed(2)} (${min.toFixed(2)}–${max.toFixed(2)})` : median.toFixed(2)]
+    return [value, name === other ? '1' : ratioOf(within(rounds, roundsOf(group.subjects, other), column.key))]
   })])]
 }
 
@@ -92,11 +91,21 @@ function resultTable (group, columns, other) {
 function cell (rounds, { key, digits = 0, total, worst, ratio, brief }) {
   const values = rounds.map(figures => figures?.[key]).filter(Number.isFinite)
   if (values.length === 0) return '–'
-  const text = (/** @type {number} */ value) => value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })
+  const text = (/** @type {number} */ value) => decimal(value, digits)
   if (total) return text(values.reduce((sum, value) => sum + value, 0))
   if (worst) return text(Math.max(...values))
   const { median, min, max } = summary(values)
   return ratio || brief || min === max ? text(median) : `${text(median)} (${text(min)}–${text(max)})`
+}
+
+/** With its spread, where it is of several rounds. @param {ReturnType<typeof within>} ratio @param {string} [unit] */
+function ratioOf ({ median, min, max, count }, unit = '') {
+  return !Number.isFinite(median) ? '–' : `${median.toFixed(2)}${unit}${count > 1 ? ` (${min.toFixed(2)}–${max.toFixed(2)})` : ''}`
+}
+
+/** @param {number} value @param {number} [digits] after the point */
+function decimal (value, digits = 0) {
+  return Number.isFinite(value) ? value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits }) : '–'
 }
 
 /**
@@ -142,4 +151,4 @@ function round (value, digits) {
   return String(Math.round(value * 10 ** digits) / 10 ** digits)
 }
 
-module.exports = { resultTables, judge, besideOf, headingOf, latest, roundsOf }
+module.exports = { resultTables, judge, besideOf, headingOf, latest, roundsOf, ratioOf, decimal }

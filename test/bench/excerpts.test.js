@@ -4,10 +4,11 @@ const { BENCH } = require('../support/bench')
 const fs = require('node:fs')
 const path = require('node:path')
 const t = require('tap')
-const { excerpt, groupName } = require('../../bench/support/excerpts')
+const { excerpt } = require('../../bench/support/excerpts')
+const { groupName } = require('../../bench/support/gc-profiles')
 
 /**
- * A results file with one group of three rounds.
+ * A results file with one group.
  *
  * @param {number} node
  * @param {{ app: string, workers: number, connections: number, load: string }} place
@@ -36,7 +37,7 @@ t.test('a cell is the median of the ratios within rounds, not the ratio of media
 
 t.test('by profile: the range of default, ratios of the others, CPU without its spread', t => {
   const figures = (/** @type {number} */ p99, /** @type {number} */ cpuS) => ({ p99, cpuS })
-  const files = [fileOf(20, { app: 'objects', workers: 5, connections: 50, load: 'a fixed rate' }, {
+  const files = [fileOf(20, { app: 'objects', workers: 5, connections: 50, load: 'rate' }, {
     default: [figures(20, 1), figures(1000, 2)],
     'huge-heap+budget': [figures(10, 2), figures(100, 2)],
     collect: [figures(30, 1)]
