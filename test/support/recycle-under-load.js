@@ -4,7 +4,7 @@ const { extent } = require('./campaign')
 const { startFleet, sumOfEnds } = require('./fleet')
 const { Load } = require('./load')
 
-const RECYCLES = extent({ short: 6, long: 25 })
+const RECYCLES = extent({ short: 3, long: 25 }) // in the suite each worker's, once
 
 /**
  * Recycle upon recycle under as much load as there can be, by four kinds of clients. Nobody fails, and every account adds up.
