@@ -114,7 +114,7 @@ t.test('the watch decides, and the journal\'s lines, through JSON, give every de
 for (const [name, options, reasons] of /** @type {const} */ ([
   ['RSS', { maxRss: '96MiB', samples: 2, interval: '50ms' }, ['rss']],
   ['USS, one sample, hard at once', { maxRss: '70MiB', hardRss: '70MiB', metric: 'uss', samples: 3, interval: '50ms' }, ['hard-rss']],
-  // By requests first, however slow the machine: then nobody asks any more, and they come of age.
+  // 40 requests come long before the age, on a slow machine, too; the age comes when nobody asks any more.
   ['requests and age', { maxRequests: 40, maxAge: '4s', interval: '50ms' }, ['requests', 'age']],
   ['RSS, with a standby', { maxRss: '96MiB', samples: 2, interval: '50ms', standby: 1 }, ['rss']]
 ])) {
