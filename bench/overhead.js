@@ -7,7 +7,9 @@
  * and forked every second.
  *
  * As fast as it goes, which tells the throughput; and at a rate well below that, which tells latency: in a closed loop every
- * client waits for the others, and its p99 is little more than the throughput once again.
+ * client waits for the others, and its p99 is little more than the throughput once again. And those with nothing to recycle
+ * all at the same time, each with its part of that rate: whatever else the machine does, it does to all of them alike, so
+ * that the CPU time of a request can be told far more exactly than by turns.
  *
  *     npm run bench:overhead -- [--rounds 5] [--seconds 5] [--warm 5] [--connections 50] [--workers 2×CPU+1]
  *       [--rates 20000,4000]  (requests per second, keep-alive and with a connection per request) [--quick]
@@ -31,17 +33,24 @@ const bench = openBench({
 })
 const { values } = bench
 const [rate, closeRate = rate] = values.rates.split(',').map(Number)
-const fleet = (/** @type {Record<string, any>} */ more = {}) => JSON.stringify({ app, workers: Number(values.workers), ...more })
+const fleet = (/** @type {number | string} */ workers, /** @type {Record<string, any>} */ more = {}) => JSON.stringify({ app, workers: Number(workers), ...more })
 
 const EVEN = 'cluster, round robin'
+const SHARED = 'cluster, shared socket'
 const KILLED = 'cluster, 1 killed a second'
+const idle = (/** @type {number | string} */ workers) => ({
+  [EVEN]: ['bare-cluster.js', 'rr', String(workers), app],
+  [SHARED]: ['bare-cluster.js', 'none', String(workers), app],
+  'recycle, idle': ['recycle.js', fleet(workers)],
+  'recycle --schedule shared, idle': ['recycle.js', fleet(workers, { schedule: 'shared' })]
+})
+const { [EVEN]: even, [SHARED]: shared, ...recycles } = idle(values.workers)
 const SUBJECTS = {
-  [EVEN]: ['bare-cluster.js', 'rr', values.workers, app],
-  'cluster, shared socket': ['bare-cluster.js', 'none', values.workers, app],
-  [KILLED]: ['bare-cluster.js', 'none', values.workers, app, RECYCLE_EVERY_MS],
-  'recycle, idle': ['recycle.js', fleet()],
-  'recycle --schedule shared, idle': ['recycle.js', fleet({ schedule: 'shared' })],
-  'recycle, 1 a second': ['recycle.js', fleet(), RECYCLE_EVERY_MS]
+  [EVEN]: even,
+  [SHARED]: shared,
+  [KILLED]: [...shared, RECYCLE_EVERY_MS],
+  ...recycles,
+  'recycle, 1 a second': ['recycle.js', fleet(values.workers), RECYCLE_EVERY_MS]
 }
 
 const KINDS = [
@@ -51,13 +60,23 @@ const KINDS = [
   { name: `a connection per request, ${closeRate.toLocaleString('en-US')} requests/s`, keepAlive: false, rate: closeRate }
 ]
 
+const BY_TURNS = '^(?!.*at the same time)'
+const TOGETHER = [
+  { name: 'keep-alive, all at the same time', keepAlive: true, rate, workers: values.workers },
+  { name: 'keep-alive, all at the same time, 1 worker each', keepAlive: true, rate, workers: 1 },
+  { name: 'a connection per request, all at the same time', keepAlive: false, rate: closeRate, workers: values.workers }
+]
+
 bench.run({
-  groups: KINDS.map(({ name, ...kind }) => ({
-    name,
-    by: kind.rate ? 'p99' : 'rps',
-    beside: [EVEN, 'cluster, shared socket'],
-    subjects: Object.fromEntries(Object.entries(SUBJECTS).map(([name, [script, ...args]]) => [name, () => measure(script, args, kind)]))
-  })),
+  groups: [
+    ...KINDS.map(({ name, ...kind }) => ({
+      name,
+      by: kind.rate ? 'p99' : 'rps',
+      beside: [EVEN, SHARED],
+      subjects: Object.fromEntries(Object.entries(SUBJECTS).map(([name, [script, ...args]]) => [name, () => measure(script, args, kind)]))
+    })),
+    ...TOGETHER.map(({ name, workers, ...kind }) => ({ name, by: 'cpuUs', beside: [EVEN, SHARED], subjects: together(idle(workers), kind) }))
+  ],
   columns: [
     { key: 'rps', title: 'requests/s', ratio: true },
     { key: 'p50', title: 'p50 ms', digits: 2 },
@@ -68,8 +87,8 @@ bench.run({
     { key: 'dropped', title: 'dropped', total: true, less: true }
   ],
   plots: [
-    { key: 'rps', title: "Throughput beside bare cluster's better policy", ratio: true },
-    { key: 'p99', title: "p99 beside bare cluster's better policy", ratio: true },
+    { key: 'rps', title: "Throughput beside bare cluster's better policy", ratio: true, groups: BY_TURNS },
+    { key: 'p99', title: "p99 beside bare cluster's better policy", ratio: true, groups: BY_TURNS },
     { key: 'cpuUs', title: "CPU per request beside bare cluster's better policy", ratio: true }
   ],
   goals: [
@@ -79,8 +98,11 @@ bench.run({
       { group, subject: 'recycle, 1 a second', key: 'rps', ratioAtLeast: 0.9 },
       { group, subject: 'recycle, 1 a second', key: 'rps', ratioAtLeast: 0.98, beside: KILLED } // which boots as many
     ]),
-    { subject: 'recycle, idle', key: 'p99', ratioAtMost: 1.05 },
-    { subject: 'recycle, idle', key: 'primaryMiB', above: 8 },
+    ...KINDS.flatMap(({ name: group }) => [
+      { group, subject: 'recycle, idle', key: 'p99', ratioAtMost: 1.05 },
+      { group, subject: 'recycle, idle', key: 'primaryMiB', above: 8 }
+    ]),
+    ...TOGETHER.map(({ name: group }) => ({ group, subject: 'recycle, idle', key: 'cpuUs', ratioAtMost: 1.02 })), // what leaves 0.98 of the throughput
     { subject: 'recycle, 1 a second', key: 'dropped', atMost: 0 }
   ]
 })
@@ -96,4 +118,32 @@ async function measure (script, args, kind) {
   const primaryMiB = rssOf(server.pid) / 1024 ** 2
   await server.stop()
   return { ...figures, cpuUs: used && used.cpuMs * 1000 / figures.requests, primaryMiB }
+}
+
+/**
+ * @param {Record<string, string[]>} subjects script and arguments
+ * @param {{ keepAlive: boolean, rate: number }} kind `rate`: of all of them
+ * @returns {import('./support/rounds').Group['subjects']}
+ */
+function together (subjects, kind) {
+  /** @type {Map<number, Promise<Record<string, any>>>} */
+  const rounds = new Map()
+  const measureRound = (/** @type {number} */ round) => rounds.get(round) ?? rounds.set(round, measureTogether(subjects, kind)).get(round)
+  return Object.fromEntries(Object.keys(subjects).map(name => [name, async ({ round }) => (await measureRound(round))?.[name]]))
+}
+
+/** @param {Record<string, string[]>} subjects @param {{ keepAlive: boolean, rate: number }} kind @returns {Promise<Record<string, any>>} by subject */
+async function measureTogether (subjects, { keepAlive, rate }) {
+  const names = Object.keys(subjects)
+  const servers = await Promise.all(Object.values(subjects).map(([script, ...args]) => startServer(script, args)))
+  const how = { connections: Number(values.connections), keepAlive, rate: rate / names.length }
+  if (Number(values.warm) > 0) await Promise.all(servers.map(({ port }) => load({ ...how, port, seconds: Number(values.warm) })))
+  const measured = await Promise.all(servers.map(async ({ pid, port }) => {
+    const usage = new Usage(pid, 1000) // rarely, for its looks would take CPU time from all of them
+    const figures = await load({ ...how, port, seconds: Number(values.seconds) * names.length }) // as long as by turns
+    const used = usage.stop()
+    return { ...figures, cpuUs: used && used.cpuMs * 1000 / figures.requests, primaryMiB: rssOf(pid) / 1024 ** 2 }
+  }))
+  await Promise.all(servers.map(server => server.stop()))
+  return Object.fromEntries(names.map((name, i) => [name, measured[i]]))
 }

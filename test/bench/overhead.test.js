@@ -4,7 +4,7 @@ const { quickBench } = require('../support/bench')
 const t = require('tap')
 
 t.test('bench:overhead --quick measures its subjects by both kinds of connection and drops nothing', async t => {
-  const { said, results, figures } = await quickBench(t, 'overhead', ['--only', '^keep-alive /|^a connection per request / recycle, idle|requests/s / recycle, idle'])
+  const { said, results, figures } = await quickBench(t, 'overhead', ['--only', '^keep-alive /|^a connection per request / recycle, idle|requests/s / recycle, idle|1 worker each / recycle, idle'])
   const beside = ['cluster, round robin', 'cluster, shared socket']
   for (const [group, subjects] of Object.entries({ 'keep-alive': [...beside, 'recycle, idle', 'recycle, 1 a second'], 'a connection per request': [...beside, 'recycle, idle'] })) {
     t.match(said, `${group}, beside cluster, `)
@@ -20,7 +20,15 @@ t.test('bench:overhead --quick measures its subjects by both kinds of connection
   t.match(said, /goal (met: {3}|missed:) keep-alive: recycle, idle: requests\/s/)
   const { rps } = figures('keep-alive, 500 requests/s', 'recycle, idle')
   t.ok(rps < 550, `${rps} a second`)
+  const together = 'keep-alive, all at the same time, 1 worker each'
+  for (const subject of [...beside, 'recycle, idle']) {
+    const { requests, dropped, cpuUs } = figures(together, subject)
+    t.equal(dropped, 0)
+    t.ok(Math.abs(requests - 250) <= 1, `${subject}: a quarter of 500 a second, for as long as all four would have had by turns: ${requests}`)
+    if (process.platform === 'linux') t.ok(cpuUs > 0, `${cpuUs} µs`)
+  }
+  t.match(said, new RegExp(`goal (met: {3}|missed:) ${together}: recycle, idle: CPU`))
   t.same(results.groups.map((/** @type {any} */ { name, by }) => [name, by]), [
-    ['keep-alive', 'rps'], ['a connection per request', 'rps'], ['keep-alive, 500 requests/s', 'p99'], ['a connection per request, 200 requests/s', 'p99']
+    ['keep-alive', 'rps'], ['a connection per request', 'rps'], ['keep-alive, 500 requests/s', 'p99'], ['a connection per request, 200 requests/s', 'p99'], [together, 'cpuUs']
   ])
 })
