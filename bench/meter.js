@@ -9,7 +9,7 @@
  * Fleets are <workers>x<MB each>. What does not fit into three quarters of the memory that is free is left out, and said.
  */
 
-const { execFileSync } = require('node:child_process')
+const { execFile, execFileSync } = require('node:child_process')
 const crypto = require('node:crypto')
 const fs = require('node:fs')
 const os = require('node:os')
@@ -20,6 +20,7 @@ const { ProcfsProbe, parseSmaps } = require('../lib/primary/meter/procfs')
 const { sweep } = require('../lib/primary/meter/sweep')
 const { UsageProbe } = require('../lib/primary/meter/usage')
 const { Hold } = require('./support/hold')
+const { compile } = require('./support/compile')
 const { openBench } = require('./support/rounds')
 const { median } = require('./support/statistics')
 const { Target } = require('./support/target')
@@ -27,10 +28,12 @@ const { Target } = require('./support/target')
 const GUARD = 'statm, as the guard'
 const ROLLUP = 'smaps_rollup, as the product'
 const HASHING = 'no reading, a thread that hashes'
+const NATIVE = 'statm, by a C program'
 const REST_MS = 10
 const A_HASH = 2000 // iterations, some ms
 
 const hash = promisify(crypto.pbkdf2)
+const run = promisify(execFile)
 
 /** @typedef {{ read: () => unknown, close?: () => void }} Reader of one process */
 
@@ -59,6 +62,8 @@ const { values } = bench
 const seconds = Number(values.seconds)
 const fleets = values.fleets.split(',').map((/** @type {string} */ fleet) => fleet.split('x').map(Number)).filter(fits)
 const sizes = values['workers-of'].split(',').map(Number).filter((/** @type {number} */ size) => fits([1, size]))
+
+const native = compile('statm.c')
 
 /** @type {Target[]} */
 let targets = []
@@ -93,7 +98,7 @@ function fleetGroup ([workers, megabytes]) {
   return {
     name: `${workers} workers of ${megabytes} MB`,
     prepare: () => replaceTargets(Array.from({ length: workers }, () => new Target(megabytes, values.heap))),
-    subjects: Object.fromEntries(Object.entries(READERS).map(([name, reader]) => [name, () => poll(reader)])),
+    subjects: { ...Object.fromEntries(Object.entries(READERS).map(([name, reader]) => [name, () => poll(reader)])), ...native && { [NATIVE]: () => pollNatively(native) } },
     beside: [GUARD]
   }
 }
@@ -137,6 +142,12 @@ async function poll (open) {
   const warm = await again(seconds / 2, us)
   readers.forEach(reader => reader.close?.())
   return { us: median(cold), warmUs: median(warm), holdMs: median(holds), longestMs: Math.max(...holds), readings: cold.length * readers.length }
+}
+
+/** The kernel's part of the guard's cost. @param {string} program */
+async function pollNatively (program) {
+  const { stdout } = await run(program, [seconds / 2, REST_MS, ...targets.map(({ pid }) => pid)].map(String))
+  return JSON.parse(stdout)
 }
 
 /**
