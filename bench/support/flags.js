@@ -42,7 +42,7 @@ function parsed (argv, defaults) {
     const { values } = parseArgs({ args: argv, options })
     return { ...values }
   } catch (error) {
-    throw new BadFlag(`${/** @type {Error} */ (error).message.split('. ')[0]}; there are ${Object.keys(defaults).map(name => `--${name}`).join(' ')}`)
+    throw new BadFlag(`${/** @type {Error} */ (error).message.split(/\.\s/)[0]}; there are ${Object.keys(defaults).map(name => `--${name}`).join(' ')}`)
   }
 }
 

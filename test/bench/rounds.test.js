@@ -225,6 +225,7 @@ t.test('bad flags are refused by one sentence', t => {
     t.throws(() => new Bench({ name: 'try', options }, [`--${flag}=${value}`, '--quick']), { message: said })
   }
   t.throws(() => new Bench({ name: 'try' }, ['--nonsense']), { message: /^Unknown option '--nonsense'; there are --rounds --quick/ })
+  t.throws(() => new Bench({ name: 'try' }, ['--rounds', '-1']), { message: /^Option '--rounds' argument is ambiguous; there are [^\n]*$/ })
   t.match(new Bench({ name: 'try', options }, ['--quick', '--patience', '3', '--rate=7', '--apps=b, a', '--only= g']).values, { patience: '3', rate: '7', apps: 'b,a', only: ' g' })
   t.end()
 })
