@@ -6,7 +6,7 @@ const { temporaryFolder } = require('./folder')
 
 /**
  * @param {string} source a C file of this folder
- * @returns {string | null} the program, gone with this process; null where there is no C compiler, which is said
+ * @returns {string | null} the program, gone with this process; null where it cannot be compiled, which is said
  */
 function compile (source) {
   const program = path.join(temporaryFolder(), path.basename(source, '.c'))
@@ -14,8 +14,8 @@ function compile (source) {
     execFileSync('cc', ['-O2', '-o', program, path.join(__dirname, source)])
     return program
   } catch (error) {
-    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ENOENT') throw error
-    console.log(`left out: ${source}; there is no C compiler (cc)`)
+    const isMissing = /** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT'
+    console.log(`left out: ${source}; ${isMissing ? 'there is no C compiler (cc)' : 'cc could not compile it'}`)
     return null
   }
 }

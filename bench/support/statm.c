@@ -4,7 +4,6 @@
  *
  *     statm <seconds> <rest in ms> <pid>...     prints {"us":…,"warmUs":…,"readings":…}: medians, µs per process
  */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +12,7 @@
 
 #define MOST 1000000
 
-static int fds[4096], count;
+static int *fds, count;
 static double figures[MOST];
 
 static double now(void) /* µs */
@@ -51,7 +50,9 @@ int main(int argc, char **argv)
 {
   if (argc < 4) return 2;
   double seconds = atof(argv[1]);
-  for (int i = 3; i < argc && count < 4096; i++) {
+  fds = calloc(argc, sizeof *fds);
+  if (!fds) return 1;
+  for (int i = 3; i < argc; i++) {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/statm", atoi(argv[i]));
     if ((fds[count++] = open(path, O_RDONLY | O_CLOEXEC)) == -1) return 1;

@@ -1,5 +1,6 @@
 'use strict'
 
+const { spawnSync } = require('node:child_process')
 const { quickBench } = require('../support/bench')
 const t = require('tap')
 const { Hold } = require('../../bench/support/hold')
@@ -22,6 +23,12 @@ t.test('bench:meter --quick measures every reader, and what it costs the worker'
     t.ok(faultP50 > 0 && faultP99 >= faultP50 && faultMax >= faultP99 && mapMax >= mapP50 && mapP50 > 0 && readings > 0, name)
   }
   t.match(said, /goal (met: {3}|missed:) 2 workers of 50 MB: statm, as the guard: µs per worker/)
+})
+
+t.test('where there is no C compiler, that is said', async t => {
+  const code = `console.log(require(${JSON.stringify(require.resolve('../../bench/support/compile'))}).compile('statm.c'))`
+  const { stdout } = spawnSync(process.execPath, ['-e', code], { env: { PATH: '' }, encoding: 'utf8' })
+  t.equal(stdout, 'left out: statm.c; there is no C compiler (cc)\nnull\n')
 })
 
 t.test('a fleet that does not fit into memory is left out, and that is said', async t => {
