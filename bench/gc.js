@@ -9,7 +9,7 @@
  *                         [--rounds 5] [--minutes n] [--quick]
  *
  * Profiles that are not among the defaults: new-space-1g, a new space of 1 GiB and its copy; serial-scavenge, one thread scavenges. `rate` is 60 % of what `default` does
- * at saturation, as a probe finds it, unless --rate says. Groups are done in the order of connections (50 first), apps (the published
+ * at saturation, as a probe finds it before each round, unless --rate says. Groups are done in the order of connections (50 first), apps (the published
  * one first), saturation, rate: with --minutes, the last ones are left out.
  *
  * The load is raw sockets, since on a few cores a heavier client takes from the workers what it needs; --generator autocannon is a
@@ -56,14 +56,12 @@ const { generator } = bench.values
 
 bench.run({
   groups: list(bench.values.connections).flatMap(connections => apps.flatMap(app => kinds.flatMap(kind => list(bench.values.workers).map(workers => {
-    /** @type {{ rate: number | null }} */
-    const at = { rate: null }
     const how = { app, workers: Number(workers), connections: Number(connections) }
+    const rateOf = kind === 'rate' ? rates(how) : async () => null
     return {
       name: groupName({ ...how, load: kind }),
       beside: ['default'],
-      prepare: async earlier => { if (kind === 'rate') at.rate = earlier?.rate ?? (Number(bench.values.rate) || await probe(how)) },
-      subjects: Object.fromEntries(profiles.map(profile => [profile, () => measure({ ...how, profile, ...at })]))
+      subjects: Object.fromEntries(profiles.map(profile => [profile, async ({ round }) => measure({ ...how, profile, rate: await rateOf(round) })]))
     }
   })))),
   columns: [
@@ -130,6 +128,20 @@ async function measure ({ app, workers, connections, profile, rate }) {
 function startFleet ({ app, ...options }, traces) {
   const file = path.join(__dirname, 'apps', `${app}.js`)
   return startServer('recycle.js', [JSON.stringify({ interval: '200ms', ...options, app: file })], { env: { GC_TRACE_DIR: traces } })
+}
+
+/**
+ * The rate of each round. The machine is faster in one hour than in the next, and what was below saturation in the one may
+ * be above it in the other.
+ *
+ * @param {{ app: string, workers: number, connections: number }} how
+ */
+function rates (how) {
+  const found = { round: NaN, rate: 0 }
+  return async (/** @type {number} */ round) => {
+    if (round !== found.round) Object.assign(found, { round, rate: Number(bench.values.rate) || await probe(how) })
+    return found.rate
+  }
 }
 
 /** What a rate below saturation is. @param {{ app: string, workers: number, connections: number }} how */

@@ -69,8 +69,7 @@ const RESULTS = path.join(__dirname, '..', 'results')
  * @property {Record<string, (at: At) => Promise<Figures>>} subjects
  * @property {string[]} [beside]
  * @property {string} [by] key of the column by which the better of several in `beside` is found; the first
- * @property {(earlier: Figures | undefined) => Promise<void>} [prepare] called once a run, before the group's first round; `earlier`:
- *   figures of a round that a run before has left
+ * @property {() => Promise<void>} [prepare] called once a run, before the group's first round
  */
 
 class Bench {
@@ -129,7 +128,7 @@ class Bench {
     for (const [g, group] of chosen.entries()) {
       const names = Object.keys(group.subjects)
       if (isMeasured(g) || Date.now() >= until) continue
-      await group.prepare?.(results.groups[g].subjects[0].rounds[0])
+      await group.prepare?.()
       for (let round = 0; round < this.rounds; round++) {
         if (Date.now() >= until) break
         for (let i = 0; i < names.length; i++) {

@@ -31,6 +31,14 @@ t.test('bench:gc --quick counts collections, faults and recycles, and drops noth
   t.equal(figures('garbage, 1 worker, 4 connections, a fixed rate', 'default').rate, 200)
 })
 
+t.test('at a fixed rate each round has a rate of its own, the same for all profiles', async t => {
+  const { results } = await quickBench(t, 'gc', ['--load', 'rate', '--rate', '0', '--rounds', '3', '--requests', '50'])
+  const [plain, huge] = results.groups[0].subjects.map((/** @type {any} */ subject) => subject.rounds.map((/** @type {any} */ round) => round.rate))
+  t.equal(plain.length, 3)
+  t.same(huge, plain)
+  t.ok(plain.every((/** @type {number} */ rate) => rate > 0) && new Set(plain).size > 1, `found anew: ${plain}`)
+})
+
 t.test('a worker that is recycled in place of collecting takes its counts along', async t => {
   const { figures } = await quickBench(t, 'gc', ['--apps', 'leak', '--profiles', 'default', '--load', 'rate', '--rate', '2000', '--requests', '12000'])
   const { recycles, dropped, cut, markSweeps, longestMarkSweepMs, markSweepMs, reasons, cpuS } = figures('leak, 1 worker, 4 connections, a fixed rate', 'default')
