@@ -79,7 +79,7 @@ const EXCERPTS = {
 
   external: look => markdownTable([
     ['', 'throughput', 'p99', 'CPU per request', 'peak memory', 'mark-sweeps'],
-    ...[24, 26].flatMap(node => FLEETS.map(workers => {
+    ...NODES.flatMap(node => FLEETS.map(workers => {
       const place = { node, app: 'external', workers, load: 'saturation' }
       const [was, is] = [look(place), look(place, 'huge-heap')]
       const change = (/** @type {string} */ key) => `${was.median(key)} → ${is.median(key)}`
