@@ -24,7 +24,7 @@ const { temporaryFolder } = require('./support/folder')
 const { readTraces, reasonsOf } = require('./support/gc-log')
 const { APPS, PROFILES, ON_REQUEST, LOADS, groupName, optionsOf } = require('./support/gc-profiles')
 const { load } = require('./support/load')
-const { openBench } = require('./support/rounds')
+const { oncePerRound, openBench } = require('./support/rounds')
 const { startServer } = require('./support/server')
 const { Usage } = require('./support/usage')
 
@@ -57,11 +57,11 @@ const { generator } = bench.values
 bench.run({
   groups: list(bench.values.connections).flatMap(connections => apps.flatMap(app => kinds.flatMap(kind => list(bench.values.workers).map(workers => {
     const how = { app, workers: Number(workers), connections: Number(connections) }
-    const rateOf = kind === 'rate' ? rates(how) : async () => null
+    const rateOf = kind === 'rate' ? oncePerRound(() => findRate(how)) : () => null
     return {
       name: groupName({ ...how, load: kind }),
       beside: ['default'],
-      subjects: Object.fromEntries(profiles.map(profile => [profile, async ({ round }) => measure({ ...how, profile, rate: await rateOf(round) })]))
+      subjects: Object.fromEntries(profiles.map(profile => [profile, async at => measure({ ...how, profile, rate: await rateOf(at) })]))
     }
   })))),
   columns: [
@@ -131,21 +131,12 @@ function startFleet ({ app, ...options }, traces) {
 }
 
 /**
- * The rate of each round. The machine is faster in one hour than in the next, and what was below saturation in the one may
- * be above it in the other.
+ * What a rate below saturation is, now: the machine is faster in one hour than in the next.
  *
  * @param {{ app: string, workers: number, connections: number }} how
  */
-function rates (how) {
-  const found = { round: NaN, rate: 0 }
-  return async (/** @type {number} */ round) => {
-    if (round !== found.round) Object.assign(found, { round, rate: Number(bench.values.rate) || await probe(how) })
-    return found.rate
-  }
-}
-
-/** What a rate below saturation is. @param {{ app: string, workers: number, connections: number }} how */
-async function probe ({ app, workers, connections }) {
+async function findRate ({ app, workers, connections }) {
+  if (Number(bench.values.rate)) return Number(bench.values.rate)
   const server = await startServer('recycle.js', [JSON.stringify({ ...optionsOf('default', app), workers, app: path.join(__dirname, 'apps', `${app}.js`) })])
   await load({ port: server.port, connections, seconds: warm })
   const { rps } = await load({ port: server.port, connections, seconds: 3 })

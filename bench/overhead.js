@@ -18,7 +18,7 @@
 const os = require('node:os')
 const path = require('node:path')
 const { load } = require('./support/load')
-const { openBench } = require('./support/rounds')
+const { oncePerRound, openBench } = require('./support/rounds')
 const { startServer } = require('./support/server')
 const { Usage, rssOf } = require('./support/usage')
 
@@ -125,9 +125,8 @@ async function measure (script, args, kind) {
  * @returns {import('./support/rounds').Group['subjects']}
  */
 function together (subjects, kind) {
-  /** @type {Record<number, Promise<Record<string, any>>>} */
-  const rounds = {}
-  return Object.fromEntries(Object.keys(subjects).map(name => [name, async ({ round }) => (await (rounds[round] ??= measureTogether(subjects, kind)))[name]]))
+  const measured = oncePerRound(() => measureTogether(subjects, kind))
+  return Object.fromEntries(Object.keys(subjects).map(name => [name, async at => (await measured(at))[name]]))
 }
 
 /** @param {Record<string, string[]>} subjects @param {{ keepAlive: boolean, rate: number }} kind @returns {Promise<Record<string, any>>} by subject */

@@ -184,6 +184,19 @@ function choose (groups, only) {
   return chosen
 }
 
+/**
+ * What all subjects of a group have in common in a round, made by the first that asks.
+ *
+ * @template T
+ * @param {() => T} make
+ * @returns {(at: Pick<At, 'round'>) => T}
+ */
+function oncePerRound (make) {
+  /** @type {Record<number, T>} */
+  const made = {}
+  return ({ round }) => (made[round] ??= make())
+}
+
 /** @param {ConstructorParameters<typeof Bench>[0]} about @param {string[]} [argv] */
 function openBench (about, argv = process.argv.slice(2)) {
   process.once('uncaughtException', error => { // of the script that has opened it, too
@@ -194,4 +207,4 @@ function openBench (about, argv = process.argv.slice(2)) {
   return new Bench(about, argv)
 }
 
-module.exports = { openBench, Bench }
+module.exports = { openBench, oncePerRound, Bench }
