@@ -71,6 +71,8 @@ const EXCERPTS = {
 
   latency: look => byProfile(look, ['cache', 'objects'], { connections: 50, load: 'rate' }),
 
+  'latency-rest': look => byProfile(look, ['garbage', 'external'], { connections: 50, load: 'rate' }),
+
   'latency-few': look => byProfile(look, ['cache', 'objects', 'leak'], { connections: 4, load: 'rate' }),
 
   'nodes-latency': look => byNode(look, ['cache', 'objects'], 'rate', { key: 'p99', title: 'p99 at a fixed rate' }),
@@ -131,6 +133,7 @@ function byProfile (look, apps, where) {
   return markdownTable([
     ['', ...fleetsOf(apps).map(({ title }) => title)],
     row('default, p99 ms', BESIDE, figures => figures.range('p99')),
+    row('`no-mark-sweep` (as published)', 'no-mark-sweep', figures => figures.ratio('p99')),
     row('`huge-heap` (memory until something else has the worker replaced)', 'huge-heap', figures => figures.ratio('p99')),
     row('`huge-heap+budget` (recycled in place of collecting)', 'huge-heap+budget', figures => figures.ratio('p99')),
     row('… CPU per request', 'huge-heap+budget', figures => figures.briefly('cpuS')),
