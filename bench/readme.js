@@ -3,7 +3,8 @@
 /**
  * Writes results/README.md and its plots from the JSON beside it: `npm run bench:readme`. The words are in results/TEMPLATE.md, where
  * a line `{{overhead}}` stands for what bench:overhead found: machine, plots, goals, tables; `{{gc: latency}}` for an excerpt
- * (support/excerpts.js). A bench without results is said to have none.
+ * (support/excerpts.js). A bench without results is said to have none. What the project's README has of these, between
+ * `<!-- gc: sum -->` and `<!-- /gc -->`, is written anew with the results that are published.
  *
  *     node bench/readme.js [folder]
  */
@@ -17,13 +18,20 @@ const { drawPlot } = require('./support/plot')
 const { headingOf, judge, resultTables } = require('./support/results')
 const { markdownTable } = require('./support/table')
 
-const folder = path.resolve(process.argv[2] ?? path.join(__dirname, 'results'))
-const template = fs.readFileSync(path.join(__dirname, 'results', 'TEMPLATE.md'), 'utf8')
+const PUBLISHED = path.join(__dirname, 'results')
+const PROJECT = path.join(__dirname, '..', 'README.md')
+const folder = path.resolve(process.argv[2] ?? PUBLISHED)
+const template = fs.readFileSync(path.join(PUBLISHED, 'TEMPLATE.md'), 'utf8')
 
 const text = template
   .replace(/\{\{([a-z-]+): ([a-z-]+)\}\}/g, (_, bench, name) => withResults(bench, files => excerpt(name, files)))
   .replace(/^\{\{([a-z-]+)\}\}$/gm, (_, bench) => withResults(bench, files => sectionOf(bench, files)))
 fs.writeFileSync(path.join(folder, 'README.md'), text)
+if (folder === PUBLISHED) {
+  fs.writeFileSync(PROJECT, fs.readFileSync(PROJECT, 'utf8')
+    .replace(/(<!-- ([a-z-]+): ([a-z-]+) -->(\n?))[^]*?(<!-- \/\2 -->)/g, (_, start, bench, name, newline, end) =>
+      `${start}${withResults(bench, files => excerpt(name, files))}${newline}${end}`))
+}
 
 /** @param {string} bench @param {(files: any[]) => string} write */
 function withResults (bench, write) {

@@ -5,6 +5,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const t = require('tap')
+const { excerpt } = require('../bench/support/excerpts')
 const { OPTIONS } = require('../lib/core/options')
 
 const ROOT = path.join(__dirname, '..')
@@ -24,6 +25,14 @@ t.test('the README has every event that the journal records', async t => {
   t.ok(events.length >= 10)
   const text = readme()
   t.same([...new Set(events)].filter(event => !text.includes(`\`${event}\``)), [])
+})
+
+t.test('what the README has of the benches is what they have published (npm run bench:readme)', async t => {
+  const results = path.join(ROOT, 'bench', 'results')
+  const files = fs.readdirSync(results).filter(file => /^gc-node\d+\.json$/.test(file)).sort().map(file => JSON.parse(fs.readFileSync(path.join(results, file), 'utf8')))
+  const blocks = [...readme().matchAll(/<!-- gc: ([a-z-]+) -->([^]*?)<!-- \/gc -->/g)]
+  t.same(blocks.map(([, name]) => name), ['huge-heap', 'sum'])
+  for (const [, name, text] of blocks) t.equal(text.trim(), excerpt(name, files), name)
 })
 
 function readme () {

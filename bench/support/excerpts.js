@@ -13,6 +13,14 @@ const { markdownTable } = require('./table')
 const NODES = [20, 22, 24, 26]
 const FLEETS = [1, 5]
 const BESIDE = 'default'
+/** What each is to those who do not know the bench. */
+const APPS = {
+  objects: '2 million live objects',
+  cache: 'a cache of 300 MB',
+  garbage: 'garbage alone',
+  leak: 'a leak, recycled anyway',
+  external: 'Buffers of 1 MB'
+}
 const SPACES = ['no-mark-sweep', 'semi-space', 'huge-heap', 'huge-heap+budget', 'new-space-1g']
 
 /**
@@ -68,6 +76,14 @@ class Figures {
 /** @type {Record<string, (look: Look, files: any[]) => string>} */
 const EXCERPTS = {
   sum: (_, files) => sumOf(files),
+
+  'huge-heap': look => markdownTable([
+    ['`huge-heap` beside default', 'throughput, 1 worker', '… 5 workers', 'p99 below saturation, 1 worker', '… 5 workers', 'peak memory, 1 and 5 workers'],
+    ...Object.entries(APPS).map(([app, what]) => {
+      const [busy, paced] = ['saturation', 'rate'].map(load => FLEETS.map(workers => look({ app, workers, load }, 'huge-heap')))
+      return [what, ...busy.map(is => is.ratio('rps')), ...paced.map(is => is.ratio('p99')), busy.map(is => is.briefly('rssPeakMiB')).join(' and ')]
+    })
+  ]),
 
   latency: look => byProfile(look, ['cache', 'objects'], { connections: 50, load: 'rate' }),
 

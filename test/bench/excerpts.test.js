@@ -53,6 +53,16 @@ t.test('by profile: the range of default, ratios of the others, CPU without its 
   t.end()
 })
 
+t.test('at a glance: both loads and both fleets of an app in one row', t => {
+  const [busy, paced] = [{ app: 'objects', workers: 5, connections: 50, load: 'saturation' }, { app: 'objects', workers: 1, connections: 50, load: 'rate' }]
+  const ratios = (/** @type {string} */ key) => ({ default: rounds(key, 100), 'huge-heap': rounds(key, 150) })
+  const [{ groups, ...file }, other] = [fileOf(20, busy, ratios('rps')), fileOf(20, paced, ratios('p99'))]
+  const table = excerpt('huge-heap', [{ ...file, groups: [...groups, ...other.groups] }])
+  t.same(row(table, '2 million'), ['2 million live objects', '–', '1.50 ×', '1.50 ×', '–', '– and –'])
+  t.same(row(table, 'a leak')?.slice(1, 3), ['–', '–'], 'what was not measured is said to be so')
+  t.end()
+})
+
 t.test('of a group that was measured on two machines: each table has its own', t => {
   const place = { app: 'garbage', workers: 1, connections: 50, load: 'saturation' }
   const [slow, fast] = [['Xeon', 1234], ['AMD EPYC', 4000]].map(([cpu, rps]) => fileOf(20, place, { default: rounds('rps', Number(rps)), 'huge-heap': rounds('rps', 2 * Number(rps)) }, String(cpu)))
@@ -76,6 +86,6 @@ t.test('every excerpt of the template is there, and one that is not is named', t
   const names = [...template.matchAll(/\{\{gc: ([a-z-]+)\}\}/g)].map(([, name]) => name)
   t.ok(names.length > 5)
   for (const name of names) t.notMatch(excerpt(name, []), /NaN|undefined|Infinity/)
-  t.throws(() => excerpt('latncy', []), { message: /^there is no excerpt "latncy"; there are sum, latency, / })
+  t.throws(() => excerpt('latncy', []), { message: /^there is no excerpt "latncy"; there are sum, huge-heap, / })
   t.end()
 })
