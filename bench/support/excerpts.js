@@ -64,7 +64,7 @@ class Figures {
   /** @param {string} key */
   range (key) {
     const { min, max } = this.#of(key)
-    return min === max ? decimal(min) : `${decimal(min)}–${decimal(max)}`
+    return [...new Set([decimal(min), decimal(max)])].join('–')
   }
 
   /** @param {string} key */
@@ -149,20 +149,31 @@ function byProfile (look, apps, where) {
   return markdownTable([
     ['', ...fleetsOf(apps).map(({ title }) => title)],
     row('default, p99 ms', BESIDE, figures => figures.range('p99')),
+    row('… its mark-sweeps', BESIDE, figures => figures.range('markSweeps')),
     row('`no-mark-sweep` (as published)', 'no-mark-sweep', figures => figures.ratio('p99')),
     row('`huge-heap` (memory until something else has the worker replaced)', 'huge-heap', figures => figures.ratio('p99')),
     row('`huge-heap+budget` (recycled in place of collecting)', 'huge-heap+budget', figures => figures.ratio('p99')),
     row('… CPU per request', 'huge-heap+budget', figures => figures.briefly('cpuS')),
+    row('… recycles', 'huge-heap+budget', figures => figures.range('recycles')),
     row('`collect`', 'collect', figures => figures.ratio('p99'))
   ])
 }
 
-/** @param {Look} look @param {string[]} apps @param {string} load @param {{ key: string, title: string }} column */
+/**
+ * What huge-heap did on each Node, between the collections that there were to avoid and the recycles in place of them.
+ *
+ * @param {Look} look @param {string[]} apps @param {string} load @param {{ key: string, title: string }} column
+ */
 function byNode (look, apps, load, { key, title }) {
+  const row = (/** @type {number} */ node, /** @type {string} */ title, /** @type {string} */ profile, /** @type {(figures: Figures) => string} */ cell) =>
+    [`Node ${node}`, title, ...fleetsOf(apps).map(({ app, workers }) => cell(look({ node, app, workers, load }, profile)))]
   return markdownTable([
     [title, 'profile', ...fleetsOf(apps).map(({ title }) => title)],
-    ...NODES.flatMap(node => ['huge-heap', 'huge-heap+budget'].map(profile =>
-      [`Node ${node}`, `\`${profile}\``, ...fleetsOf(apps).map(({ app, workers }) => look({ node, app, workers, load }, profile).ratio(key))]))
+    ...NODES.flatMap(node => [
+      row(node, '`default`: mark-sweeps', BESIDE, figures => figures.range('markSweeps')),
+      ...['huge-heap', 'huge-heap+budget'].map(profile => row(node, `\`${profile}\``, profile, figures => figures.ratio(key))),
+      row(node, '… recycles', 'huge-heap+budget', figures => figures.range('recycles'))
+    ])
   ])
 }
 

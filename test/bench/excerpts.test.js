@@ -28,15 +28,27 @@ function row (table, start) {
 const rounds = (/** @type {string} */ key, /** @type {number[]} */ ...values) => values.map(value => ({ [key]: value }))
 
 t.test('a cell is the median of the ratios within rounds, not the ratio of medians', t => {
-  const files = [fileOf(22, { app: 'cache', workers: 1, connections: 50, load: 'saturation' }, { default: rounds('rps', 100, 200, 400), 'huge-heap': rounds('rps', 200, 220, 200) })]
-  const table = excerpt('nodes-throughput', files)
+  const place = { app: 'cache', workers: 1, connections: 50, load: 'saturation' }
+  const table = excerpt('nodes-throughput', [fileOf(22, place, { default: rounds('rps', 100, 200, 400), 'huge-heap': rounds('rps', 200, 220, 200) })])
   t.same(row(table, 'Node 22 | `huge-heap` '), ['Node 22', '`huge-heap`', '1.10 × (0.50–2.00)', '–', '–', '–'])
   t.same(row(table, 'Node 24 | `huge-heap` ')?.slice(2), ['–', '–', '–', '–'], 'what was not measured is said to be so')
   t.end()
 })
 
+t.test('by Node: beside the ratios, the collections that there were to avoid and the recycles in place of them', t => {
+  const place = { app: 'objects', workers: 5, connections: 50, load: 'rate' }
+  const table = excerpt('nodes-latency', [fileOf(24, place, {
+    default: rounds('markSweeps', 0, 2, 1),
+    'huge-heap': [...rounds('markSweeps', 7, 7, 7), ...rounds('recycles', 8)],
+    'huge-heap+budget': rounds('recycles', 3, 3, 3)
+  })])
+  t.same(row(table, 'Node 24 | `default`')?.slice(1), ['`default`: mark-sweeps', '–', '–', '–', '0–2'])
+  t.same(row(table, 'Node 24 | … recycles')?.slice(2), ['–', '–', '–', '3'], 'of the profile with a budget')
+  t.end()
+})
+
 t.test('by profile: the range of default, ratios of the others, CPU without its spread', t => {
-  const figures = (/** @type {number} */ p99, /** @type {number} */ cpuS) => ({ p99, cpuS })
+  const figures = (/** @type {number} */ p99, /** @type {number} */ cpuS) => ({ p99, cpuS, markSweeps: p99 / 10, recycles: cpuS })
   const files = [fileOf(20, { app: 'objects', workers: 5, connections: 50, load: 'rate' }, {
     default: [figures(20, 1), figures(1000, 2)],
     'huge-heap+budget': [figures(10, 2), figures(100, 2)],
@@ -45,9 +57,11 @@ t.test('by profile: the range of default, ratios of the others, CPU without its 
   })]
   const table = excerpt('latency', files)
   t.equal(row(table, 'default')?.[4], '20–1,000')
+  t.equal(row(table, '… its mark-sweeps')?.[4], '2–100')
   t.equal(row(table, '`huge-heap+budget`')?.[4], '0.30 × (0.10–0.50)')
   t.equal(row(table, '`no-mark-sweep`')?.[4], '3.00 ×')
   t.equal(row(table, '… CPU')?.[4], '1.50 ×')
+  t.equal(row(table, '… recycles')?.[4], '2')
   t.equal(row(table, '`collect`')?.[4], '1.50 ×', 'one round has no spread')
   for (const other of ['latency-few', 'latency-rest']) t.notMatch(excerpt(other, files), '20–1,000', 'those are of other groups')
   t.end()
