@@ -29,6 +29,16 @@
  * @property {Cut[]} cuts what was cut, by name
  */
 
+const { count, flag, text, orNull, listOf, record } = require('./shape')
+
+const LONGEST_PATH = 2000
+const CUT = record({ method: orNull(text(100)), path: orNull(text(LONGEST_PATH)), ageMs: count, remotePort: orNull(count), upgraded: flag })
+/** What a worker says when it has drained. */
+const ACCOUNT = record({
+  ...Object.fromEntries(Object.keys(openAccount(0, 0)).map(field => [field, count])),
+  cuts: listOf(CUT)
+})
+
 /** @param {number} connections @param {number} inFlight @returns {Account} */
 function openAccount (connections, inFlight) {
   return {
@@ -49,4 +59,4 @@ function openAccount (connections, inFlight) {
   }
 }
 
-module.exports = { openAccount }
+module.exports = { ACCOUNT, LONGEST_PATH, openAccount }

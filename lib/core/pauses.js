@@ -17,6 +17,11 @@
  * @property {number} loopLagMs longest delay of the event loop since what was said last
  */
 
+const { count, duration, record } = require('./shape')
+
+const PAUSES = record({ count, totalMs: duration, longestMs: duration })
+const GC = record({ scavenges: PAUSES, markSweeps: PAUSES })
+
 /** @type {Readonly<Delays>} */
 const NO_DELAYS = Object.freeze({
   gc: { scavenges: { count: 0, totalMs: 0, longestMs: 0 }, markSweeps: { count: 0, totalMs: 0, longestMs: 0 } },
@@ -41,4 +46,4 @@ function withLongest (beat, earlier) {
   }
 }
 
-module.exports = { NO_DELAYS, withLongest }
+module.exports = { GC, NO_DELAYS, withLongest }

@@ -18,7 +18,7 @@
  * @property {string | null} meter
  * @property {number} requests that the worker has begun since its start
  * @property {number} silentMs since its last beat; 0 for a worker that a debugger holds
- * @property {'asked' | 'reload' | null} wish somebody wants this worker replaced
+ * @property {'asked' | 'reload' | 'protocol-error' | null} wish why this worker is to be replaced, whatever it uses
  */
 
 /**

@@ -4,7 +4,7 @@
  * The verdict on one worker: keep it, or condemn it for one reason. Pure, and of nothing but what the journal records:
  * replaying it over a journal gives every decision again (test/core/replay.test.js).
  *
- * @typedef {'rss' | 'hard-rss' | 'requests' | 'age' | 'stuck' | 'asked' | 'reload'} Reason
+ * @typedef {'rss' | 'hard-rss' | 'requests' | 'age' | 'stuck' | 'asked' | 'reload' | 'protocol-error'} Reason
  * @typedef {Reason | null} Verdict null: keep
  */
 

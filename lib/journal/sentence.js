@@ -28,6 +28,7 @@ const SENTENCES = {
   heapdump: l => `heap snapshot of ${who(l)}: ${l.file}, ${formatSize(l.bytes)} in ${formatTime(l.pauseMs)}`,
   cpuprofile: l => `CPU profile of ${who(l)}: ${l.file}, ${formatTime(l.tookMs)}`,
   'worker.wish': l => `${who(l)} asks to be recycled${l.wish ? `: ${l.wish}` : ''}`,
+  'worker.protocol-error': l => `${who(l)} sent a message that is none of recycle's (${l.type}): ${l.flaw}; it is replaced`,
   'worker.drain': l => `draining ${who(l)}: ${l.connections} connections, ${l.inFlight} in flight`,
   'worker.retire': l => `retired ${who(l)}`,
   'worker.crash': l => `crashed ${who(l)}: ${l.error ?? l.signal ?? `code ${l.code}`}, ${l.inFlight} in flight`,
@@ -46,7 +47,7 @@ const WARNINGS = {
   'no-handoff': l => `connections of ${l.key} cannot be moved on this Node, which lacks ${l.missing}: they are drained by Connection: close`
 }
 
-const LOUD = ['worker.crash', 'worker.unready', 'fleet.warning', 'fleet.failed']
+const LOUD = ['worker.crash', 'worker.protocol-error', 'worker.unready', 'fleet.warning', 'fleet.failed']
 const QUIET = ['worker.sample']
 
 /** What a terminal would obey, as an escape: an app may say what it likes. @param {string} text */
@@ -98,6 +99,8 @@ function because (l) {
       return `${formatTime(l.ageMs)} in service`
     case 'stuck':
       return `its event loop has been stuck for ${formatTime(l.silentMs)}`
+    case 'protocol-error':
+      return 'it broke the protocol'
     default:
       return l.reason
   }

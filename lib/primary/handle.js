@@ -5,7 +5,7 @@
  * on its own side lib/worker/.
  */
 
-const { dispatcher } = require('../core/message')
+const { FROM_WORKER, isOurs, flawOf, checkHandlers } = require('../core/message')
 const { NO_DELAYS, withLongest } = require('../core/pauses')
 const { transition } = require('../core/state')
 const { openWindow, pushSample } = require('../core/window')
@@ -54,6 +54,8 @@ class Handle extends Talk {
   lastFull = null
   /** Of one CPU. @type {number | null} */
   cpuPercent = null
+  /** It has sent a message that is none of the protocol's. */
+  isRefused = false
   /** Its preload has run: it holds signals off, and takes orders. */
   hasEntered = false
 
@@ -124,7 +126,7 @@ class Handle extends Talk {
       this.heardAt = Date.now()
       this.emit(type, fields, socket)
     }
-    worker.process.on('internalMessage', dispatcher({
+    const handlers = checkHandlers(FROM_WORKER, {
       hello: () => { this.hasEntered = true },
       listen: (fields) => {
         this.asked.add(fields.key)
@@ -161,12 +163,32 @@ class Handle extends Talk {
         this.account = account
         this.emit('drained', account)
       }
-    }))
+    })
+    worker.process.on('internalMessage', (/** @type {any} */ received, socket) => {
+      if (!isOurs(received)) return
+      const flaw = flawOf(FROM_WORKER, received, socket)
+      if (flaw === null) handlers[/** @type {keyof typeof handlers} */ (received.type)](received, socket)
+      else this.#refuse(received, socket, flaw)
+    })
     worker.on('online', () => this.#checkReady('online'))
     worker.process.on('message', received => {
       if (received === 'ready') this.#checkReady('message')
       this.emit('message', received)
     })
+  }
+
+  /**
+   * The app has sent this, or has changed our end of the channel: from here on this worker's figures say nothing.
+   *
+   * @param {import('../core/message').Message} received
+   * @param {any} socket
+   * @param {string} flaw
+   */
+  #refuse ({ type }, socket, flaw) {
+    if (socket) (socket.close ?? socket.destroy)?.call(socket)
+    if (this.isRefused) return
+    this.isRefused = true
+    this.emit('flaw', { type: String(type).slice(0, 40), flaw })
   }
 
   /** @param {string} cause */

@@ -69,8 +69,7 @@ class Listeners {
   leave (key, user) {
     if (this.#isClosing) return // closeAll() is at it
     const listener = this.#byKey.get(key)
-    listener?.users.delete(user)
-    if (listener?.users.size === 0) this.#close(key)
+    if (listener?.users.delete(user) && listener.users.size === 0) this.#close(key)
   }
 
   /** @param {unknown} user a worker that is gone; its addresses stay open for its successor */

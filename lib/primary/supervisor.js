@@ -211,6 +211,11 @@ class Supervisor extends EventEmitter {
       handle.wish ??= 'asked'
       this.#look({ wishesAlone: true })
     })
+    handle.on('flaw', ({ type, flaw }) => {
+      this.#record('worker.protocol-error', { slot: handle.slot, pid: handle.pid, type, flaw })
+      handle.wish = 'protocol-error'
+      this.#look({ wishesAlone: true })
+    })
     handle.on('disconnect', async () => { // it has died, or the app has cut the channel
       if ((await handle.next(['exit'], DEATH_MS)).event === 'exit') return
       if (handle.isWatched || handle.state === 'aside') handle.wish ??= 'asked'

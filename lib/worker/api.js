@@ -9,13 +9,15 @@
  * @property {(socket: import('node:net').Socket) => void} pin
  * @property {(fn: (about: { slot: number }) => void) => void} onServe
  */
+const { LONGEST_WISH } = require('../core/message')
+
 const kApi = Symbol.for('recycle-supervisor.worker')
 
 /** @param {{ link: import('./link').Link, traffic: import('./traffic').Traffic, post: import('./post').Post }} rooms */
 function offerApi ({ link, traffic, post }) {
   /** @type {Api} */
   const api = {
-    requestRecycle: reason => link.send('wish', { reason }),
+    requestRecycle: reason => link.send('wish', { reason: reason === undefined ? undefined : String(reason).slice(0, LONGEST_WISH) }),
     pin: socket => {
       const connection = traffic.of(socket)
       if (connection) connection.isPinned = true

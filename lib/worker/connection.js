@@ -11,6 +11,8 @@
  * @typedef {'moved' | 'unacked' | 'closedAfterResponse' | 'closedByClient' | 'closedIdle' | 'cut'} Fate
  */
 
+const { LONGEST_PATH } = require('../core/account')
+
 const LASTING_MS = 1000
 
 class Connection {
@@ -95,7 +97,7 @@ function nameCuts (connection) {
   }
   return connection.exchanges.map(({ request, since }) => ({
     method: request.method ?? null,
-    path: request.url?.split('?')[0] ?? null,
+    path: request.url?.split('?')[0].slice(0, LONGEST_PATH) ?? null,
     ageMs: Math.round(now - since),
     remotePort,
     upgraded

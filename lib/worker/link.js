@@ -5,16 +5,16 @@
  * to tell, and what the worker does about that is drain.js's business.
  */
 
-const { message, dispatcher } = require('../core/message')
+const { FROM_PRIMARY, message, isOurs, checkHandlers } = require('../core/message')
 
 class Link {
   /** @type {Record<string, (fields: any, handle?: any) => void>} */
-  #handlers = {}
+  #handlers = Object.create(null)
 
   #asking = 0
 
   constructor () {
-    process.on('internalMessage', dispatcher(this.#handlers))
+    process.on('internalMessage', (/** @type {any} */ received, handle) => { if (isOurs(received)) this.#handlers[received.type]?.(received, handle) })
     // Cluster's own listener keeps a worker alive as long as the primary lives. By itself, an app that has nothing left
     // to do ends, and so it should here; what keeps it alive is what would under `node`: its listeners on the channel.
     const count = () => process.listenerCount('message') + process.listenerCount('disconnect')
@@ -37,7 +37,7 @@ class Link {
 
   /** @param {Record<string, (fields: any, handle?: any) => void>} handlers by message type */
   on (handlers) {
-    Object.assign(this.#handlers, handlers)
+    Object.assign(this.#handlers, checkHandlers(FROM_PRIMARY, handlers, this.#handlers))
   }
 
   get isUp () {

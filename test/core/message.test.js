@@ -1,38 +1,44 @@
 'use strict'
 
+const fc = require('fast-check')
 const t = require('tap')
-const { message, dispatcher } = require('../../lib/core/message')
+const { FROM_WORKER, FROM_PRIMARY, message, isOurs, flawOf, checkHandlers } = require('../../lib/core/message')
+
+const SOCKET = { readStop () {}, close () {} }
 
 t.test('a message travels as one of Node\'s internal ones, so that the app never sees it', async t => {
   t.same(message('keep', { id: 3 }), { cmd: 'NODE_RECYCLE', type: 'keep', id: 3 })
   t.same(message('hello'), { cmd: 'NODE_RECYCLE', type: 'hello' })
   t.ok(message('hello').cmd.startsWith('NODE_'))
-})
-
-t.test('a message is dispatched by its type, with its fields and what came with it', async t => {
-  /** @type {any[]} */
-  const calls = []
-  const dispatch = dispatcher({ keep: (fields, handle) => calls.push(['keep', fields.id, handle]), drop: ({ id }) => calls.push(['drop', id]) })
-  const handle = {}
-  dispatch(message('keep', { id: 1 }), handle)
-  dispatch(JSON.parse(JSON.stringify(message('drop', { id: 2 }))))
-  t.same(calls, [['keep', 1, handle], ['drop', 2]])
-  t.equal(calls[0][2], handle)
-})
-
-t.test('what is not ours, or has no handler, is left alone', async t => {
-  const dispatch = dispatcher({ keep: () => t.fail('it was not for us') })
-  for (const received of [undefined, null, 'keep', 5, {}, { type: 'keep' }, { cmd: 'NODE_CLUSTER', type: 'keep' }, { cmd: 'NODE_HANDLE_ACK' }, message('drop', { id: 1 })]) {
-    t.doesNotThrow(() => dispatch(received))
+  t.ok(isOurs(JSON.parse(JSON.stringify(message('hello')))))
+  for (const received of [undefined, null, 'keep', 5, {}, { type: 'keep' }, { cmd: 'NODE_CLUSTER', type: 'keep' }, { cmd: 'NODE_HANDLE_ACK' }]) {
+    t.notOk(isOurs(received))
   }
 })
 
-t.test('handlers that are added later are found', async t => {
-  /** @type {Record<string, () => void>} */
-  const handlers = {}
-  const dispatch = dispatcher(handlers)
-  let called = 0
-  handlers.late = () => { called++ }
-  dispatch(message('late'))
-  t.equal(called, 1)
+t.test('a flaw is named: the type, the field, or what came with the message', async t => {
+  const flaw = (/** @type {any} */ type, /** @type {any} */ fields, /** @type {any} */ handle) => flawOf(FROM_WORKER, message(type, fields), handle)
+  t.equal(flaw('adopted', { id: 3 }), null)
+  t.equal(flaw('offer', { id: 3, key: 'k', leftMs: null }, SOCKET), null)
+  t.equal(flaw('offer', { id: 3, key: 'k', leftMs: null }), null, 'its socket may have ended on the way')
+  t.equal(flaw('adopted', { id: 3 }, SOCKET), 'no handle comes with it')
+  t.equal(flaw('offer', { id: 3, key: 'k', leftMs: null }, { destroy () {} }), 'what comes with it must be a TCP or pipe handle')
+  t.equal(flaw('adopted', { id: -1 }), 'its id must be a whole number from 0 to 2^53')
+  t.match(flaw('listen', { id: 1, key: 'k', query: { port: 'x', address: null, addressType: 4 } }), /^its query\.port must be a whole number, or null/)
+  for (const type of ['__proto__', 'toString', 'nonsense', '', undefined, null, 7, {}]) t.equal(flaw(type, {}), 'there is no message of this type')
+})
+
+t.test('whatever a worker sends, the answer is a flaw or nothing, never a throw', async t => {
+  const types = fc.oneof(fc.constantFrom(...Object.keys(FROM_WORKER)), fc.anything())
+  fc.assert(fc.property(types, fc.object(), (type, fields) => {
+    const flaw = flawOf(FROM_WORKER, JSON.parse(JSON.stringify(message(/** @type {any} */ (type), fields)) ?? 'null') ?? message('hello'))
+    return flaw === null || typeof flaw === 'string'
+  }))
+})
+
+t.test('a handler for a message that there is not, or has one already, is an error at load', async t => {
+  t.throws(() => checkHandlers(FROM_PRIMARY, { kep: () => {} }), { message: 'there is no message kep' })
+  t.throws(() => checkHandlers(FROM_PRIMARY, { toString: () => {} }), { message: 'there is no message toString' })
+  t.throws(() => checkHandlers(FROM_PRIMARY, { keep: () => {} }, { keep: () => {} }), { message: 'the message keep has a handler already' })
+  t.doesNotThrow(() => checkHandlers(FROM_PRIMARY, { keep: () => {}, drop: () => {} }, { moved: () => {} }))
 })

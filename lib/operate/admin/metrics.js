@@ -12,7 +12,7 @@ const { Growth } = require('./growth')
 
 /** @typedef {Record<string, any>} Line @typedef {Record<string, any>} Worker as status() has it */
 
-const REASONS = ['rss', 'hard-rss', 'requests', 'age', 'stuck', 'asked', 'reload']
+const REASONS = ['rss', 'hard-rss', 'requests', 'age', 'stuck', 'asked', 'reload', 'protocol-error']
 const COLLECT_REASONS = ['rss', 'hard-rss', 'asked']
 const STATES = ['spawning', 'standby', 'ready', 'aside', 'draining']
 const BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]

@@ -1,0 +1,73 @@
+'use strict'
+
+/**
+ * What a value from another process must look like, as data. A shape answers for a value: null, or which part of it is
+ * wrong and what belongs there.
+ *
+ * @typedef {(value: unknown) => Flaw | null} Shape
+ *
+ * @typedef {object} Flaw
+ * @property {string} at the path to the part, '' for the value itself
+ * @property {string} accepts
+ */
+
+/** @param {string} accepts @param {(value: any) => boolean} test @returns {Shape} */
+function shape (accepts, test) {
+  return value => test(value) ? null : { at: '', accepts }
+}
+
+const count = shape('a whole number from 0 to 2^53', value => Number.isSafeInteger(value) && value >= 0)
+const integer = shape('a whole number', value => Number.isSafeInteger(value))
+const duration = shape('milliseconds, 0 or more', value => Number.isFinite(value) && value >= 0)
+const ratio = shape('a number from 0 to 1', value => Number.isFinite(value) && value >= 0 && value <= 1)
+const flag = shape('true or false', value => typeof value === 'boolean')
+/** Passed on as it is, never looked into. */
+const anything = shape('anything', () => true)
+
+/** @param {number} most characters @returns {Shape} */
+function text (most) {
+  return shape(`text of at most ${most} characters`, value => typeof value === 'string' && value.length <= most)
+}
+
+/** @param {Shape} inner @returns {Shape} also null */
+function orNull (inner) {
+  return value => value === null ? null : or(inner(value), 'null')
+}
+
+/** @param {Shape} inner @returns {Shape} also not there at all */
+function optional (inner) {
+  return value => value === undefined ? null : or(inner(value), 'nothing')
+}
+
+/** @param {Shape} inner @returns {Shape} */
+function listOf (inner) {
+  return value => {
+    if (!Array.isArray(value)) return { at: '', accepts: 'a list' }
+    for (const [i, item] of value.entries()) {
+      const flaw = inner(item)
+      if (flaw) return { ...flaw, at: `[${i}]${flaw.at}` }
+    }
+    return null
+  }
+}
+
+/** @param {Record<string, Shape>} fields all that there may be @returns {Shape} */
+function record (fields) {
+  const names = Object.keys(fields)
+  return value => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return { at: '', accepts: 'an object' }
+    for (const name of names) {
+      const flaw = fields[name](Object.hasOwn(value, name) ? /** @type {any} */ (value)[name] : undefined)
+      if (flaw) return { ...flaw, at: `.${name}${flaw.at}` }
+    }
+    const stray = Object.keys(value).find(name => !Object.hasOwn(fields, name))
+    return stray === undefined ? null : { at: `.${stray.slice(0, 40)}`, accepts: 'nothing' }
+  }
+}
+
+/** @param {Flaw | null} flaw @param {string} also @returns {Flaw | null} */
+function or (flaw, also) {
+  return flaw && { ...flaw, accepts: flaw.at === '' ? `${flaw.accepts}, or ${also}` : flaw.accepts }
+}
+
+module.exports = { anything, count, integer, duration, ratio, flag, text, orNull, optional, listOf, record }
