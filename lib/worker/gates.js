@@ -41,7 +41,13 @@ function installGates (link, onGate) {
   })
 
   cluster_._getServer = function (/** @type {any} */ server, /** @type {any} */ query, /** @type {any} */ done) {
-    if (!(server instanceof net.Server)) return getServer.call(cluster, server, query, done) // UDP is cluster's
+    if (!(server instanceof net.Server)) { // a UDP socket, which cluster's primary opens and shares
+      link.expect(1)
+      return getServer.call(cluster, server, query, (/** @type {any[]} */ ...answer) => {
+        done(...answer)
+        link.expect(-1)
+      })
+    }
     const tls = /** @type {{ _getServerData?: () => unknown, _setServerData?: (data: unknown) => void }} */ (/** @type {unknown} */ (server))
     const { address, port, addressType, fd, flags } = query
     const where = port < 0 && typeof address === 'string' && !address.startsWith('\0') ? path.resolve(address) : address // \0: abstract, no file
