@@ -8,12 +8,23 @@
  */
 
 const net = require('node:net')
+const { constants } = require('node:os')
 const path = require('node:path')
 const { setImmediate, setTimeout } = require('node:timers/promises')
 const { Plug } = require('./plug')
 const { SocketFile } = require('./socket-file')
 
 /**
+ * @typedef {object} Query net's
+ * @property {string | null} address a path is absolute
+ * @property {string | null} asked the path as the app gave it
+ * @property {number} port -1: a path
+ * @property {number} addressType
+ * @property {number} [fd]
+ * @property {number} [flags]
+ * @property {boolean} [readableAll]
+ * @property {boolean} [writableAll]
+ *
  * @typedef {object} Listener
  * @property {any} handle
  * @property {SocketFile | null} file of a unix socket; null: it has none
@@ -22,6 +33,9 @@ const { SocketFile } = require('./socket-file')
  */
 
 const BACKLOG = 4096
+const LONGEST_NAME = process.platform === 'linux' ? 108 : 104 // bytes, of sockaddr_un
+const READABLE = 1 // libuv's UV_READABLE and UV_WRITABLE
+const WRITABLE = 2
 const QUIET_MS = 10
 const EMPTYING_MS = 250
 const PLUGGING_MS = 1500 // a handshake whose last ACK the kernel has dropped is taken up again after a second
@@ -45,23 +59,22 @@ class Listeners {
 
   /**
    * @param {string} key
-   * @param {{ address: string | null, port: number, addressType: number, fd?: number, flags?: number }} query net's
+   * @param {Query} query
    * @param {unknown} data
    * @param {unknown} user
    * @returns {{ errno: number, handle?: any, data?: unknown }} `errno` is libuv's, 0 where it listens
    */
   open (key, query, data, user) {
-    let listener = this.#byKey.get(key)
-    if (!listener) {
-      const isFile = query.port < 0 && query.address !== null && !query.address.startsWith('\0') // \0: abstract
-      const address = isFile && query.address ? shortest(query.address) : query.address
-      const handle = /** @type {any} */ (net)._createServerHandle(address, query.port, query.addressType, query.fd, query.flags)
-      if (typeof handle === 'number') return { errno: handle }
-      listener = { handle, data, file: isFile ? new SocketFile(String(address)) : null, users: new Set() }
-      this.#byKey.set(key, listener)
-    }
+    const listener = this.#byKey.get(key) ?? bind(query, data)
+    if (typeof listener === 'number') return { errno: listener }
+    this.#byKey.set(key, listener)
     listener.file?.restore()
     listener.users.add(user)
+    const errno = allow(listener.handle, query)
+    if (errno) {
+      this.leave(key, user)
+      return { errno }
+    }
     return { errno: 0, handle: listener.handle, data: listener.data }
   }
 
@@ -136,10 +149,41 @@ async function emptied (accepted) {
   for (let seen = -1; seen !== accepted(); await setImmediate()) seen = accepted()
 }
 
-/** The kernel takes no path of more than ~100 bytes. @param {string} socketPath */
-function shortest (socketPath) {
-  const relative = path.relative(process.cwd(), socketPath)
-  return relative.length < socketPath.length ? relative : socketPath
+/**
+ * @param {Query} query
+ * @param {unknown} data
+ * @returns {Listener | number} libuv's error
+ */
+function bind (query, data) {
+  const isFile = query.port < 0 && query.address !== null && !query.address.startsWith('\0') // \0: abstract
+  const name = isFile ? nameOf(query) : query.address
+  const handle = /** @type {any} */ (net)._createServerHandle(name, query.port, query.addressType, query.fd, query.flags)
+  if (typeof handle === 'number') return handle
+  if (query.port > 0 && portOf(handle) !== query.port) { // libuv keeps this error back until listen(), which would take any port
+    handle.close()
+    return -constants.errno.EADDRINUSE
+  }
+  const isWhole = isFile && Buffer.byteLength(String(name)) <= LONGEST_NAME // libuv of Node 20 and 22 cuts a longer one
+  return { handle, data, file: isWhole ? new SocketFile(String(name)) : null, users: new Set() }
+}
+
+/** Lets other users of the machine connect. @param {any} handle @param {Query} query @returns {number} libuv's error */
+function allow (handle, { readableAll, writableAll }) {
+  const mode = (readableAll === true ? READABLE : 0) | (writableAll === true ? WRITABLE : 0)
+  return mode === 0 ? 0 : handle.fchmod(mode)
+}
+
+/** The name that the app gave, where it means the same file here: the kernel takes ~100 bytes, and an absolute one may be longer. @param {Query} query */
+function nameOf ({ address, asked }) {
+  return asked !== null && path.resolve(asked) === address ? asked : address
+}
+
+/** @param {any} handle @returns {number | undefined} */
+function portOf (handle) {
+  /** @type {{ port?: number }} */
+  const bound = {}
+  handle.getsockname?.(bound)
+  return bound.port
 }
 
 module.exports = { Listeners }

@@ -32,7 +32,11 @@ class SocketFile {
 
   remove () {
     this.#watcher?.close()
-    for (const name of [this.file, this.spare]) fs.rmSync(name, { force: true })
+    for (const name of [this.file, this.spare]) {
+      try {
+        fs.rmSync(name, { force: true })
+      } catch {} // the folder is another by now, or may no longer be written to
+    }
   }
 }
 

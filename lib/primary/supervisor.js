@@ -100,6 +100,7 @@ class Supervisor extends EventEmitter {
     if (this.#stopping) return this
     const { spawner: { app, args, execArgv, compileCache }, options } = this
     this.#record('fleet.start', { pid: process.pid, app, args, execArgv, meter: this.watch.meter.name, node: process.version, compileCache, options })
+    if (process.pid === 1) this.#record('fleet.warning', { warning: 'pid-1' })
     for (let i = 0; i < options.workers; i++) this.crew.boot(this.#fleet.open())
     this.#timer = setInterval(() => this.#look(), options.intervalMs)
     return this

@@ -84,6 +84,11 @@ class Gate {
     return this.#facade
   }
 
+  /** @param {number | undefined} fd @returns {boolean} it is the descriptor of this gate's listening socket */
+  isOn (fd) {
+    return typeof fd === 'number' && fd >= 0 && this.#listening?.fd === fd
+  }
+
   get isOpen () {
     return this.#listening !== null
   }

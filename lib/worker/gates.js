@@ -1,9 +1,24 @@
 'use strict'
 
-/** Puts a gate (gate.js) between the primary's listening sockets and each of the app's servers, where cluster puts its own. */
+/**
+ * Puts a gate (gate.js) between the primary's listening sockets and each of the app's servers, where cluster puts its own.
+ *
+ * What listen() does here that it does not do in a process that has no cluster (test/apps/listen.test.js holds the rest
+ * against plain Node):
+ *
+ *   port 0       all workers share one port, as under cluster
+ *   fd           the primary's descriptor, as under cluster: it is the primary that inherits one from systemd, say
+ *   handle       a TCP handle or net.BoundSocket of the app's own, `exclusive` and `reusePort` do not come here: the socket is
+ *                the worker's, its connections are drained and not moved
+ *   server       another server that listens has no handle to share: EINVAL
+ *   backlog      at least 4096: a queue that one process would empty in time is soon full in a storm that comes to a fleet
+ *   error        without a host, `address` in it is null and not `::`, as under cluster; what plain Node throws where it cannot
+ *                change a socket's mode comes as an `error`
+ */
 
 const cluster = require('node:cluster')
 const net = require('node:net')
+const { constants } = require('node:os')
 const path = require('node:path')
 const { Gate } = require('./gate')
 
@@ -41,16 +56,23 @@ function installGates (link, onGate) {
   })
 
   cluster_._getServer = function (/** @type {any} */ server, /** @type {any} */ query, /** @type {any} */ done) {
-    if (!(server instanceof net.Server)) return getServer.call(cluster, server, query, done) // UDP is cluster's
+    if (!(server instanceof net.Server)) { // a UDP socket, which cluster's primary opens and shares
+      link.expect(1)
+      return getServer.call(cluster, server, query, (/** @type {any[]} */ ...answer) => {
+        done(...answer)
+        link.expect(-1)
+      })
+    }
     const tls = /** @type {{ _getServerData?: () => unknown, _setServerData?: (data: unknown) => void }} */ (/** @type {unknown} */ (server))
-    const { address, port, addressType, fd, flags } = query
+    if ([...gates].some(gate => gate.isOn(query.fd))) return done(0, refusal(-constants.errno.EINVAL))
+    const { address, port, addressType, fd, flags, readableAll, writableAll } = query
     const where = port < 0 && typeof address === 'string' && !address.startsWith('\0') ? path.resolve(address) : address // \0: abstract, no file
     const key = takeKey(keys, [where, port, addressType, fd].join(':'))
-    const request = { key, query: { address: where, port, addressType, fd, flags }, data: tls._getServerData?.() }
+    const request = { key, query: { address: where, asked: address, port, addressType, fd, flags, readableAll, writableAll }, data: tls._getServerData?.() }
     ask(request, ({ errno, data }, handle) => {
       if (errno) {
         keys.delete(key)
-        return done(errno, null)
+        return done(0, refusal(errno))
       }
       if (data !== undefined) tls._setServerData?.(data)
       const gate = new Gate(server, key, handle, {
@@ -86,6 +108,16 @@ function takeKey (keys, address) {
   const key = `${address}#${ordinal}`
   keys.add(key)
   return key
+}
+
+/**
+ * A listening handle that cannot listen: net makes of it the error that it makes of one of its own, `listen EADDRINUSE`, say.
+ * Of an errno alone it makes cluster's `bind EADDRINUSE`, which an app that looks at `error.syscall` does not know.
+ *
+ * @param {number} errno libuv's
+ */
+function refusal (errno) {
+  return { listen: () => errno, close () {}, ref () {}, unref () {} }
 }
 
 module.exports = { installGates }

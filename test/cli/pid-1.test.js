@@ -1,0 +1,36 @@
+'use strict'
+
+require('../support/bare-children')
+const { spawn, spawnSync } = require('node:child_process')
+const path = require('node:path')
+const readline = require('node:readline')
+const t = require('tap')
+const { BIN, FIXTURES, Events, freePort, startFleet } = require('../support/fleet')
+
+// A process namespace, as a container has one, of which the program is PID 1; in a user namespace where we are not root.
+const UNSHARE = ['--pid', '--fork', '--mount-proc', '--kill-child', ...process.getuid?.() === 0 ? [] : ['--map-root-user']]
+const { error, status, stderr } = spawnSync('unshare', [...UNSHARE, 'true'])
+const skip = (error || status !== 0) && `no process namespace is to be had: ${error?.message ?? String(stderr).trim()}`
+
+t.test('as PID 1 it says that an init is wanted', { skip }, async t => {
+  const child = spawn('unshare', [...UNSHARE, process.execPath, BIN, '--log', 'json', '-w', '1', path.join(FIXTURES, 'plain.js')], {
+    env: { ...process.env, PORT: String(await freePort()) }, stdio: ['ignore', 'ignore', 'pipe']
+  })
+  const exited = new Promise(resolve => child.once('exit', resolve))
+  t.teardown(() => {
+    child.kill('SIGKILL')
+    return exited
+  })
+  const events = new Events()
+  readline.createInterface({ input: child.stderr }).on('line', text => events.push(JSON.parse(text)))
+  await events.until('worker.ready')
+  t.equal((await events.until('fleet.start')).pid, 1)
+  const [warning, ...more] = events.all('fleet.warning')
+  t.match(warning, { level: 40, warning: 'pid-1', msg: /docker run --init/ })
+  t.same(more, [])
+})
+
+t.test('as any other process it does not', async t => {
+  const { events } = await startFleet(t, 'plain.js', { workers: 1 })
+  t.same(events.all('fleet.warning'), [])
+})
