@@ -7,6 +7,7 @@
  */
 
 const fs = require('node:fs')
+const { fileId } = require('../core/file-id')
 
 const { O_WRONLY, O_CREAT, O_APPEND, O_NONBLOCK, O_NOCTTY } = fs.constants
 const MODE = 0o666
@@ -23,7 +24,7 @@ function openRegular (file) {
   try {
     const opened = fs.fstatSync(fd)
     assertRegular(opened)
-    return { fd, id: idOf(opened) }
+    return { fd, id: fileId(opened) }
   } catch (error) {
     fs.closeSync(fd)
     throw error
@@ -48,11 +49,6 @@ function writeRegular (file, text) {
 }
 
 /** @param {fs.Stats} stat */
-function idOf ({ dev, ino }) {
-  return `${dev}:${ino}`
-}
-
-/** @param {fs.Stats} stat */
 function assertRegular (stat) {
   if (!stat.isFile()) throw new Error(`it is ${kindOf(stat)}, not a regular file`)
 }
@@ -64,4 +60,4 @@ function kindOf (stat) {
   return stat.isSocket() ? 'a socket' : 'a device'
 }
 
-module.exports = { openRegular, writeRegular, idOf }
+module.exports = { openRegular, writeRegular }

@@ -9,7 +9,8 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { SonicBoom } = require('sonic-boom')
 const { RecycleError } = require('../core/errors')
-const { openRegular, idOf } = require('./regular-file')
+const { fileId } = require('../core/file-id')
+const { openRegular } = require('./regular-file')
 
 const LOOK_EVERY_MS = 1000
 const KEPT_BYTES = 16 * 1024 ** 2 // on a full disk; the lines beyond are lost
@@ -62,7 +63,7 @@ function openJournal (file, onTrouble = why => process.emitWarning(`the journal 
   }
   const look = () => fs.stat(file, (error, stat) => {
     if (isEnding) return
-    if (error || idOf(stat) !== id) reopen()
+    if (error || fileId(stat) !== id) reopen()
     else isAstray = false
   })
   const timer = id === null ? undefined : setInterval(look, LOOK_EVERY_MS).unref()
