@@ -34,14 +34,16 @@ async function loadConfig (named = undefined, env = process.env) {
   const file = named ?? env.RECYCLE_CONFIG
   if (file === 'none') return null
   const { lilconfig } = require('lilconfig')
+  const stopDir = projectFolder(process.cwd())
   const explorer = lilconfig('recycle', {
     searchPlaces: PLACES,
-    stopDir: projectFolder(process.cwd()),
+    stopDir,
     ignoreEmptySearchPlaces: false,
     cache: false,
     loaders: Object.fromEntries([...ENDINGS, 'noExt'].map(ending => [ending, load]))
   })
-  const found = file ? await loadNamed(explorer, file) : await explorer.search()
+  if (!file) assertFiles(stopDir)
+  const found = await (file ? loadNamed(explorer, file) : explorer.search()).catch(error => { throw asUnreadable(error) })
   if (!found) return null
   const name = shortened(found.filepath)
   if (path.basename(found.filepath) === 'package.json' && !found.isEmpty && found.config === null) {
@@ -72,14 +74,59 @@ function projectFolder (folder) {
   }
 }
 
+/**
+ * The search reads what it finds under these names, whatever it is, and a FIFO would keep it waiting.
+ *
+ * @param {string} stopDir
+ * @throws {RecycleError} RECYCLE_BAD_CONFIG
+ */
+function assertFiles (stopDir) {
+  for (let at = process.cwd(); ; at = path.dirname(at)) {
+    for (const place of PLACES) {
+      const file = path.join(at, place)
+      const isThere = fs.existsSync(file)
+      if (isThere && !fs.statSync(file).isFile()) throw new RecycleError('RECYCLE_BAD_CONFIG', { file: shortened(file), why: 'is no file' })
+      if (isThere && place !== 'package.json') return // the search ends here
+    }
+    if (at === stopDir) return
+  }
+}
+
+/** @param {unknown} error */
+function asUnreadable (error) {
+  const { code, path: file, message } = /** @type {NodeJS.ErrnoException} */ (error)
+  if (error instanceof RecycleError || file === undefined) return error
+  return new RecycleError('RECYCLE_BAD_CONFIG', { file: shortened(file), why: `cannot be read: ${code === 'EACCES' ? 'permission denied' : message}` })
+}
+
 /** @param {string} file @param {string} content */
 async function load (file, content) {
   try {
     if (file.endsWith('.json')) return JSON.parse(content.replace(/^\uFEFF/, ''))
-    const { default: held } = await import(pathToFileURL(file).href)
-    return held
+    const { default: held } = await orEmptyLoop(import(pathToFileURL(file).href))
+    return await orEmptyLoop(held)
   } catch (error) {
     throw new RecycleError('RECYCLE_BAD_CONFIG', { file: shortened(file), why: `cannot be loaded: ${causeIn(file, error)}` })
+  }
+}
+
+/**
+ * A program that awaits what never settles runs out of work, and Node would then exit with code 0, without a word.
+ *
+ * @template T
+ * @param {Promise<T> | T} awaited
+ * @returns {Promise<T>}
+ */
+async function orEmptyLoop (awaited) {
+  let onEmpty = () => {}
+  const empty = /** @type {Promise<never>} */ (new Promise((resolve, reject) => {
+    onEmpty = () => reject(new Error('it awaits what never settles'))
+  }))
+  process.once('beforeExit', onEmpty)
+  try {
+    return await Promise.race([awaited, empty])
+  } finally {
+    process.removeListener('beforeExit', onEmpty)
   }
 }
 

@@ -7,6 +7,7 @@ const { OPTIONS } = require('../core/options')
 const { DRILL_OPTIONS, partOptions } = require('../drill/options')
 const { openProgress } = require('../drill/progress')
 const { addConfig, loadConfig, pickApp, resolveAll } = require('./config')
+const { writePage } = require('./page')
 const { flagOf, withoutDefaults } = require('./run')
 
 /** `recycle drill [options] <app> [app args…]` @param {import('commander').Command} program */
@@ -95,15 +96,6 @@ async function report ({ verdict, file }, html) {
   const { renderPage } = require('../report/page')
   writePage(html, renderPage(report, series))
   console.log(`The page is ${html}`)
-}
-
-/** @param {string} file @param {string} text */
-function writePage (file, text) {
-  try {
-    fs.writeFileSync(file, text)
-  } catch (error) {
-    throw new RecycleError('RECYCLE_BAD_OPTION', { option: '--html', given: file, accepts: `a file that can be written (${/** @type {Error} */ (error).message})` })
-  }
 }
 
 /** The first SIGINT or SIGTERM ends the load early; a second one ends everything. @returns {AbortSignal} */

@@ -1,7 +1,6 @@
 'use strict'
 
-const fs = require('node:fs')
-const { RecycleError } = require('../core/errors')
+const { writePage } = require('./page')
 
 /** `recycle report <file...>`. @param {import('commander').Command} program */
 function addReport (program) {
@@ -20,7 +19,7 @@ async function report (files, { json = false, html }) {
   const { report, series } = await readReport(files)
   if (html !== undefined) {
     const { renderPage } = require('../report/page')
-    write(html, renderPage(report, series))
+    writePage(html, renderPage(report, series))
   }
   const { formatReport } = require('../report/table')
   const { stdout } = process
@@ -28,15 +27,6 @@ async function report (files, { json = false, html }) {
   stdout.write(json ? `${JSON.stringify(report)}\n` : formatReport(report, { colors: stdout.isTTY && stdout.hasColors() }))
   if (html !== undefined && !json) stdout.write(`\nThe page is ${html}\n`)
   process.exitCode = report.verdict.ok ? 0 : 1
-}
-
-/** @param {string} file @param {string} text */
-function write (file, text) {
-  try {
-    fs.writeFileSync(file, text)
-  } catch (error) {
-    throw new RecycleError('RECYCLE_BAD_OPTION', { option: '--html', given: file, accepts: `a file that can be written (${/** @type {Error} */ (error).message})` })
-  }
 }
 
 module.exports = { addReport }

@@ -1,42 +1,54 @@
 'use strict'
 
 /**
- * Opens a control socket: nobody but its user may connect, what a fleet that is gone has left is taken over, and what is
- * somebody's is left alone.
+ * Opens a control socket: only its user may connect, what a fleet that is gone has left is taken over, and what belongs to
+ * another is left alone.
+ *
+ * Node deletes the file of a unix socket as it closes it, by the path that it was bound to, even where another fleet's
+ * socket is there by now. So a socket is bound to a name of its own, linked to the path where clients look for it, and that
+ * first name is deleted. A socket under that path is therefore one that listens, or one that was left behind.
  */
 
+const { randomInt } = require('node:crypto')
 const fs = require('node:fs')
 const path = require('node:path')
 const { setTimeout: sleep } = require('node:timers/promises')
 const { RecycleError } = require('../core/errors')
+const { fileId } = require('../core/file-id')
 const { hail } = require('./client')
 const { controlFolders, socketIn, prepareFolder, checkLength, ourUid } = require('./place')
 
 const PATIENCE_MS = 15_000
 const WAIT_MS = 50
-const YOUNG_MS = 200
 const LOCK_MS = 10_000 // longer than a look at the socket can take
 
 /**
  * @param {import('node:net').Server} server
  * @param {{ name: string, control: string | null }} of the fleet; `control`: the path that was asked for
  * @param {import('./place').Env} [env]
- * @returns {Promise<string>} the path where it listens
- * @throws {RecycleError} RECYCLE_CONTROL, RECYCLE_CONTROL_TAKEN
+ * @returns {Promise<{ path: string, release: () => void }>} where it listens; `release` deletes the file if it is still this
+ *   server's, to be called before the server is closed
+ * @throws {RecycleError} RECYCLE_CONTROL, RECYCLE_CONTROL_TAKEN; the server is closed then
  */
 async function claim (server, { name, control }, env = process.env) {
   const folder = control === null ? controlFolders(env)[0] : null
   const socket = folder === null ? path.resolve(/** @type {string} */ (control)) : socketIn(folder, name)
-  checkLength(socket)
+  const hidden = path.join(path.dirname(socket), `.${randomInt(36 ** 5).toString(36)}`)
+  for (const one of [socket, hidden]) checkLength(one)
   if (folder !== null) prepareFolder(folder, socket)
-  else if (!fs.existsSync(path.dirname(socket))) throw new RecycleError('RECYCLE_CONTROL', { path: socket, why: 'there is no such folder' })
-  for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline;) {
-    const error = await listen(server, socket)
-    if (error === null) return socket
-    if (error.code !== 'EADDRINUSE') throw new RecycleError('RECYCLE_CONTROL', { path: socket, why: error.code === 'EACCES' ? 'permission denied' : error.message })
-    await makeRoom(socket, folder === null ? 'another path by --control' : 'a name of its own by --name')
+  else if (!fs.existsSync(path.dirname(socket))) refuse(socket, 'there is no such folder')
+  const error = await listen(server, hidden)
+  if (error) refuse(socket, error.code === 'EACCES' ? 'permission denied' : error.message)
+  try {
+    const id = fileId(fs.lstatSync(hidden))
+    await publish(hidden, socket, folder === null ? 'another path by --control' : 'a name of its own by --name')
+    return { path: socket, release: () => removeOurs(socket, id) }
+  } catch (error) {
+    server.close()
+    throw error
+  } finally {
+    fs.rmSync(hidden, { force: true })
   }
-  throw new RecycleError('RECYCLE_CONTROL', { path: socket, why: 'others open it at the same time' })
 }
 
 /**
@@ -62,6 +74,20 @@ function listen (server, socket) {
   })
 }
 
+/** @param {string} hidden @param {string} socket @param {string} remedy @throws {RecycleError} */
+async function publish (hidden, socket, remedy) {
+  for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline;) {
+    try {
+      return fs.linkSync(hidden, socket)
+    } catch (error) {
+      const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
+      if (code !== 'EEXIST') refuse(socket, message)
+    }
+    await makeRoom(socket, remedy)
+  }
+  refuse(socket, 'others open it at the same time')
+}
+
 /**
  * Takes a stale socket away. Of several who find it stale only one may, and it looks again: what the others have opened
  * meanwhile is not taken from them. Only taking away wants this lock; opening is the kernel's to decide.
@@ -71,45 +97,61 @@ function listen (server, socket) {
  * @throws {RecycleError} where it is not stale, or not ours
  */
 async function makeRoom (socket, remedy) {
-  await check(socket, remedy)
+  await staleId(socket, remedy)
   const lock = `${socket}.lock`
-  if (!take(lock)) return sleep(WAIT_MS)
+  const lockId = take(lock, socket)
+  if (lockId === null) return sleep(WAIT_MS)
   try {
-    if (await check(socket, remedy)) fs.unlinkSync(socket)
-    else await sleep(WAIT_MS)
+    const id = await staleId(socket, remedy)
+    if (id !== null) removeOurs(socket, id)
   } finally {
-    fs.rmdirSync(lock)
+    removeOurs(lock, lockId)
   }
 }
 
 /**
  * @param {string} socket
  * @param {string} remedy
- * @returns {Promise<boolean>} it is there, and stale
+ * @returns {Promise<string | null>} which one is there, and is stale; null: none is there
  */
-async function check (socket, remedy) {
-  const refuse = (/** @type {string} */ why) => { throw new RecycleError('RECYCLE_CONTROL', { path: socket, why }) }
+async function staleId (socket, remedy) {
   const found = fs.lstatSync(socket, { throwIfNoEntry: false })
-  if (!found) return false
-  if (found.isSymbolicLink()) refuse('it is a symbolic link')
-  if (!found.isSocket()) refuse('it is there already, and is no socket')
-  if (found.uid !== ourUid()) refuse(`it belongs to another user (uid ${found.uid})`)
+  if (!found) return null
+  if (found.isSymbolicLink()) refuse(socket, 'it is a symbolic link')
+  if (!found.isSocket()) refuse(socket, 'it is there already, and is no socket')
+  if (found.uid !== ourUid()) refuse(socket, `it belongs to another user (uid ${found.uid})`)
   const holder = await hail(socket)
   if (holder) throw new RecycleError('RECYCLE_CONTROL_TAKEN', { path: socket, pid: holder.pid, remedy })
-  return Math.abs(Date.now() - found.ctimeMs) > YOUNG_MS // a socket is there for an instant before somebody listens on it
+  return fileId(found)
 }
 
-/** @param {string} lock a folder @returns {boolean} it is ours */
-function take (lock) {
+/** @param {string} lock a folder @param {string} socket @returns {string | null} which one it is; null: it is taken */
+function take (lock, socket) {
   try {
     fs.mkdirSync(lock)
-    return true
+    return fileId(fs.lstatSync(lock))
   } catch (error) {
-    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EEXIST') throw error
-    const since = fs.statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Infinity
-    if (Date.now() - since > LOCK_MS) fs.rmSync(lock, { recursive: true, force: true }) // of somebody who was killed while he had it
-    return false
+    const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
+    if (code !== 'EEXIST') refuse(socket, message)
+    const found = fs.lstatSync(lock, { throwIfNoEntry: false })
+    if (found && Date.now() - found.mtimeMs > LOCK_MS) removeOurs(lock, fileId(found)) // its process was killed while it had it
+    return null
   }
+}
+
+/** Deletes a socket or a lock if the path still leads to this one. @param {string} file @param {string} id */
+function removeOurs (file, id) {
+  try {
+    const found = fs.lstatSync(file)
+    if (fileId(found) !== id) return
+    if (found.isDirectory()) fs.rmdirSync(file)
+    else fs.unlinkSync(file)
+  } catch {} // it is gone, or its folder is
+}
+
+/** @param {string} socket @param {string} why @returns {never} @throws {RecycleError} */
+function refuse (socket, why) {
+  throw new RecycleError('RECYCLE_CONTROL', { path: socket, why })
 }
 
 module.exports = { claim }

@@ -5,7 +5,8 @@
 const net = require('node:net')
 const path = require('node:path')
 const { RecycleError } = require('../core/errors')
-const { allSockets, controlFolders, socketIn, nameBy } = require('./place')
+const { kinds } = require('../core/kinds')
+const { allSockets, trustedFolders, distrusted, socketIn, nameBy } = require('./place')
 const { Lines, encode, decode, readError } = require('./protocol')
 
 const HELLO_MS = 5000
@@ -172,14 +173,15 @@ async function findFleet ({ name, control }, env = process.env) {
     const { name, pid, app } = /** @type {NonNullable<Client['hello']>} */ (client.hello)
     return { name, pid, app, path: path.resolve(control) }
   }
-  if (typeof name === 'string') {
-    const found = await Promise.all(controlFolders(env).map(folder => hail(socketIn(folder, name))))
+  const isName = kinds.name().read(name) !== undefined // no other is a fleet's, and a path would lead out of the folder
+  if (typeof name === 'string' && isName) {
+    const found = await Promise.all(trustedFolders(env).map(folder => hail(socketIn(folder, name))))
     const fleet = found.find(fleet => fleet !== null)
     if (fleet) return fleet
   }
   const running = await listFleets(env)
   const named = running.map(({ name, pid }) => `${name} (${pid === null ? 'does not answer' : `pid ${pid}`})`).join(', ')
-  if (typeof name === 'string' || running.length === 0) throw new RecycleError('RECYCLE_NO_FLEET', { name, running: named })
+  if (typeof name === 'string' || running.length === 0) throw new RecycleError('RECYCLE_NO_FLEET', { name, running: named, distrusted: distrusted(env) })
   if (running.length > 1) throw new RecycleError('RECYCLE_SEVERAL_FLEETS', { running: named })
   return running[0]
 }

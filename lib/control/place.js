@@ -35,12 +35,31 @@ function socketIn (folder, name) {
   return path.join(folder, `${name}${EXTENSION}`)
 }
 
-/** @param {Env} env @returns {string[]} the paths of all sockets there are, by name; somebody may listen there or not */
+/** @param {Env} env @returns {string[]} those of the folders that are there and to be trusted */
+function trustedFolders (env) {
+  return controlFolders(env).filter(folder => fs.existsSync(folder) && distrust(folder) === null)
+}
+
+/** @param {Env} env @returns {string[]} why the others are passed over */
+function distrusted (env) {
+  return controlFolders(env).map(distrust).filter(why => why !== null)
+}
+
+/** @param {Env} env @returns {string[]} the paths of all sockets there are, by name; a fleet may listen there or not */
 function allSockets (env) {
-  return controlFolders(env).filter(isFolderOfOurs).flatMap(folder => fs.readdirSync(folder)
+  return trustedFolders(env).flatMap(folder => filesIn(folder)
     .filter(file => file.endsWith(EXTENSION))
     .sort()
     .map(file => path.join(folder, file)))
+}
+
+/** @param {string} folder */
+function filesIn (folder) {
+  try {
+    return fs.readdirSync(folder)
+  } catch {
+    return [] // it has gone, or may not be read
+  }
 }
 
 /** @param {string} socket @returns {string} the name of the fleet, by where its socket is */
@@ -56,18 +75,30 @@ function nameBy (socket) {
  * @throws {RecycleError} RECYCLE_CONTROL
  */
 function prepareFolder (folder, socket) {
-  const refuse = (/** @type {string} */ why) => { throw new RecycleError('RECYCLE_CONTROL', { path: socket, why }) }
   try {
     fs.mkdirSync(folder, { mode: 0o700 })
   } catch (error) {
     const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
-    if (code !== 'EEXIST') refuse(message)
+    if (code !== 'EEXIST') throw new RecycleError('RECYCLE_CONTROL', { path: socket, why: message })
   }
-  const stat = fs.lstatSync(folder)
-  if (stat.isSymbolicLink()) refuse(`${folder} is a symbolic link`)
-  if (!stat.isDirectory()) refuse(`${folder} is not a folder`)
-  if (stat.uid !== ourUid()) refuse(`${folder} belongs to another user (uid ${stat.uid})`)
-  if ((stat.mode & 0o022) !== 0) refuse(`others may write to ${folder} (mode ${(stat.mode & 0o777).toString(8)})`)
+  const why = distrust(folder)
+  if (why !== null) throw new RecycleError('RECYCLE_CONTROL', { path: socket, why })
+}
+
+/**
+ * What another user could have put into a folder is no fleet of ours, for those who open a socket there and for those who
+ * look for one.
+ *
+ * @param {string} folder
+ * @returns {string | null} why its sockets are not to be trusted; null: they are, or there is no such folder
+ */
+function distrust (folder) {
+  const stat = fs.lstatSync(folder, { throwIfNoEntry: false })
+  if (!stat) return null
+  if (stat.isSymbolicLink()) return `${folder} is a symbolic link`
+  if (!stat.isDirectory()) return `${folder} is not a folder`
+  if (stat.uid !== ourUid()) return `${folder} belongs to another user (uid ${stat.uid})`
+  return (stat.mode & 0o022) === 0 ? null : `others may write to ${folder} (mode ${(stat.mode & 0o777).toString(8)})`
 }
 
 /** @param {string} socket @throws {RecycleError} RECYCLE_CONTROL where it is too long */
@@ -87,4 +118,4 @@ function ourUid () {
   return process.getuid?.() ?? 0
 }
 
-module.exports = { controlFolders, socketIn, allSockets, nameBy, prepareFolder, checkLength, ourUid }
+module.exports = { controlFolders, trustedFolders, distrusted, socketIn, allSockets, nameBy, prepareFolder, checkLength, ourUid }

@@ -5,6 +5,7 @@ const os = require('node:os')
 const path = require('node:path')
 const { RecycleError } = require('../core/errors')
 const { OPTIONS, resolveOptions } = require('../core/options')
+const { writeRegular } = require('../journal/regular-file')
 const { start } = require('../primary/start')
 const { partOptions } = require('./options')
 const { RemoteFleet } = require('./remote')
@@ -135,7 +136,7 @@ async function drillFleet (open, own, options, file, { signal, onProgress = () =
 function openRunFile (out) {
   if (out === null) return path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'recycle-drill-')), 'run.ndjson')
   try {
-    fs.writeFileSync(out, '')
+    writeRegular(out, '')
     return out
   } catch (error) {
     throw new RecycleError('RECYCLE_JOURNAL', { file: out, why: /** @type {Error} */ (error).message })

@@ -10,6 +10,7 @@ const fs = require('node:fs')
 const { pipeline } = require('node:stream')
 const zlib = require('node:zlib')
 const { RecycleError } = require('../core/errors')
+const { fileId } = require('../core/file-id')
 
 const VERSION = 1
 const CHUNK_BYTES = 256 * 1024
@@ -187,7 +188,7 @@ async function distinct (files) {
   const different = []
   for (const file of files) {
     const stat = await fs.promises.stat(file).catch(() => null) // opening it will say what is wrong
-    const key = stat?.isFile() ? `${stat.dev}:${stat.ino}` : file
+    const key = stat?.isFile() ? fileId(stat) : file
     if (!seen.has(key)) different.push(file)
     seen.add(key)
   }

@@ -43,6 +43,7 @@ const WARNINGS = {
   'fresh-over-budget': l => `slot ${l.slot}: a fresh worker already has ${formatSize(l.bytes)}, more than its budget of ${formatSize(l.softBytes)}; raise --max-rss: until then workers are recycled ever more slowly`,
   'rollout-stopped': l => `the reload is stopped: ${l.failures} replacements in a row did not become ready; the old workers stay in service`,
   'pid-1': () => 'this is PID 1, which inherits the processes that the app leaves behind, and Node cannot reap them: start the container with an init (docker run --init, tini, shareProcessNamespace)',
+  journal: l => `the journal ${l.file} cannot be written: ${l.why}`,
   sigusr2: () => 'SIGUSR2 means nothing here; SIGHUP is a rolling reload',
   descriptors: l => `${l.connections} connections of the ${l.capacity} that the descriptors of ${l.workers} workers allow; from there on clients wait in the kernel's queue: raise the hard limit (ulimit -Hn, LimitNOFILE=) or add workers`,
   'no-handoff': l => `connections of ${l.key} cannot be moved on this Node, which lacks ${l.missing}: they are drained by Connection: close`

@@ -1,64 +1,120 @@
 'use strict'
 
 /**
- * Appends NDJSON. When the file under the path is another one than ours (logrotate has moved it away), it is opened
- * anew, as nginx and pino do on a signal; here nobody has to send one.
+ * Appends NDJSON. When the file under the path is another one than ours (logrotate has moved it away), that one is opened
+ * and written from then on, as nginx and pino do on a signal; here no signal is needed.
  */
 
 const fs = require('node:fs')
+const path = require('node:path')
 const { SonicBoom } = require('sonic-boom')
 const { RecycleError } = require('../core/errors')
+const { fileId } = require('../core/file-id')
+const { openRegular } = require('./regular-file')
 
 const LOOK_EVERY_MS = 1000
 const KEPT_BYTES = 16 * 1024 ** 2 // on a full disk; the lines beyond are lost
+const FLUSH_MS = 2000 // a pipe that is not read must not keep the fleet from stopping
+
+const STREAMS = new Map([['/dev/stdout', 1], ['/dev/stderr', 2]])
 
 /**
- * @param {string} file
+ * @param {string} file a regular one, /dev/stdout, /dev/stderr or /dev/null
+ * @param {(why: string) => void} [onTrouble] the journal is incomplete from here on, or is no longer under its path; once
+ *   for each time that it is so
  * @returns {{ write: (line: Record<string, any>) => void, flush: () => Promise<void> }}
  * @throws {RecycleError} RECYCLE_JOURNAL
  */
-function openJournal (file) {
-  let inode = touch(file)
-  const out = new SonicBoom({ dest: file, append: true, sync: false, minLength: 0, maxLength: KEPT_BYTES })
-  let isFailing = false
-  out.on('error', error => {
-    if (!isFailing) process.emitWarning(`the journal ${file} cannot be written: ${error.message}`)
-    isFailing = true
-  })
-  out.on('write', () => { isFailing = false })
+function openJournal (file, onTrouble = why => process.emitWarning(`the journal ${file} cannot be written: ${why}`)) {
+  let isEnding = false
+  let isGivenUp = false
+  let isAstray = false
+  /** @type {Set<SonicBoom>} each that has not been closed yet */
+  const open = new Set()
 
-  const look = () => fs.stat(file, (error, stat) => {
-    if (!error && stat.ino === inode) return
+  const begin = (/** @type {number} */ fd) => {
+    const out = new SonicBoom({ fd, sync: false, minLength: 0, maxLength: KEPT_BYTES, retryEAGAIN: () => !isGivenUp })
+    let isFailing = false
+    out.on('write', () => { isFailing = false })
+    out.on('error', error => {
+      if (!isFailing) onTrouble(error.message)
+      isFailing = true
+      if (isEnding || out !== current) out.destroy() // no line follows that would try again
+    })
+    out.on('close', () => open.delete(out))
+    open.add(out)
+    return out
+  }
+  let { fd, id } = openFirst(file)
+  let current = begin(fd)
+
+  const reopen = () => {
     try {
-      inode = touch(file)
-      out.reopen()
-    } catch {} // its folder is gone: what is open is written on
+      ({ fd, id } = openRegular(file))
+    } catch (error) {
+      if (!isAstray) onTrouble(`${/** @type {Error} */ (error).message}; the file that was there before is written on`)
+      isAstray = true
+      return
+    }
+    isAstray = false
+    const old = current
+    current = begin(fd)
+    old.end()
+  }
+  const look = () => fs.stat(file, (error, stat) => {
+    if (isEnding) return
+    if (error || fileId(stat) !== id) reopen()
+    else isAstray = false
   })
-  const timer = setInterval(look, LOOK_EVERY_MS)
-  timer.unref()
+  const timer = id === null ? undefined : setInterval(look, LOOK_EVERY_MS).unref()
 
   return {
-    write: line => { out.write(`${JSON.stringify(line)}\n`) },
-    flush () {
+    write: line => { if (!isEnding) current.write(`${JSON.stringify(line)}\n`) },
+    async flush () {
       clearInterval(timer)
-      return new Promise(resolve => {
-        out.once('close', () => resolve())
-        out.once('error', () => resolve()) // a full disk must not keep the fleet from stopping
-        out.end()
-      })
+      isEnding = true
+      const closed = Promise.all([...open].map(out => new Promise(resolve => out.once('close', resolve))))
+      /** @type {NodeJS.Timeout | undefined} */
+      let deadline
+      const isLate = new Promise(resolve => { deadline = setTimeout(resolve, FLUSH_MS) }).then(() => { isGivenUp = true })
+      current.end()
+      await Promise.race([closed, isLate])
+      clearTimeout(deadline)
     }
   }
 }
 
-/** @param {string} file @returns {number} its inode */
-function touch (file) {
+/** @param {string} file @returns {{ fd: number, id: string | null }} `id` null: it is no file that could be rotated */
+function openFirst (file) {
+  const absolute = path.resolve(file)
   try {
-    const fd = fs.openSync(file, 'a')
-    const { ino } = fs.fstatSync(fd)
-    fs.closeSync(fd)
-    return ino
+    const stream = STREAMS.get(absolute)
+    if (stream !== undefined) return { fd: openStream(absolute, stream), id: null }
+    if (absolute === '/dev/null') return { fd: fs.openSync(absolute, 'a'), id: null }
+    return openRegular(file)
   } catch (error) {
     throw new RecycleError('RECYCLE_JOURNAL', { file, why: /** @type {Error} */ (error).message })
+  }
+}
+
+/**
+ * What is not read for a while must not be waited for in write(): a thread in there keeps the process from exiting. A pipe
+ * or a terminal is opened anew, since the flags of an inherited descriptor are shared with other processes; a socket
+ * cannot be, and Node makes it non-blocking as it opens its own stream on it.
+ *
+ * @param {string} file
+ * @param {number} fd
+ * @returns {number}
+ */
+function openStream (file, fd) {
+  const stat = fs.fstatSync(fd)
+  if (stat.isSocket()) return (fd === 1 ? process.stdout : process.stderr).fd
+  if (!stat.isFIFO() && !stat.isCharacterDevice()) return fd
+  try {
+    const { O_WRONLY, O_NONBLOCK, O_NOCTTY } = fs.constants
+    return fs.openSync(file, O_WRONLY | O_NONBLOCK | O_NOCTTY)
+  } catch {
+    return fd // another user's terminal
   }
 }
 

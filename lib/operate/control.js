@@ -31,12 +31,13 @@ async function openControl (supervisor, { control, limits }) {
     socket.on('close', () => connections.delete(connection))
     connection.say({ hello: { name, pid: process.pid, app, version } })
   })
-  const path = await claim(server, { name, control })
+  const { path, release } = await claim(server, { name, control })
   server.on('error', () => {}) // accept() failed: out of descriptors; who comes waits in the queue
   return {
     path,
     async close () {
-      server.close() // the socket's file goes with it
+      release()
+      server.close()
       await Promise.all([...connections].map(connection => connection.end(LAST_WORDS_MS)))
     }
   }

@@ -137,9 +137,9 @@ class Listeners {
 
   /** @param {string} key */
   #close (key) {
-    const listener = this.#byKey.get(key)
-    listener?.handle.close()
-    listener?.file?.remove()
+    const { handle, file } = this.#byKey.get(key) ?? {}
+    if (file) file.close(handle)
+    else handle?.close()
     this.#byKey.delete(key)
   }
 }

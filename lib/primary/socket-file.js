@@ -8,6 +8,7 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
+const { fileId } = require('../core/file-id')
 
 class SocketFile {
   /** @type {fs.FSWatcher | null} */
@@ -17,6 +18,7 @@ class SocketFile {
   constructor (file) {
     this.file = path.resolve(file)
     this.spare = `${this.file}.recycle`
+    this.id = idOf(this.file)
     try {
       fs.rmSync(this.spare, { force: true })
       fs.linkSync(this.file, this.spare)
@@ -26,17 +28,51 @@ class SocketFile {
 
   restore () {
     try {
-      if (!fs.existsSync(this.file)) fs.linkSync(this.spare, this.file)
+      if (!fs.existsSync(this.file) && this.#isOurs(this.spare)) fs.linkSync(this.spare, this.file)
     } catch {} // the spare is gone too, or the folder
   }
 
+  /** Another fleet, or any process, may have taken the path once the file had been deleted: theirs is left alone. */
   remove () {
     this.#watcher?.close()
     for (const name of [this.file, this.spare]) {
       try {
-        fs.rmSync(name, { force: true })
+        if (this.#isOurs(name)) fs.rmSync(name, { force: true })
       } catch {} // the folder is another by now, or may no longer be written to
     }
+  }
+
+  /**
+   * Removes the file and closes the socket. libuv deletes the file by the path that it was bound to, even if another's is there
+   * by now: that one is kept by a name beside it, and given back in the same turn.
+   *
+   * @param {{ close: () => void }} handle
+   */
+  close (handle) {
+    this.remove()
+    const kept = `${this.file}.${process.pid}`
+    try {
+      fs.linkSync(this.file, kept)
+    } catch {} // there is none, as a rule
+    handle.close()
+    try {
+      fs.linkSync(kept, this.file)
+    } catch {} // there is none, or its owner has given it back
+    fs.rmSync(kept, { force: true })
+  }
+
+  /** @param {string} name */
+  #isOurs (name) {
+    return this.id !== null && idOf(name) === this.id
+  }
+}
+
+/** @param {string} file @returns {string | null} null: there is none, or it is out of reach */
+function idOf (file) {
+  try {
+    return fileId(fs.lstatSync(file))
+  } catch {
+    return null
   }
 }
 

@@ -3,6 +3,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { RecycleError } = require('../core/errors')
+const { sentence } = require('../journal/sentence')
 const { openLog } = require('./log')
 const { pickMeter } = require('./meter')
 const { Spawner } = require('./spawner')
@@ -20,9 +21,9 @@ const { Supervisor } = require('./supervisor')
 function assemble (app, args, options) {
   const file = findApp(app)
   const meter = pickMeter(options)
-  const journal = options.journal === null ? null : require('../journal/writer').openJournal(options.journal)
+  const journal = options.journal === null ? null : require('../journal/writer').openJournal(options.journal, why => warn(supervisor, why))
   const log = openLog(options.log ?? (process.stderr.isTTY ? 'pretty' : 'json'), process.stderr)
-  return new Supervisor(options, {
+  const supervisor = new Supervisor(options, {
     spawner: new Spawner(file, args, options),
     meter,
     write (line) {
@@ -31,6 +32,7 @@ function assemble (app, args, options) {
     },
     flush: async () => journal?.flush()
   })
+  return supervisor
 }
 
 /**
@@ -43,6 +45,7 @@ function findApp (app) {
   try {
     const file = require.resolve(path.resolve(app))
     fs.accessSync(file, fs.constants.R_OK)
+    if (!fs.statSync(file).isFile()) throw new Error('it is not a regular file')
     return file
   } catch (error) {
     const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
@@ -54,6 +57,13 @@ function findApp (app) {
 /** @param {string} file */
 function missing (file) {
   return fs.existsSync(file) ? 'it is a folder without an index.js' : 'there is no such file'
+}
+
+/** The journal is in trouble; where there is no log to say it, Node's warning does. @param {Supervisor} supervisor @param {string} why */
+function warn (supervisor, why) {
+  const { journal: file, log } = supervisor.options
+  const line = supervisor.announce('fleet.warning', { warning: 'journal', file, why })
+  if (log === 'silent') process.emitWarning(sentence(line))
 }
 
 /** The same, started. @type {typeof assemble} */

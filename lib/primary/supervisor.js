@@ -148,7 +148,7 @@ class Supervisor extends EventEmitter {
 
   /** For rooms that operate the fleet: what they have to say goes into the journal, the log and to whoever listens. @param {string} event @param {Record<string, any>} fields */
   announce (event, fields) {
-    this.#record(event, fields)
+    return this.#record(event, fields)
   }
 
   /** How many slots there are; one that is being scaled away counts no more. */

@@ -141,6 +141,23 @@ t.test('what is wrong is one sentence that names file and key, with exit code 2'
   }
 })
 
+t.test('a config file that awaits what never settles is refused; one that takes its time is not', async t => {
+  const never = 'new Promise(() => {})'
+  for (const [name, text] of Object.entries({
+    'recycle.config.mjs': `await ${never}; export default {}`,
+    'recycle.config.cjs': `module.exports = ${never}`,
+    'recycle.config.js': 'module.exports = { then () {} }'
+  })) {
+    const { code, stderr } = await recycle(project(t, { [name]: text }), ['drill', 'app.js'])
+    t.equal(code, 2, name)
+    t.equal(stderr, `recycle drill: the config file ${name} cannot be loaded: it awaits what never settles\n`)
+  }
+  const slow = project(t, { 'recycle.config.mjs': 'export default await new Promise(resolve => setTimeout(resolve, 100, { samples: 7 }))' })
+  const { code, stdout } = await recycle(slow, ['--print-config'])
+  t.equal(code, 0)
+  t.match(rowsOf(stdout), { samples: ['7', 'recycle.config.mjs'] })
+})
+
 t.test('recycle alone without a config file prints help', async t => {
   const { code, stdout } = await recycle(project(t, {}), [])
   t.equal(code, 0)

@@ -33,7 +33,7 @@ t.test('a socket by name: the folder is 0700, the socket 0600 whatever the umask
   const folder = path.join(shortFolder(t), 'sockets')
   const before = process.umask(0)
   t.teardown(() => process.umask(before))
-  const file = await claim(greeter(t), { name: 'api', control: null }, { RECYCLE_CONTROL_DIR: folder })
+  const { path: file } = await claim(greeter(t), { name: 'api', control: null }, { RECYCLE_CONTROL_DIR: folder })
   t.equal(file, path.join(folder, 'api.sock'))
   t.equal(fs.statSync(folder).mode & 0o777, 0o700)
   t.equal(fs.statSync(file).mode & 0o777, 0o600)
@@ -42,7 +42,7 @@ t.test('a socket by name: the folder is 0700, the socket 0600 whatever the umask
 
 t.test('a path of its own is taken as it is, its folder too', async t => {
   const file = path.join(shortFolder(t), 'x')
-  t.equal(await claim(greeter(t), { name: 'api', control: file }), file)
+  t.equal((await claim(greeter(t), { name: 'api', control: file })).path, file)
   t.equal(fs.statSync(file).mode & 0o777, 0o600)
   await t.rejects(claim(greeter(t), { name: 'api', control: '/no/such/folder/x' }), { code: 'RECYCLE_CONTROL', message: 'the control socket /no/such/folder/x cannot be opened: there is no such folder' })
 })
@@ -72,10 +72,37 @@ t.test('of several who find it stale at once, one gets it, and the others name t
   }
 })
 
+t.test('a socket whose file was deleted, and whose name another has taken, leaves with its server; the other\'s stays', async t => {
+  const file = path.join(shortFolder(t), 'api.sock')
+  const [first, second] = [greeter(t, 1), greeter(t, 2)]
+  const claimed = await claim(first, { name: 'api', control: file })
+  fs.unlinkSync(file)
+  const taken = await claim(second, { name: 'api', control: file })
+  claimed.release()
+  first.close()
+  await once(first, 'close')
+  const client = net.connect(file)
+  t.teardown(() => client.destroy())
+  t.match(JSON.parse(String(await once(client, 'data'))), { hello: { pid: 2 } })
+  client.destroy()
+  taken.release()
+  second.close()
+  t.same(fs.readdirSync(path.dirname(file)), [], 'the second deletes its own')
+})
+
+t.test('one that is refused is closed, and leaves nothing behind', async t => {
+  const file = path.join(shortFolder(t), 'api.sock')
+  await claim(greeter(t), { name: 'api', control: file })
+  const late = greeter(t)
+  await t.rejects(claim(late, { name: 'api', control: file }), { code: 'RECYCLE_CONTROL_TAKEN' })
+  t.notOk(late.listening)
+  t.same(fs.readdirSync(path.dirname(file)), ['api.sock'])
+})
+
 t.test('a live one is refused, naming its pid and the way out', async t => {
   const folder = path.join(shortFolder(t), 'sockets')
   const env = { RECYCLE_CONTROL_DIR: folder }
-  const file = await claim(greeter(t, 4711), { name: 'api', control: null }, env)
+  const { path: file } = await claim(greeter(t, 4711), { name: 'api', control: null }, env)
   await t.rejects(claim(greeter(t), { name: 'api', control: null }, env), {
     code: 'RECYCLE_CONTROL_TAKEN', exitCode: 2, message: `the control socket ${file} belongs to a running fleet, pid 4711; give this one a name of its own by --name`
   })

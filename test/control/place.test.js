@@ -1,8 +1,12 @@
 'use strict'
 
+const { once } = require('node:events')
 const fs = require('node:fs')
+const net = require('node:net')
 const path = require('node:path')
 const t = require('tap')
+const { findFleet, listFleets } = require('../../lib/control/client')
+const { encode } = require('../../lib/control/protocol')
 const { controlFolders, allSockets, prepareFolder, checkLength } = require('../../lib/control/place')
 const { shortFolder } = require('../support/control')
 
@@ -68,4 +72,37 @@ t.test('the path of a unix socket has 107 bytes', async t => {
   t.doesNotThrow(() => checkLength(`/${'x'.repeat(106)}`))
   t.throws(() => checkLength(`/${'x'.repeat(107)}`), { code: 'RECYCLE_CONTROL', message: /its path has 108 bytes, and the path of a unix socket has 107 at the most$/ })
   t.throws(() => checkLength(`/${'ä'.repeat(54)}`), { message: /109 bytes/ })
+})
+
+t.test('a fleet is not looked for, by its name either, where another user could have put it', async t => {
+  const parent = shortFolder(t)
+  const own = path.join(parent, 'own')
+  fs.mkdirSync(own, { mode: 0o700 })
+  let asked = 0
+  const server = net.createServer(socket => {
+    asked++
+    socket.end(encode({ hello: { name: 'api', pid: 1, app: '/app.js', version: '0' } }))
+  }).listen(path.join(own, 'api.sock'))
+  t.teardown(() => server.close())
+  await once(server, 'listening')
+  const env = { RECYCLE_CONTROL_DIR: own }
+  t.match(await findFleet({ name: 'api' }, env), { name: 'api', pid: 1 })
+  asked = 0
+
+  const untrusted = async (/** @type {string} */ folder, /** @type {RegExp} */ message) => {
+    await t.rejects(findFleet({ name: 'api' }, { RECYCLE_CONTROL_DIR: folder }), { code: 'RECYCLE_NO_FLEET', exitCode: 2, message })
+    t.same(await listFleets({ RECYCLE_CONTROL_DIR: folder }), [])
+  }
+  fs.symlinkSync(own, path.join(parent, 'link'))
+  await untrusted(path.join(parent, 'link'), /^there is no fleet named "api"; no fleet is running; passed over: \S+link is a symbolic link$/)
+  fs.chmodSync(own, 0o777)
+  await untrusted(own, /; passed over: others may write to \S+own \(mode 777\)$/)
+  fs.chmodSync(own, 0o700)
+  if (uid === 0) {
+    fs.chownSync(own, 12345, 12345)
+    await untrusted(own, /; passed over: \S+own belongs to another user \(uid 12345\)$/)
+    fs.chownSync(own, 0, 0)
+  }
+  await t.rejects(findFleet({ name: '../own/api' }, env), { code: 'RECYCLE_NO_FLEET', message: /no fleet named "..\/own\/api"; running: api/ })
+  t.equal(asked, 1, 'only for the list of the last one')
 })

@@ -1,9 +1,10 @@
 'use strict'
 
-const { EventEmitter, once } = require('node:events')
+const { execFileSync, spawn } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 const t = require('tap')
+require('../support/bare-children')
 const { openJournal } = require('../../lib/journal/writer')
 
 /** @param {string} file */
@@ -77,22 +78,66 @@ t.test('when the file is deleted, the lines that follow go to a new one', async 
 t.test('a path that cannot be written is refused before anything starts', async t => {
   const folder = t.testdir({})
   t.throws(() => openJournal(path.join(folder, 'no', 'such', 'folder.ndjson')), { code: 'RECYCLE_JOURNAL', exitCode: 2, message: /folder\.ndjson cannot be written: ENOENT/ })
-  t.throws(() => openJournal(folder), { code: 'RECYCLE_JOURNAL', message: /EISDIR/ })
+  t.throws(() => openJournal(folder), { code: 'RECYCLE_JOURNAL', message: /it is a folder, not a regular file$/ })
 })
 
-t.test('a full disk is warned about, and holds up neither the fleet nor its end', { skip: !fs.existsSync('/dev/full') && 'there is no /dev/full' }, async t => {
-  const warnings = new EventEmitter()
-  const onWarning = (/** @type {Error} */ warning) => warnings.emit('warning', warning)
-  process.on('warning', onWarning)
-  t.teardown(() => process.removeListener('warning', onWarning))
-  const warned = once(warnings, 'warning')
-  const journal = openJournal('/dev/full')
+t.test('a device is refused, /dev/null is not', async t => {
+  t.throws(() => openJournal('/dev/zero'), { code: 'RECYCLE_JOURNAL', message: /it is a device, not a regular file$/ })
+  const journal = openJournal('/dev/null')
   journal.write({ a: 1 })
-  const [warning] = await warned
-  t.match(warning.message, /the journal \/dev\/full cannot be written: ENOSPC/)
-  const ended = await Promise.race([
-    journal.flush().then(() => 'flushed'),
-    new Promise(resolve => setTimeout(resolve, 5000, 'hangs'))
-  ])
-  t.equal(ended, 'flushed')
+  await journal.flush()
+})
+
+/**
+ * A process that writes a journal to /dev/stdout, and says on stderr what is in trouble and that it has ended.
+ *
+ * @param {any} t tap's
+ * @param {number | 'pipe'} stdout
+ */
+function onStdout (t, stdout) {
+  const program = `
+    const { openJournal } = require(${JSON.stringify(path.join(__dirname, '../../lib/journal/writer'))})
+    const journal = openJournal('/dev/stdout', why => console.error('trouble: ' + why))
+    for (let n = 0; n < 2000; n++) journal.write({ n, padding: 'x'.repeat(100) })
+    setTimeout(() => journal.flush().then(() => { console.error('flushed'); process.exit() }), 300)`
+  const child = spawn(process.execPath, ['-e', program], { stdio: ['ignore', stdout, 'pipe'] })
+  t.teardown(() => child.kill('SIGKILL'))
+  const said = /** @type {Promise<string>} */ (new Promise(resolve => {
+    let text = ''
+    child.stderr?.setEncoding('utf8').on('data', chunk => { text += chunk }).on('end', () => resolve(text))
+  }))
+  return { child, said }
+}
+
+t.test('a full disk is said once, and holds up neither the fleet nor its end', { skip: !fs.existsSync('/dev/full') && 'there is no /dev/full' }, async t => {
+  const full = fs.openSync('/dev/full', 'w')
+  t.teardown(() => fs.closeSync(full))
+  t.match(await onStdout(t, full).said, /^trouble: ENOSPC[^\n]*\nflushed\n$/)
+})
+
+t.test('/dev/stdout is written whatever it is: a pipe', async t => {
+  const { child, said } = onStdout(t, 'pipe')
+  let text = ''
+  child.stdout?.setEncoding('utf8').on('data', chunk => { text += chunk })
+  t.equal(await said, 'flushed\n')
+  t.equal(text.split('\n').length, 2001)
+})
+
+t.test('/dev/stdout is written whatever it is: a file, with what others write there', async t => {
+  const file = path.join(t.testdir({}), 'out')
+  const fd = fs.openSync(file, 'w')
+  t.teardown(() => fs.closeSync(fd))
+  fs.writeSync(fd, '{"before":true}\n')
+  t.equal(await onStdout(t, fd).said, 'flushed\n')
+  t.equal(linesOf(file).length, 2001)
+})
+
+t.test('a socket or a pipe that is not read does not keep the fleet from stopping', async t => {
+  const fifo = path.join(t.testdir({}), 'fifo')
+  execFileSync('mkfifo', [fifo])
+  const pipe = fs.openSync(fifo, 'r+') // a reader that does not read
+  t.teardown(() => fs.closeSync(pipe))
+  const all = [onStdout(t, pipe), onStdout(t, 'pipe')] // Node's pipe to a child is a pair of sockets
+  all[1].child.stdout?.pause()
+  for (const { said } of all) t.match(await said, /^(trouble: EAGAIN[^\n]*\n)?flushed\n$/)
 })

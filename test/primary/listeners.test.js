@@ -117,3 +117,31 @@ t.test('a unix socket whose absolute path is too long for the kernel is opened b
   t.equal(handle.listen(1), 0)
   t.ok(fs.existsSync('s'.repeat(60)))
 })
+
+t.test('the file of a unix socket that another process has put in the place of ours is left alone', async t => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'recycle-'))
+  t.teardown(() => fs.rmSync(folder, { recursive: true, force: true }))
+  const file = path.join(folder, 'app.sock')
+  const query = { address: file, port: -1, addressType: -1 }
+  for (const isFleet of [false, true]) {
+    const [ours, theirs] = [new Listeners(), new Listeners()]
+    t.equal(ours.open('a', query, null, 'worker 1').errno, 0)
+    for (const name of [file, `${file}.recycle`]) fs.rmSync(name, { force: true }) // what brings the file back can be deleted too
+    const other = net.createServer(socket => socket.end('theirs'))
+    if (isFleet) {
+      const { handle } = theirs.open('a', query, null, 'worker 2')
+      await once(other.listen(handle), 'listening')
+    } else {
+      await once(other.listen(file), 'listening')
+    }
+    const before = fs.readdirSync(folder)
+    ours.leave('a', 'worker 1')
+    t.same(fs.readdirSync(folder), before)
+    const client = net.connect(file)
+    t.equal(String(await once(client, 'data')), 'theirs')
+    other.close()
+    theirs.leave('a', 'worker 2')
+    await once(other, 'close')
+    t.same(fs.readdirSync(folder), [], 'their own close deletes it')
+  }
+})

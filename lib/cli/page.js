@@ -1,0 +1,21 @@
+'use strict'
+
+const { RecycleError } = require('../core/errors')
+const { writeRegular } = require('../journal/regular-file')
+
+/**
+ * Writes what `--html` has named.
+ *
+ * @param {string} file
+ * @param {string} text
+ * @throws {RecycleError} RECYCLE_BAD_OPTION
+ */
+function writePage (file, text) {
+  try {
+    writeRegular(file, text)
+  } catch (error) {
+    throw new RecycleError('RECYCLE_BAD_OPTION', { option: '--html', given: file, accepts: `a file that can be written (${/** @type {Error} */ (error).message})` })
+  }
+}
+
+module.exports = { writePage }
