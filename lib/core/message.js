@@ -63,12 +63,16 @@ function message (type, fields) {
 /**
  * Dispatches a received message by a table of handlers; what is not ours, or has no handler, is left alone.
  *
+ * A message that carries a handle loses it where the receiver has no descriptor left, and Node drops the message with it:
+ * a raw handle is not sent again. It is dispatched without the handle.
+ *
  * @param {Record<string, (fields: any, handle?: any) => void>} handlers
  * @returns {(message: any, handle?: any) => void} a listener for `internalMessage`
  */
 function dispatcher (handlers) {
   return function onInternalMessage (received, handle) {
-    if (received?.cmd === CMD) handlers[received.type]?.(received, handle)
+    const ours = received?.cmd === 'NODE_HANDLE' && !handle ? received.msg : received
+    if (ours?.cmd === CMD) handlers[ours.type]?.(ours, handle)
   }
 }
 

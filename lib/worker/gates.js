@@ -4,6 +4,7 @@
 
 const cluster = require('node:cluster')
 const net = require('node:net')
+const { constants: { errno: { EMFILE } } } = require('node:os')
 const path = require('node:path')
 const { Gate } = require('./gate')
 
@@ -48,13 +49,17 @@ function installGates (link, onGate) {
     const key = takeKey(keys, [where, port, addressType, fd].join(':'))
     const request = { key, query: { address: where, port, addressType, fd, flags }, data: tls._getServerData?.() }
     ask(request, ({ errno, data }, handle) => {
-      if (errno) {
+      if (errno || !handle) {
         keys.delete(key)
-        return done(errno, null)
+        return done(errno || -EMFILE, null)
       }
       if (data !== undefined) tls._setServerData?.(data)
       const gate = new Gate(server, key, handle, {
         reopen: take => ask(request, (_, again) => take(again ?? null)),
+        listening: () => setImmediate(() => { // behind the app's own listeners
+          if (gate.isClosed) return // it only tried whether the port is free
+          link.send('listening', { key, missing: gate.selfTest() })
+        }),
         close () {
           gates.delete(gate)
           keys.delete(key)
@@ -62,11 +67,6 @@ function installGates (link, onGate) {
         }
       })
       gates.add(gate)
-      server.once('listening', () => { // who only tries whether the port is free closes at once, or just behind us
-        if (gate.isClosed) return
-        const missing = gate.selfTest()
-        setImmediate(() => { if (!gate.isClosed) link.send('listening', { key, missing }) })
-      })
       onGate(gate)
       done(0, gate.facade)
     })

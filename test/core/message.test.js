@@ -36,3 +36,14 @@ t.test('handlers that are added later are found', async t => {
   dispatch(message('late'))
   t.equal(called, 1)
 })
+
+t.test('a message whose handle was lost on the way is told without it; one whose handle came is told by Node', async t => {
+  /** @type {any[]} */
+  const calls = []
+  const dispatch = dispatcher({ adopt: ({ id }, handle) => calls.push([id, handle]) })
+  const carried = (/** @type {number} */ id) => ({ cmd: 'NODE_HANDLE', type: 'net.Native', msg: message('adopt', { id }) })
+  dispatch(carried(1), undefined)
+  dispatch(carried(2), {})
+  dispatch({ cmd: 'NODE_HANDLE', type: 'net.Socket', msg: { what: 'the app sends a socket' } }, undefined)
+  t.same(calls, [[1, undefined]])
+})
