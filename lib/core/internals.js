@@ -14,6 +14,8 @@
  * | `handle.reading`                       | hand-off: net's note that a handle is being read                      |
  * | `process.send(…, handle)`              | hand-off: a raw TCP handle travels as `net.Native`, unread            |
  * | `internalMessage`, `NODE_…` messages   | link: invisible to the app                                            |
+ * | `NODE_HANDLE` without a handle         | link: a socket for which the receiver had no descriptor               |
+ * | `socket._handle.fd`                    | admission: how many descriptors are taken                             |
  * | `server[http.server.connections]`      | traffic: the parser knows a half-received head from an idle connection|
  * | `socket.parser.getCurrentBuffer()`     | traffic: is a pipelined request behind this one                       |
  * | `server._connections`, `_emitCloseIfDrained()` | lobby: adopted connections count                              |
@@ -70,7 +72,7 @@ function detachHandle (socket) {
  * where something is missing its connections stay, and are drained by `Connection: close`.
  *
  * @param {any} server a listening http.Server
- * @param {any} handle its listening handle; connections have one of the same class
+ * @param {any} handle what its connections' handles inherit from
  * @returns {string | null} the first thing missing; null: nothing is
  */
 function missingForHandoff (server, handle) {

@@ -37,7 +37,10 @@ const name = text(8192) // an address: paths are at most 4,096 characters, and i
 const why = text(2000)
 const id = count
 const usage = record({ rssBytes: count, heapUsedBytes: count, externalBytes: count })
-const query = record({ address: orNull(name), port: orNull(integer), addressType: orNull(integer), fd: optional(orNull(integer)), flags: optional(orNull(integer)) })
+const query = record({
+  address: orNull(name), asked: optional(orNull(name)), port: orNull(integer), addressType: orNull(integer), fd: optional(orNull(integer)), flags: optional(orNull(integer)),
+  readableAll: optional(flag), writableAll: optional(flag)
+})
 const shared = record({ ticketKeys: text(1000) }) // what net calls server data: https servers alone have any
 
 /** @param {Record<string, import('./shape').Shape>} [fields] @param {Kind['handle']} [handle] @returns {Kind} */
@@ -119,9 +122,17 @@ function message (type, fields) {
   return { cmd: CMD, type, ...fields }
 }
 
-/** @param {any} received @returns {received is Message} one of ours, and not cluster's */
-function isOurs (received) {
-  return received?.cmd === CMD
+/**
+ * A message that carries a handle loses it where the receiver has no descriptor left, and Node drops the message with it,
+ * for a raw handle is not sent again. Here it is one of ours all the same, without the handle.
+ *
+ * @param {any} received by `internalMessage`
+ * @param {any} [handle] what came with it
+ * @returns {Message | null} null: it is cluster's, or Node's
+ */
+function ourMessage (received, handle) {
+  const message = received?.cmd === 'NODE_HANDLE' && !handle ? received.msg : received
+  return message?.cmd === CMD ? message : null
 }
 
 /**
@@ -162,4 +173,4 @@ function checkHandlers (kinds, handlers, registered = {}) {
   return handlers
 }
 
-module.exports = { FROM_WORKER, FROM_PRIMARY, LONGEST_WISH, message, isOurs, flawOf, checkHandlers }
+module.exports = { FROM_WORKER, FROM_PRIMARY, LONGEST_WISH, message, ourMessage, flawOf, checkHandlers }

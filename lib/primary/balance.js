@@ -93,7 +93,7 @@ class Balance {
     const serving = this.fleet.serving().filter(handle => handle.latest.ceiling !== null)
     const capacity = serving.reduce((sum, handle) => sum + (handle.latest.ceiling ?? 0), 0)
     const connections = serving.reduce((sum, handle) => sum + handle.latest.connections, 0)
-    if (capacity === 0 || connections < WARN_AT * capacity) {
+    if (serving.length === 0 || connections < WARN_AT * capacity) {
       this.#warned = false
     } else if (!this.#warned) {
       this.#warned = true

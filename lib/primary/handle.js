@@ -5,7 +5,7 @@
  * on its own side lib/worker/.
  */
 
-const { FROM_WORKER, isOurs, flawOf, checkHandlers } = require('../core/message')
+const { FROM_WORKER, ourMessage, flawOf, checkHandlers } = require('../core/message')
 const { NO_DELAYS, withLongest } = require('../core/pauses')
 const { transition } = require('../core/state')
 const { openWindow, pushSample } = require('../core/window')
@@ -165,10 +165,11 @@ class Handle extends Talk {
       }
     })
     worker.process.on('internalMessage', (/** @type {any} */ received, socket) => {
-      if (!isOurs(received)) return
-      const flaw = flawOf(FROM_WORKER, received, socket)
-      if (flaw === null) handlers[/** @type {keyof typeof handlers} */ (received.type)](received, socket)
-      else this.#refuse(received, socket, flaw)
+      const message = ourMessage(received, socket)
+      if (message === null) return
+      const flaw = flawOf(FROM_WORKER, message, socket)
+      if (flaw === null) handlers[/** @type {keyof typeof handlers} */ (message.type)](message, socket)
+      else this.#refuse(message, socket, flaw)
     })
     worker.on('online', () => this.#checkReady('online'))
     worker.process.on('message', received => {

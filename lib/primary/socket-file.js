@@ -58,7 +58,9 @@ class SocketFile {
     try {
       fs.linkSync(kept, this.file)
     } catch {} // there is none, or its owner has given it back
-    fs.rmSync(kept, { force: true })
+    try {
+      fs.rmSync(kept, { force: true })
+    } catch {} // the folder is out of reach
   }
 
   /** @param {string} name */

@@ -4,14 +4,18 @@
  * Opens and shuts this worker's gates.
  *
  * They are shut at two marks: the level, which the primary raises when everybody has reached it (core/level.js), and the
- * ceiling, where this process would run out of descriptors. libuv accepts and closes a connection it has no descriptor
- * for; with the gate shut in time, it waits in the kernel's queue instead, for us or for a sibling.
+ * ceiling, where this process would run out of descriptors (core/ceiling.js). libuv accepts and closes a connection it has
+ * no descriptor for; with the gate shut in time, it waits in the kernel's queue instead, for us or for a sibling.
+ *
+ * The kernel gives out the lowest descriptor that is free, so all below one that has just been opened are taken: each
+ * accepted connection tells that, and one that is opened with each beat. Where they are many, they are counted.
  */
 
 const fs = require('node:fs')
+const { performance } = require('node:perf_hooks')
+const { ceilingOf } = require('../core/ceiling')
 
-const RESERVE = 0.1 // of the descriptors, at least …
-const RESERVE_MIN = 64 // … for what the app opens between two counts
+const NONE_LEFT = new Set(['EMFILE', 'ENFILE'])
 const COUNT_FROM = 0.5 // of the limit: below, nothing is counted
 const REOPEN = 0.95 // of the mark that shut it
 
@@ -21,11 +25,15 @@ class Admission {
   /** Connections that this process has descriptors for. */
   ceiling = Infinity
   #limit = descriptorLimit()
+  /** Descriptors that were open when they were last counted, or more. */
+  #open = 0
   /** Connections live for less than a second on average: they are even by themselves, and no level is worth its price. */
   #isChurning = false
   #gone = 0
   #measuredAt = performance.now()
   #isShut = false
+  /** With its gates shut, and no connection left, an app may have nothing else to do: this process is kept alive. */
+  #isHeld = false
   #isClosed = false
   /** Out of rotation: it takes nothing new, and may come back. */
   isOut = false
@@ -54,20 +62,24 @@ class Admission {
         link.send('shut')
       },
       serve: ({ slot }) => {
-        post.take(slot)
-        this.enter(() => link.send('serving'))
+        try {
+          post.take(slot)
+        } finally { // also where a listener of the app's throws
+          this.enter(() => link.send('serving'))
+        }
       },
       accept: ({ key }, client) => {
         const gate = [...gates].find(g => g.key === key)
-        if (gate) gate.accept(client)
+        if (gate && client) gate.accept(client)
         else client?.close()
       }
     })
   }
 
-  /** A server begins to listen, perhaps when it should not any more. @param {import('./gate').Gate} gate */
+  /** A server listens, perhaps when it should not any more. @param {import('./gate').Gate} gate */
   welcome (gate) {
-    gate.server.once('listening', () => { if (this.#isClosed || this.#isShut || this.isOut) gate.shut() })
+    if (this.ceiling === Infinity) this.#countDescriptors()
+    if (this.#isClosed || this.#isShut || this.isOut) gate.shut()
   }
 
   /** Goes out of rotation: the queue is the siblings'. */
@@ -90,6 +102,7 @@ class Admission {
     }
     for (const gate of this.gates) gate.open(opened)
     opened()
+    this.letGo()
     this.consider()
   }
 
@@ -110,6 +123,23 @@ class Admission {
     return this.#isChurning ? this.ceiling : Math.min(this.level, this.ceiling)
   }
 
+  /** A connection has come. @param {number | undefined} fd its descriptor, where it has one */
+  gain (fd = -1) {
+    if (fd >= COUNT_FROM * this.#limit) {
+      this.#open = fd + 1
+      this.ceiling = Math.min(this.ceiling, ceilingOf(this.#limit, this.#open, this.connections()))
+    }
+    this.consider()
+  }
+
+  /** A connection could not be accepted: no descriptor is left. */
+  exhaust () {
+    const count = this.connections()
+    this.#open = this.#limit
+    this.ceiling = ceilingOf(count, count, count)
+    this.consider()
+  }
+
   /** A connection has gone. */
   lose () {
     this.#gone++
@@ -123,6 +153,8 @@ class Admission {
       if (this.#reopen(this.#mark * REOPEN)) this.link.send('room')
     } else if (this.connections() >= this.#mark) {
       this.#isShut = true
+      if (!this.#isHeld) this.link.expect(1)
+      this.#isHeld = true
       for (const gate of this.gates) gate.shut()
       this.#sayFull()
     }
@@ -132,8 +164,19 @@ class Admission {
   #reopen (mark) {
     if (this.connections() >= mark || this.#isClosed || this.isOut) return false
     this.#isShut = false
-    for (const gate of this.gates) gate.open()
+    this.#openGates()
     return true
+  }
+
+  #openGates () {
+    for (const gate of this.gates) gate.open(() => this.letGo())
+  }
+
+  /** A gate has opened, or its server has been closed: this process lives as long as they let it. */
+  letGo () {
+    if (!this.#isHeld || [...this.gates].some(gate => !gate.isClosed && (this.#isShut || !gate.isOpen))) return
+    this.#isHeld = false
+    this.link.expect(-1)
   }
 
   #sayFull () {
@@ -147,17 +190,15 @@ class Admission {
     this.#isChurning = this.#gone / seconds > count
     this.#gone = 0
     this.#measuredAt = performance.now()
-    this.#countDescriptors(count)
+    if (this.ceiling === Infinity || Math.max(lowestFree() ?? this.#limit, this.#open) >= COUNT_FROM * this.#limit) this.#countDescriptors()
     this.consider()
+    // A listening socket that came when no descriptor was left for it is lost.
+    if (!this.#isShut && !this.#isClosed && !this.isOut) this.#openGates()
   }
 
-  /** @param {number} count */
-  #countDescriptors (count) {
-    if (this.#limit === Infinity) return
-    if (count >= COUNT_FROM * this.#limit || this.ceiling === Infinity) {
-      const others = Math.max(0, openDescriptors() - count)
-      this.ceiling = Math.max(1, this.#limit - others - Math.max(RESERVE_MIN, Math.ceil(RESERVE * this.#limit)))
-    }
+  #countDescriptors () {
+    this.#open = (this.#limit === Infinity ? 0 : openDescriptors()) ?? this.#limit
+    this.ceiling = this.#limit === Infinity ? Infinity : ceilingOf(this.#limit, this.#open, this.connections())
   }
 
   /** This worker drains: the gates are the drain's from now on. */
@@ -176,8 +217,27 @@ function descriptorLimit () {
   }
 }
 
+/** @returns {number | null} null: none is left to look with */
 function openDescriptors () {
-  return fs.readdirSync('/proc/self/fd').length
+  return unlessNoneIsLeft(() => fs.readdirSync('/proc/self/fd').length)
+}
+
+/** @returns {number | null} null: none is */
+function lowestFree () {
+  return unlessNoneIsLeft(() => {
+    const fd = fs.openSync('/dev/null', 'r')
+    fs.closeSync(fd)
+    return fd
+  })
+}
+
+/** @param {() => number} look @returns {number | null} 0 where it cannot be looked at for another reason */
+function unlessNoneIsLeft (look) {
+  try {
+    return look()
+  } catch (error) {
+    return NONE_LEFT.has(/** @type {any} */ (error).code) ? null : 0
+  }
 }
 
 module.exports = { Admission }

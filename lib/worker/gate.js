@@ -20,6 +20,7 @@
  */
 
 const http = require('node:http')
+const { constants: { errno: { EMFILE, ENFILE } } } = require('node:os')
 const { missingForHandoff } = require('../core/internals')
 
 // What listen() asks for by default (511) is soon full in a storm; the kernel caps this at net.core.somaxconn.
@@ -45,6 +46,7 @@ class Gate {
    * @param {any} listening the listening handle
    * @param {object} primary
    * @param {(take: (listening: any) => void) => void} primary.reopen asks for the listening handle again; null: it is not to be had
+   * @param {() => void} primary.listening the app's server listens
    * @param {() => void} primary.close the app has closed its server
    */
   constructor (server, key, listening, primary) {
@@ -60,8 +62,12 @@ class Gate {
     this.isPlainHttp = server instanceof http.Server
     /** Its connections can move to a sibling; known once it listens. */
     this.isMovable = false
+    /** Called when it accepts for the first time. */
+    this.onListen = () => {}
     /** Called when the app has closed its server. */
     this.onClose = () => {}
+    /** Called when no descriptor was left for a connection. */
+    this.onExhausted = () => {}
   }
 
   get isClosed () {
@@ -75,7 +81,7 @@ class Gate {
 
   /** @returns {string | null} what this Node lacks for moving this server's connections */
   selfTest () {
-    const missing = this.isPlainHttp ? missingForHandoff(this.server, this.#listening) : null
+    const missing = this.isPlainHttp ? missingForHandoff(this.server, this.#handleClass.prototype) : null
     this.isMovable = this.isPlainHttp && missing === null
     return missing
   }
@@ -164,7 +170,8 @@ class Gate {
   #accept () {
     const listening = this.#listening
     listening.onconnection = (/** @type {number} */ error, /** @type {any} */ client) => {
-      if (this.#held && !error) this.#held.push(client)
+      if (error === -EMFILE || error === -ENFILE) this.onExhausted()
+      else if (this.#held && !error) this.#held.push(client)
       else this.#facade.onconnection(error, client)
     }
     if (!this.#isRef) listening.unref()
@@ -185,7 +192,12 @@ class Gate {
     const facade = {
       listen: (/** @type {number} */ backlog) => {
         this.#backlog = Math.max(backlog, BACKLOG)
-        return this.#accept()
+        const error = this.#accept()
+        if (error === 0) {
+          this.primary.listening()
+          this.onListen()
+        }
+        return error
       },
       close: (/** @type {(() => void) | undefined} */ closed) => {
         this.#close()

@@ -18,7 +18,7 @@
 
 const cluster = require('node:cluster')
 const net = require('node:net')
-const { constants } = require('node:os')
+const { constants: { errno: { EINVAL, EMFILE } } } = require('node:os')
 const path = require('node:path')
 const { Gate } = require('./gate')
 
@@ -64,19 +64,23 @@ function installGates (link, onGate) {
       })
     }
     const tls = /** @type {{ _getServerData?: () => unknown, _setServerData?: (data: unknown) => void }} */ (/** @type {unknown} */ (server))
-    if ([...gates].some(gate => gate.isOn(query.fd))) return done(0, refusal(-constants.errno.EINVAL))
+    if ([...gates].some(gate => gate.isOn(query.fd))) return done(0, refusal(-EINVAL))
     const { address, port, addressType, fd, flags, readableAll, writableAll } = query
     const where = port < 0 && typeof address === 'string' && !address.startsWith('\0') ? path.resolve(address) : address // \0: abstract, no file
     const key = takeKey(keys, [where, port, addressType, fd].join(':'))
     const request = { key, query: { address: where, asked: address, port, addressType, fd, flags, readableAll, writableAll }, data: tls._getServerData?.() }
     ask(request, ({ errno, data }, handle) => {
-      if (errno) {
+      if (errno || !handle) {
         keys.delete(key)
-        return done(0, refusal(errno))
+        return done(0, refusal(errno || -EMFILE))
       }
       if (data !== undefined) tls._setServerData?.(data)
       const gate = new Gate(server, key, handle, {
         reopen: take => ask(request, (_, again) => take(again ?? null)),
+        listening: () => setImmediate(() => { // behind the app's own listeners
+          if (gate.isClosed) return // it only tried whether the port is free
+          link.send('listening', { key, missing: gate.selfTest() })
+        }),
         close () {
           gates.delete(gate)
           keys.delete(key)
@@ -84,11 +88,6 @@ function installGates (link, onGate) {
         }
       })
       gates.add(gate)
-      server.once('listening', () => { // who only tries whether the port is free closes at once, or just behind us
-        if (gate.isClosed) return
-        const missing = gate.selfTest()
-        setImmediate(() => { if (!gate.isClosed) link.send('listening', { key, missing }) })
-      })
       onGate(gate)
       done(0, gate.facade)
     })

@@ -5,7 +5,7 @@
  * to tell, and what the worker does about that is drain.js's business.
  */
 
-const { FROM_PRIMARY, message, isOurs, checkHandlers } = require('../core/message')
+const { FROM_PRIMARY, message, ourMessage, checkHandlers } = require('../core/message')
 
 class Link {
   /** @type {Record<string, (fields: any, handle?: any) => void>} */
@@ -14,7 +14,10 @@ class Link {
   #asking = 0
 
   constructor () {
-    process.on('internalMessage', (/** @type {any} */ received, handle) => { if (isOurs(received)) this.#handlers[received.type]?.(received, handle) })
+    process.on('internalMessage', (/** @type {any} */ received, handle) => {
+      const message = ourMessage(received, handle)
+      if (message) this.#handlers[message.type]?.(message, handle)
+    })
     // Cluster's own listener keeps a worker alive as long as the primary lives. By itself, an app that has nothing left
     // to do ends, and so it should here; what keeps it alive is what would under `node`: its listeners on the channel.
     const count = () => process.listenerCount('message') + process.listenerCount('disconnect')

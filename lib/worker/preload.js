@@ -46,9 +46,15 @@ function enter (settings) {
   const traffic = new Traffic()
   const gates = installGates(link, gate => {
     traffic.watch(gate)
-    admission.welcome(gate)
-    gate.onClose = () => lobby.close(0, gate) // as Node does with those that are idle
-    gate.server.once('listening', flushCompileCache)
+    gate.onListen = () => {
+      admission.welcome(gate)
+      setImmediate(flushCompileCache)
+    }
+    gate.onExhausted = () => admission.exhaust()
+    gate.onClose = () => {
+      lobby.close(0, gate) // as Node does with those that are idle
+      admission.letGo()
+    }
   })
   const admission = new Admission(link, gates, /** @returns {number} */ () => traffic.connections.size + lobby.guests.size, post)
   /** @type {import('./lobby').Lobby} */
@@ -75,7 +81,7 @@ function enter (settings) {
   })
   const beat = startBeacon(settings.beatMs, { link, traffic, lobby, admission }, orphaned)
 
-  traffic.on('connection', () => admission.consider())
+  traffic.on('connection', ({ socket }) => admission.gain(/** @type {any} */ (socket)._handle?.fd))
   traffic.on('gone', () => admission.lose())
 
   let isDrained = false

@@ -2,7 +2,7 @@
 
 const fc = require('fast-check')
 const t = require('tap')
-const { FROM_WORKER, FROM_PRIMARY, message, isOurs, flawOf, checkHandlers } = require('../../lib/core/message')
+const { FROM_WORKER, FROM_PRIMARY, message, ourMessage, flawOf, checkHandlers } = require('../../lib/core/message')
 
 const SOCKET = { readStop () {}, close () {} }
 
@@ -10,9 +10,9 @@ t.test('a message travels as one of Node\'s internal ones, so that the app never
   t.same(message('keep', { id: 3 }), { cmd: 'NODE_RECYCLE', type: 'keep', id: 3 })
   t.same(message('hello'), { cmd: 'NODE_RECYCLE', type: 'hello' })
   t.ok(message('hello').cmd.startsWith('NODE_'))
-  t.ok(isOurs(JSON.parse(JSON.stringify(message('hello')))))
+  t.same(ourMessage(JSON.parse(JSON.stringify(message('hello')))), message('hello'))
   for (const received of [undefined, null, 'keep', 5, {}, { type: 'keep' }, { cmd: 'NODE_CLUSTER', type: 'keep' }, { cmd: 'NODE_HANDLE_ACK' }]) {
-    t.notOk(isOurs(received))
+    t.equal(ourMessage(received), null)
   }
 })
 
@@ -41,4 +41,11 @@ t.test('a handler for a message that there is not, or has one already, is an err
   t.throws(() => checkHandlers(FROM_PRIMARY, { toString: () => {} }), { message: 'there is no message toString' })
   t.throws(() => checkHandlers(FROM_PRIMARY, { keep: () => {} }, { keep: () => {} }), { message: 'the message keep has a handler already' })
   t.doesNotThrow(() => checkHandlers(FROM_PRIMARY, { keep: () => {}, drop: () => {} }, { moved: () => {} }))
+})
+
+t.test('a message whose handle was lost on the way is told without it; one whose handle came is told by Node', async t => {
+  const carried = (/** @type {number} */ id) => ({ cmd: 'NODE_HANDLE', type: 'net.Native', msg: message('keep', { id }) })
+  t.same(ourMessage(carried(1), undefined), message('keep', { id: 1 }))
+  t.equal(ourMessage(carried(2), {}), null)
+  t.equal(ourMessage({ cmd: 'NODE_HANDLE', type: 'net.Socket', msg: { what: 'the app sends a socket' } }, undefined), null)
 })

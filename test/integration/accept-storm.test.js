@@ -4,9 +4,8 @@ const fs = require('node:fs')
 const path = require('node:path')
 const t = require('tap')
 const { extent } = require('../support/campaign')
-const { BIN, FIXTURES, Events, freePort, startFleet } = require('../support/fleet')
-const { spawn } = require('node:child_process')
-const readline = require('node:readline')
+const { FIXTURES, startFleet } = require('../support/fleet')
+const { startLimited } = require('../support/limited')
 const { becomesTrue } = require('../support/processes')
 const { Load } = require('../support/load')
 const { Storm } = require('../support/storm')
@@ -15,48 +14,13 @@ const { get } = require('../support/client')
 const app = path.join(FIXTURES, 'keeps.js')
 const KILLS = extent({ short: 6, long: 100 })
 
-/**
- * A fleet by the command line, with a hard limit of descriptors per process. Its journal is followed, for the samples.
- *
- * @param {any} t tap's
- * @param {number} descriptors
- * @param {number} workers
- */
-async function startLimited (t, descriptors, workers) {
-  const port = await freePort()
-  const journal = path.join(t.testdir(), 'journal')
-  const command = `ulimit -n ${descriptors}; exec "$0" "$@"`
-  const child = spawn('sh', ['-c', command, process.execPath, BIN, '--log', 'json', '--journal', journal, '-w', String(workers), '-i', '100ms', app], {
-    env: { ...process.env, PORT: String(port) }, stdio: ['ignore', 'ignore', 'pipe'], detached: true
-  })
-  const gone = new Promise(resolve => child.once('close', resolve))
-  t.teardown(() => {
-    process.kill(-(/** @type {number} */ (child.pid)), 'SIGKILL')
-    return gone
-  })
-  const events = new Events()
-  readline.createInterface({ input: child.stderr }).on('line', text => events.push(JSON.parse(text)))
-  await events.until('worker.ready', { count: workers })
-
-  /** Connections by worker, as of its last sample. */
-  const connections = () => {
-    const byPid = new Map()
-    for (const text of fs.readFileSync(journal, 'utf8').split('\n').slice(0, -1)) {
-      const line = JSON.parse(text)
-      if (line.event === 'worker.sample') byPid.set(line.pid, line.connections)
-    }
-    return [...byPid.values()]
-  }
-  return { port, events, connections }
-}
-
 /** @param {number[]} counts @param {number} total */
 function areEven (counts, total) {
   return counts.reduce((sum, count) => sum + count, 0) === total && Math.max(...counts) <= 1.25 * total / counts.length
 }
 
 t.test('eight workers share what comes evenly', async t => {
-  const fleet = await startLimited(t, 4096, 8)
+  const fleet = await startLimited(t, { app, descriptors: 4096, workers: 8 })
   for (const [what, connections, overMs] of /** @type {const} */ ([
     ['at once', extent({ short: 4000, long: 20_000 }), 0],
     ['that arrive by and by', extent({ short: 200, long: 500 }), extent({ short: 3000, long: 10_000 })]
@@ -75,7 +39,7 @@ t.test('eight workers share what comes evenly', async t => {
 })
 
 t.test('more clients than descriptors: a warning in time, the rest waits in the queue, nobody is reset', async t => {
-  const { port, events } = await startLimited(t, 256, 2)
+  const { port, events } = await startLimited(t, { app, descriptors: 256, workers: 2 })
   const connections = 400
   const storm = new Storm(t, { port, connections, processes: 2, overMs: 5000 })
   const warning = await events.until('fleet.warning')
