@@ -176,7 +176,7 @@ class Crew extends EventEmitter {
     const isFailure = !isIntended && (upSince === null || Date.now() - upSince < EARLY_MS)
     handle.become(isIntended ? 'retired' : 'crashed')
     this.fleet.remove(place instanceof Reserve ? null : place, handle)
-    this.record(isIntended ? 'worker.retire' : 'worker.crash', { slot: handle.slot, pid: handle.pid, ...left, inFlight: handle.latest.inFlight, requests: handle.latest.requests })
+    this.record(isIntended ? 'worker.retire' : 'worker.crash', { slot: handle.slot, pid: handle.pid, ...left, connections: handle.connections, inFlight: handle.latest.inFlight, requests: handle.latest.requests })
     if (isFailure) {
       if (!(place instanceof Reserve)) place.failures++
       this.#deaths++

@@ -25,6 +25,8 @@ class Handle extends Talk {
   latest = NO_BEAT
   /** That beat is in a sample. */
   isSampled = true
+  /** Connections that have come and gone by hand-off since that beat, which counts them otherwise. */
+  #shifted = 0
   spawnedAt = Date.now()
   /** @type {number | null} */
   readyAt = null
@@ -82,9 +84,20 @@ class Handle extends Talk {
     return this.isServing || this.state === 'standby'
   }
 
+  /** How many connections it has, as far as is known: by its last beat, and what was handed over since. */
+  get connections () {
+    return Math.max(0, this.latest.connections + this.#shifted)
+  }
+
   /** How long it took to get ready: from its spawning, or from the call to a standby. @returns {number | null} ms */
   get readyMs () {
     return this.readyAt && this.readyAt - (this.calledAt ?? this.spawnedAt)
+  }
+
+  /** @override @type {Talk['send']} */
+  send (type, fields, socket, sent) {
+    if (type === 'keep' || type === 'back') this.#shifted++
+    super.send(type, fields, socket, sent)
   }
 
   /** @param {import('../core/state').State} state */
@@ -144,13 +157,17 @@ class Handle extends Talk {
         this.heardAt = Date.now()
         this.latest = this.isSampled ? beat : withLongest(beat, this.latest)
         this.isSampled = false
+        this.#shifted = 0
       },
       wish: forward('wish'),
       full: forward('full'),
       room: forward('room'),
       shut: forward('shut'),
       serving: () => { if (this.state === 'standby' && this.calledAt !== null) this.#beReady() },
-      offer: forward('offer'),
+      offer: (fields, socket) => {
+        this.#shifted--
+        forward('offer')(fields, socket)
+      },
       adopted: forward('adopted'),
       refused: forward('refused'),
       answer: ({ id, ...fields }) => {

@@ -108,18 +108,20 @@ class Picture {
   }
 
   #about () {
-    const { fleet, recycles, crashes, inFlightAtCrashes, totals, byReason } = this.#audit
-    const { moved, cut } = totals
+    const { fleet, recycles, crashes, connectionsAtCrashes, inFlightAtCrashes, totals, byReason } = this.#audit
+    const { moved, cut, unaccounted } = totals
     return {
       ...fleet,
       startedAt: this.#startedAt,
       windowMs: this.windowMs,
-      verdict: verdictOf({ requests: null, dropped: null, recycles, cut, crashes, inFlightAtCrashes }),
+      verdict: verdictOf({ client: null, requests: null, dropped: null, recycles, cut, unaccounted, crashes, connectionsAtCrashes, inFlightAtCrashes }),
       recycles,
       crashes,
+      connectionsAtCrashes,
       inFlightAtCrashes,
       moved,
       cut,
+      unaccounted,
       byReason: Object.fromEntries(byReason)
     }
   }
