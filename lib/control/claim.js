@@ -30,7 +30,7 @@ async function claim (server, { name, control }, env = process.env) {
   checkLength(socket)
   if (folder !== null) prepareFolder(folder, socket)
   else if (!fs.existsSync(path.dirname(socket))) throw new RecycleError('RECYCLE_CONTROL', { path: socket, why: 'there is no such folder' })
-  for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline;) {
+  for (const deadline = performance.now() + PATIENCE_MS; performance.now() < deadline;) {
     const error = await listen(server, socket)
     if (error === null) return socket
     if (error.code !== 'EADDRINUSE') throw new RecycleError('RECYCLE_CONTROL', { path: socket, why: error.code === 'EACCES' ? 'permission denied' : error.message })
@@ -96,7 +96,12 @@ async function check (socket, remedy) {
   if (found.uid !== ourUid()) refuse(`it belongs to another user (uid ${found.uid})`)
   const holder = await hail(socket)
   if (holder) throw new RecycleError('RECYCLE_CONTROL_TAKEN', { path: socket, pid: holder.pid, remedy })
-  return Math.abs(Date.now() - found.ctimeMs) > YOUNG_MS // a socket is there for an instant before somebody listens on it
+  return ageMs(found.ctimeMs) > YOUNG_MS // a socket is there for an instant before somebody listens on it
+}
+
+/** How old a file is. Of one that is said to be of the future the clock was set back since. @param {number} t its time, ms since the epoch */
+function ageMs (t) {
+  return Math.abs(Date.now() - t) // eslint-disable-line no-restricted-properties -- the times of files are of the wall clock
 }
 
 /** @param {string} lock a folder @returns {boolean} it is ours */
@@ -106,8 +111,8 @@ function take (lock) {
     return true
   } catch (error) {
     if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EEXIST') throw error
-    const since = fs.statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Infinity
-    if (Date.now() - since > LOCK_MS) fs.rmSync(lock, { recursive: true, force: true }) // of somebody who was killed while he had it
+    const since = fs.statSync(lock, { throwIfNoEntry: false })?.mtimeMs
+    if (since !== undefined && ageMs(since) > LOCK_MS) fs.rmSync(lock, { recursive: true, force: true }) // of somebody who was killed while he had it
     return false
   }
 }

@@ -6,6 +6,7 @@
  */
 
 const { openAccount, lostAccount } = require('../core/account')
+const { now } = require('./clock')
 
 const ANSWER_MS = 2000 // beyond its deadline, for a worker to say what it cut
 const REAP_MS = 10_000
@@ -50,14 +51,14 @@ async function becomesReady (handle, timeoutMs, what = 'ready') {
  * @returns {Promise<{ account: FinalAccount, drainMs: number }>}
  */
 async function drainAndRetire (handle, reason, { drainTimeoutMs, killTimeoutMs, handoff }, record, lingerMs = null) {
-  const began = Date.now()
+  const began = now()
   if (handle.isGone) return { account: { ...openAccount(0, 0), lost: false }, drainMs: 0 } // what it had in flight, its crash has told
   if (['spawning', 'standby', 'ready', 'aside'].includes(handle.state)) handle.become('draining')
   const { slot, pid, connections, latest: { inFlight } } = handle
   record('worker.drain', { slot, pid, reason, connections, inFlight })
   const deadlineMs = reason === 'stuck' ? killTimeoutMs : drainTimeoutMs
   const account = await drain(handle, { reason, deadlineMs, lingerMs, handoff })
-  const drainMs = Date.now() - began
+  const drainMs = now() - began
   await (account.lost ? kill(handle) : retire(handle, killTimeoutMs))
   return { account, drainMs }
 }

@@ -9,6 +9,7 @@ const { dispatcher } = require('../core/message')
 const { NO_DELAYS, withLongest } = require('../core/pauses')
 const { transition } = require('../core/state')
 const { openWindow, pushSample } = require('../core/window')
+const { now } = require('./clock')
 const { Talk } = require('./talk')
 
 /** @type {import('../core/message').Beat} */
@@ -27,7 +28,8 @@ class Handle extends Talk {
   isSampled = true
   /** Connections that have come and gone by hand-off since that beat, which counts them otherwise. */
   #shifted = 0
-  spawnedAt = Date.now()
+  /** This and every other time of it: ms, by clock.js. */
+  spawnedAt = now()
   /** @type {number | null} */
   readyAt = null
   /** When it had booted, of a standby. @type {number | null} */
@@ -35,14 +37,14 @@ class Handle extends Talk {
   /** When it was told to serve, of a standby. @type {number | null} */
   calledAt = null
   /** When anything was last heard. */
-  heardAt = Date.now()
-  window = openWindow(0)
+  heardAt = now()
+  window = openWindow()
   /** Its first sample has been looked at. */
   isWeighed = false
   /** Why it is to go; set once. @type {import('../core/verdict').Reason | 'scale' | 'stop' | null} */
   reason = null
   condemnedAt = 0
-  /** When it last collected garbage out of rotation, ms since the epoch. @type {number | null} */
+  /** When it last collected garbage out of rotation, ms, by clock.js. @type {number | null} */
   collectedAt = null
   /** @type {import('../core/sample').Sample['wish']} */
   wish = null
@@ -89,6 +91,11 @@ class Handle extends Talk {
     return Math.max(0, this.latest.connections + this.#shifted)
   }
 
+  /** Since when it serves, or stands by; null: it boots. @returns {number | null} */
+  get upSince () {
+    return this.readyAt ?? this.standbyAt
+  }
+
   /** How long it took to get ready: from its spawning, or from the call to a standby. @returns {number | null} ms */
   get readyMs () {
     return this.readyAt && this.readyAt - (this.calledAt ?? this.spawnedAt)
@@ -120,7 +127,7 @@ class Handle extends Talk {
   /** Calls a standby into a slot; it is `ready` when it has opened its gates. @param {number} slot */
   call (slot) {
     this.slot = slot
-    this.calledAt = Date.now()
+    this.calledAt = now()
     this.send('serve', { slot })
   }
 
@@ -128,13 +135,13 @@ class Handle extends Talk {
   reprieve () {
     this.reason = null
     this.condemnedAt = 0
-    this.window = openWindow(this.window.readyAt)
+    this.window = openWindow()
   }
 
   #listen () {
     const { worker } = this
     const forward = (/** @type {string} */ type) => (/** @type {any} */ fields, /** @type {any} */ socket) => {
-      this.heardAt = Date.now()
+      this.heardAt = now()
       this.emit(type, fields, socket)
     }
     worker.process.on('internalMessage', dispatcher({
@@ -154,7 +161,7 @@ class Handle extends Talk {
         this.renounce(fields.key)
       },
       beat: beat => {
-        this.heardAt = Date.now()
+        this.heardAt = now()
         this.latest = this.isSampled ? beat : withLongest(beat, this.latest)
         this.isSampled = false
         this.#shifted = 0
@@ -171,7 +178,7 @@ class Handle extends Talk {
       adopted: forward('adopted'),
       refused: forward('refused'),
       answer: ({ id, ...fields }) => {
-        this.heardAt = Date.now()
+        this.heardAt = now()
         this.emit(`answer ${id}`, fields)
       },
       drained: ({ account }) => {
@@ -206,13 +213,12 @@ class Handle extends Talk {
     this.emit('ready')
   }
 
-  /** From now on it is judged by what it does from now on. @returns {number} now, ms since the epoch */
+  /** From now on it is judged by what it does from now on. @returns {number} now, ms, by clock.js */
   #openWatch () {
-    const now = Date.now()
-    this.heardAt = now
-    this.window = openWindow(now)
+    this.heardAt = now()
+    this.window = openWindow()
     this.isWeighed = false
-    return now
+    return this.heardAt
   }
 }
 
