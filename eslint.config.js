@@ -2,7 +2,19 @@
 
 const neostandard = require('neostandard')
 
+const WALL_CLOCK = 'The wall clock may be set, back as well as forward: intervals, deadlines and ages are by performance.now(). Where a time of day is meant, say so beside the exception.'
+
 module.exports = [
   ...neostandard({ ignores: ['types/**', '.tap/**', 'bench/results/**'] }),
-  { rules: { 'no-void': 'off' } }
+  { rules: { 'no-void': 'off' } },
+  {
+    files: ['bin/**', 'lib/**'],
+    rules: {
+      'no-restricted-properties': ['error', { object: 'Date', property: 'now', message: WALL_CLOCK }],
+      'no-restricted-syntax': ['error',
+        { selector: 'NewExpression[callee.name="Date"][arguments.length=0]', message: WALL_CLOCK },
+        { selector: 'CallExpression[callee.name="Date"]', message: WALL_CLOCK }
+      ]
+    }
+  }
 ]

@@ -57,7 +57,7 @@ async function main (requests, recycles) {
   await fleet.stop()
 
   const drains = accounts.map(a => a.drainMs).sort((a, b) => a - b)
-  const wrong = accounts.filter(a => a.cut > 0 || a.unacked > 0 || sumOfEnds(a) !== a.connections)
+  const wrong = accounts.filter(a => a.cut > 0 || a.unacked > 0 || a.unaccounted > 0 || sumOfEnds(a) !== a.connections)
   const figures = {
     node: process.version,
     seconds: Math.round((Date.now() - began) / 1000),

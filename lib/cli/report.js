@@ -9,7 +9,7 @@ function addReport (program) {
     .argument('<file...>', 'run files of `recycle drill` and journals of one fleet; rotated and gzipped ones too')
     .option('--json', 'print one JSON object instead')
     .option('--html <page>', 'write a self-contained page as well')
-    .addHelpText('after', '\nExit code: 0 nothing was dropped or cut, 1 something was, 2 a file cannot be read.')
+    .addHelpText('after', '\nExit code: 0 nothing was dropped or cut, 1 something was or may have been, 2 a file cannot be read.')
     .action((files, given) => report(files, given))
 }
 

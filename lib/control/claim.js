@@ -76,7 +76,7 @@ function listen (server, socket) {
 
 /** @param {string} hidden @param {string} socket @param {string} remedy @throws {RecycleError} */
 async function publish (hidden, socket, remedy) {
-  for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline;) {
+  for (const deadline = performance.now() + PATIENCE_MS; performance.now() < deadline;) {
     try {
       return fs.linkSync(hidden, socket)
     } catch (error) {
@@ -125,6 +125,11 @@ async function staleId (socket, remedy) {
   return fileId(found)
 }
 
+/** How old a file is. Of one that is said to be of the future the clock was set back since. @param {number} t its time, ms since the epoch */
+function ageMs (t) {
+  return Math.abs(Date.now() - t) // eslint-disable-line no-restricted-properties -- the times of files are of the wall clock
+}
+
 /** @param {string} lock a folder @param {string} socket @returns {string | null} which one it is; null: it is taken */
 function take (lock, socket) {
   try {
@@ -134,7 +139,7 @@ function take (lock, socket) {
     const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
     if (code !== 'EEXIST') refuse(socket, message)
     const found = fs.lstatSync(lock, { throwIfNoEntry: false })
-    if (found && Date.now() - found.mtimeMs > LOCK_MS) removeOurs(lock, fileId(found)) // its process was killed while it had it
+    if (found && ageMs(found.mtimeMs) > LOCK_MS) removeOurs(lock, fileId(found)) // its process was killed while it had it
     return null
   }
 }

@@ -2,8 +2,8 @@
 
 /**
  * What became of everything that was here when a drain began. Every connection ends in exactly one of `moved`,
- * `closedByClient`, `closedAfterResponse`, `closedIdle`, `cut` and `unacked`, so that the sum of these is `connections`:
- * the supervisor's own audit, one of the two witnesses for "nothing was dropped".
+ * `closedByClient`, `closedAfterResponse`, `closedIdle`, `cut`, `unacked` and `unaccounted`, so that the sum of these is
+ * `connections`: the supervisor's own audit, one of the two witnesses for "nothing was dropped".
  *
  * @typedef {object} Cut something that was in flight when the time was up
  * @property {string | null} method null: no more than part of a request's head had come, or the protocol is not HTTP
@@ -26,6 +26,7 @@
  * @property {number} closedIdle
  * @property {number} cut connections that ended with something in flight
  * @property {number} unacked offers of which nobody knows what became
+ * @property {number} unaccounted connections that ended with a worker that gave no account: what was on them is not known
  * @property {Cut[]} cuts what was cut, by name
  */
 
@@ -55,8 +56,22 @@ function openAccount (connections, inFlight) {
     closedIdle: 0,
     cut: 0,
     unacked: 0,
+    unaccounted: 0,
     cuts: []
   }
 }
 
-module.exports = { ACCOUNT, LONGEST_PATH, openAccount }
+/**
+ * The account of a worker that gave none, by what was last known of it. A connection with a request in flight was cut; on
+ * any other there may have been a request, too, that the worker had not read.
+ *
+ * @param {number} connections
+ * @param {number} inFlight
+ * @returns {Account}
+ */
+function lostAccount (connections, inFlight) {
+  const cut = Math.min(connections, inFlight) // by one connection there may have come several
+  return { ...openAccount(connections, inFlight), cut, unaccounted: connections - cut }
+}
+
+module.exports = { ACCOUNT, LONGEST_PATH, openAccount, lostAccount }

@@ -38,8 +38,14 @@ const why = text(2000)
 const id = count
 const usage = record({ rssBytes: count, heapUsedBytes: count, externalBytes: count })
 const query = record({
-  address: orNull(name), asked: optional(orNull(name)), port: orNull(integer), addressType: orNull(integer), fd: optional(orNull(integer)), flags: optional(orNull(integer)),
-  readableAll: optional(flag), writableAll: optional(flag)
+  address: orNull(name),
+  asked: optional(orNull(name)),
+  port: orNull(integer),
+  addressType: orNull(integer),
+  fd: optional(orNull(integer)),
+  flags: optional(orNull(integer)),
+  readableAll: optional(flag),
+  writableAll: optional(flag)
 })
 const shared = record({ ticketKeys: text(1000) }) // what net calls server data: https servers alone have any
 

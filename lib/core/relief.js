@@ -18,8 +18,8 @@ const SOON = 10
  * @param {object} condemned
  * @param {string | null} condemned.reason
  * @param {string | null} condemned.wish somebody wants it replaced anyway
- * @param {number} condemned.at ms since the epoch
- * @param {number | null} condemned.collectedAt when it collected last, ms since the epoch
+ * @param {number} condemned.at ms, by any clock that only goes forward
+ * @param {number | null} condemned.collectedAt when it collected last, ms, by any clock that only goes forward
  * @param {number} intervalMs between two looks
  */
 function mayCollect ({ reason, wish, at, collectedAt }, intervalMs) {

@@ -11,29 +11,28 @@
  * @property {string} meter which source spoke: statm, smaps_rollup, smaps or pidusage
  *
  * @typedef {object} Sample
- * @property {number} t when, ms since the epoch
  * @property {number | null} rssBytes null where the meter had nothing (the worker is leaving)
  * @property {number | null} pssBytes
  * @property {number | null} ussBytes
  * @property {string | null} meter
+ * @property {number} ageMs how long the worker has served, or stood by
  * @property {number} requests that the worker has begun since its start
  * @property {number} silentMs since its last beat; 0 for a worker that a debugger holds
  * @property {'asked' | 'reload' | 'protocol-error' | null} wish why this worker is to be replaced, whatever it uses
  */
 
 /**
- * @param {number} t
  * @param {Reading | null} reading
- * @param {{ requests: number, silentMs: number, wish: Sample['wish'] }} about
+ * @param {{ ageMs: number, requests: number, silentMs: number, wish: Sample['wish'] }} about
  * @returns {Readonly<Sample>}
  */
-function makeSample (t, reading, { requests, silentMs, wish }) {
+function makeSample (reading, { ageMs, requests, silentMs, wish }) {
   return Object.freeze({
-    t,
     rssBytes: reading?.rssBytes ?? null,
     pssBytes: reading?.pssBytes ?? null,
     ussBytes: reading?.ussBytes ?? null,
     meter: reading?.meter ?? null,
+    ageMs,
     requests,
     silentMs,
     wish

@@ -7,8 +7,8 @@
  * @typedef {object} Candidate a condemned worker whose recycle has not begun
  * @property {number} slot
  * @property {number} bytes its size at the verdict
- * @property {number} since ms since the epoch: when it was condemned
- * @property {number} notBefore ms since the epoch: its backoff
+ * @property {number} since ms, by any clock that only goes forward: when it was condemned
+ * @property {number} notBefore ms, by any clock that only goes forward: its backoff
  *
  * @typedef {object} House
  * @property {number} workers how many there should be
@@ -25,7 +25,7 @@ const PATIENCE_MS = 10_000
 /**
  * @param {readonly Candidate[]} condemned
  * @param {House} house
- * @param {number} now ms since the epoch
+ * @param {number} now ms, by any clock that only goes forward
  * @returns {Turn[]} the recycles to begin now, in order
  */
 function nextTurns (condemned, house, now) {

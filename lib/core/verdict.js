@@ -13,16 +13,15 @@ const { figure } = require('./sample')
 /**
  * @param {import('./window').Window} window
  * @param {import('./budget').Budget} budget
- * @param {number} now ms since the epoch
  * @returns {Verdict}
  */
-function verdict (window, budget, now) {
+function verdict (window, budget) {
   const latest = window.samples.at(-1)
   if (!latest) return null
   if (isOver(latest, budget, budget.hardBytes)) return 'hard-rss'
   if (window.samples.length >= budget.samples && window.samples.every(s => isOver(s, budget, budget.softBytes))) return 'rss'
   if (budget.maxRequests !== null && latest.requests >= budget.maxRequests) return 'requests'
-  if (budget.maxAgeMs !== null && now - window.readyAt >= budget.maxAgeMs) return 'age'
+  if (budget.maxAgeMs !== null && latest.ageMs >= budget.maxAgeMs) return 'age'
   if (latest.silentMs >= budget.stuckMs) return 'stuck'
   return latest.wish
 }

@@ -4,17 +4,17 @@
  * The latest samples of one worker, oldest first: as many as its budget wants in a row.
  *
  * @typedef {import('./sample').Sample} Sample
- * @typedef {{ readonly readyAt: number, readonly samples: readonly Sample[] }} Window
+ * @typedef {{ readonly samples: readonly Sample[] }} Window
  */
 
-/** @param {number} readyAt ms since the epoch @returns {Window} */
-function openWindow (readyAt) {
-  return Object.freeze({ readyAt, samples: Object.freeze([]) })
+/** @returns {Window} */
+function openWindow () {
+  return Object.freeze({ samples: Object.freeze([]) })
 }
 
 /** @param {Window} window @param {Sample} sample @param {number} size how many to keep, 1 or more @returns {Window} */
 function pushSample (window, sample, size) {
-  return Object.freeze({ readyAt: window.readyAt, samples: Object.freeze([...window.samples, sample].slice(-size)) })
+  return Object.freeze({ samples: Object.freeze([...window.samples, sample].slice(-size)) })
 }
 
 module.exports = { openWindow, pushSample }

@@ -15,6 +15,7 @@
 
 const { RecycleError } = require('../core/errors')
 const { openJournal } = require('../journal/writer')
+const { Audit } = require('../report/audit')
 const { now } = require('./clock')
 const { Load } = require('./load')
 const { recycleEveryMs } = require('./options')
@@ -28,7 +29,8 @@ const BEATS_TO_BE_SURE = 3
 class Run {
   /** @type {import('./progress').Figures['phase']} */
   #phase = 'booting'
-  #recycles = 0
+  /** What the fleet says of its recycles and crashes. */
+  #audit = new Audit({ add () {} }, { add () {} }, () => {}, 1)
   /** @type {Set<string>} */
   #addresses = new Set()
   #arrived = false
@@ -82,7 +84,7 @@ class Run {
       durationMs: this.own.durationMs,
       requests,
       dropped,
-      recycles: this.#recycles,
+      recycles: this.#audit.recycles,
       p99Ms
     }
   }
@@ -90,18 +92,20 @@ class Run {
   /** @returns {import('.').Outcome} */
   outcome () {
     const { requests = 0, dropped = 0, sockets = 0, errors = new Map() } = this.#load ?? {}
+    const { recycles, totals: { cut, unaccounted }, connectionsAtCrashes } = this.#audit
     const isCounted = this.#loadMs >= BEATS_TO_BE_SURE * this.options.intervalMs
     const url = this.#target?.url ?? null
     const verdict = judge({
       requests,
       dropped,
-      recycles: this.#recycles,
+      recycles,
+      others: this.#fleet instanceof RemoteFleet ? { cut, unknown: unaccounted + connectionsAtCrashes } : null,
       arrived: this.#arrived || (isCounted ? false : null),
       url: url ?? 'the app',
       errors,
       broke: this.#broke
     })
-    return { ...verdict, requests, dropped, recycles: this.#recycles, sockets, errors: Object.fromEntries(errors), url, file: this.file }
+    return { ...verdict, requests, dropped, recycles, sockets, errors: Object.fromEntries(errors), url, file: this.file }
   }
 
   async clear () {
@@ -121,7 +125,7 @@ class Run {
     })
     fleet.on('event', line => {
       if (isRemote) this.writer.write(line)
-      if (line.event === 'recycled') this.#recycles++
+      this.#audit.handlers[line.event]?.(line)
       if (line.event === 'worker.ready') for (const address of line.addresses) this.#addresses.add(address)
       if (line.event === 'worker.sample' && !isRemote && this.#phase !== 'booting' && line.requests + line.connections > 0) this.#arrived = true
     })
@@ -156,7 +160,7 @@ class Run {
     await Promise.race([died, load.open()])
 
     this.#startedAt = now()
-    this.#write({ event: 'client.start', url: target.url, connections, durationMs, keepAlive, method, path, rate, expect, loadWorkers })
+    this.#write({ event: 'client.start', url: target.url, connections, isAlone: !(fleet instanceof RemoteFleet), durationMs, keepAlive, method, path, rate, expect, loadWorkers })
     this.#phase = 'load'
     load.start()
     const ending = new AbortController()

@@ -31,7 +31,7 @@ const SENTENCES = {
   'worker.protocol-error': l => `${who(l)} sent a message that is none of recycle's (${l.type}): ${l.flaw}; it is replaced`,
   'worker.drain': l => `draining ${who(l)}: ${l.connections} connections, ${l.inFlight} in flight`,
   'worker.retire': l => `retired ${who(l)}`,
-  'worker.crash': l => `crashed ${who(l)}: ${l.error ?? l.signal ?? `code ${l.code}`}, ${l.inFlight} in flight`,
+  'worker.crash': l => `crashed ${who(l)}: ${l.error ?? l.signal ?? `code ${l.code}`}, ${l.connections} connections, ${l.inFlight} in flight`,
   'worker.unready': l => `no ${l.slot === null ? 'standby' : `${l.oldPid ? 'replacement' : 'worker'} for slot ${l.slot}`}: ${l.why}; ${l.oldPid ? 'the old worker stays, ' : ''}next try in ${formatTime(l.nextTryMs)}`,
   recycled: l => `recycled slot ${l.slot}, ${l.oldPid} → ${l.pid} (${l.reason}): ${account(l)} in ${formatTime(l.drainMs)}, ${sizes(l)}`,
   scaled: l => `scaled slot ${l.slot} away: ${account(l)}`,
@@ -80,7 +80,7 @@ function sentence (line) {
 
 /** @param {Line} line @returns {'info' | 'warn' | 'error'} */
 function levelOf (line) {
-  if (line.cut > 0 || line.event === 'fleet.failed') return 'error'
+  if (line.cut > 0 || line.unaccounted > 0 || line.event === 'fleet.failed') return 'error'
   return LOUD.includes(line.event) ? 'warn' : 'info'
 }
 
@@ -115,6 +115,7 @@ function account (l) {
   if (l.closedAfterResponse) parts.push(`${l.closedAfterResponse} closed after a response`)
   if (l.closedIdle) parts.push(`${l.closedIdle} closed idle`)
   if (l.unacked) parts.push(`${l.unacked} unacknowledged`)
+  if (l.unaccounted) parts.push(`${l.unaccounted} unaccounted for`)
   if (l.lost) parts.push('it gave no account of itself')
   return parts.join(', ')
 }

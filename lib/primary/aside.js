@@ -11,6 +11,7 @@
 
 const { EventEmitter } = require('node:events')
 const { RecycleError } = require('../core/errors')
+const { now } = require('./clock')
 const { howItLeft } = require('./deeds')
 
 const EMPTY_MS = 10_000 // out of rotation for longer, an idle TLS connection is not worth it
@@ -70,7 +71,7 @@ class Aside extends EventEmitter {
     const why = this.whyNot(handle)
     if (why) return { why }
     this.#who = handle
-    const began = Date.now()
+    const began = now()
     handle.become('aside')
     const { slot, pid, latest: { connections, inFlight } } = handle
     this.record('worker.aside', { slot, pid, deed: deed.type, connections, inFlight })
@@ -82,7 +83,7 @@ class Aside extends EventEmitter {
       if (done.why === null && handle.state === 'aside') await settle(outcome)
     } finally {
       this.#bringBack(handle, done.isHeard === true)
-      this.record('worker.back', { slot, pid, deed: deed.type, why: done.why, moved: outcome.moved, asideMs: Date.now() - began })
+      this.record('worker.back', { slot, pid, deed: deed.type, why: done.why, moved: outcome.moved, asideMs: now() - began })
       this.#who = null
       this.emit('change')
     }
@@ -123,7 +124,7 @@ class Aside extends EventEmitter {
     if (handle.state !== 'aside' || handle.isGone) return
     handle.send('return')
     handle.become('ready')
-    if (isHeard) handle.heardAt = Date.now()
+    if (isHeard) handle.heardAt = now()
     handle.emit('back')
   }
 }

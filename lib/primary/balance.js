@@ -6,6 +6,7 @@
  */
 
 const { FLOOR, nextLevel, spread } = require('../core/level')
+const { now } = require('./clock')
 
 /** @typedef {import('./handle').Handle} Handle */
 
@@ -71,12 +72,12 @@ class Balance {
   #raise () {
     if (this.options.schedule !== 'even') return
     const serving = this.fleet.serving()
-    const now = Date.now()
+    const at = now()
     const level = nextLevel(this.#level, serving.map(handle => ({
       connections: handle.latest.connections,
       isFull: this.#full.has(handle),
       isAtCeiling: this.#full.get(handle) === true,
-      isResponsive: now - handle.heardAt < SILENT_MS
+      isResponsive: at - handle.heardAt < SILENT_MS
     })))
     if (level === this.#level) return
     this.#level = level

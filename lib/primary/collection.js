@@ -13,6 +13,7 @@ const { EventEmitter } = require('node:events')
 const { mayCollect, isRelieved } = require('../core/relief')
 const { figure } = require('../core/sample')
 const { isOver } = require('../core/verdict')
+const { now } = require('./clock')
 const { reprieve } = require('./deeds')
 
 /** @type {import('./aside').Deed} */
@@ -68,7 +69,7 @@ class Collection extends EventEmitter {
    * @throws {RecycleError} RECYCLE_NOT_DONE
    */
   async request (slot) {
-    const began = Date.now()
+    const began = now()
     /** @type {Record<string, any>} */
     let line = {}
     await this.aside.request(slot, { ...DEED, called: 'the collection' }, async (handle, done) => {
@@ -79,7 +80,7 @@ class Collection extends EventEmitter {
 
   /** @param {Handle} handle */
   async #relieve (handle) {
-    const began = Date.now()
+    const began = now()
     this.#tried.set(handle, 'under way')
     await this.aside.take(handle, DEED, async done => {
       const { isEnough } = await this.#weigh(handle, done, /** @type {string} */ (handle.reason), began)
@@ -93,7 +94,7 @@ class Collection extends EventEmitter {
   /** @param {Handle} handle @param {Outcome} done @param {string} reason @param {number} began */
   async #weigh (handle, { before, after, moved, emptyMs, pauseMs }, reason, began) {
     const reading = await this.watch.read(handle, { inFull: true })
-    handle.collectedAt = Date.now()
+    handle.collectedAt = now()
     const { slot, pid, budget: { metric, softBytes } } = handle
     const bytes = reading && figure(/** @type {any} */ (reading), metric)
     return this.record('collected', {
@@ -113,7 +114,7 @@ class Collection extends EventEmitter {
       moved,
       emptyMs: Math.round(emptyMs),
       pauseMs: Math.round(pauseMs),
-      tookMs: Date.now() - began
+      tookMs: now() - began
     })
   }
 }

@@ -28,7 +28,8 @@ function openCompileCache (env) {
     fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
     const real = fs.realpathSync(folder)
     if (!isPrivate(real)) return null
-    prune(real, Date.now() - KEPT_MS).catch(() => {}) // others prune too
+    const now = Date.now() // eslint-disable-line no-restricted-properties -- the times of files are of the wall clock
+    prune(real, now - KEPT_MS).catch(() => {}) // others prune too
     return real
   } catch {
     return null // a read-only file system, or no home

@@ -8,6 +8,7 @@
 
 const { EventEmitter } = require('node:events')
 const { backoffMs } = require('../core/backoff')
+const { now } = require('./clock')
 const { becomesReady, giveUp, howItLeft } = require('./deeds')
 const { Reserve } = require('./reserve')
 
@@ -132,8 +133,7 @@ class Crew extends EventEmitter {
 
   /** @param {Handle} handle */
   #onStandby (handle) {
-    const standbyAt = /** @type {number} */ (handle.standbyAt)
-    this.record('worker.standby', { slot: null, pid: handle.pid, standbyAt, readyMs: standbyAt - handle.spawnedAt, addresses: [...handle.addresses] })
+    this.record('worker.standby', { slot: null, pid: handle.pid, readyMs: Number(handle.standbyAt) - handle.spawnedAt, addresses: [...handle.addresses] })
     this.#clearsFailures(handle)
     this.emit('standby', handle)
     this.emit('change')
@@ -141,8 +141,8 @@ class Crew extends EventEmitter {
 
   /** @param {Handle} handle */
   #onReady (handle) {
-    const { slot, pid, readyAt, readyMs } = handle
-    this.record('worker.ready', { slot, pid, readyAt, readyMs, addresses: [...handle.addresses] })
+    const { slot, pid, readyMs } = handle
+    this.record('worker.ready', { slot, pid, readyMs, addresses: [...handle.addresses] })
     const place = this.#placeOf(handle)
     if (!(place instanceof Reserve)) place.addresses = handle.asked
     this.#clearsFailures(handle)
@@ -172,11 +172,10 @@ class Crew extends EventEmitter {
     const place = this.#placeOf(handle)
     const left = /** @type {import('./talk').Left} */ (handle.left)
     const isIntended = handle.state === 'draining'
-    const upSince = handle.readyAt ?? handle.standbyAt
-    const isFailure = !isIntended && (upSince === null || Date.now() - upSince < EARLY_MS)
+    const isFailure = !isIntended && (handle.upSince === null || now() - handle.upSince < EARLY_MS)
     handle.become(isIntended ? 'retired' : 'crashed')
     this.fleet.remove(place instanceof Reserve ? null : place, handle)
-    this.record(isIntended ? 'worker.retire' : 'worker.crash', { slot: handle.slot, pid: handle.pid, ...left, inFlight: handle.latest.inFlight, requests: handle.latest.requests })
+    this.record(isIntended ? 'worker.retire' : 'worker.crash', { slot: handle.slot, pid: handle.pid, ...left, connections: handle.connections, inFlight: handle.latest.inFlight, requests: handle.latest.requests })
     if (isFailure) {
       if (!(place instanceof Reserve)) place.failures++
       this.#deaths++

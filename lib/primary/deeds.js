@@ -5,7 +5,8 @@
  * when is for others to decide.
  */
 
-const { openAccount } = require('../core/account')
+const { openAccount, lostAccount } = require('../core/account')
+const { now } = require('./clock')
 
 const ANSWER_MS = 2000 // beyond its deadline, for a worker to say what it cut
 const REAP_MS = 10_000
@@ -20,7 +21,7 @@ const REAP_MS = 10_000
  * @property {boolean} handoff
  *
  * @typedef {import('../core/account').Account & { lost: boolean }} FinalAccount `lost`: the worker did not answer;
- *   `inFlight`, `connections` and `cut` are by its last beat
+ *   `inFlight`, `connections`, `cut` and `unaccounted` are by its last beat
  */
 
 /**
@@ -50,14 +51,14 @@ async function becomesReady (handle, timeoutMs, what = 'ready') {
  * @returns {Promise<{ account: FinalAccount, drainMs: number }>}
  */
 async function drainAndRetire (handle, reason, { drainTimeoutMs, killTimeoutMs, handoff }, record, lingerMs = null) {
-  const began = Date.now()
+  const began = now()
   if (handle.isGone) return { account: { ...openAccount(0, 0), lost: false }, drainMs: 0 } // what it had in flight, its crash has told
   if (['spawning', 'standby', 'ready', 'aside'].includes(handle.state)) handle.become('draining')
-  const { slot, pid, latest: { connections, inFlight } } = handle
+  const { slot, pid, connections, latest: { inFlight } } = handle
   record('worker.drain', { slot, pid, reason, connections, inFlight })
   const deadlineMs = reason === 'stuck' ? killTimeoutMs : drainTimeoutMs
   const account = await drain(handle, { reason, deadlineMs, lingerMs, handoff })
-  const drainMs = Date.now() - began
+  const drainMs = now() - began
   await (account.lost ? kill(handle) : retire(handle, killTimeoutMs))
   return { account, drainMs }
 }
@@ -68,8 +69,7 @@ async function drain (handle, order) {
   handle.send('drain', order)
   const { event, value } = await answer
   if (event === 'drained') return { ...value, lost: false }
-  const { connections, inFlight } = handle.latest
-  return { ...openAccount(connections, inFlight), cut: inFlight, lost: true }
+  return { ...lostAccount(handle.connections, handle.latest.inFlight), lost: true }
 }
 
 /** @param {Handle} handle @param {number} killTimeoutMs */

@@ -13,7 +13,7 @@
  * @property {Set<Handle>} leaving
  * @property {number} failures in a row: deaths before ready or within a second of it, replacements that did not get ready
  * @property {number} hasty in a row: workers that were over budget from the start
- * @property {number} notBefore ms since the epoch: no recycle before
+ * @property {number} notBefore ms, by clock.js: no recycle before
  * @property {number} recycles
  * @property {string | null} lastReason
  * @property {Handle | null} recycling the worker whose recycle is under way

@@ -9,6 +9,7 @@ const { FROM_WORKER, ourMessage, flawOf, checkHandlers } = require('../core/mess
 const { NO_DELAYS, withLongest } = require('../core/pauses')
 const { transition } = require('../core/state')
 const { openWindow, pushSample } = require('../core/window')
+const { now } = require('./clock')
 const { Talk } = require('./talk')
 
 /** @type {import('../core/message').Beat} */
@@ -25,7 +26,10 @@ class Handle extends Talk {
   latest = NO_BEAT
   /** That beat is in a sample. */
   isSampled = true
-  spawnedAt = Date.now()
+  /** Connections that have come and gone by hand-off since that beat, which counts them otherwise. */
+  #shifted = 0
+  /** This and every other time of it: ms, by clock.js. */
+  spawnedAt = now()
   /** @type {number | null} */
   readyAt = null
   /** When it had booted, of a standby. @type {number | null} */
@@ -33,14 +37,14 @@ class Handle extends Talk {
   /** When it was told to serve, of a standby. @type {number | null} */
   calledAt = null
   /** When anything was last heard. */
-  heardAt = Date.now()
-  window = openWindow(0)
+  heardAt = now()
+  window = openWindow()
   /** Its first sample has been looked at. */
   isWeighed = false
   /** Why it is to go; set once. @type {import('../core/verdict').Reason | 'scale' | 'stop' | null} */
   reason = null
   condemnedAt = 0
-  /** When it last collected garbage out of rotation, ms since the epoch. @type {number | null} */
+  /** When it last collected garbage out of rotation, ms, by clock.js. @type {number | null} */
   collectedAt = null
   /** @type {import('../core/sample').Sample['wish']} */
   wish = null
@@ -84,9 +88,25 @@ class Handle extends Talk {
     return this.isServing || this.state === 'standby'
   }
 
+  /** How many connections it has, as far as is known: by its last beat, and what was handed over since. */
+  get connections () {
+    return Math.max(0, this.latest.connections + this.#shifted)
+  }
+
+  /** Since when it serves, or stands by; null: it boots. @returns {number | null} */
+  get upSince () {
+    return this.readyAt ?? this.standbyAt
+  }
+
   /** How long it took to get ready: from its spawning, or from the call to a standby. @returns {number | null} ms */
   get readyMs () {
     return this.readyAt && this.readyAt - (this.calledAt ?? this.spawnedAt)
+  }
+
+  /** @override @type {Talk['send']} */
+  send (type, fields, socket, sent) {
+    if (type === 'keep' || type === 'back') this.#shifted++
+    super.send(type, fields, socket, sent)
   }
 
   /** @param {import('../core/state').State} state */
@@ -109,7 +129,7 @@ class Handle extends Talk {
   /** Calls a standby into a slot; it is `ready` when it has opened its gates. @param {number} slot */
   call (slot) {
     this.slot = slot
-    this.calledAt = Date.now()
+    this.calledAt = now()
     this.send('serve', { slot })
   }
 
@@ -117,13 +137,13 @@ class Handle extends Talk {
   reprieve () {
     this.reason = null
     this.condemnedAt = 0
-    this.window = openWindow(this.window.readyAt)
+    this.window = openWindow()
   }
 
   #listen () {
     const { worker } = this
     const forward = (/** @type {string} */ type) => (/** @type {any} */ fields, /** @type {any} */ socket) => {
-      this.heardAt = Date.now()
+      this.heardAt = now()
       this.emit(type, fields, socket)
     }
     const handlers = checkHandlers(FROM_WORKER, {
@@ -143,20 +163,24 @@ class Handle extends Talk {
         this.renounce(fields.key)
       },
       beat: beat => {
-        this.heardAt = Date.now()
+        this.heardAt = now()
         this.latest = this.isSampled ? beat : withLongest(beat, this.latest)
         this.isSampled = false
+        this.#shifted = 0
       },
       wish: forward('wish'),
       full: forward('full'),
       room: forward('room'),
       shut: forward('shut'),
       serving: () => { if (this.state === 'standby' && this.calledAt !== null) this.#beReady() },
-      offer: forward('offer'),
+      offer: (fields, socket) => {
+        this.#shifted--
+        forward('offer')(fields, socket)
+      },
       adopted: forward('adopted'),
       refused: forward('refused'),
       answer: ({ id, ...fields }) => {
-        this.heardAt = Date.now()
+        this.heardAt = now()
         this.emit(`answer ${id}`, fields)
       },
       drained: ({ account }) => {
@@ -212,13 +236,12 @@ class Handle extends Talk {
     this.emit('ready')
   }
 
-  /** From now on it is judged by what it does from now on. @returns {number} now, ms since the epoch */
+  /** From now on it is judged by what it does from now on. @returns {number} now, ms, by clock.js */
   #openWatch () {
-    const now = Date.now()
-    this.heardAt = now
-    this.window = openWindow(now)
+    this.heardAt = now()
+    this.window = openWindow()
     this.isWeighed = false
-    return now
+    return this.heardAt
   }
 }
 

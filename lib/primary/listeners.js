@@ -11,6 +11,7 @@ const net = require('node:net')
 const { constants } = require('node:os')
 const path = require('node:path')
 const { setImmediate, setTimeout } = require('node:timers/promises')
+const { now } = require('./clock')
 const { Plug } = require('./plug')
 const { SocketFile } = require('./socket-file')
 
@@ -115,17 +116,17 @@ class Listeners {
       return { key, plug, file }
     })
     await shut
-    const until = Date.now() + EMPTYING_MS
+    const until = now() + EMPTYING_MS
     let before
     do {
       before = accepted
       await setTimeout(QUIET_MS)
       await emptied(() => accepted)
-    } while (accepted !== before && Date.now() < until)
+    } while (accepted !== before && now() < until)
     for (const { key, plug, file } of plugged) {
       file?.remove() // who comes from here on finds nothing there
       await emptied(() => accepted)
-      while (!await plug.isTight() && Date.now() < until + PLUGGING_MS) {
+      while (!await plug.isTight() && now() < until + PLUGGING_MS) {
         await setTimeout(QUIET_MS)
         await emptied(() => accepted)
       }

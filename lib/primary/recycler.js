@@ -8,6 +8,7 @@
 const { EventEmitter } = require('node:events')
 const { backoffMs } = require('../core/backoff')
 const { nextTurns } = require('../core/turn')
+const { now } = require('./clock')
 const { Rollout } = require('./rollout')
 const { drainAndRetire, reprieve } = require('./deeds')
 
@@ -58,7 +59,7 @@ class Recycler extends EventEmitter {
     const { maxUnavailable } = this.options
     const surging = slots.filter(slot => slot.recycling !== null).length + reserve.unusable
     const house = { workers: slots.length, ready: this.fleet.serving().length, surging, maxSurge: reserve.room, maxUnavailable }
-    for (const turn of nextTurns(condemned, house, Date.now())) {
+    for (const turn of nextTurns(condemned, house, now())) {
       const recycle = this.#recycle(/** @type {Slot} */ (this.fleet.slots.get(turn.slot)), turn.how)
       this.#underWay.add(recycle)
       recycle.then(() => this.#underWay.delete(recycle))
@@ -90,7 +91,7 @@ class Recycler extends EventEmitter {
 
   /** @param {Slot} slot @param {'surge' | 'drain-first'} how */
   async #recycle (slot, how) {
-    const began = Date.now()
+    const began = now()
     const { crew } = this
     const old = /** @type {Handle} */ (slot.incumbent)
     const reason = /** @type {string} */ (old.reason)
@@ -101,7 +102,7 @@ class Recycler extends EventEmitter {
       this.fleet.vacate(slot, old)
       const { account, drainMs } = await drainAndRetire(old, reason, this.options, this.record)
       if (how === 'drain-first' && !crew.isDismissed) why = await crew.raise(slot)
-      const line = await this.#account(slot, old, { reason, how: calledAt !== null && how === 'surge' ? 'standby' : how, ...account, drainMs, tookMs: Date.now() - began })
+      const line = await this.#account(slot, old, { reason, how: calledAt !== null && how === 'surge' ? 'standby' : how, ...account, drainMs, tookMs: now() - began })
       if (why === null) old.emit('recycled', { line })
     }
     slot.recycling = null
@@ -134,7 +135,7 @@ class Recycler extends EventEmitter {
   #replacementFailed (slot, old, why) {
     if (this.crew.isDismissed) return
     const nextTryMs = backoffMs(slot.failures)
-    slot.notBefore = Date.now() + nextTryMs
+    slot.notBefore = now() + nextTryMs
     this.record('worker.unready', { slot: slot.slot, oldPid: old.isServing ? old.pid : null, why, failures: slot.failures, nextTryMs })
     old.emit('recycled', { why })
     if (this.rollout.wish(old.generation) !== null) this.#rolloutFailed()

@@ -12,6 +12,7 @@
  */
 
 const { backoffMs } = require('../core/backoff')
+const { now } = require('./clock')
 const { becomesReady, drainAndRetire, giveUp } = require('./deeds')
 
 /** @typedef {import('./handle').Handle} Handle */
@@ -67,7 +68,7 @@ class Reserve {
       if (handle.state === 'standby' && !this.#usable.includes(handle)) this.#replace(handle)
     }
     if (this.fleet.serving().length === 0 || this.fleet.list().some(({ incumbent }) => incumbent?.state === 'spawning')) return
-    while (this.fleet.standbys.size < this.options.standby && this.#beside < this.room && Date.now() >= this.#notBefore) this.#boot()
+    while (this.fleet.standbys.size < this.options.standby && this.#beside < this.room && now() >= this.#notBefore) this.#boot()
   }
 
   /**
@@ -110,14 +111,14 @@ class Reserve {
     const why = await becomesReady(handle, this.options.readyTimeoutMs, 'standby')
     if (why === null) return
     await giveUp(handle)
-    if (!this.#isClosed) this.record('worker.unready', { slot: null, oldPid: null, why, failures: this.failures, nextTryMs: Math.max(0, this.#notBefore - Date.now()) })
+    if (!this.#isClosed) this.record('worker.unready', { slot: null, oldPid: null, why, failures: this.failures, nextTryMs: Math.max(0, this.#notBefore - now()) })
   }
 
   /** @param {Handle} handle */
   #replace (handle) {
     const reason = handle.reason ?? 'reload'
     if (reason !== 'reload') { // the next one may well be the same
-      this.#hasty = Date.now() - (handle.standbyAt ?? 0) < SOON_MS ? this.#hasty + 1 : 1
+      this.#hasty = now() - Number(handle.standbyAt) < SOON_MS ? this.#hasty + 1 : 1
       this.#pause(this.#hasty)
     }
     this.#retire(handle, reason)
@@ -131,7 +132,7 @@ class Reserve {
   /** @param {number} failures */
   #pause (failures) {
     const waitMs = backoffMs(failures)
-    this.#notBefore = Date.now() + waitMs
+    this.#notBefore = now() + waitMs
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => this.tend(), waitMs)
   }

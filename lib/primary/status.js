@@ -2,7 +2,7 @@
 
 /**
  * @param {import('./fleet').Fleet} fleet
- * @param {number} now ms since the epoch
+ * @param {number} now ms, by clock.js
  * @returns what everybody is doing: plain data, sizes in bytes, times in milliseconds
  */
 function describeFleet (fleet, now) {

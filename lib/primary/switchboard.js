@@ -21,6 +21,8 @@
  * 4. When everybody has refused, it goes `back` to its sender; when that is gone too, to whoever comes to serve next.
  */
 
+const { now } = require('./clock')
+
 const SILENCE_MS = 1000
 
 /**
@@ -32,7 +34,7 @@ const SILENCE_MS = 1000
  * @property {number} offerId the sender's
  * @property {string} key the server that it belongs to
  * @property {number | null} leftMs
- * @property {number} since ms since the epoch
+ * @property {number} since ms, by clock.js
  * @property {any} socket our copy
  * @property {Set<Handle>} tried
  * @property {Handle | null} receiver null: queued
@@ -75,7 +77,7 @@ class Switchboard {
     if (!socket) return sender.send('back', { id: offerId, isStalled: false })
     const id = ++this.#lastId
     this.#ledger.set(id, {
-      id, sender, offerId, key, leftMs, since: Date.now(), socket, tried: new Set([sender]), receiver: null, deadline: null
+      id, sender, offerId, key, leftMs, since: now(), socket, tried: new Set([sender]), receiver: null, deadline: null
     })
     this.#pump()
   }
@@ -98,7 +100,7 @@ class Switchboard {
     entry.tried.add(receiver)
     this.#busy.add(receiver)
     entry.deadline = setTimeout(() => this.#silent(entry), SILENCE_MS)
-    const leftMs = entry.leftMs === null ? null : Math.max(1, entry.leftMs - (Date.now() - entry.since))
+    const leftMs = entry.leftMs === null ? null : Math.max(1, entry.leftMs - (now() - entry.since))
     receiver.send('adopt', { id: entry.id, key: entry.key, leftMs }, entry.socket, error => {
       if (error) this.#refused(receiver, entry.id)
     })
@@ -186,7 +188,7 @@ class Switchboard {
       const isStalled = this.serving().some(handle => handle !== entry.sender && handle.addresses.has(entry.key) && this.#stalled.has(handle))
       entry.sender.send('back', { id: entry.offerId, isStalled })
       this.#close(entry)
-    } else if (entry.leftMs !== null && Date.now() - entry.since > entry.leftMs) {
+    } else if (entry.leftMs !== null && now() - entry.since > entry.leftMs) {
       this.totals.lost++
       this.#close(entry)
     } else {

@@ -12,6 +12,7 @@
 const { backoffMs } = require('../core/backoff')
 const { makeSample, figure } = require('../core/sample')
 const { verdict, isOver } = require('../core/verdict')
+const { now } = require('./clock')
 const { CpuProbe } = require('./meter/cpu')
 const { isTraced } = require('./meter/procfs')
 const { sweep } = require('./meter/sweep')
@@ -29,7 +30,7 @@ class Watch {
   #isLooking = false
   /** At whom to look next. @type {'nobody' | 'wishes' | 'everybody'} */
   #next = 'nobody'
-  #lastLook = Date.now()
+  #lastLook = now()
   #saidOverBudget = false
 
   /**
@@ -67,7 +68,7 @@ class Watch {
    * @returns {Promise<import('../core/sample').Reading | null>} its memory now
    */
   async read (handle, { inFull = false } = {}) {
-    return this.#measure(handle, Date.now(), inFull)
+    return this.#measure(handle, now(), inFull)
   }
 
   /** From here on nobody is judged. */
@@ -89,7 +90,7 @@ class Watch {
       while (this.#next !== 'nobody') {
         const whom = this.fleet.watched().filter(handle => this.#next === 'everybody' || this.#wishOf(handle) !== null)
         this.#next = 'nobody'
-        await this.#lookOnce(whom, Date.now())
+        await this.#lookOnce(whom, now())
       }
     } finally {
       this.#isLooking = false // also where somebody who listens for events throws: a fleet must not go unmeasured
@@ -101,42 +102,43 @@ class Watch {
     return handle.wish ?? this.rollout.wish(handle.generation)
   }
 
-  /** @param {Handle[]} whom @param {number} now */
-  async #lookOnce (whom, now) {
-    // After a sleep of our own (a laptop's lid, SIGSTOP) nobody was heard, and nobody is to blame.
+  /** @param {Handle[]} whom @param {number} at ms, by clock.js, as wherever a look is timed here */
+  async #lookOnce (whom, at) {
+    // After a sleep of our own (SIGSTOP, say) nobody was heard, and nobody is to blame.
     const { intervalMs, stuckTimeoutMs } = this.options
-    const slept = now - this.#lastLook - intervalMs > Math.min(LATE_MS, stuckTimeoutMs / 2)
-    this.#lastLook = now
-    if (slept) for (const handle of this.fleet.watched()) handle.heardAt = now
+    const slept = at - this.#lastLook - intervalMs > Math.min(LATE_MS, stuckTimeoutMs / 2)
+    this.#lastLook = at
+    if (slept) for (const handle of this.fleet.watched()) handle.heardAt = at
     await sweep(whom, async handle => {
-      this.#weighCpu(handle, now)
+      this.#weighCpu(handle, at)
       const { window } = handle
-      const reading = await this.#measure(handle, now)
+      const reading = await this.#measure(handle, at)
       // Who has become ready or was reprieved meanwhile begins with a reading of its own.
-      if (handle.window === window && handle.isWatched && !this.isStopped) this.#judge(handle, this.#observe(handle, reading, now), now)
+      if (handle.window === window && handle.isWatched && !this.isStopped) this.#judge(handle, this.#observe(handle, reading, at), at)
     })
   }
 
-  /** @param {Handle} handle @param {number} now @param {boolean} [inFull] */
-  async #measure (handle, now, inFull) {
-    const reading = await this.#probes.get(handle)?.read(now, inFull) ?? null
+  /** @param {Handle} handle @param {number} at @param {boolean} [inFull] */
+  async #measure (handle, at, inFull) {
+    const reading = await this.#probes.get(handle)?.read(at, inFull) ?? null
     if (reading && reading.pssBytes !== null) handle.lastFull = reading
     return reading
   }
 
-  /** @param {Handle} handle @param {number} now */
-  #weighCpu (handle, now) {
+  /** @param {Handle} handle @param {number} at */
+  #weighCpu (handle, at) {
     const cpu = this.#cpus.get(handle)
-    cpu?.look(now)
+    cpu?.look(at)
     handle.cpuPercent = cpu?.percent ?? null
   }
 
-  /** @param {Handle} handle @param {import('../core/sample').Reading | null} reading @param {number} now */
-  #observe (handle, reading, now) {
-    const silentMs = Math.max(0, now - handle.heardAt)
+  /** @param {Handle} handle @param {import('../core/sample').Reading | null} reading @param {number} at */
+  #observe (handle, reading, at) {
+    const silentMs = Math.max(0, at - handle.heardAt)
     const isSpared = silentMs >= handle.budget.stuckMs && (handle.latest.debugged || isTraced(handle.pid))
     const { requests, connections, inFlight, elu, gc, loopLagMs } = handle.latest
-    const sample = makeSample(now, reading, {
+    const sample = makeSample(reading, {
+      ageMs: at - Number(handle.upSince),
       requests,
       silentMs: isSpared ? 0 : silentMs,
       wish: this.#wishOf(handle)
@@ -149,12 +151,12 @@ class Watch {
     return sample
   }
 
-  /** @param {Handle} handle @param {import('../core/sample').Sample} sample @param {number} now */
-  #judge (handle, sample, now) {
+  /** @param {Handle} handle @param {import('../core/sample').Sample} sample @param {number} at */
+  #judge (handle, sample, at) {
     if (handle.reason !== null) return
-    handle.reason = verdict(handle.window, handle.budget, now)
+    handle.reason = verdict(handle.window, handle.budget)
     if (handle.reason === null) return
-    handle.condemnedAt = now
+    handle.condemnedAt = at
     const { metric, softBytes, hardBytes } = handle.budget
     this.record('worker.condemn', {
       slot: handle.slot,
@@ -166,7 +168,7 @@ class Watch {
       hardBytes,
       requests: sample.requests,
       silentMs: sample.silentMs,
-      ageMs: now - handle.window.readyAt
+      ageMs: sample.ageMs
     })
   }
 
@@ -185,7 +187,7 @@ class Watch {
       slot.hasty = 0
       return
     }
-    slot.notBefore = Date.now() + backoffMs(++slot.hasty)
+    slot.notBefore = now() + backoffMs(++slot.hasty)
     if (this.#saidOverBudget) return
     this.#saidOverBudget = true
     this.record('fleet.warning', {

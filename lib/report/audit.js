@@ -11,6 +11,7 @@
  * @property {number | null} pid
  * @property {number | null} code
  * @property {string | null} signal
+ * @property {number | null} connections by its last beat; null: an older journal, which does not say
  * @property {number} inFlight by its last beat
  *
  * @typedef {object} Incumbent a worker as the journal has shown it so far
@@ -20,11 +21,12 @@
  * @property {number | null} retiredAt
  * @property {string | null} reason
  * @property {number | null} slot
+ * @property {number | null} connections by its last sample
  */
 
 const { asCount, asNumber, asText } = require('./field')
 const { Kept } = require('./kept')
-const { ACCOUNT, endedEvent, unfinishedEvent } = require('./recycle-event')
+const { ACCOUNT, accountOf, endedEvent, unfinishedEvent } = require('./recycle-event')
 
 const MOST_EVENTS = 10_000
 const MOST_CUTS = 50_000 // by name, over all events
@@ -35,6 +37,7 @@ const KINDS = /** @type {const} */ ({ recycled: 'recycle', scaled: 'scale', stop
 class Audit {
   recycles = 0
   crashes = 0
+  connectionsAtCrashes = 0
   inFlightAtCrashes = 0
   /** Sums over every account. @type {Record<string, number>} */
   totals = Object.fromEntries(ACCOUNT.map(name => [name, 0]))
@@ -104,7 +107,7 @@ class Audit {
   #worker ({ pid, slot }) {
     const known = this.#workers.get(pid)
     if (known) return known
-    const worker = { softBytes: null, metric: this.fleet.metric, drainAt: null, retiredAt: null, reason: null, slot: asNumber(slot) }
+    const worker = { softBytes: null, metric: this.fleet.metric, drainAt: null, retiredAt: null, reason: null, slot: asNumber(slot), connections: null }
     this.#workers.set(pid, worker)
     if (this.#workers.size > MOST_WORKERS) this.#workers.delete(this.#workers.keys().next().value)
     return worker
@@ -116,7 +119,9 @@ class Audit {
     const slot = asNumber(line.slot)
     if (t === null || slot === null) return
     this.#lastTime = t
-    const { softBytes, metric } = this.#worker(line)
+    const worker = this.#worker(line)
+    worker.connections = asNumber(line.connections)
+    const { softBytes, metric } = worker
     const bytes = asNumber(line[`${metric}Bytes`]) // 0: it is on its way out
     if (bytes) this.memory.add(slot, t, bytes, softBytes)
   }
@@ -124,12 +129,14 @@ class Audit {
   /** @param {Record<string, any>} line */
   #onCrash (line) {
     const t = asNumber(line.t)
+    const connections = asNumber(line.connections) ?? this.#workers.get(line.pid)?.connections ?? null
     this.#workers.delete(line.pid)
     if (t === null) return
     const inFlight = asCount(line.inFlight)
     this.crashes++
+    this.connectionsAtCrashes += asCount(connections)
     this.inFlightAtCrashes += inFlight
-    this.crashEvents.push({ t, slot: asNumber(line.slot), pid: asNumber(line.pid), code: asNumber(line.code), signal: asText(line.signal), inFlight })
+    this.crashEvents.push({ t, slot: asNumber(line.slot), pid: asNumber(line.pid), code: asNumber(line.code), signal: asText(line.signal), connections: connections && asCount(connections), inFlight })
   }
 
   /** @param {Record<string, any>} line */
@@ -140,7 +147,7 @@ class Audit {
     this.#workers.delete(line.oldPid)
     const kind = KINDS[/** @type {keyof typeof KINDS} */ (line.event)]
     const reason = asText(line.reason)
-    const account = Object.fromEntries(ACCOUNT.map(name => [name, asCount(line[name])]))
+    const account = accountOf(line)
     for (const name of ACCOUNT) this.totals[name] += account[name]
     if (kind === 'recycle') {
       this.recycles++

@@ -39,6 +39,7 @@ class Client {
   drops = new Kept(MOST_DROPS)
   #starts = 0
   #ends = 0
+  #startsAlone = 0
   #ticked = { requests: 0, dropped: 0 }
   #ended = { requests: 0, dropped: 0 }
   #noted = 0
@@ -66,6 +67,7 @@ class Client {
       this.#starts++
       this.url = asText(line.url)
       this.connections += asCount(line.connections)
+      if (line.isAlone === true) this.#startsAlone++
     },
     'client.tick': line => this.#onTick(line),
     'client.drop': line => this.#onDrop(line),
@@ -85,6 +87,11 @@ class Client {
   /** The largest of what it says at its end, by tick and one by one: a drop is not talked away. */
   get dropped () {
     return Math.max(this.#isWhole ? this.#ended.dropped : this.#ticked.dropped, this.#noted)
+  }
+
+  /** Its fleet was started for this load alone: every connection was the load's. */
+  get isAlone () {
+    return this.#starts > 0 && this.#startsAlone === this.#starts
   }
 
   get wasCutShort () {

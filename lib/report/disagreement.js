@@ -2,7 +2,8 @@
 
 /**
  * Where the two witnesses do not say the same: for each recycle, how many requests the client lost in it, and how many
- * the supervisor says that it cut. A response with the wrong status was not lost: it came, and neither says otherwise.
+ * the supervisor says that it cut. A response with the wrong status was not lost: it came, and neither says otherwise. Of
+ * connections that are unaccounted for the supervisor says nothing, so that the client may have lost requests on these.
  *
  * @typedef {object} Disagreement
  * @property {number | null} recycle its id; null: while nobody was being replaced
@@ -24,9 +25,11 @@ function disagreements (drops, events) {
     .map(event => ({
       recycle: /** @type {number | null} */ (event.id),
       client: byEvent.get(event) ?? 0,
-      supervisor: event.cuts.length || event.cut
+      supervisor: event.cuts.length || event.cut,
+      unaccounted: event.unaccounted
     }))
-    .filter(({ client, supervisor }) => client !== supervisor)
+    .filter(({ client, supervisor, unaccounted }) => client < supervisor || client > supervisor + unaccounted)
+    .map(({ recycle, client, supervisor }) => ({ recycle, client, supervisor }))
   // A crash is in the supervisor's journal too: there they agree.
   const outside = lost.filter(({ blame }) => blame.event === null && blame.crash === null).length
   return outside === 0 ? found : [...found, { recycle: null, client: outside, supervisor: 0 }]

@@ -53,8 +53,8 @@ class Figures {
   /** What it all comes to. Call it when every line has been added. */
   summary () {
     this.#finish()
-    const { recycles, crashes, inFlightAtCrashes, totals, byReason, fleet, events, crashEvents } = this.#audit
-    const { isSilent, requests, dropped, wasCutShort, url, connections, drops } = this.#client
+    const { recycles, crashes, connectionsAtCrashes, inFlightAtCrashes, totals, byReason, fleet, events, crashEvents } = this.#audit
+    const { isSilent, requests, dropped, wasCutShort, url, connections, isAlone, drops } = this.#client
     const figures = {
       v: VERSION,
       app: fleet.app,
@@ -63,17 +63,19 @@ class Figures {
       metric: fleet.metric,
       from: Number.isFinite(this.#from) ? this.#from : null,
       to: Number.isFinite(this.#to) ? this.#to : null,
-      client: isSilent ? null : { url, connections, wasCutShort },
+      client: isSilent ? null : { url, connections, isAlone, wasCutShort },
       requests: isSilent ? null : requests,
       dropped: isSilent ? null : dropped,
       recycles,
       crashes,
+      connectionsAtCrashes,
       inFlightAtCrashes,
       moved: totals.moved,
       refused: totals.refused,
       takenBack: totals.takenBack,
       unacked: totals.unacked,
       cut: totals.cut,
+      unaccounted: totals.unaccounted,
       byReason: Object.fromEntries(byReason),
       latency: this.#latency.summary(),
       gc: this.#collections.summary(),

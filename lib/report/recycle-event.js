@@ -22,17 +22,18 @@
  * @property {number | null} rssAfter
  * @property {Record<string, number> | null} account of the connections and requests, by the names of core/account.js
  * @property {number} cut
- * @property {boolean} lost the worker gave no account of itself
+ * @property {number} unaccounted connections of a worker that gave no account of itself
+ * @property {boolean} lost it gave none; `cut` is by its last beat
  * @property {{ method: string | null, path: string | null, ageMs: number | null, remotePort: number | null, upgraded: boolean }[]} cuts
  * @property {number} dropped by the client's account
  *
  * @typedef {'recycle' | 'scale' | 'stop' | 'unfinished'} Kind
  */
 
-const { asNumber, asText } = require('./field')
+const { asCount, asNumber, asText } = require('./field')
 
 const ACCOUNT = ['connections', 'inFlight', 'finished', 'aborted', 'moved', 'refused', 'takenBack', 'replayed',
-  'closedByClient', 'closedAfterResponse', 'closedIdle', 'cut', 'unacked']
+  'closedByClient', 'closedAfterResponse', 'closedIdle', 'cut', 'unacked', 'unaccounted']
 
 /**
  * @param {number} id
@@ -72,6 +73,7 @@ function endedEvent (id, kind, line, t, worker, account, cuts) {
     rssAfter: asNumber(line.rssAfter),
     account,
     cut: account.cut,
+    unaccounted: account.unaccounted,
     lost: line.lost === true,
     cuts,
     dropped: 0
@@ -104,10 +106,19 @@ function unfinishedEvent (id, { pid, slot, reason, drainAt, t }) {
     rssAfter: null,
     account: null,
     cut: 0,
+    unaccounted: 0,
     lost: false,
     cuts: [],
     dropped: 0
   }
 }
 
-module.exports = { ACCOUNT, endedEvent, unfinishedEvent }
+/** Of the connections and requests, by the names of core/account.js. @param {Record<string, any>} line @returns {Record<string, number>} */
+function accountOf (line) {
+  const account = Object.fromEntries(ACCOUNT.map(name => [name, asCount(line[name])]))
+  // An older journal has a lost account without it.
+  if (line.lost === true && line.unaccounted === undefined) account.unaccounted = Math.max(0, account.connections - account.cut)
+  return account
+}
+
+module.exports = { ACCOUNT, accountOf, endedEvent, unfinishedEvent }

@@ -59,15 +59,26 @@ function recycles ({ recycleEvents, recycleEventsOmitted }, paint) {
     time(event.drainMs),
     short(event.inFlight),
     short(event.moved),
-    event.kind === 'unfinished' ? '–' : `${short(event.cut)}${event.lost ? '?' : ''}`
+    event.kind === 'unfinished' ? '–' : cutOf(event)
   ])
   const [heading, ...lines] = layOut([
     { title: '#' }, { title: 'slot' }, { title: 'old → new pid', left: true }, { title: 'reason', left: true },
     { title: 'RSS MiB' }, { title: 'ready' }, { title: 'drain' }, { title: 'flight' }, { title: 'moved' }, { title: 'cut' }
   ], rows, WIDTH)
-  const painted = lines.map((line, i) => recycleEvents[i].cut || recycleEvents[i].dropped ? paint('red', line) : line)
+  const painted = lines.map((line, i) => paintOf(recycleEvents[i], paint)(line))
   const more = recycleEventsOmitted ? [paint('dim', `and ${whole(recycleEventsOmitted)} earlier ones that cut nothing`)] : []
   return [paint('dim', heading), ...painted, ...more]
+}
+
+/** From what was known to be in flight to everything that may have been, of a worker that gave no account. @param {Report['recycleEvents'][number]} event */
+function cutOf ({ cut, unaccounted, lost }) {
+  return `${short(cut)}${unaccounted ? `–${short(Number(cut) + unaccounted)}` : lost ? '?' : ''}`
+}
+
+/** @param {Report['recycleEvents'][number]} event @param {Paint} paint @returns {(line: string) => string} */
+function paintOf ({ cut, dropped, unaccounted }, paint) {
+  if (cut || dropped) return line => paint('red', line)
+  return line => unaccounted ? paint('yellow', line) : line
 }
 
 /** @param {Report} report @param {Paint} paint */
@@ -75,10 +86,10 @@ function crashes (report, paint) {
   const { crashEvents, crashEventsOmitted } = report
   if (crashEvents.length === 0) return []
   const clock = clockOf(report)
-  const rows = crashEvents.map(({ t, slot, pid, code, signal, inFlight }) =>
-    [clock(t), shown(slot), shown(pid), signal === null ? `code ${shown(code)}` : clip(plain(signal), 12), whole(inFlight)])
+  const rows = crashEvents.map(({ t, slot, pid, code, signal, connections, inFlight }) =>
+    [clock(t), shown(slot), shown(pid), signal === null ? `code ${shown(code)}` : clip(plain(signal), 12), connections === null ? '–' : whole(connections), whole(inFlight)])
   const [heading, ...lines] = layOut([
-    { title: 'crashed', left: true }, { title: 'slot' }, { title: 'pid' }, { title: 'how', left: true }, { title: 'in flight' }
+    { title: 'crashed', left: true }, { title: 'slot' }, { title: 'pid' }, { title: 'how', left: true }, { title: 'connections' }, { title: 'in flight' }
   ], rows, WIDTH)
   const more = crashEventsOmitted ? [paint('dim', `and ${whole(crashEventsOmitted)} earlier ones`)] : []
   return [paint('dim', heading), ...lines.map(line => paint('yellow', line)), ...more]
@@ -145,7 +156,7 @@ function pauses ({ gc }, paint) {
 function remarks ({ unacked, client, skippedLines, recycleEvents }, paint) {
   const said = []
   if (unacked > 0) said.push(`${whole(unacked)} connections were handed over and never acknowledged: what became of them is not known`)
-  if (recycleEvents.some(({ lost }) => lost)) said.push('cut?: the worker gave no account of itself; what its last beat had in flight is counted')
+  if (recycleEvents.some(({ lost }) => lost)) said.push('cut 0–2, 1?: the worker gave no account; from what its last beat had in flight to all its connections')
   if (recycleEvents.some(({ kind }) => kind === 'unfinished')) said.push('cut –: the journal ends before the drain does')
   if (client?.wasCutShort) said.push("the client's records end early: its requests are counted by what there is")
   if (skippedLines > 0) said.push(`${whole(skippedLines)} lines were passed over: cut short, or not of this version`)

@@ -21,16 +21,15 @@ const { Pauses } = require('./pauses')
 function startBeacon (everyMs, { link, traffic, lobby, admission }, onLinkDown) {
   const pauses = new Pauses()
   let elu = performance.eventLoopUtilization()
-  const beat = () => {
-    // `disconnect` is not emitted while a handle is under way on the channel, so it is not enough to listen for it.
-    if (!link.isUp) return onLinkDown()
-    admission.measure()
+  let connections = 0
+  const say = () => {
+    connections = traffic.connections.size + lobby.guests.size
     const since = performance.eventLoopUtilization(elu)
     elu = performance.eventLoopUtilization()
     link.send('beat', {
       requests: traffic.requests,
       inFlight: traffic.inFlight,
-      connections: traffic.connections.size + lobby.guests.size,
+      connections,
       lasting: traffic.lasting + lobby.guests.size,
       elu: Math.round(since.utilization * 1000) / 1000,
       ...pauses.take(),
@@ -38,6 +37,14 @@ function startBeacon (everyMs, { link, traffic, lobby, admission }, onLinkDown) 
       ceiling: admission.ceiling === Infinity ? null : admission.ceiling
     })
   }
+  const beat = () => {
+    // `disconnect` is not emitted while a handle is under way on the channel, so it is not enough to listen for it.
+    if (!link.isUp) return onLinkDown()
+    admission.measure()
+    say()
+  }
+  // Between two beats a worker may get its first connection and die of its first request: it had none, the last beat says.
+  traffic.on('connection', () => { if (connections === 0) say() })
   setInterval(beat, everyMs).unref()
   return beat
 }

@@ -1,16 +1,24 @@
 'use strict'
 
 const t = require('tap')
-const { openAccount } = require('../../lib/core/account')
+const { openAccount, lostAccount } = require('../../lib/core/account')
 const { sumOfEnds } = require('../support/fleet')
 
 t.test('an account opens with what is there, and nothing has become of it yet', async t => {
   const account = openAccount(7, 3)
   const { connections, inFlight, cuts, ...counts } = account
   t.same([connections, inFlight, cuts], [7, 3, []])
-  t.same(Object.keys(counts).sort(), ['aborted', 'closedAfterResponse', 'closedByClient', 'closedIdle', 'cut', 'finished', 'moved', 'refused', 'replayed', 'takenBack', 'unacked'])
+  t.same(Object.keys(counts).sort(), ['aborted', 'closedAfterResponse', 'closedByClient', 'closedIdle', 'cut', 'finished', 'moved', 'refused', 'replayed', 'takenBack', 'unaccounted', 'unacked'])
   t.ok(Object.values(counts).every(count => count === 0))
   t.equal(sumOfEnds(account), 0)
+})
+
+t.test('the account of a worker that gave none: what was in flight was cut, and of the other connections nothing is known', async t => {
+  for (const [connections, inFlight, cut, unaccounted] of [[2, 0, 0, 2], [5, 2, 2, 3], [1, 50, 1, 0], [0, 0, 0, 0]]) {
+    const account = lostAccount(connections, inFlight)
+    t.match(account, { connections, inFlight, cut, unaccounted, cuts: [] })
+    t.equal(sumOfEnds(account), connections)
+  }
 })
 
 t.test('two accounts share nothing', async t => {

@@ -10,24 +10,24 @@ const NONE = { metric: 'rss', softBytes: null, hardBytes: null, samples: 2, maxR
 const SOFT = { ...NONE, softBytes: 100, hardBytes: 125 }
 
 /** @param {Record<string, any>} about */
-function sampleOf ({ t = 0, rss = 50, pss = null, uss = null, requests = 0, silentMs = 0, wish = null }) {
+function sampleOf ({ ageMs = 0, rss = 50, pss = null, uss = null, requests = 0, silentMs = 0, wish = null }) {
   const reading = rss === null ? null : { rssBytes: rss, pssBytes: pss, ussBytes: uss, meter: 'smaps' }
-  return makeSample(t, reading, { requests, silentMs, wish })
+  return makeSample(reading, { ageMs, requests, silentMs, wish })
 }
 
-/** @param {Record<string, any>[]} samples @param {import('../../lib/core/budget').Budget} budget @param {number} [now] */
-function judge (samples, budget, now = 0) {
-  const window = samples.reduce((w, about) => pushSample(w, sampleOf(about), budget.samples), openWindow(0))
-  return verdict(window, budget, now)
+/** @param {Record<string, any>[]} samples @param {import('../../lib/core/budget').Budget} budget */
+function judge (samples, budget) {
+  const window = samples.reduce((w, about) => pushSample(w, sampleOf(about), budget.samples), openWindow())
+  return verdict(window, budget)
 }
 
 t.test('a worker of whom nothing is known is kept', async t => {
-  t.equal(judge([], { ...SOFT, maxAgeMs: 1 }, 1000), null)
+  t.equal(judge([], { ...SOFT, maxAgeMs: 1 }), null)
 })
 
 t.test('a worker within its budgets is kept', async t => {
   t.equal(judge([{ rss: 100 }, { rss: 100 }], SOFT), null, 'the budget itself is not over it')
-  t.equal(judge([{ rss: 1e12, requests: 1e9 }], NONE, 1e12), null, 'without a budget nothing is over it')
+  t.equal(judge([{ rss: 1e12, requests: 1e9, ageMs: 1e12 }], NONE), null, 'without a budget nothing is over it')
 })
 
 t.test('rss: over the soft budget for as many samples in a row as it takes', async t => {
@@ -60,10 +60,9 @@ t.test('requests: at its budget a worker has had them', async t => {
   t.equal(judge([{ requests: 10 }], { ...NONE, maxRequests: 10 }), 'requests')
 })
 
-t.test('age: counted from ready', async t => {
-  const window = pushSample(openWindow(5000), sampleOf({}), 2)
-  t.equal(verdict(window, { ...NONE, maxAgeMs: 1000 }, 5999), null)
-  t.equal(verdict(window, { ...NONE, maxAgeMs: 1000 }, 6000), 'age')
+t.test('age: at its latest sample', async t => {
+  t.equal(judge([{ ageMs: 500 }, { ageMs: 999 }], { ...NONE, maxAgeMs: 1000 }), null)
+  t.equal(judge([{ ageMs: 999 }, { ageMs: 1000 }], { ...NONE, maxAgeMs: 1000 }), 'age')
 })
 
 t.test('stuck: silent for too long', async t => {

@@ -4,23 +4,23 @@ const t = require('tap')
 const { makeSample } = require('../../lib/core/sample')
 const { openWindow, pushSample } = require('../../lib/core/window')
 
-const sampleAt = (/** @type {number} */ at) => makeSample(at, null, { requests: 0, silentMs: 0, wish: null })
+const sampleAt = (/** @type {number} */ at) => makeSample(null, { ageMs: at, requests: 0, silentMs: 0, wish: null })
 
-t.test('a window is empty at first and knows since when its worker is ready', async t => {
-  t.same(openWindow(17), { readyAt: 17, samples: [] })
+t.test('a window is empty at first', async t => {
+  t.same(openWindow(), { samples: [] })
 })
 
 t.test('a window keeps the latest samples, oldest first', async t => {
-  let window = openWindow(0)
+  let window = openWindow()
   for (let at = 1; at <= 5; at++) window = pushSample(window, sampleAt(at), 3)
-  t.same(window.samples.map(s => s.t), [3, 4, 5])
+  t.same(window.samples.map(s => s.ageMs), [3, 4, 5])
   t.equal(pushSample(window, sampleAt(6), 1).samples.length, 1)
 })
 
 t.test('pushing makes a new window and leaves the old one as it was', async t => {
-  const before = pushSample(openWindow(9), sampleAt(1), 2)
+  const before = pushSample(openWindow(), sampleAt(1), 2)
   const after = pushSample(before, sampleAt(2), 2)
   t.equal(before.samples.length, 1)
-  t.equal(after.readyAt, 9)
+  t.equal(after.samples.length, 2)
   for (const value of [before, after, after.samples]) t.ok(Object.isFrozen(value))
 })

@@ -53,7 +53,7 @@ t.test('a drill of an app that loses nothing', async t => {
   t.equal(process.env.PORT, '', 'PORT is as it was')
 
   t.test('writes the journal and what the clients saw to the run file', async t => {
-    t.match(all('client.start'), [{ v: 1, connections: 10, durationMs: 60_000, keepAlive: true, method: 'GET', path: '/', rate: null, expect: [[200, 399]], loadWorkers: 1, url: outcome.url }])
+    t.match(all('client.start'), [{ v: 1, connections: 10, isAlone: true, durationMs: 60_000, keepAlive: true, method: 'GET', path: '/', rate: null, expect: [[200, 399]], loadWorkers: 1, url: outcome.url }])
     t.match(all('client.end'), [{ v: 1, requests, dropped, sockets }])
     t.equal(all('client.tick').reduce((sum, tick) => sum + tick.requests, 0), requests)
     t.equal(all('recycled').length, recycles)

@@ -3,7 +3,7 @@
 const t = require('tap')
 const { judge } = require('../../lib/drill/verdict')
 
-const good = { requests: 1_204_331, dropped: 0, recycles: 118, arrived: true, url: 'http://127.0.0.1:3000', errors: new Map(), broke: null }
+const good = { requests: 1_204_331, dropped: 0, recycles: 118, others: null, arrived: true, url: 'http://127.0.0.1:3000', errors: new Map(), broke: null }
 
 t.test('nothing dropped over some recycles is clean', async t => {
   t.same(judge(good), { verdict: 'clean', exitCode: 0, sentence: '0 dropped of 1,204,331 requests over 118 recycles' })
@@ -29,6 +29,14 @@ t.test('without a recycle, without load or without an end it is inconclusive', a
   ]) {
     const verdict = judge({ ...good, ...findings })
     t.match(verdict, { verdict: 'inconclusive', exitCode: 2, sentence })
+  }
+})
+
+t.test('where the fleet has other clients, connections that were cut or ended unseen leave it open what those lost', async t => {
+  t.equal(judge({ ...good, others: { cut: 0, unknown: 0 } }).verdict, 'clean')
+  for (const others of [{ cut: 1, unknown: 0 }, { cut: 0, unknown: 2 }]) {
+    t.match(judge({ ...good, others }), { verdict: 'inconclusive', exitCode: 2, sentence: /^0 dropped .* other clients, .* [01] cut, [02] ended with a worker that crashed or gave no account$/ })
+    t.equal(judge({ ...good, dropped: 1, others }).verdict, 'dropped')
   }
 })
 

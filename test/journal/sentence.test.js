@@ -10,6 +10,13 @@ t.test('a line is a sentence, with its local time', async t => {
   t.equal(sentence({ event: 'of.tomorrow' }), 'of.tomorrow')
 })
 
+t.test('connections of which nothing is known are said, and are an error', async t => {
+  const lost = { ...RECYCLED, lost: true, unaccounted: 2 }
+  t.match(sentence(lost), '3 finished, 2 unaccounted for, it gave no account of itself in 93ms')
+  t.equal(levelOf(lost), 'error')
+  t.equal(sentence({ event: 'worker.crash', slot: 0, pid: 1, signal: 'SIGKILL', connections: 3, inFlight: 0 }), 'crashed slot 0 (1): SIGKILL, 3 connections, 0 in flight')
+})
+
 t.test('in colour by its level: what was lost is red, what is amiss yellow', async t => {
   const at = (/** @type {Record<string, any>} */ line) => prettyLine({ t: 0, ...line }, { colors: true }).replace(/^\S+ /, '')
   t.notMatch(at(RECYCLED), /\x1b/) // eslint-disable-line no-control-regex

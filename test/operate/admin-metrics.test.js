@@ -103,7 +103,9 @@ t.test('the metrics say what the journal says', async t => {
     process.kill(supervisor.status().workers.find((/** @type {any} */ worker) => worker.slot === slot).pid, 'SIGKILL')
     await stuck
     await events.until('worker.ready', { count: 8 })
-    t.equal((await watch()).get('recycle_worker_crashes_total'), 1)
+    const crashed = await watch()
+    t.equal(crashed.get('recycle_worker_crashes_total'), 1)
+    t.equal(crashed.get('recycle_connections_unaccounted_total'), 1, 'what was on its connection is not known')
     t.same(back, [], 'nor over a crash')
   })
 

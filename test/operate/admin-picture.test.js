@@ -54,11 +54,24 @@ t.test('points are in the order of their time, whenever they come', async t => {
 
 t.test('requests per second are of all workers, over a recycle', async t => {
   const picture = pictureOf([fleetStart()])
-  picture.look(T0, [{ pid: 1, requests: 100 }])
-  picture.look(T0 + 1000, [{ pid: 1, requests: 150, loopLagMs: 3 }, { pid: 2, requests: 10, loopLagMs: 8 }])
+  picture.look(T0, [{ pid: 1, requests: 100 }], 0)
+  picture.look(T0 + 1000, [{ pid: 1, requests: 150, loopLagMs: 3 }, { pid: 2, requests: 10, loopLagMs: 8 }], 1000)
   picture.hear(line(1500, 'worker.retire', { slot: 0, pid: 1, requests: 170 }))
-  picture.look(T0 + 3000, [{ pid: 2, requests: 30 }])
+  picture.look(T0 + 3000, [{ pid: 2, requests: 30 }], 2000)
   t.same(picture.whole(T0 + 3000, []).traffic, [{ t: T0 + 1000, perSecond: 60, lagMs: 8 }, { t: T0 + 3000, perSecond: 20, lagMs: null }])
+})
+
+t.test('when the clock is set back, what is of the future by now goes, and requests per second are as many as they were', async t => {
+  const picture = pictureOf([fleetStart(), spawn(0, 0, 100), sample(100, 0, 100, 50e6), ...recycle(1000)])
+  picture.look(T0 + 2000, [{ pid: 1, requests: 100 }], 1000)
+  const back = T0 - 3 * 24 * 3600 * 1000
+  picture.hear({ ...sample(0, 0, 101, 51e6), t: back, requests: 0 })
+  picture.look(back, [{ pid: 1, requests: 150 }], 1000)
+  const { memory, traffic, recycleEvents, about } = picture.whole(back, [])
+  t.same(memory.map(({ points }) => points.map(point => point.t)), [[back]])
+  t.same(traffic, [{ t: back, perSecond: 50, lagMs: null }])
+  t.same(recycleEvents, [])
+  t.equal(about.recycles, 1, 'it is counted all the same')
 })
 
 t.test('of the past it keeps the window, and of many slots no more than a page can draw', async t => {
@@ -69,13 +82,13 @@ t.test('of the past it keeps the window, and of many slots no more than a page c
   }
   const picture = pictureOf(lines)
   const now = T0 + 5 * WINDOW_MS
-  picture.look(now, [])
+  picture.look(now, [], 500)
   const { memory, recycleEvents, about } = picture.whole(now, [])
   t.equal(memory.length, 200)
   t.ok(memory.every(({ points }) => points.length > 10 && points.every(point => point.t >= now - WINDOW_MS)))
   t.ok(memory.reduce((sum, { points }) => sum + points.length, 0) <= 6200)
   t.same(recycleEvents, [], 'it is over')
   t.equal(about.recycles, 1, 'and still counted')
-  picture.look(now + 2 * WINDOW_MS, [])
+  picture.look(now + 2 * WINDOW_MS, [], 500)
   t.same(picture.whole(now + 2 * WINDOW_MS, []).memory, [], 'slots that are gone')
 })

@@ -2,6 +2,7 @@
 
 const { EventEmitter } = require('node:events')
 const t = require('tap')
+const { now } = require('../../lib/primary/clock')
 const { Collection } = require('../../lib/primary/collection')
 
 const BUDGET = { metric: 'rss', softBytes: 100, hardBytes: 200 }
@@ -50,7 +51,7 @@ function scene ({ onBudget = 'collect', after = 50 } = {}) {
       pid: 1000 + slots.length,
       isServing: true,
       reason: /** @type {string | null} */ (reason),
-      condemnedAt: Date.now(),
+      condemnedAt: now(),
       collectedAt: null,
       budget: BUDGET,
       sample: { rssBytes, wish: null },

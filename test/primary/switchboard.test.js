@@ -4,6 +4,7 @@ const { EventEmitter } = require('node:events')
 const t = require('tap')
 const fc = require('fast-check')
 const { Switchboard } = require('../../lib/primary/switchboard')
+const { setWallClock, DAYS_MS } = require('../support/wall-clock')
 
 const KEY = '127.0.0.1:80:4::0'
 
@@ -94,6 +95,17 @@ function scene (receivers) {
 
 /** So that callbacks of sends have run. */
 const tick = () => new Promise(resolve => setImmediate(resolve))
+
+t.test('the time that an idle connection has left is its own, whatever the wall clock is set to meanwhile', async t => {
+  const { sender, receivers: [receiver] } = scene(1)
+  sender.offer(1)
+  sender.offer(2)
+  const { id } = await receiver.until('adopt')
+  setWallClock(t, DAYS_MS)
+  receiver.emit('adopted', { id })
+  const { leftMs } = await receiver.until('adopt', 2)
+  t.ok(leftMs > 4000 && leftMs <= 5000, `${leftMs} ms`)
+})
 
 t.test('an offer is adopted: kept by the receiver, moved for the sender, closed here', async t => {
   const { sender, receivers: [receiver], switchboard } = scene(1)

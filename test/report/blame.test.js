@@ -74,6 +74,14 @@ t.test('a drop at the moment of a crash is the crash, not the recycle of another
   t.same(disagreements, [], 'the supervisor saw the crash too')
 })
 
+t.test('what a client lost on connections that are unaccounted for is no disagreement; more than that is', async t => {
+  const lost = recycle(AT, { connections: 2, moved: 0, cut: 0, unaccounted: 2, lost: true })
+  const drops = [1, 2, 3].map(port => drop(1150, { localPort: port }))
+  t.same(blamed(lost).disagreements, [])
+  t.same(blamed(lost, ...drops.slice(0, 2)).disagreements, [])
+  t.same(blamed(lost, ...drops).disagreements, [{ recycle: 1, client: 3, supervisor: 0 }])
+})
+
 t.test('both witnesses are heard where they disagree', async t => {
   const { disagreements } = blamed(
     recycle(AT, { cut: 2, cuts: [cut(1), cut(2)] }),

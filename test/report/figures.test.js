@@ -35,18 +35,19 @@ const RUN = [
   clientEnd(1300, 450, 1),
   line(1400, 'stopped', { slot: 0, pid: null, oldPid: 101, reason: 'stop', ...ACCOUNT, moved: 0, cut: 2, cuts: [cut(1), cut(2)], drainMs: 10 }),
   line(1400, 'scaled', { slot: 1, pid: null, oldPid: 201, reason: 'scale', ...ACCOUNT, moved: 3, cut: 1, cuts: [cut(3)], drainMs: 10 }),
-  line(1500, 'worker.crash', { slot: 1, pid: 300, code: null, signal: 'SIGSEGV', inFlight: 2 })
+  line(1500, 'worker.crash', { slot: 1, pid: 300, code: null, signal: 'SIGSEGV', connections: 5, inFlight: 2 }),
+  line(1600, 'stopped', { slot: 1, pid: null, oldPid: 202, reason: 'stop', ...ACCOUNT, moved: 0, unaccounted: 10, lost: true, drainMs: 10 })
 ]
 
 t.test('the figures of a run', async t => {
   const report = figuresOf(RUN)
   t.match(report, {
-    v: 1, requests: 450, dropped: 1, recycles: 2, crashes: 1, inFlightAtCrashes: 2, moved: 22, cut: 4, byReason: { rss: 2 }, app: '/srv/app.js', workers: 2, from: T0, to: T0 + 1500
+    v: 1, requests: 450, dropped: 1, recycles: 2, crashes: 1, inFlightAtCrashes: 2, moved: 22, cut: 4, byReason: { rss: 2 }, app: '/srv/app.js', workers: 2, from: T0, to: T0 + 1600
   })
-  t.equal(report.verdict.text, '1 dropped of 450 requests over 2 recycles; the supervisor cut 4; 1 crash with 2 requests in flight')
+  t.equal(report.verdict.text, '1 dropped of 450 requests over 2 recycles; the supervisor cut 4; 1 crash with 5 connections, 2 requests in flight; 10 connections unaccounted for: what was on them is not known')
   t.equal(report.verdict.ok, false)
   t.same(report.recycleEvents.map(({ kind, cut, dropped }) => [kind, cut, dropped]),
-    [['recycle', 0, 0], ['recycle', 1, 1], ['stop', 2, 0], ['scale', 1, 0]], 'cuts when stopping and scaling are cuts')
+    [['recycle', 0, 0], ['recycle', 1, 1], ['stop', 2, 0], ['scale', 1, 0], ['stop', 0, 0]], 'cuts when stopping and scaling are cuts')
 })
 
 t.test('latency in steady state is kept apart from latency while recycling', async t => {
@@ -71,7 +72,7 @@ t.test('without client records nobody can speak of requests', async t => {
   t.equal(report.client, null)
   t.same(report.latency, { steady: null, recycling: null })
   t.same(report.disagreements, [])
-  t.equal(report.verdict.text, '4 cut over 2 recycles; 1 crash with 2 requests in flight')
+  t.equal(report.verdict.text, '4 cut over 2 recycles; 1 crash with 5 connections, 2 requests in flight; 10 connections unaccounted for: what was on them is not known')
   const quiet = figuresOf([fleetStart(), ...recycle(10)])
   t.same(quiet.verdict, { ok: true, text: '0 cut over 1 recycle' })
   t.equal(figuresOf([fleetStart(), line(5, 'worker.crash', { slot: 0, pid: 1, code: 1, inFlight: 3 })]).verdict.ok, false,
@@ -81,6 +82,38 @@ t.test('without client records nobody can speak of requests', async t => {
 t.test('the verdict has thousands set apart, and is good news when nothing was lost', async t => {
   const report = figuresOf([...recycle(10), clientStart(), clientEnd(1000, 1_204_331, 0)])
   t.same(report.verdict, { ok: true, text: '0 dropped of 1,204,331 requests over 1 recycle' })
+})
+
+t.test('connections that ended with a worker that gave no account, or crashed, are never good news without a client', async t => {
+  const lost = recycle(10, { connections: 2, inFlight: 0, moved: 0, cut: 0, unaccounted: 2, lost: true })
+  const crash = line(500, 'worker.crash', { slot: 1, pid: 300, code: 1, signal: null, connections: 1, inFlight: 0 })
+  for (const [lines, text] of [
+    [lost, '0 cut over 1 recycle; 2 connections unaccounted for: what was on them is not known'],
+    [[crash], '0 cut over 0 recycles; 1 crash with 1 connection, 0 requests in flight: what was on it is not known'],
+    [[...lost, crash], '0 cut over 1 recycle; 1 crash with 1 connection, 0 requests in flight; 2 connections unaccounted for: what was on them is not known']
+  ]) t.same(figuresOf(lines).verdict, { ok: false, text })
+  t.match(figuresOf([...lost, crash]), { unaccounted: 2, connectionsAtCrashes: 1, recycleEvents: [{ cut: 0, unaccounted: 2 }], crashEvents: [{ connections: 1 }] })
+  t.same(figuresOf(recycle(10, { connections: 0, lost: true })).verdict.ok, true, 'it had none')
+  t.same(figuresOf([{ ...crash, connections: 0 }]).verdict, { ok: true, text: '0 cut over 0 recycles; 1 crash with 0 requests in flight' })
+})
+
+t.test('a client that lost nothing settles it, where every connection was its own', async t => {
+  const lost = recycle(10, { connections: 2, inFlight: 0, moved: 0, cut: 0, unaccounted: 2, lost: true })
+  const [start, end] = [clientStart(), clientEnd(1000, 50, 0)]
+  const alone = { ...start, isAlone: true }
+  t.same(figuresOf([alone, ...lost, end]).verdict, { ok: true, text: "0 dropped of 50 requests over 1 recycle; 2 connections unaccounted for: all the client's own" })
+  const others = { ok: false, text: '0 dropped of 50 requests over 1 recycle; 2 connections unaccounted for: what was on them is not known' }
+  t.same(figuresOf([start, ...lost, end]).verdict, others)
+  t.same(figuresOf([alone, start, ...lost, end, end]).verdict.ok, false, 'of several loads, every one must say so')
+  t.equal(figuresOf([alone, ...lost, drop(100), clientEnd(1000, 50, 1)]).verdict.ok, false)
+})
+
+t.test('an older journal says neither: a lost account leaves what it does not name, and a crash had what its last sample had', async t => {
+  const [old] = recycle(10, { lost: true }).slice(-1).map(({ unaccounted, ...fields }) => ({ ...fields, connections: 3, moved: 0, cut: 1 }))
+  t.match(figuresOf([old]), { cut: 1, unaccounted: 2 })
+  const crash = line(500, 'worker.crash', { slot: 0, pid: 100, code: 1, signal: null, inFlight: 0 })
+  t.match(figuresOf([{ ...sample(400, 0, 100, 1e6), connections: 4 }, crash]), { connectionsAtCrashes: 4, verdict: { ok: false } })
+  t.match(figuresOf([crash]), { connectionsAtCrashes: 0, crashEvents: [{ connections: null }] })
 })
 
 t.test('a load that was cut short is counted by its ticks, and says so', async t => {

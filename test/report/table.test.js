@@ -28,14 +28,24 @@ t.test('the verdict comes first, then recycles, drops, disagreements and latency
   t.match(report, /latency +p50 +p90 +p99 +p99.9 +max +requests\nsteady +1ms .*\nrecycling +3.25ms /)
 })
 
+t.test('of a worker that gave no account it shows what may have been cut, and of a crash its connections', async t => {
+  const report = text([
+    ...recycle(1000, { connections: 3, moved: 0, cut: 1, unaccounted: 2, lost: true }), ...recycle(2000, { connections: 1, moved: 0, cut: 1, lost: true }),
+    line(5000, 'worker.crash', { slot: 1, pid: 300, code: 1, signal: null, connections: 7, inFlight: 0 })
+  ])
+  t.match(report, / 0 +1–3\n.* 0 +1\?\n/)
+  t.match(report, /crashed +slot +pid +how +connections +in flight\n.* 1 +300 +code 1 +7 +0\n/)
+  t.match(report, /^cut 0–2, 1\?: the worker gave no account/m)
+})
+
 t.test('it keeps to 80 columns, whatever the figures are', async t => {
   const huge = 123_456_789
   const account = Object.fromEntries(Object.entries(ACCOUNT).map(([name, value]) => [name, value === 4 || value === 10 ? huge : value]))
   const report = text([
     fleetStart({ app: `/srv/${'long/'.repeat(40)}app.js`, node: 'v26.10.0-nightly20260101abcdef', options: { workers: 1024, metric: 'rss' } }),
     clientStart(),
-    ...recycle(1000, { ...account, slot: 1023, oldPid: 4_194_303, pid: 4_194_304, reason: 'a-reason-of-some-length', cut: 3, unacked: huge, rssBefore: 99_999 * 1024 ** 2, rssAfter: 99_999 * 1024 ** 2, drainMs: 29_999, readyMs: 28_888, lost: true }),
-    line(5000, 'worker.crash', { slot: 1023, pid: 4_194_304, code: null, signal: 'SIGSEGV', inFlight: huge }),
+    ...recycle(1000, { ...account, slot: 1023, oldPid: 4_194_303, pid: 4_194_304, reason: 'a-reason-of-some-length', cut: 3, unacked: huge, unaccounted: huge, rssBefore: 99_999 * 1024 ** 2, rssAfter: 99_999 * 1024 ** 2, drainMs: 29_999, readyMs: 28_888, lost: true }),
+    line(5000, 'worker.crash', { slot: 1023, pid: 4_194_304, code: null, signal: 'SIGSEGV', connections: huge, inFlight: huge }),
     drop(1140, { localPort: 5000, path: `/${'x'.repeat(2000)}`, error: 'closed-during-response' }),
     tick(0, [[123_456, 5e9]]), tick(1000, [[98_765, 5e9]]),
     clientEnd(2000, 1e10, 1e9)

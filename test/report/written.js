@@ -17,6 +17,7 @@ const ACCOUNT = {
   closedIdle: 0,
   cut: 0,
   unacked: 0,
+  unaccounted: 0,
   cuts: [],
   lost: false
 }

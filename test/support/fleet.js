@@ -130,9 +130,9 @@ function parse (text) {
   }
 }
 
-/** The six ends that a connection can come to; their sum is `connections`. @param {Record<string, any>} account */
-function sumOfEnds ({ moved, closedByClient, closedAfterResponse, closedIdle, cut, unacked }) {
-  return moved + closedByClient + closedAfterResponse + closedIdle + cut + unacked
+/** The seven ends that a connection can come to; their sum is `connections`. @param {Record<string, any>} account */
+function sumOfEnds ({ moved, closedByClient, closedAfterResponse, closedIdle, cut, unacked, unaccounted }) {
+  return moved + closedByClient + closedAfterResponse + closedIdle + cut + unacked + unaccounted
 }
 
 module.exports = { startFleet, startCli, freePort, Events, sumOfEnds, BIN, FIXTURES }

@@ -20,12 +20,11 @@ function replay (lines) {
   for (const line of lines) {
     const worker = workers.get(line.pid)
     if (line.event === 'worker.spawn') workers.set(line.pid, { budget: line.budget, window: null, isCondemned: false })
-    if (line.event === 'worker.standby') worker.window = openWindow(line.standbyAt)
-    if (line.event === 'worker.ready') worker.window = openWindow(line.readyAt)
-    if (line.event === 'worker.reprieve') Object.assign(worker, { window: openWindow(worker.window.readyAt), isCondemned: false })
+    if (line.event === 'worker.standby' || line.event === 'worker.ready') worker.window = openWindow()
+    if (line.event === 'worker.reprieve') Object.assign(worker, { window: openWindow(), isCondemned: false })
     if (line.event !== 'worker.sample' || worker.isCondemned) continue
     worker.window = pushSample(worker.window, /** @type {any} */ (line), worker.budget.samples)
-    const reason = verdict(worker.window, worker.budget, line.t)
+    const reason = verdict(worker.window, worker.budget)
     worker.isCondemned = reason !== null
     if (reason !== null) decisions.push({ pid: line.pid, t: line.t, reason })
   }

@@ -35,6 +35,7 @@ async function openAdmin (supervisor, { admin, adminAllowRemote }) {
   const stream = new Stream()
   /** @type {ReturnType<typeof renderLivePage> | undefined} */
   let page
+  let lookedAt = performance.now()
 
   const server = createServer({
     '/': response => {
@@ -47,7 +48,7 @@ async function openAdmin (supervisor, { admin, adminAllowRemote }) {
     },
     '/events': response => {
       if (stream.isFull) return answer(response, 503, 'too many pages are open\n')
-      const now = Date.now()
+      const now = timeOfDay()
       const { workers } = supervisor.status()
       stream.send('news', picture.news(now, workers)) // else they would be news to the new one as well
       stream.add(response, 'picture', picture.whole(now, workers))
@@ -73,10 +74,11 @@ async function openAdmin (supervisor, { admin, adminAllowRemote }) {
     for (const room of [health, metrics, picture]) room.hear(line)
   })
   const look = guarded(() => {
-    const now = Date.now()
+    const now = timeOfDay()
     const { workers } = supervisor.status()
     metrics.look(workers)
-    picture.look(now, workers)
+    picture.look(now, workers, performance.now() - lookedAt)
+    lookedAt = performance.now()
     if (stream.isIdle) picture.catchUp()
     else stream.send('news', picture.news(now, workers))
   })
@@ -101,6 +103,11 @@ async function openAdmin (supervisor, { admin, adminAllowRemote }) {
       setImmediate(() => server.closeAllConnections())
     })
   }
+}
+
+/** As the journal has it, beside whose lines it is shown. */
+function timeOfDay () {
+  return Date.now() // eslint-disable-line no-restricted-properties -- a time of day
 }
 
 /**

@@ -53,7 +53,8 @@ class Metrics {
     cut: this.#counter('connections_cut_total', 'Connections that a drain ended with something in flight.'),
     moved: this.#counter('connections_moved_total', 'Connections that a sibling took over from a worker that was leaving.'),
     takenBack: this.#counter('connections_taken_back_total', 'Connections that no sibling took, and that the leaving worker served to the end.'),
-    unacked: this.#counter('connections_unacknowledged_total', 'Connections handed over of which nobody knows what became.')
+    unacked: this.#counter('connections_unacknowledged_total', 'Connections handed over of which nobody knows what became.'),
+    unaccounted: this.#counter('connections_unaccounted_total', 'Connections that ended with a worker that crashed or gave no account: what was on them is not known.')
   }
 
   #ready = this.#histogram('worker_ready_duration_seconds', "From a worker's spawn until it was ready.")
@@ -86,6 +87,7 @@ class Metrics {
     'worker.crash': line => {
       this.#bury(line)
       this.#crashes.inc()
+      this.#accounts.unaccounted.inc(line.connections)
     },
     recycled: line => {
       this.#recycles.inc({ reason: line.reason })

@@ -38,7 +38,6 @@ class Picture {
   #traffic = []
   #growth = new Growth()
   #requests = 0
-  #lookedAt = 0
   /** @type {number | null} */
   #startedAt = null
   #audit = new Audit({ add () {} }, { add: (slot, t, bytes, budget) => this.#addPoint(slot, { t, bytes, budget }) }, () => {}, MOST_EVENTS)
@@ -60,19 +59,17 @@ class Picture {
     if (line.event === 'worker.retire' || line.event === 'worker.crash') this.#growth.forget(line.pid)
   }
 
-  /** @param {number} now @param {Record<string, any>[]} workers */
-  look (now, workers) {
+  /** @param {number} now @param {Record<string, any>[]} workers @param {number} elapsedMs since the look before, or since it began */
+  look (now, workers, elapsedMs) {
     for (const { pid, requests } of workers) this.#requests += this.#growth.of(pid, 'requests', requests)
-    const elapsedMs = now - this.#lookedAt
-    if (this.#lookedAt > 0 && elapsedMs > 0) {
+    this.#trim(now - this.windowMs, now)
+    if (elapsedMs > 0) {
       const lags = workers.map(({ loopLagMs }) => loopLagMs).filter(lag => typeof lag === 'number')
       const moment = { t: now, perSecond: this.#requests / elapsedMs * 1000, lagMs: lags.length > 0 ? Math.max(...lags) : null }
       this.#traffic.push(moment)
       this.#fresh.traffic.push(moment)
     }
     this.#requests = 0
-    this.#lookedAt = now
-    this.#trim(now - this.windowMs)
   }
 
   /** All of it. @param {number} now @param {Record<string, any>[]} workers @returns {Part} */
@@ -102,24 +99,26 @@ class Picture {
       workers,
       memory: [...memory].sort(([a], [b]) => a - b).map(([slot, points]) => ({ slot, points })),
       traffic,
-      recycleEvents: last(events.items, recycles).filter(({ t }) => t > from).map(shownEvent),
-      crashEvents: last(crashEvents.items, crashes).filter(({ t }) => t > from)
+      recycleEvents: last(events.items, recycles).filter(({ t }) => t > from && t <= now).map(shownEvent),
+      crashEvents: last(crashEvents.items, crashes).filter(({ t }) => t > from && t <= now)
     }
   }
 
   #about () {
-    const { fleet, recycles, crashes, inFlightAtCrashes, totals, byReason } = this.#audit
-    const { moved, cut } = totals
+    const { fleet, recycles, crashes, connectionsAtCrashes, inFlightAtCrashes, totals, byReason } = this.#audit
+    const { moved, cut, unaccounted } = totals
     return {
       ...fleet,
       startedAt: this.#startedAt,
       windowMs: this.windowMs,
-      verdict: verdictOf({ requests: null, dropped: null, recycles, cut, crashes, inFlightAtCrashes }),
+      verdict: verdictOf({ client: null, requests: null, dropped: null, recycles, cut, unaccounted, crashes, connectionsAtCrashes, inFlightAtCrashes }),
       recycles,
       crashes,
+      connectionsAtCrashes,
       inFlightAtCrashes,
       moved,
       cut,
+      unaccounted,
       byReason: Object.fromEntries(byReason)
     }
   }
@@ -135,21 +134,22 @@ class Picture {
     pointsOf(this.#fresh.memory, slot).push(point)
   }
 
-  /** @param {number} from */
-  #trim (from) {
+  /** What is of the future was recorded before the clock was set back. @param {number} from @param {number} to */
+  #trim (from, to) {
     for (const [slot, points] of this.#memory) {
-      drop(points, from)
+      drop(points, from, to)
       if (points.length === 0) this.#memory.delete(slot)
     }
-    drop(this.#traffic, from)
+    drop(this.#traffic, from, to)
   }
 }
 
-/** @param {{ t: number }[]} items @param {number} from */
-function drop (items, from) {
+/** @param {{ t: number }[]} items in the order of time @param {number} from @param {number} to */
+function drop (items, from, to) {
   let count = 0
   while (count < items.length && items[count].t < from) count++
   if (count > 0) items.splice(0, count)
+  while (items.length > 0 && items[items.length - 1].t > to) items.pop()
 }
 
 /** @param {Map<number, Point[]>} bySlot @param {number} slot */

@@ -22,7 +22,7 @@ class CpuProbe {
     this.#stat = new ProcFile(pid, 'stat')
   }
 
-  /** @param {number} now ms since the epoch */
+  /** @param {number} now ms, by any clock that only goes forward */
   look (now) {
     if (this.#last && now - this.#last.at < SHORTEST_MS) return
     const usedMs = this.#used()

@@ -90,7 +90,7 @@ class ProcfsProbe {
   }
 
   /**
-   * @param {number} now ms since the epoch
+   * @param {number} now ms, by any clock that only goes forward
    * @param {boolean} [inFull] read smaps_rollup whether it is due or not
    * @returns {Promise<import('../../core/sample').Reading | null>} null: the process is gone
    */

@@ -4,7 +4,7 @@
 
 const { h } = require('../../../report/page/browser/element.cjs')
 const { whole, size, plural } = require('../../../report/page/browser/format.cjs')
-const { masthead, tile } = require('../../../report/page/browser/masthead.cjs')
+const { masthead, tile, crashTile, unaccountedTile } = require('../../../report/page/browser/masthead.cjs')
 const tables = require('../../../report/page/browser/tables.cjs')
 const { LiveCharts } = require('./live-charts.cjs')
 const { State } = require('./state.cjs')
@@ -68,7 +68,7 @@ function draw () {
   showHistory(report)
 }
 
-function tiles ({ recycles, moved, cut, crashes, inFlightAtCrashes, byReason }) {
+function tiles ({ recycles, moved, cut, unaccounted, byReason, ...report }) {
   const { workers, series } = state
   const sum = name => workers.reduce((total, worker) => total + (worker[name] ?? 0), 0)
   const ready = workers.filter(worker => worker.state === 'ready').length
@@ -81,7 +81,8 @@ function tiles ({ recycles, moved, cut, crashes, inFlightAtCrashes, byReason }) 
     tile('Recycles', whole(recycles), reasons),
     tile('Moved', whole(moved), 'connections, to a sibling'),
     tile('Cut', whole(cut), 'by the supervisor', cut > 0),
-    tile('Crashes', whole(crashes), crashes > 0 ? `${plural(inFlightAtCrashes, 'request')} in flight` : null, crashes > 0)
+    unaccountedTile(unaccounted),
+    crashTile(report)
   ])
 }
 

@@ -21,7 +21,7 @@ class State {
     this.#recycleEvents.push(...recycleEvents)
     this.#crashEvents.push(...crashEvents)
     const from = t - about.windowMs
-    const isRecent = item => item.t > from
+    const isRecent = item => item.t > from && item.t <= t // later: before the clock was set back
     for (const [slot, points] of this.#memory) {
       const recent = points.filter(isRecent)
       if (recent.length > 0) this.#memory.set(slot, recent)

@@ -18,6 +18,12 @@ function size (bytes) {
   return `${value < 10 && power > 0 ? value.toFixed(1) : Math.round(value)} ${UNITS[power]}`
 }
 
+/** What a recycle cut: from what was known to be in flight to everything that may have been, of a worker that gave no account. */
+function cutOf ({ kind, cut, unaccounted, lost }) {
+  if (kind === 'unfinished') return NONE
+  return `${whole(cut)}${unaccounted > 0 ? `–${whole(cut + unaccounted)}` : lost ? '?' : ''}`
+}
+
 /** A duration. */
 function time (ms) {
   if (ms === null || ms === undefined) return NONE
@@ -64,4 +70,4 @@ function since (t, from, to) {
   return isShort(from, to) ? `+${((t - from) / 1000).toFixed(to - from < 120_000 ? 1 : 0)} s` : clockOf({ from, to })(t)
 }
 
-module.exports = { NONE, whole, plural, size, time, clockOf, hour, day, since, isShort }
+module.exports = { NONE, whole, plural, size, cutOf, time, clockOf, hour, day, since, isShort }

@@ -4,7 +4,7 @@
 
 const { h } = require('./element.cjs')
 const { charts } = require('./charts.cjs')
-const { masthead, tile } = require('./masthead.cjs')
+const { masthead, tile, crashTile, unaccountedTile } = require('./masthead.cjs')
 const tables = require('./tables.cjs')
 const { whole, time, plural } = require('./format.cjs')
 
@@ -25,7 +25,7 @@ document.getElementById('page').replaceChildren(...[
 ].filter(part => part !== null))
 
 function tiles () {
-  const { requests, dropped, recycles, moved, cut, crashes, inFlightAtCrashes, byReason, latency } = report
+  const { requests, dropped, recycles, moved, cut, unaccounted, byReason, latency } = report
   const reasons = Object.entries(byReason).sort((a, b) => b[1] - a[1]).slice(0, 3).map(([reason, count]) => `${whole(count)} ${reason}`).join(', ')
   const p99 = latency.recycling ?? latency.steady
   return h('dl.tiles', {}, [
@@ -34,7 +34,8 @@ function tiles () {
     tile('Recycles', whole(recycles), reasons),
     tile('Moved', whole(moved), 'connections, to a sibling'),
     tile('Cut', whole(cut), 'by the supervisor', cut > 0),
-    tile('Crashes', whole(crashes), crashes > 0 ? `${plural(inFlightAtCrashes, 'request')} in flight` : null, crashes > 0),
+    unaccountedTile(unaccounted),
+    crashTile(report),
     p99 === null ? null : tile(latency.recycling ? 'p99 recycling' : 'p99', time(p99.p99), latency.recycling && latency.steady ? `${time(latency.steady.p99)} in steady state` : null)
   ])
 }
@@ -43,7 +44,7 @@ function footer () {
   const { unacked, skippedLines, client, recycleEvents } = report
   const remarks = [
     unacked > 0 ? `${plural(unacked, 'connection')} handed over and never acknowledged: what became of them is not known.` : null,
-    recycleEvents.some(({ lost }) => lost) ? 'Cut with a question mark: the worker gave no account of itself; what its last beat had in flight is counted.' : null,
+    recycleEvents.some(({ lost }) => lost) ? 'Cut 0–2, or with a question mark: the worker gave no account of itself; from what its last beat had in flight to all its connections.' : null,
     client?.wasCutShort ? "The client's records end early; its requests are counted by what there is." : null,
     skippedLines > 0 ? `${plural(skippedLines, 'line')} of the journal passed over: cut short, or not of this version.` : null,
     'A drop is a request that the client sent and that got no complete response with an expected status. “Joined by port” is certain; by time, a coincidence to look at.'

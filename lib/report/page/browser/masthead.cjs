@@ -26,4 +26,14 @@ function tile (name, value, detail = null, isBad = false) {
   return h(`div.tile${isBad ? '.bad' : ''}`, {}, [h('dt', {}, [name]), h('dd', {}, [value]), detail ? h('dd.detail', {}, [detail]) : null])
 }
 
-module.exports = { masthead, tile }
+function crashTile ({ crashes, connectionsAtCrashes, inFlightAtCrashes }) {
+  const took = `${plural(connectionsAtCrashes, 'connection')}, ${plural(inFlightAtCrashes, 'request')} in flight`
+  return tile('Crashes', whole(crashes), crashes > 0 ? took : null, crashes > 0)
+}
+
+/** Connections of workers that gave no account: none, as a rule. */
+function unaccountedTile (unaccounted) {
+  return unaccounted > 0 ? tile('Unaccounted', whole(unaccounted), 'connections, what was on them is not known', true) : null
+}
+
+module.exports = { masthead, tile, crashTile, unaccountedTile }

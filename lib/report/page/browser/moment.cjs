@@ -1,6 +1,6 @@
 'use strict'
 
-const { NONE, whole, size, time } = require('./format.cjs')
+const { NONE, whole, size, time, cutOf } = require('./format.cjs')
 
 /**
  * What happened, as a mark says it.
@@ -21,10 +21,10 @@ function recycleMoment (event, clock) {
   const pids = `${event.oldPid} → ${event.pid ?? NONE}`
   return {
     t: event.drainAt,
-    kind: event.cut > 0 ? 'cut' : 'recycle',
+    kind: event.cut > 0 || event.unaccounted > 0 ? 'cut' : 'recycle',
     title: `${NAMES[event.kind]} #${event.id}`,
     short: `${NAMES[event.kind]} #${event.id}`,
-    gist: `${pids}, ${whole(event.cut)} cut`,
+    gist: `${pids}, ${cutOf(event)} cut`,
     facts: [
       ['at', clock(event.drainAt)],
       ['slot', `${event.slot}, ${pids}`],
@@ -34,7 +34,7 @@ function recycleMoment (event, clock) {
       ['drained in', time(event.drainMs)],
       ['in flight', whole(event.inFlight)],
       ['moved', whole(event.moved)],
-      ['cut', whole(event.cut)]
+      ['cut', cutOf(event)]
     ]
   }
 }
@@ -69,6 +69,7 @@ function crashMoment (crash, clock) {
       ['at', clock(crash.t)],
       ['slot', `${crash.slot}, pid ${crash.pid}`],
       ['how', how],
+      ['connections', whole(crash.connections)],
       ['in flight', whole(crash.inFlight)]
     ]
   }

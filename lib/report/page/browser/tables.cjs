@@ -2,7 +2,7 @@
 
 const { h } = require('./element.cjs')
 const { grid } = require('./grid.cjs')
-const { NONE, whole, size, time, clockOf, plural } = require('./format.cjs')
+const { NONE, whole, size, time, clockOf, cutOf, plural } = require('./format.cjs')
 
 function field (title, name, text = value => value === null ? NONE : String(value), left = false) {
   return { title, left, value: item => item[name], text: item => text(item[name]) }
@@ -29,9 +29,9 @@ function recycles ({ recycleEvents, recycleEventsOmitted, dropped, from, to }) {
     field('Drained in', 'drainMs', time),
     field('In flight', 'inFlight', whole),
     field('Moved', 'moved', whole),
-    { title: 'Cut', value: event => event.cut, text: event => event.kind === 'unfinished' ? NONE : `${whole(event.cut)}${event.lost ? '?' : ''}` },
+    { title: 'Cut', value: event => event.cut, text: cutOf },
     ...dropped === null ? [] : [field('Dropped', 'dropped', whole)]
-  ], recycleEvents, event => event.cut > 0 || event.dropped > 0 ? 'bad' : ''), note(recycleEventsOmitted, 'earlier one'))
+  ], recycleEvents, event => event.cut > 0 || event.dropped > 0 || event.unaccounted > 0 ? 'bad' : ''), note(recycleEventsOmitted, 'earlier one'))
 }
 
 function drops ({ drops, dropsOmitted, from, to }) {
@@ -55,6 +55,7 @@ function crashes ({ crashEvents, crashEventsOmitted, from, to }) {
     field('Slot', 'slot'),
     field('Pid', 'pid'),
     { title: 'How', left: true, value: crash => crash.signal ?? crash.code, text: crash => crash.signal ?? `exit code ${crash.code}` },
+    field('Connections', 'connections', whole),
     field('In flight', 'inFlight', whole)
   ], crashEvents), note(crashEventsOmitted, 'earlier one'))
 }
