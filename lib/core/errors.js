@@ -81,7 +81,7 @@ const CATALOGUE = Object.freeze({
   },
   RECYCLE_NO_FLEET: {
     exitCode: 2,
-    sentence: d => `${typeof d.name === 'string' ? `there is no fleet named ${shown(d.name)}; ` : ''}${d.running ? `running: ${d.running}` : 'no fleet is running'}${d.distrusted?.length > 0 ? `; passed over: ${d.distrusted.join(', ')}` : ''}`
+    sentence: d => `${typeof d.name === 'string' ? `there is no fleet named ${shown(d.name)}; ` : ''}${d.running ? `running: ${d.running}` : 'no fleet is running'}${d.distrusted ? `; passed over: ${d.distrusted}` : ''}`
   },
   RECYCLE_NO_ANSWER: {
     exitCode: 2,

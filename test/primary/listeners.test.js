@@ -122,7 +122,7 @@ t.test('the file of a unix socket that another process has put in the place of o
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'recycle-'))
   t.teardown(() => fs.rmSync(folder, { recursive: true, force: true }))
   const file = path.join(folder, 'app.sock')
-  const query = { address: file, port: -1, addressType: -1 }
+  const query = { address: file, asked: file, port: -1, addressType: -1 }
   for (const isFleet of [false, true]) {
     const [ours, theirs] = [new Listeners(), new Listeners()]
     t.equal(ours.open('a', query, null, 'worker 1').errno, 0)
