@@ -24,6 +24,7 @@ function startBeacon (everyMs, { link, traffic, lobby, admission }, onLinkDown) 
   const beat = () => {
     // `disconnect` is not emitted while a handle is under way on the channel, so it is not enough to listen for it.
     if (!link.isUp) return onLinkDown()
+    traffic.sweep()
     admission.measure()
     const since = performance.eventLoopUtilization(elu)
     elu = performance.eventLoopUtilization()

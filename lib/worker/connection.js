@@ -7,6 +7,7 @@
  * @property {import('node:http').IncomingMessage} request
  * @property {import('node:http').ServerResponse} response
  * @property {number} since ms, performance.now()
+ * @property {boolean} [isSwept] it had ended when it was last looked at; see traffic.js
  *
  * @typedef {'moved' | 'unacked' | 'closedAfterResponse' | 'closedByClient' | 'closedIdle' | 'cut'} Fate
  */
@@ -94,8 +95,8 @@ function nameCuts (connection) {
     return [{ method: null, path: null, ageMs: Math.round(now - connection.since), remotePort, upgraded }]
   }
   return connection.exchanges.map(({ request, since }) => ({
-    method: request.method ?? null,
-    path: request.url?.split('?')[0] ?? null,
+    method: typeof request.method === 'string' ? request.method : null, // the app may have written there
+    path: typeof request.url === 'string' ? request.url.split('?')[0] : null,
     ageMs: Math.round(now - since),
     remotePort,
     upgraded
