@@ -15,7 +15,7 @@ const kApi = Symbol.for('recycle-supervisor.worker')
 function offerApi ({ link, traffic, post }) {
   /** @type {Api} */
   const api = {
-    requestRecycle: reason => link.send('wish', { reason }),
+    requestRecycle: reason => link.send('wish', { reason: typeof reason === 'string' ? reason : undefined }),
     pin: socket => {
       const connection = traffic.of(socket)
       if (connection) connection.isPinned = true

@@ -6,6 +6,8 @@
  */
 
 const inspector = require('node:inspector')
+const { performance } = require('node:perf_hooks')
+const { setInterval } = require('node:timers')
 const { Pauses } = require('./pauses')
 
 /**

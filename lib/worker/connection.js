@@ -12,6 +12,8 @@
  * @typedef {'moved' | 'unacked' | 'closedAfterResponse' | 'closedByClient' | 'closedIdle' | 'cut'} Fate
  */
 
+const { performance } = require('node:perf_hooks')
+
 const LASTING_MS = 1000
 
 class Connection {

@@ -12,8 +12,13 @@ class Link {
   #handlers = {}
 
   #asking = 0
+  /** As it is before the app is loaded, which may put another in its place, or take it away. */
+  #send = process.send?.bind(process)
 
   constructor () {
+    /** Called when the channel ends, before cluster's own listener decides to exit. */
+    this.onDown = () => {}
+    process.prependListener('disconnect', () => this.onDown())
     process.on('internalMessage', dispatcher(this.#handlers))
     // Cluster's own listener keeps a worker alive as long as the primary lives. By itself, an app that has nothing left
     // to do ends, and so it should here; what keeps it alive is what would under `node`: its listeners on the channel.
@@ -51,7 +56,7 @@ class Link {
    * @param {(error: Error | null) => void} [sent]
    */
   send (type, fields, handle, sent = () => {}) {
-    if (this.isUp) process.send?.(message(type, fields), handle, undefined, sent)
+    if (this.isUp) this.#send?.(message(type, fields), handle, undefined, sent)
     else process.nextTick(sent, new Error('the primary is gone'))
   }
 }

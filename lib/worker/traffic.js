@@ -11,6 +11,7 @@
 
 const diagnostics = require('node:diagnostics_channel')
 const { EventEmitter } = require('node:events')
+const { performance } = require('node:perf_hooks')
 const { betweenRequests, currentChunk, handleWatcher } = require('../core/internals')
 const { Connection } = require('./connection')
 const { Roll } = require('./roll')
