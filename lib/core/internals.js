@@ -11,6 +11,7 @@
  * | `cluster._getServer()` in a worker     | gate: net asks it for the handle of each `listen()`                   |
  * | `handle.onconnection(err, client)`     | gate: net accepts what its handle gives it, as cluster's round robin  |
  * | `socket._handle`, `handle.readStop()`  | hand-off: stops reading, takes the handle out of the socket           |
+ * | `handle.close()`, `handle.reset()`     | traffic: net closes a socket by one of them, whatever its listeners are |
  * | `handle.reading`                       | hand-off: net's note that a handle is being read                      |
  * | `process.send(…, handle)`              | hand-off: a raw TCP handle travels as `net.Native`, unread            |
  * | `internalMessage`, `NODE_…` messages   | link: invisible to the app                                            |
@@ -68,6 +69,37 @@ function detachHandle (socket) {
 }
 
 /**
+ * Tells when a connection's handle is closed, which is when its socket is destroyed. The app has no part in that, while
+ * it may take any listener off a socket. Every handle has the same two functions: a closure for each would be felt with a
+ * connection per request.
+ *
+ * @param {(handle: any) => void} closed
+ * @returns {(handle: any) => boolean} watches a TCP or pipe handle; false: it is of another kind
+ */
+function handleWatcher (closed) {
+  const { close, reset } = {
+    /** @this {any} @param {() => void} [done] */
+    close (done) {
+      closed(this)
+      return Object.getPrototypeOf(this).close.call(this, done)
+    },
+    /** @this {any} @param {() => void} [done] */
+    reset (done) {
+      closed(this)
+      return Object.getPrototypeOf(this).reset.call(this, done)
+    }
+  }
+  return handle => {
+    if (typeof handle?.close !== 'function') return false
+    if (handle.close === close) return true // it has come back
+    if (Object.hasOwn(handle, 'close')) return false
+    handle.close = close
+    if (typeof handle.reset === 'function') handle.reset = reset
+    return true
+  }
+}
+
+/**
  * The self-test: what this Node lacks of what moving a connection takes. Asked of each server as it begins to listen;
  * where something is missing its connections stay, and are drained by `Connection: close`.
  *
@@ -83,4 +115,4 @@ function missingForHandoff (server, handle) {
   return null
 }
 
-module.exports = { betweenRequests, currentChunk, detachHandle, missingForHandoff }
+module.exports = { betweenRequests, currentChunk, detachHandle, handleWatcher, missingForHandoff }

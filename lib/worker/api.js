@@ -17,7 +17,7 @@ const kApi = Symbol.for('recycle-supervisor.worker')
 function offerApi ({ link, traffic, post }) {
   /** @type {Api} */
   const api = {
-    requestRecycle: reason => link.send('wish', { reason: reason === undefined ? undefined : String(reason).slice(0, LONGEST_WISH) }),
+    requestRecycle: reason => link.send('wish', { reason: typeof reason === 'string' ? reason.slice(0, LONGEST_WISH) : undefined }),
     pin: socket => {
       const connection = traffic.of(socket)
       if (connection) connection.isPinned = true

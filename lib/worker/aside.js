@@ -12,6 +12,8 @@
  * out, nothing can come: its gates are shut, and it adopts nothing.
  */
 
+const { performance } = require('node:perf_hooks')
+const { clearTimeout, setTimeout } = require('node:timers')
 const { Farewell } = require('./farewell')
 const { Mover } = require('./mover')
 

@@ -6,6 +6,8 @@
  */
 
 const inspector = require('node:inspector')
+const { performance } = require('node:perf_hooks')
+const { setInterval } = require('node:timers')
 const { Pauses } = require('./pauses')
 
 /**
@@ -40,6 +42,7 @@ function startBeacon (everyMs, { link, traffic, lobby, admission }, onLinkDown) 
   const beat = () => {
     // `disconnect` is not emitted while a handle is under way on the channel, so it is not enough to listen for it.
     if (!link.isUp) return onLinkDown()
+    traffic.sweep()
     admission.measure()
     say()
   }

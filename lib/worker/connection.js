@@ -7,10 +7,12 @@
  * @property {import('node:http').IncomingMessage} request
  * @property {import('node:http').ServerResponse} response
  * @property {number} since ms, performance.now()
+ * @property {boolean} [isSwept] it had ended when it was last looked at; see traffic.js
  *
  * @typedef {'moved' | 'unacked' | 'closedAfterResponse' | 'closedByClient' | 'closedIdle' | 'cut'} Fate
  */
 
+const { performance } = require('node:perf_hooks')
 const { LONGEST_PATH } = require('../core/account')
 
 const LASTING_MS = 1000
@@ -96,8 +98,8 @@ function nameCuts (connection) {
     return [{ method: null, path: null, ageMs: Math.round(now - connection.since), remotePort, upgraded }]
   }
   return connection.exchanges.map(({ request, since }) => ({
-    method: request.method ?? null,
-    path: request.url?.split('?')[0].slice(0, LONGEST_PATH) ?? null,
+    method: typeof request.method === 'string' ? request.method.slice(0, 100) : null, // the app may have written there
+    path: typeof request.url === 'string' ? request.url.split('?')[0].slice(0, LONGEST_PATH) : null,
     ageMs: Math.round(now - since),
     remotePort,
     upgraded

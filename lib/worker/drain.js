@@ -12,6 +12,8 @@
  * deadline is cut, and named. Whatever happens, the account says so.
  */
 
+const { performance } = require('node:perf_hooks')
+const { clearTimeout, setImmediate, setTimeout } = require('node:timers')
 const { openAccount } = require('../core/account')
 const { nameCuts } = require('./connection')
 const { Farewell } = require('./farewell')

@@ -9,6 +9,7 @@
  * Nothing is closed here: an idle connection stays open, for a request may be on its way.
  */
 
+const { clearInterval, setImmediate, setInterval } = require('node:timers')
 const { isFollowed } = require('./traffic')
 const { Goaway } = require('./goaway')
 

@@ -21,6 +21,8 @@
 
 const http = require('node:http')
 const { constants: { errno: { EMFILE, ENFILE } } } = require('node:os')
+const { performance } = require('node:perf_hooks')
+const { setImmediate } = require('node:timers')
 const { missingForHandoff } = require('../core/internals')
 
 // What listen() asks for by default (511) is soon full in a storm; the kernel caps this at net.core.somaxconn.

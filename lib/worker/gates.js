@@ -20,6 +20,7 @@ const cluster = require('node:cluster')
 const net = require('node:net')
 const { constants: { errno: { EINVAL, EMFILE } } } = require('node:os')
 const path = require('node:path')
+const { setImmediate } = require('node:timers')
 const { Gate } = require('./gate')
 
 /**

@@ -14,6 +14,8 @@
  * are processed (REFUSED_STREAM), which a client may safely send again, and browsers and gRPC do.
  */
 
+const { performance } = require('node:perf_hooks')
+
 const ARRIVES_MS = 1000
 const PATIENCE_MS = 5000
 const FRAME_HEAD = 9

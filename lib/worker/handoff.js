@@ -25,6 +25,7 @@
  * offered yet is still being served.
  */
 
+const { performance } = require('node:perf_hooks')
 const { detachHandle } = require('../core/internals')
 
 const WINDOW = 2

@@ -12,8 +12,13 @@ class Link {
   #handlers = Object.create(null)
 
   #asking = 0
+  /** As it is before the app is loaded, which may put another in its place, or take it away. */
+  #send = process.send?.bind(process)
 
   constructor () {
+    /** Called when the channel ends, before cluster's own listener decides to exit. */
+    this.onDown = () => {}
+    process.prependListener('disconnect', () => this.onDown())
     process.on('internalMessage', (/** @type {any} */ received, handle) => {
       const message = ourMessage(received, handle)
       if (message) this.#handlers[message.type]?.(message, handle)
@@ -54,7 +59,7 @@ class Link {
    * @param {(error: Error | null) => void} [sent]
    */
   send (type, fields, handle, sent = () => {}) {
-    if (this.isUp) process.send?.(message(type, fields), handle, undefined, sent)
+    if (this.isUp) this.#send?.(message(type, fields), handle, undefined, sent)
     else process.nextTick(sent, new Error('the primary is gone'))
   }
 }

@@ -17,6 +17,8 @@
 
 const { EventEmitter } = require('node:events')
 const net = require('node:net')
+const { performance } = require('node:perf_hooks')
+const { setImmediate } = require('node:timers')
 const { detachHandle } = require('../core/internals')
 
 /**

@@ -10,6 +10,7 @@
  */
 
 const fs = require('node:fs')
+const { performance } = require('node:perf_hooks')
 const v8 = require('node:v8')
 const vm = require('node:vm')
 

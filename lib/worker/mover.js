@@ -6,6 +6,9 @@
  * as responses end, and offers as many as there is room for; the others are being served meanwhile.
  */
 
+const { performance } = require('node:perf_hooks')
+const { clearInterval, setInterval } = require('node:timers')
+
 const RETRY_MS = 250
 const SWEEP_MS = 50
 const SWEEP_SHARE = 0.1 // of the worker's time, at the most

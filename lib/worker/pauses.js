@@ -8,7 +8,8 @@
  * before them: both add to its time, not to its count. The steps of incremental marking in between are not reported.
  */
 
-const { constants, PerformanceObserver } = require('node:perf_hooks')
+const { constants, performance, PerformanceObserver } = require('node:perf_hooks')
+const { setInterval } = require('node:timers')
 const { NO_DELAYS } = require('../core/pauses')
 
 const MARK_SWEEP = constants.NODE_PERFORMANCE_GC_MAJOR

@@ -8,6 +8,7 @@
  * out of what such children inherit, and the second to leave unless this is a worker of ours.
  */
 
+const { setImmediate, setTimeout } = require('node:timers')
 const { isMainThread } = require('node:worker_threads')
 const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster')))
 
@@ -98,12 +99,11 @@ function enter (settings) {
     drain.begin({ reason: 'orphaned', deadlineMs: settings.drainTimeoutMs, lingerMs: settings.stopLingerMs, handoff: false })
   }
 
-  // Before cluster's own listener decides to exit.
   const worker = /** @type {import('node:cluster').Worker} */ (cluster.worker)
-  worker.on('disconnect', () => {
+  link.onDown = () => {
     worker.exitedAfterDisconnect = true
     orphaned()
-  })
+  }
   link.on({
     drain (order) {
       link.expect(1) // it waits for its SIGTERM, though nothing else may be left to do

@@ -3,6 +3,8 @@
 /** A CPU profile of this worker, taken while it serves. */
 
 const fs = require('node:fs')
+const { performance } = require('node:perf_hooks')
+const { clearTimeout, setTimeout } = require('node:timers')
 
 /** @param {import('./link').Link} link */
 function offerProfile (link) {

@@ -5,6 +5,7 @@
  * Only connections that have proved to last, and have been served before, are worth the journey.
  */
 
+const { performance } = require('node:perf_hooks')
 const { Mover } = require('./mover')
 
 const PATIENCE_MS = 2000

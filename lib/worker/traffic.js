@@ -4,11 +4,15 @@
  * The census: which connections there are, and which requests are in flight on them. It only watches, through
  * diagnostics channels and events. A request counts until its response has been handed to the kernel, or its connection
  * closes: `finish` stays silent on aborts. All of this runs for every request, so it is kept short.
+ *
+ * An app may take every listener off its sockets, responses and servers, ours and Node's. So that a connection is gone is
+ * told by its handle, and what only a listener would tell, sweep() finds out with the beats.
  */
 
 const diagnostics = require('node:diagnostics_channel')
 const { EventEmitter } = require('node:events')
-const { betweenRequests, currentChunk } = require('../core/internals')
+const { performance } = require('node:perf_hooks')
+const { betweenRequests, currentChunk, handleWatcher } = require('../core/internals')
 const { Connection } = require('./connection')
 const { Roll } = require('./roll')
 
@@ -29,15 +33,20 @@ class Traffic extends EventEmitter {
   isRestHeard = false
   /** @type {Connection | null} */
   #latest = null
-  /** One for all sockets: a closure for each would be felt with a connection per request. @type {() => void} */
-  #onSocketClose
+  /** The app's servers, by which a connection is found that no listener has told of. @type {WeakMap<object, import('./gate').Gate>} */
+  #gates = new WeakMap()
+  /** In a later tick, as its `close` event would: the app may be destroying it in the midst of anything. */
+  #watchHandle = handleWatcher(handle => {
+    if (handle[kConnection]) process.nextTick(this.#onClosed, handle[kConnection])
+  })
+
+  #onClosed = (/** @type {Connection} */ connection) => this.release(connection)
 
   constructor () {
     super()
-    const traffic = this
-    this.#onSocketClose = /** @this {any} */ function () { traffic.release(this[kConnection]) }
     this.on('newListener', event => { if (event === 'rest') this.isRestHeard = true })
     this.on('removeListener', event => { if (event === 'rest') this.isRestHeard = this.listenerCount('rest') > 0 })
+    diagnostics.subscribe('net.server.socket', message => this.#accepted(/** @type {any} */ (message)))
     diagnostics.subscribe('http.server.request.start', message => this.#begin(/** @type {any} */ (message)))
     diagnostics.subscribe('http.server.response.finish', message => this.#finish(/** @type {any} */ (message)))
   }
@@ -45,6 +54,7 @@ class Traffic extends EventEmitter {
   /** @param {import('./gate').Gate} gate */
   watch (gate) {
     const server = /** @type {any} */ (gate.server)
+    this.#gates.set(server, gate)
     server.prependListener('connection', (/** @type {any} */ socket) => this.#track(socket, gate))
     server.prependListener('secureConnection', (/** @type {any} */ secure) => this.#trackSecure(secure, gate))
     server.on('session', (/** @type {any} */ session) => this.#trackSession(session))
@@ -95,12 +105,34 @@ class Traffic extends EventEmitter {
 
   /** @param {any} socket @returns {Connection | undefined} */
   of (socket) {
-    return socket[kConnection]
+    return socket?.[kConnection]
+  }
+
+  /**
+   * Ends what has ended without a word: a response whose `finish` reached no listener of http's, a socket that is no TCP
+   * or pipe. A response that has just been flushed is about to be told, so it is ended at the next sweep.
+   */
+  sweep () {
+    for (const connection of this.connections) {
+      if (connection.socket.destroyed) this.release(connection)
+      for (const exchange of [...connection.exchanges]) {
+        if (!hasEnded(connection, exchange)) continue
+        if (exchange.isSwept && this.#end(exchange)) this.emit('rest', connection, exchange)
+        exchange.isSwept = true
+      }
+    }
+  }
+
+  /** net has accepted a connection, and its server's listeners have heard. @param {{ socket: any }} message */
+  #accepted ({ socket }) {
+    const gate = this.#gates.get(socket.server)
+    if (gate) this.#track(socket, gate)
   }
 
   /** @param {any} socket @param {import('./gate').Gate} gate */
   #track (socket, gate) {
     if (socket[kConnection]) return // a server that listens again, or is fed by another one of ours
+    if (socket.destroyed) return // by a listener of the app's that came before us
     const connection = new Connection(socket, gate)
     if (gate.arriving) {
       socket.unshift(gate.arriving.bytes)
@@ -111,7 +143,8 @@ class Traffic extends EventEmitter {
     socket[kConnection] = connection
     this.#latest = connection
     this.connections.add(connection)
-    socket.on('close', this.#onSocketClose)
+    if (this.#watchHandle(socket._handle)) socket._handle[kConnection] = connection
+    else socket.on('close', () => this.release(connection))
     this.emit('connection', connection)
   }
 
@@ -141,9 +174,15 @@ class Traffic extends EventEmitter {
     this.emit('session', connection)
   }
 
+  /** @param {any} socket a TLS socket where no listener has told of it @returns {Connection | undefined} */
+  #connectionOf (socket) {
+    if (socket[kConnection] === undefined && socket._parent?.[kConnection]) this.#trackSecure(socket, socket._parent[kConnection].gate)
+    return socket[kConnection]
+  }
+
   /** @param {{ request: any, response: any, socket: any }} message */
   #begin ({ request, response, socket }) {
-    const connection = socket[kConnection]
+    const connection = this.#connectionOf(socket)
     if (connection === undefined) return // a server that does not listen through a gate
     const exchange = { request, response, since: performance.now(), connection }
     connection.exchanges.push(exchange)
@@ -174,6 +213,11 @@ class Traffic extends EventEmitter {
     connection.idleSince = performance.now()
     return true
   }
+}
+
+/** @param {Connection} connection @param {import('./connection').Exchange} exchange */
+function hasEnded ({ session }, { response }) {
+  return session ? response.destroyed : response.writableFinished
 }
 
 /**

@@ -1,9 +1,14 @@
 'use strict'
 
+const fs = require('node:fs')
 const http = require('node:http')
+const https = require('node:https')
 const net = require('node:net')
+const path = require('node:path')
+const tls = require('node:tls')
 const { once } = require('node:events')
-const { setTimeout: sleep } = require('node:timers/promises')
+const { Duplex } = require('node:stream')
+const { setImmediate: turn, setTimeout: sleep } = require('node:timers/promises')
 const t = require('tap')
 const { Traffic } = require('../../lib/worker/traffic')
 
@@ -47,4 +52,56 @@ t.test('or at once when it comes from a sibling, whoever came before it', async 
   gate.arriving = null
   await connect()
   t.equal(traffic.lasting, 1)
+})
+
+/** @param {string} name */
+const read = name => fs.readFileSync(path.join(__dirname, '..', 'fixtures', name))
+
+t.test('a TLS connection whose listeners the app has taken off is gone when it is closed', async t => {
+  const traffic = new Traffic()
+  const server = https.createServer({ key: read('localhost.key'), cert: read('localhost.crt') }, (request, response) => {
+    for (const socket of [request.socket, /** @type {any} */ (request.socket)._parent]) socket.removeAllListeners('close')
+    response.end('ok')
+  })
+  traffic.watch(/** @type {any} */ ({ server, arriving: null, isOfOurs: () => true }))
+  const ours = server.listeners('secureConnection')[0]
+  server.removeListener('secureConnection', /** @type {any} */ (ours))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const client = tls.connect(/** @type {net.AddressInfo} */ (server.address()).port, '127.0.0.1', { rejectUnauthorized: false })
+  client.on('error', () => {})
+  await once(client, 'secureConnect')
+  client.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  await once(client, 'data')
+  t.equal(traffic.requests, 1, 'its request was counted, though no listener has told of its TLS')
+  t.equal(traffic.connections.size, 1)
+  const gone = once(traffic, 'gone')
+  client.destroy()
+  await gone
+  t.equal(traffic.connections.size, 0)
+  t.equal(traffic.inFlight, 0)
+})
+
+t.test('what the app feeds its server with and is no TCP or pipe is gone when it closes, or at the next sweep', async t => {
+  const { traffic, gate } = await start(t)
+  const feed = () => {
+    const stream = new Duplex({ read () {}, write: (chunk, encoding, done) => done() })
+    gate.server.emit('connection', stream)
+    return stream
+  }
+  const closing = feed()
+  const gone = once(traffic, 'gone')
+  closing.destroy()
+  await gone
+  t.equal(traffic.connections.size, 0)
+
+  const silent = feed()
+  t.equal(traffic.connections.size, 1)
+  silent.removeAllListeners('close')
+  silent.destroy()
+  await turn()
+  t.equal(traffic.connections.size, 1)
+  traffic.sweep()
+  t.equal(traffic.connections.size, 0)
 })

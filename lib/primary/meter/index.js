@@ -29,7 +29,8 @@ function pickMeter ({ meter, metric }) {
   }
   const why = unreadable(name)
   if (why) throw new RecycleError('RECYCLE_METER_UNSUPPORTED', { meter: name, why })
-  const { ProcfsProbe } = require('./procfs')
+  const { ProcfsProbe, pageSize } = require('./procfs')
+  pageSize() // while there are descriptors: it is read once
   return { name, probe: (pid, budget) => new ProcfsProbe(pid, /** @type {'smaps' | 'smaps_rollup'} */ (name), budget) }
 }
 

@@ -147,4 +147,4 @@ function isTraced (pid) {
   }
 }
 
-module.exports = { ProcfsProbe, parseSmaps, isTraced }
+module.exports = { ProcfsProbe, parseSmaps, pageSize, isTraced }

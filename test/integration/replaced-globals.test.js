@@ -1,0 +1,26 @@
+'use strict'
+
+const t = require('tap')
+const { beginDrain, checkAccount, startTellingFleet } = require('../support/draining')
+const { becomesTrue } = require('../support/processes')
+const { RawClient } = require('../support/raw-client')
+
+t.test('an app that replaces globals, and whose own listeners throw, is measured, drained and replaced like any other', async t => {
+  const fleet = await startTellingFleet(t, 'replaces-globals.js', { drainTimeout: 5000 })
+  const { port, supervisor, events, told } = fleet
+  const client = await RawClient.connect(port)
+  await client.fetch('/')
+  t.ok(await becomesTrue(() => supervisor.status().workers[0].connections === 1), 'its beats come')
+  const { recycled } = await beginDrain(fleet)
+  const line = await recycled
+  checkAccount(t, line)
+  t.equal(line.lost, false)
+  t.equal(line.moved, 1)
+  t.ok(line.drainMs < 2500, `it took ${line.drainMs} ms`)
+  t.equal((await client.fetch('/wish')).status, 200)
+  t.match(await events.until('worker.wish'), { wish: null }, 'a reason that is no string is none')
+  await events.until('recycled', { count: 2 })
+  await client.close()
+  t.same(new Set(told.all('uncaught').map(({ error }) => error)), new Set(['a listener of the app\'s']), 'nothing of ours throws')
+  t.same(events.all('worker.crash'), [])
+})
