@@ -9,7 +9,7 @@
  * @property {number} totalMs
  * @property {number} longestMs
  *
- * @typedef {{ t: number, counts: Record<Kind, { count: number, totalMs: number }> }} Seen
+ * @typedef {{ t: number, ageMs: number | null, counts: Record<Kind, { count: number, totalMs: number }> }} Seen
  * @typedef {'scavenges' | 'markSweeps'} Kind
  */
 
@@ -31,7 +31,7 @@ class Collections {
   handlers = Object.freeze({
     'worker.spawn': line => {
       const t = asNumber(line.t)
-      if (t !== null) this.#remember(line.pid, { t, counts: countsOf({}) })
+      if (t !== null) this.#remember(line.pid, { t, ageMs: null, counts: countsOf({}) })
     },
     'worker.sample': line => this.#onSample(line),
     'worker.retire': line => { this.#seen.delete(line.pid) },
@@ -49,14 +49,15 @@ class Collections {
   }
 
   /** @param {Record<string, any>} line */
-  #onSample ({ t: time, pid, gc, loopLagMs }) {
+  #onSample ({ t: time, pid, ageMs: age, gc, loopLagMs }) {
     const t = asNumber(time)
     if (t === null || typeof gc !== 'object' || gc === null) return
     this.#isSilent = false
     const counts = countsOf(gc)
-    const before = this.#seen.get(pid) ?? { t, counts }
-    this.#remember(pid, { t, counts })
-    this.#workersMs += Math.max(0, t - before.t)
+    const seen = { t, ageMs: asNumber(age), counts }
+    const before = this.#seen.get(pid) ?? seen
+    this.#remember(pid, seen)
+    this.#workersMs += Math.max(0, msBetween(before, seen))
     this.#longestLagMs = Math.max(this.#longestLagMs, asCount(loopLagMs))
     for (const kind of KINDS) {
       const total = this.#totals[kind]
@@ -72,6 +73,12 @@ class Collections {
     this.#seen.set(pid, seen)
     if (this.#seen.size > MOST_WORKERS) this.#seen.delete(this.#seen.keys().next().value)
   }
+}
+
+/** By the worker's age, which no setting of the clock changes; a standby's begins anew when it is called. @param {Seen} before @param {Seen} after */
+function msBetween (before, after) {
+  const isByAge = before.ageMs !== null && after.ageMs !== null && after.ageMs >= before.ageMs
+  return isByAge ? Number(after.ageMs) - Number(before.ageMs) : after.t - before.t
 }
 
 /** @param {Record<string, any>} gc @returns {Seen['counts']} */

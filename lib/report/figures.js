@@ -21,6 +21,7 @@ const { Spans } = require('./spans')
 const { verdictOf } = require('./verdict')
 
 const VERSION = 1
+const STEP_MS = 10_000 // an older journal has samples that were written some time after they were taken
 
 /** @typedef {Exclude<keyof import('../core/account').Account, 'cuts'>} AccountName */
 const NO_ACCOUNT = Object.freeze(Object.fromEntries(ACCOUNT.map(name => [name, null])))
@@ -36,6 +37,9 @@ class Figures {
   #collections = new Collections()
   #from = Infinity
   #to = -Infinity
+  /** When the supervisor's last line was written. */
+  #wroteAt = -Infinity
+  #clockSetBackMs = 0
   #isFinished = false
   #handlers = new Map([...Object.entries(this.#client.handlers), ...Object.entries(this.#audit.handlers)])
 
@@ -46,6 +50,7 @@ class Figures {
     const t = asNumber(line.t)
     if (t !== null && t < this.#from) this.#from = t
     if (t !== null && t > this.#to) this.#to = t
+    if (t !== null && !line.event.startsWith('client.')) this.#lookAtClock(t)
     handle(line)
     this.#collections.handlers[line.event]?.(line)
   }
@@ -85,6 +90,7 @@ class Figures {
       recycleEventsOmitted: events.omitted,
       crashEvents: [...crashEvents.items],
       crashEventsOmitted: crashEvents.omitted,
+      clockSetBackMs: this.#clockSetBackMs,
       disagreements: isSilent ? [] : disagreements(drops.items, events.items)
     }
     return { verdict: verdictOf(figures), ...figures }
@@ -93,6 +99,12 @@ class Figures {
   /** What changes over time. */
   series () {
     return { memory: this.#memory.series(), client: this.#client.series() }
+  }
+
+  /** A supervisor writes one line after the other. @param {number} t of this one */
+  #lookAtClock (t) {
+    if (t < this.#wroteAt - STEP_MS) this.#clockSetBackMs += this.#wroteAt - t
+    this.#wroteAt = t
   }
 
   #finish () {

@@ -32,6 +32,8 @@
 
 const { asCount, asNumber, asText } = require('./field')
 
+const SLACK_MS = 1000 // a line is written a moment after what it tells of
+
 const ACCOUNT = ['connections', 'inFlight', 'finished', 'aborted', 'moved', 'refused', 'takenBack', 'replayed',
   'closedByClient', 'closedAfterResponse', 'closedIdle', 'cut', 'unacked', 'unaccounted']
 
@@ -51,8 +53,10 @@ function endedEvent (id, kind, line, t, worker, account, cuts) {
   const readyMs = asNumber(line.readyMs)
   const how = asText(line.how)
   const beganAt = t - (tookMs ?? drainMs ?? 0)
-  // Where the journal begins in the middle of it, by its durations.
-  const drainAt = worker?.drainAt ?? (tookMs === null || how === 'drain-first' ? beganAt : Math.min(t, beganAt + (readyMs ?? 0)))
+  // Where the journal begins in the middle of it, or the clock was set meanwhile, by its durations.
+  const isMeanwhile = (/** @type {number | null | undefined} */ time) =>
+    typeof time === 'number' && time <= t && (tookMs === null || time >= beganAt - SLACK_MS) ? time : null
+  const drainAt = isMeanwhile(worker?.drainAt) ?? (tookMs === null || how === 'drain-first' ? beganAt : Math.min(t, beganAt + (readyMs ?? 0)))
   return {
     id,
     kind,
@@ -64,7 +68,7 @@ function endedEvent (id, kind, line, t, worker, account, cuts) {
     beganAt: Math.min(beganAt, drainAt),
     drainAt,
     drainedAt: Math.min(t, drainAt + (drainMs ?? 0)),
-    retiredAt: worker?.retiredAt ?? t,
+    retiredAt: isMeanwhile(worker?.retiredAt) ?? t,
     t,
     readyMs,
     drainMs,

@@ -153,12 +153,13 @@ function pauses ({ gc }, paint) {
 }
 
 /** @param {Report} report @param {Paint} paint */
-function remarks ({ unacked, client, skippedLines, recycleEvents }, paint) {
+function remarks ({ unacked, client, clockSetBackMs, skippedLines, recycleEvents }, paint) {
   const said = []
   if (unacked > 0) said.push(`${whole(unacked)} connections were handed over and never acknowledged: what became of them is not known`)
   if (recycleEvents.some(({ lost }) => lost)) said.push('cut 0–2, 1?: the worker gave no account; from what its last beat had in flight to all its connections')
   if (recycleEvents.some(({ kind }) => kind === 'unfinished')) said.push('cut –: the journal ends before the drain does')
   if (client?.wasCutShort) said.push("the client's records end early: its requests are counted by what there is")
+  if (clockSetBackMs > 0) said.push(`the machine's clock was set back by ${formatTime(clockSetBackMs)}: times are as it had them, durations are right`)
   if (skippedLines > 0) said.push(`${whole(skippedLines)} lines were passed over: cut short, or not of this version`)
   return said.flatMap(remark => wrap(remark)).map(remark => paint('dim', remark))
 }

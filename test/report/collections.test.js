@@ -44,6 +44,14 @@ t.test('of a worker that was there before the journal counts what comes after it
   t.match(gc, { scavenges: { count: 10, totalMs: 20, share: 0.02 }, markSweeps: { count: 0, totalMs: 0, share: 0 }, workersMs: 1000 })
 })
 
+t.test('the share of time is by the ages of workers, so that setting the clock does not change it', async t => {
+  const days = 3 * 24 * 3600 * 1000
+  const at = (/** @type {number} */ ageMs, /** @type {number} */ totalMs, stepMs = 0) => ({ ...paused(5000 + ageMs + stepMs, 7, [ageMs / 100, totalMs, 5], [0, 0, 0]), ageMs })
+  for (const stepMs of [-days, 0, days]) {
+    t.match(report([at(1000, 10), at(2000, 30, stepMs), at(3000, 50, stepMs)]).gc, { scavenges: { totalMs: 40, share: 0.02 }, workersMs: 2000 })
+  }
+})
+
 t.test('the terminal shows count, total, longest and share of time', async t => {
   const text = formatReport(report(RUN))
   t.match(text, /GC pauses +total +longest +share of time +count\nscavenge +60ms +4ms +1\.20% +37\nmark-sweep +50ms +30ms +1\.00% +2\n/)

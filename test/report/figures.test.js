@@ -116,6 +116,26 @@ t.test('an older journal says neither: a lost account leaves what it does not na
   t.match(figuresOf([crash]), { connectionsAtCrashes: 0, crashEvents: [{ connections: null }] })
 })
 
+t.test('a journal whose clock was set back, or forward, in the middle of a recycle tells it by its durations, and counts the same', async t => {
+  const days = 3 * 24 * 3600 * 1000
+  const lines = [fleetStart(), spawn(0, 0, 100), ...recycle(1000), ...recycle(60_000, { oldPid: 101, pid: 102 }), line(70_000, 'worker.crash', { slot: 0, pid: 102, code: 1, signal: null, connections: 0, inFlight: 0 })]
+  const at = lines.findIndex(({ event }) => event === 'worker.retire')
+  const expected = figuresOf(lines)
+  t.equal(expected.clockSetBackMs, 0)
+  for (const stepMs of [-days, days]) {
+    const report = figuresOf(lines.map((one, i) => i < at ? one : { ...one, t: one.t + stepMs }))
+    t.same(report.verdict, expected.verdict)
+    for (const [i, event] of report.recycleEvents.entries()) {
+      const { beganAt, drainAt, drainedAt, retiredAt, t: end } = event
+      const about = JSON.stringify({ beganAt, drainAt, drainedAt, retiredAt, end })
+      t.ok(beganAt <= drainAt && drainAt <= drainedAt && drainedAt <= end && drainAt <= retiredAt && retiredAt <= end, about)
+      t.equal(end - beganAt, expected.recycleEvents[i].t - expected.recycleEvents[i].beganAt, about)
+    }
+    t.equal(report.clockSetBackMs, stepMs < 0 ? days - (lines[at].t - lines[at - 1].t) : 0)
+    t.equal(isValid(report), true, JSON.stringify(isValid.errors))
+  }
+})
+
 t.test('a load that was cut short is counted by its ticks, and says so', async t => {
   const report = figuresOf([clientStart(), tick(0, [[1, 40]], { dropped: 2 }), drop(100), drop(100), drop(120)])
   t.match(report, { requests: 40, dropped: 3, client: { wasCutShort: true } })
