@@ -1,5 +1,7 @@
 'use strict'
 
+const { shown, shorten } = require('./shown')
+
 /**
  * Every error that recycle throws on purpose, in one catalogue. The library throws them; the command line alone turns
  * them into a sentence and an exit code: 2 for what the user can correct in the call, 1 for a run that failed.
@@ -81,7 +83,7 @@ const CATALOGUE = Object.freeze({
   },
   RECYCLE_NO_FLEET: {
     exitCode: 2,
-    sentence: d => `${typeof d.name === 'string' ? `there is no fleet named ${shown(d.name)}; ` : ''}${d.running ? `running: ${d.running}` : 'no fleet is running'}${d.distrusted?.length > 0 ? `; passed over: ${d.distrusted.join(', ')}` : ''}`
+    sentence: d => `${typeof d.name === 'string' ? `there is no fleet named ${shown(d.name)}; ` : ''}${d.running ? `running: ${d.running}` : 'no fleet is running'}${d.distrusted ? `; passed over: ${d.distrusted}` : ''}`
   },
   RECYCLE_NO_ANSWER: {
     exitCode: 2,
@@ -124,7 +126,7 @@ class RecycleError extends Error {
    * @param {Record<string, any>} [details]
    */
   constructor (code, details = {}) {
-    super(CATALOGUE[code].sentence(details))
+    super(CATALOGUE[code].sentence(bounded(details)))
     this.name = 'RecycleError'
     this.code = code
     this.exitCode = CATALOGUE[code].exitCode
@@ -132,9 +134,14 @@ class RecycleError extends Error {
   }
 }
 
-/** @param {unknown} value */
-function shown (value) {
-  return typeof value === 'string' || Array.isArray(value) ? JSON.stringify(value) : String(value)
+/** What may be long because it is a sentence or a list of ours. */
+const PROSE = ['why', 'accepts', 'sentence', 'running', 'distrusted']
+const PROSE_CHARS = 1000
+
+/** Details as a sentence takes them: a value that was given may be of any length. @param {Record<string, any>} details */
+function bounded (details) {
+  return Object.fromEntries(Object.entries(details).map(([name, value]) =>
+    [name, typeof value === 'string' ? shorten(value, PROSE.includes(name) ? PROSE_CHARS : undefined) : value]))
 }
 
 module.exports = { RecycleError, CATALOGUE }
