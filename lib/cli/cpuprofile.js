@@ -1,6 +1,7 @@
 'use strict'
 
 const { addFleetOptions, withFleet } = require('./fleet')
+const { complain, print } = require('./print')
 
 const LONGEST_MS = 10 * 60_000
 
@@ -24,8 +25,8 @@ async function profile (command, slot, { out, duration }) {
   const durationMs = parseTime(duration)
   if (durationMs === undefined || durationMs < 1 || durationMs > LONGEST_MS) throw new RecycleError('RECYCLE_BAD_OPTION', { option: '--duration', given: duration, accepts: 'a time of 1ms to 10m, such as 10s' })
   const line = await withFleet(command, client => client.call('cpuprofile', { target: slot, durationMs, file: out && path.resolve(out) }))
-  console.error(`slot ${line.slot} (${line.pid}): ${formatSize(line.bytes)} after ${formatTime(line.tookMs)}`)
-  console.log(line.file)
+  complain(`slot ${line.slot} (${line.pid}): ${formatSize(line.bytes)} after ${formatTime(line.tookMs)}`)
+  print(line.file)
 }
 
 module.exports = { addCpuprofile }

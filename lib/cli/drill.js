@@ -9,6 +9,7 @@ const { openProgress } = require('../drill/progress')
 const { addConfig, loadConfig, pickApp, resolveAll } = require('./config')
 const { writePage } = require('./page')
 const { flagOf, withoutDefaults } = require('./run')
+const { complain, print } = require('./print')
 
 /** `recycle drill [options] <app> [app args…]` @param {import('commander').Command} program */
 function addDrill (program) {
@@ -42,7 +43,7 @@ async function run (app, args, given) {
     process.exitCode = await drillAndReport(app, args, given)
   } catch (error) {
     if (!(error instanceof RecycleError)) throw error
-    console.error(`recycle drill: ${error.message}`)
+    complain(`recycle drill: ${error.message}`)
     process.exitCode = 2 // whatever it was, the load never arrived
   }
 }
@@ -68,10 +69,10 @@ async function drillAndReport (app, args, { html, config: named, ...given }) {
     })
   const outcome = await drilled.finally(() => progress.close())
   await report(outcome, html)
-  if (own.out !== null || outcome.verdict === 'dropped') console.log(`The run file is ${outcome.file}`)
+  if (own.out !== null || outcome.verdict === 'dropped') print(`The run file is ${outcome.file}`)
   else fs.rmSync(path.dirname(outcome.file), { recursive: true })
-  if (outcome.verdict === 'inconclusive') console.error(`recycle drill: inconclusive: ${outcome.sentence}`)
-  else console.log(outcome.sentence)
+  if (outcome.verdict === 'inconclusive') complain(`recycle drill: inconclusive: ${outcome.sentence}`)
+  else print(outcome.sentence)
   return outcome.exitCode
 }
 
@@ -95,7 +96,7 @@ async function report ({ verdict, file }, html) {
   if (html === undefined) return
   const { renderPage } = require('../report/page')
   writePage(html, renderPage(report, series))
-  console.log(`The page is ${html}`)
+  print(`The page is ${html}`)
 }
 
 /** The first SIGINT or SIGTERM ends the load early; a second one ends everything. @returns {AbortSignal} */

@@ -1,6 +1,7 @@
 'use strict'
 
 const { addFleetOptions, withFleet } = require('./fleet')
+const { complain, print } = require('./print')
 
 /** `recycle heapdump <slot>`. @param {import('commander').Command} program */
 function addHeapdump (program) {
@@ -21,8 +22,8 @@ async function dump (command, slot, { out, then }) {
   const { formatSize, formatTime } = require('../core/units')
   const line = await withFleet(command, client => client.call('heapdump', { target: slot, file: out && path.resolve(out), then }))
   const replaced = line.recycled ? `; replaced by ${line.recycled.pid}` : ''
-  console.error(`slot ${line.slot} (${line.pid}): ${formatSize(line.bytes)}, written out of rotation in ${formatTime(line.pauseMs)}, ${line.moved} connections moved${replaced}`)
-  console.log(line.file)
+  complain(`slot ${line.slot} (${line.pid}): ${formatSize(line.bytes)}, written out of rotation in ${formatTime(line.pauseMs)}, ${line.moved} connections moved${replaced}`)
+  print(line.file)
 }
 
 module.exports = { addHeapdump }

@@ -1,5 +1,7 @@
 'use strict'
 
+const { complain, printJson } = require('./print')
+
 /** `recycle ls`: the fleets that are running. @param {import('commander').Command} program */
 function addLs (program) {
   program.command('ls')
@@ -19,8 +21,8 @@ async function list ({ json = false }) {
     client?.close()
     return { ...fleet, control: path, totals: status?.totals ?? null, rssBytes: sumOf(status?.workers ?? [], 'rssBytes') }
   }))
-  if (json) return console.log(JSON.stringify(fleets))
-  if (fleets.length === 0) return console.error('no fleet is running')
+  if (json) return printJson(fleets)
+  if (fleets.length === 0) return complain('no fleet is running')
   const { formatFleets } = require('../operate/control-table')
   process.stdout.write(formatFleets(fleets, { width: process.stdout.columns ?? Infinity }))
 }

@@ -3,6 +3,7 @@
 const { Command, CommanderError } = require('commander')
 const { version } = require('../../package.json')
 const { RecycleError } = require('../core/errors')
+const { shorten } = require('../core/shown')
 const { addCompletion } = require('./completion')
 const { addCpuprofile } = require('./cpuprofile')
 const { addDrill } = require('./drill')
@@ -14,6 +15,9 @@ const { addStatus } = require('./status')
 const { addTail } = require('./tail')
 const { addTop } = require('./top')
 const { addVerbs } = require('./verbs')
+const { complain } = require('./print')
+
+const MAX_CHARS = 400 // of what commander says, which repeats what it was given
 
 /** @param {string[]} argv */
 async function main (argv) {
@@ -22,7 +26,7 @@ async function main (argv) {
     .version(version)
     .enablePositionalOptions()
     .exitOverride()
-    .configureOutput({ outputError: (text, write) => write(oneSentence(text)) })
+    .configureOutput({ outputError: text => complain(oneSentence(text)) })
   addRun(program)
   addDrill(program)
   addReport(program)
@@ -46,7 +50,7 @@ async function main (argv) {
 /** @param {string} text commander's @returns {string} */
 function oneSentence (text) {
   const said = text.trim().replace(/^error: /, '').replace(/\n\(?/g, '; ').replace(/[).]$/, '')
-  return `recycle: ${said}; see recycle --help\n`
+  return `recycle: ${shorten(said, MAX_CHARS)}; see recycle --help`
 }
 
 /**
@@ -58,7 +62,7 @@ function oneSentence (text) {
 function report (error) {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2 // commander has said it
   if (!(error instanceof RecycleError)) throw error
-  console.error(`recycle: ${error.message}`)
+  complain(`recycle: ${error.message}`)
   return error.exitCode
 }
 

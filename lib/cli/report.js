@@ -1,6 +1,7 @@
 'use strict'
 
 const { writePage } = require('./page')
+const { print, printJson } = require('./print')
 
 /** `recycle report <file...>`. @param {import('commander').Command} program */
 function addReport (program) {
@@ -24,9 +25,12 @@ async function report (files, { json = false, html }) {
   const { formatReport } = require('../report/table')
   const { stdout } = process
   stdout.on('error', () => {}) // `| head` has seen enough
-  stdout.write(json ? `${JSON.stringify(report)}\n` : formatReport(report, { colors: stdout.isTTY && stdout.hasColors() }))
-  if (html !== undefined && !json) stdout.write(`\nThe page is ${html}\n`)
+  if (json) printJson(report)
+  else stdout.write(formatReport(report, { colors: stdout.isTTY && stdout.hasColors() }))
   process.exitCode = report.verdict.ok ? 0 : 1
+  if (json || html === undefined) return
+  stdout.write('\n')
+  print(`The page is ${html}`)
 }
 
 module.exports = { addReport }

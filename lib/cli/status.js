@@ -1,6 +1,7 @@
 'use strict'
 
 const { addFleetOptions, withFleet } = require('./fleet')
+const { printJson } = require('./print')
 
 /** `recycle status [name]`. @param {import('commander').Command} program */
 function addStatus (program) {
@@ -18,7 +19,7 @@ function addStatus (program) {
 async function show (command, { json = false }) {
   const status = await withFleet(command, client => client.call('status'))
   const { stdout } = process
-  if (json) return console.log(JSON.stringify(status))
+  if (json) return printJson(status)
   const { formatStatus } = require('../operate/control-table')
   stdout.write(formatStatus(status, { width: stdout.columns ?? Infinity, colors: stdout.isTTY && stdout.hasColors() }))
 }

@@ -2,6 +2,7 @@
 
 const { RecycleError } = require('../core/errors')
 const { addFleetOptions, withFleet } = require('./fleet')
+const { printJson } = require('./print')
 
 const LAST = 10
 
@@ -22,7 +23,7 @@ async function follow (command, { last = String(LAST), json = false }) {
   stdout.on('error', () => process.exit()) // `| head` has seen enough
   const colors = stdout.isTTY && stdout.hasColors()
   await withFleet(command, client => client.follow(line => {
-    if (json) stdout.write(`${JSON.stringify(line)}\n`)
+    if (json) printJson(line)
     else if (!isQuiet(line)) stdout.write(`${prettyLine(line, { colors })}\n`)
   }, { last: Number(last) }))
 }

@@ -2,6 +2,7 @@
 
 const { RecycleError } = require('../core/errors')
 const { addFleetOptions, withFleet } = require('./fleet')
+const { complain, print } = require('./print')
 
 const POLL_MS = 1000
 const DRAW_MS = 50
@@ -30,9 +31,9 @@ async function top (command) {
     fleet.update(await client.call('status'), performance.now())
     const screen = await Screen.open(stdin, stdout)
     const end = await watch(client, fleet, screen).finally(() => screen.close())
-    if (end === 'stopped') console.log(`The fleet ${name} has stopped`)
+    if (end === 'stopped') print(`The fleet ${name} has stopped`)
     if (end !== 'gone') return
-    console.error(`recycle: the fleet ${name} has gone`)
+    complain(`recycle: the fleet ${name} has gone`)
     process.exitCode = 1
   })
 }

@@ -4,6 +4,7 @@
 
 const { addFleetOptions, withFleet } = require('./fleet')
 const { openSteps } = require('./steps')
+const { complain, print } = require('./print')
 
 /** @typedef {import('commander').Command} Command @typedef {Record<string, any>} Result */
 
@@ -47,13 +48,13 @@ async function act (command, args, told) {
   await withFleet(command, async (client, name) => {
     if (!wait) {
       await client.call(doing, args, { wait })
-      return console.log(`${name}: ${doing} has begun`)
+      return print(`${name}: ${doing} has begun`)
     }
     const steps = openSteps(process.stderr, doing)
     /** @type {Result} */
     const result = await client.call(doing, args, { onProgress: progress => steps.update(/** @type {any} */ (progress)) }).finally(() => steps.close())
-    console.log(told(result, name))
-    for (const { slot, message } of result.failed ?? []) console.error(`recycle: slot ${slot}: ${message}`)
+    print(told(result, name))
+    for (const { slot, message } of result.failed ?? []) complain(`recycle: slot ${slot}: ${message}`)
     if (result.failed?.length > 0) process.exitCode = 1
   })
 }

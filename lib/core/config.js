@@ -4,6 +4,7 @@
 
 const { RecycleError } = require('./errors')
 const { OPTIONS } = require('./options')
+const { shown } = require('./shown')
 const { nearest } = require('./suggestion')
 
 /**
@@ -34,7 +35,7 @@ function readConfig (held, name) {
   const unknown = Object.keys(values).find(key => !known.includes(key))
   if (unknown !== undefined) {
     const meant = nearest(unknown, known)
-    refuse(`has an unknown key ${JSON.stringify(unknown)}; ${meant ? `did you mean ${meant}?` : `the keys are ${known.slice(1).join(', ')}`}`)
+    refuse(`has an unknown key ${shown(unknown)}; ${meant ? `did you mean ${meant}?` : `the keys are ${known.slice(1).join(', ')}`}`)
   }
   if (app !== undefined && (typeof app !== 'string' || app === '')) refuse('has an app that is no path; it takes the file that `node` would run')
   if (!Array.isArray(args) || !args.every(arg => typeof arg === 'string')) refuse('has args that are no array of strings')

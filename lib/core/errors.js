@@ -1,5 +1,7 @@
 'use strict'
 
+const { shown, shorten } = require('./shown')
+
 /**
  * Every error that recycle throws on purpose, in one catalogue. The library throws them; the command line alone turns
  * them into a sentence and an exit code: 2 for what the user can correct in the call, 1 for a run that failed.
@@ -124,7 +126,7 @@ class RecycleError extends Error {
    * @param {Record<string, any>} [details]
    */
   constructor (code, details = {}) {
-    super(CATALOGUE[code].sentence(details))
+    super(CATALOGUE[code].sentence(bounded(details)))
     this.name = 'RecycleError'
     this.code = code
     this.exitCode = CATALOGUE[code].exitCode
@@ -132,9 +134,14 @@ class RecycleError extends Error {
   }
 }
 
-/** @param {unknown} value */
-function shown (value) {
-  return typeof value === 'string' || Array.isArray(value) ? JSON.stringify(value) : String(value)
+/** What may be long because it is a sentence or a list of ours. */
+const PROSE = ['why', 'accepts', 'sentence', 'running', 'distrusted']
+const PROSE_CHARS = 1000
+
+/** Details as a sentence takes them: a value that was given may be of any length. @param {Record<string, any>} details */
+function bounded (details) {
+  return Object.fromEntries(Object.entries(details).map(([name, value]) =>
+    [name, typeof value === 'string' ? shorten(value, PROSE.includes(name) ? PROSE_CHARS : undefined) : value]))
 }
 
 module.exports = { RecycleError, CATALOGUE }

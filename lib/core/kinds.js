@@ -35,7 +35,7 @@ const kinds = {
   count: (min, max) => ({
     accepts: `a whole number from ${min} to ${max}`,
     schema: { type: 'integer', minimum: min, maximum: max },
-    read: value => inRange(/^\d+$/.test(String(value)) ? Number(value) : NaN, min, max)
+    read: value => inRange(/^\d+$/.test(textOf(value)) ? Number(value) : NaN, min, max)
   }),
   workers: () => ({
     accepts: 'a whole number from 1 to 1024, or auto',
@@ -51,7 +51,7 @@ const kinds = {
         { type: 'string', pattern: '^\\s*\\d+(\\.\\d+)?\\s*[kKmMgGtT]?([iI]?[bB])?\\s*$' }
       ]
     },
-    read: value => inRange(parseSize(value) ?? NaN, SMALLEST_BUDGET, Number.MAX_SAFE_INTEGER)
+    read: value => inRange(parseSize(textOf(value)) ?? NaN, SMALLEST_BUDGET, Number.MAX_SAFE_INTEGER)
   }),
   time: (min, text) => ({
     accepts: `a time of ${text} to 24 days, such as 500ms, 30s or 2h`,
@@ -61,13 +61,13 @@ const kinds = {
         { type: 'string', pattern: '^\\s*\\d+(\\.\\d+)?\\s*[a-zA-Z]*\\s*$' }
       ]
     },
-    read: value => inRange(parseTime(value) ?? NaN, min, LONGEST_MS)
+    read: value => inRange(parseTime(textOf(value)) ?? NaN, min, LONGEST_MS)
   }),
   percent: () => ({
     accepts: 'a percentage from 0 to 90, such as 10 or 10%',
     schema: { anyOf: [{ type: 'number', minimum: 0, maximum: 90 }, { type: 'string', pattern: '^\\d+(\\.\\d+)?%?$' }] },
     read: value => {
-      const percent = inRange(/^\d+(\.\d+)?%?$/.test(String(value)) ? parseFloat(value) : NaN, 0, 90)
+      const percent = inRange(/^\d+(\.\d+)?%?$/.test(textOf(value)) ? parseFloat(value) : NaN, 0, 90)
       return percent === undefined ? undefined : percent / 100
     }
   }),
@@ -87,13 +87,13 @@ const kinds = {
   name: () => ({
     accepts: 'a name of up to 64 letters, digits, dots, dashes and underscores, which begins with none of the three',
     schema: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$' },
-    read: value => /^[A-Za-z0-9][\w.-]{0,63}$/.test(String(value)) ? String(value) : undefined
+    read: value => /^[A-Za-z0-9][\w.-]{0,63}$/.test(textOf(value)) ? textOf(value) : undefined
   }),
   address: () => ({
     accepts: 'a port, or host:port, such as 9100, 127.0.0.1:9100 or [::1]:9100',
     schema: { anyOf: [{ type: 'integer', minimum: 0, maximum: 65535 }, { type: 'string', pattern: '^((\\[[\\da-fA-F:.]+\\]|[^:\\[\\]\\s]+):)?\\d+$' }] },
     read: value => {
-      const found = /^(?:(?:\[(?<v6>[\da-fA-F:.]+)\]|(?<host>[^:[\]\s]+)):)?(?<port>\d+)$/.exec(String(value))?.groups
+      const found = /^(?:(?:\[(?<v6>[\da-fA-F:.]+)\]|(?<host>[^:[\]\s]+)):)?(?<port>\d+)$/.exec(textOf(value))?.groups
       const port = inRange(Number(found?.port ?? NaN), 0, 65535)
       return port === undefined ? undefined : { host: found?.v6 ?? found?.host ?? '127.0.0.1', port }
     }
@@ -102,14 +102,14 @@ const kinds = {
     accepts: 'Node or V8 flags, each starting with -',
     schema: { anyOf: [{ type: 'array', items: { type: 'string', pattern: '^-' } }, { type: 'string' }] },
     read: value => {
-      const list = Array.isArray(value) ? value : String(value).split(/\s+/).filter(Boolean)
+      const list = typeof value === 'string' ? value.split(/\s+/).filter(Boolean) : [value].flat()
       return list.every(item => typeof item === 'string' && item.startsWith('-')) ? list : undefined
     }
   }),
   boolean: () => ({
     accepts: 'true or false (also 1 or 0)',
     schema: { type: 'boolean' },
-    read: value => new Map([['true', true], ['1', true], ['false', false], ['0', false]]).get(String(value))
+    read: value => new Map([['true', true], ['1', true], ['false', false], ['0', false]]).get(textOf(value))
   })
 }
 
@@ -134,9 +134,14 @@ function typesOf (schema) {
   return types.map(type => type === 'array' ? 'an array' : `a ${type}`).join(' or ')
 }
 
+/** What has no text of its own, such as an object, is no value of any kind. @param {unknown} value */
+function textOf (value) {
+  return ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : ''
+}
+
 /** @param {number} value @param {number} min @param {number} max */
 function inRange (value, min, max) {
   return value >= min && value <= max ? value : undefined
 }
 
-module.exports = { kinds, isOfType, typesOf }
+module.exports = { textOf, kinds, isOfType, typesOf }

@@ -4,6 +4,7 @@
 
 const http = require('node:http')
 const { RecycleError } = require('../core/errors')
+const { textOf } = require('../core/kinds')
 const { OPTIONS } = require('../core/options')
 const { parseTime } = require('../core/units')
 
@@ -33,26 +34,32 @@ const LONGEST_MS = 2 ** 31 - 1
 const kinds = {
   count: (min, max) => ({
     accepts: `a whole number from ${min} to ${max}`,
-    read: value => /^\d+$/.test(String(value)) && value >= min && value <= max ? Number(value) : undefined
+    read: value => /^\d+$/.test(textOf(value)) && value >= min && value <= max ? Number(value) : undefined
   }),
   time: (min, text) => ({
     accepts: `a time of ${text} to 24 days, such as 500ms, 30s or 2h`,
     read: value => {
-      const time = parseTime(value)
+      const time = parseTime(textOf(value))
       return time !== undefined && time >= min && time <= LONGEST_MS ? time : undefined
     }
   }),
   url: () => ({
     accepts: 'a URL that begins with http:// or https://',
-    read: value => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol) ? new URL(value) : undefined
+    read: value => {
+      const text = value instanceof URL ? value.href : textOf(value)
+      return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) ? new URL(text) : undefined
+    }
   }),
   method: () => ({
     accepts: 'an HTTP method, such as GET or POST',
-    read: value => http.METHODS.includes(String(value).toUpperCase()) && !/^connect$/i.test(value) ? String(value).toUpperCase() : undefined
+    read: value => {
+      const method = textOf(value).toUpperCase()
+      return http.METHODS.includes(method) && method !== 'CONNECT' ? method : undefined
+    }
   }),
   path: () => ({
     accepts: 'a path that begins with /',
-    read: value => /^\/[^\s#]*$/.test(value) ? value : undefined
+    read: value => /^\/[^\s#]*$/.test(textOf(value)) ? value : undefined
   }),
   headers: () => ({ accepts: 'Name: value', read: readHeaders }),
   text: () => ({
@@ -144,14 +151,14 @@ function recycleEveryMs ({ recycleEveryMs }, { maxRssBytes, maxRequests, maxAgeM
 /** @param {string | string[] | Record<string, string>} given */
 function readHeaders (given) {
   const pairs = typeof given === 'string' || Array.isArray(given)
-    ? [given].flat().map(text => /^([^:]+):(.*)$/s.exec(text)?.slice(1))
-    : Object.entries(given)
+    ? [given].flat().map(text => /^([^:]+):(.*)$/s.exec(textOf(text))?.slice(1))
+    : typeof given === 'object' ? Object.entries(given) : [undefined]
   /** @type {Record<string, string[]>} */
   const headers = {}
   for (const pair of pairs) {
     if (!pair) return undefined
     const name = pair[0].trim().toLowerCase()
-    const value = String(pair[1]).trim()
+    const value = textOf(pair[1]).trim()
     try {
       http.validateHeaderName(name)
       http.validateHeaderValue(name, value)
@@ -165,7 +172,7 @@ function readHeaders (given) {
 
 /** @param {string | number | (string | number)[]} given */
 function readStatuses (given) {
-  const ranges = [given].flat().flatMap(item => String(item).split(',')).map(text => {
+  const ranges = [given].flat().flatMap(item => textOf(item).split(',')).map(text => {
     const [, only, from, to, hundreds] = /^\s*(?:(\d{3})|(\d{3})-(\d{3})|([1-5])xx)\s*$/i.exec(text) ?? []
     if (only) return [Number(only), Number(only)]
     if (from) return [Number(from), Number(to)]

@@ -14,6 +14,7 @@ const { fileId } = require('../core/file-id')
 
 const VERSION = 1
 const CHUNK_BYTES = 256 * 1024
+const NOT_BLANK = /[^\r\n][^\n]*/g // a blank line costs no more than its byte
 const MAX_LINE_CHARS = 8 * 1024 * 1024 // a longer one is not ours, and must not fill the memory
 
 /**
@@ -154,8 +155,7 @@ async function openText (file) {
 /** @param {string} text whole lines @param {Tally} tally */
 function parseAll (text, tally) {
   const lines = []
-  for (const one of text.split('\n')) {
-    if (one === '' || one === '\r') continue
+  for (const one of text.match(NOT_BLANK) ?? []) {
     const line = parse(one)
     if (line?.v === VERSION && typeof line.event === 'string') {
       lines.push(line)

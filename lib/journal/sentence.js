@@ -3,6 +3,7 @@
 /** The journal's events as sentences for people: what the log says, and `recycle tail`. */
 
 const util = require('node:util')
+const { plain } = require('../core/plain')
 const { formatSize, formatTime } = require('../core/units')
 
 /** @typedef {Record<string, any>} Line */
@@ -16,7 +17,7 @@ const SENTENCES = {
   'fleet.stopping': () => 'stopping',
   'fleet.stop': l => `stopped after ${l.recycles} recycles`,
   'fleet.failed': l => l.error,
-  'fleet.warning': l => WARNINGS[l.warning]?.(l) ?? l.warning,
+  'fleet.warning': l => (Object.hasOwn(WARNINGS, l.warning) ? WARNINGS[l.warning](l) : null) ?? l.warning,
   'worker.spawn': l => `spawned ${who(l)}`,
   'worker.standby': l => `standing by ${who(l)} in ${formatTime(l.readyMs)}`,
   'worker.ready': l => `ready ${who(l)} in ${formatTime(l.readyMs)}`,
@@ -52,11 +53,6 @@ const WARNINGS = {
 const LOUD = ['worker.crash', 'worker.protocol-error', 'worker.unready', 'fleet.warning', 'fleet.failed']
 const QUIET = ['worker.sample']
 
-/** What a terminal would obey, as an escape: an app may say what it likes. @param {string} text */
-function plain (text) {
-  return text.replace(/\p{Cc}/gu, char => `\\u{${/** @type {number} */ (char.codePointAt(0)).toString(16)}}`)
-}
-
 /** Lines that are for machines alone. @param {Line} line */
 function isQuiet (line) {
   return QUIET.includes(line.event)
@@ -73,9 +69,13 @@ function prettyLine (line, { colors = false } = {}) {
   return `${paint('dim', time)} ${level === 'info' ? text : paint(level === 'error' ? 'red' : 'yellow', text)}`
 }
 
-/** @param {Line} line */
+/** @param {Line} line of any version: one that does not have what its sentence needs goes by its name */
 function sentence (line) {
-  return SENTENCES[line.event]?.(line) ?? line.event
+  try {
+    return (Object.hasOwn(SENTENCES, line.event) ? SENTENCES[line.event](line) : null) ?? line.event
+  } catch {
+    return line.event
+  }
 }
 
 /** @param {Line} line @returns {'info' | 'warn' | 'error'} */

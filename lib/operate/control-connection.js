@@ -8,7 +8,7 @@
 const { setMaxListeners } = require('node:events')
 const { Lines, encode, readRequest, writeError } = require('../control/protocol')
 const { RecycleError } = require('../core/errors')
-const { VERBS } = require('./control-verbs')
+const { VERBS, carryOut } = require('./control-verbs')
 
 /**
  * @typedef {object} Limits
@@ -114,7 +114,7 @@ class Connection {
     }
     let isBegun = false
     try {
-      const result = await VERBS[verb](this.supervisor, args, progress => say({ progress }), {
+      const result = await carryOut(verb, this.supervisor, args, progress => say({ progress }), {
         recent: this.recent,
         onEvent: event => say({ event }),
         signal: this.#leaving.signal

@@ -3,6 +3,7 @@
 /** What `recycle ls` and `recycle status` show, as text. */
 
 const util = require('node:util')
+const { plain } = require('../core/plain')
 const { formatSize, formatTime } = require('../core/units')
 const { layOut } = require('../report/grid')
 
@@ -45,8 +46,8 @@ function formatStatus ({ name, pid, app, workers, totals }, { width = Infinity, 
   const rss = workers.reduce((/** @type {number} */ sum, /** @type {Worker} */ { rssBytes }) => sum + (rssBytes ?? 0), 0)
   const [heading, ...lines] = fit(workers.some((/** @type {Worker} */ w) => w.budgetBytes !== null) ? COLUMNS : COLUMNS.filter(({ title }) => title !== 'memory'), workers, width)
   return [
-    `${paint('bold', name)}  pid ${pid}  ${app}`,
-    `${totals.ready} of ${count(totals.workers, 'worker')} ready, ${formatSize(rss)} RSS, ${count(totals.recycles, 'recycle')}`,
+    `${paint('bold', plain(name))}  ${plain(`pid ${pid}  ${app}`)}`,
+    plain(`${totals.ready} of ${count(totals.workers, 'worker')} ready, ${formatSize(rss)} RSS, ${count(totals.recycles, 'recycle')}`),
     '',
     paint('dim', heading),
     ...lines.map((line, i) => line.replace(bar(workers[i]), text => paint(colorOf(workers[i]), text)))

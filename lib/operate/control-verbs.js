@@ -17,8 +17,8 @@
  * `progress` is given { done, of, line? }: how far it is, and the line of the journal that says so.
  */
 
-const path = require('node:path')
 const { RecycleError } = require('../core/errors')
+const { readArgs } = require('./control-args')
 
 /**
  * @typedef {Record<string, any>} Line
@@ -42,11 +42,8 @@ const VERBS = {
   status: async supervisor => supervisor.status(),
   recycle: (supervisor, { target }, progress) => each(slotsOf(supervisor, target, true), slot => supervisor.recycle(slot), progress),
   gc: (supervisor, { target }, progress) => each(slotsOf(supervisor, target, false), slot => supervisor.gc(slot), progress),
-  async heapdump (supervisor, { target, file, then }) {
-    if (then !== undefined && then !== 'recycle') throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'then', given: then, accepts: 'recycle' })
-    return supervisor.heapdump(slotOf(supervisor, target), { file: fileOf(file), then })
-  },
-  cpuprofile: async (supervisor, { target, durationMs, file }) => supervisor.cpuprofile(slotOf(supervisor, target), { durationMs, file: fileOf(file) }),
+  heapdump: async (supervisor, { target, file, then }) => supervisor.heapdump(slotOf(supervisor, target), { file, then }),
+  cpuprofile: async (supervisor, { target, durationMs, file }) => supervisor.cpuprofile(slotOf(supervisor, target), { durationMs, file }),
   reload,
   scale,
   stop,
@@ -89,8 +86,8 @@ async function reload (supervisor, args, progress) {
 /** @param {Supervised} supervisor @param {Record<string, any>} args @param {Progress} progress */
 async function scale (supervisor, { workers }, progress) {
   const from = supervisor.size
-  const isRelative = /^[+-]\d+$/.test(String(workers))
-  const to = isRelative ? from + Number(workers) : typeof workers === 'string' && /^\d+$/.test(workers) ? Number(workers) : workers
+  const isRelative = /^[+-]/.test(workers)
+  const to = isRelative ? from + Number(workers) : Number(workers)
   if (isRelative && to < 1) throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'workers', given: workers, accepts: `a number that leaves at least 1 of the ${from}` })
   const of = Math.abs(to - from)
   await during(supervisor, to > from ? 'worker.ready' : 'scaled', lines => progress({ done: Math.min(of, lines.length), of, line: lines.at(-1) }), () => supervisor.scale(to))
@@ -100,16 +97,15 @@ async function scale (supervisor, { workers }, progress) {
 /** A stop during a stop joins it; only `now` hurries. @param {Supervised} supervisor @param {Record<string, any>} args @param {Progress} progress */
 async function stop (supervisor, { now = false }, progress) {
   const of = supervisor.size
-  const joins = supervisor.isStopping && now !== true
+  const joins = supervisor.isStopping && !now
   const stopped = await during(supervisor, 'stopped', lines => progress({ done: lines.length, of, line: lines.at(-1) }), () => joins
     ? new Promise(resolve => supervisor.once('stopped', () => resolve(undefined)))
-    : supervisor.stop({ now: now === true }))
+    : supervisor.stop({ now }))
   return { stopped }
 }
 
 /** @param {Supervised} supervisor @param {Record<string, any>} args @param {Progress} progress @param {Asking} asking */
 async function follow (supervisor, { last = 0 }, progress, { recent, onEvent, signal }) {
-  if (!Number.isInteger(last) || last < 0) throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'last', given: last, accepts: 'a whole number' })
   for (const line of recent.last(last)) onEvent(line)
   supervisor.on('event', onEvent)
   await new Promise(resolve => {
@@ -150,7 +146,7 @@ async function during (supervisor, event, onLine, deed) {
 
 /**
  * @param {Supervised} supervisor
- * @param {unknown} target a slot, or "all"; else, where it may be one, a worker's pid
+ * @param {string | number} target a slot, or "all"; else, where it may be one, a worker's pid
  * @param {boolean} mayBePid
  * @returns {number[]} slots
  * @throws {RecycleError} RECYCLE_BAD_OPTION
@@ -171,18 +167,25 @@ function slotsOf (supervisor, target, mayBePid) {
   })
 }
 
-/** @param {Supervised} supervisor @param {unknown} target @returns {number} a slot @throws {RecycleError} RECYCLE_BAD_OPTION */
+/** @param {Supervised} supervisor @param {string | number} target @returns {number} a slot @throws {RecycleError} RECYCLE_BAD_OPTION */
 function slotOf (supervisor, target) {
   const slots = slotsOf(supervisor, 'all', false)
   if (target !== 'all') return slotsOf(supervisor, target, false)[0]
   throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'the worker', given: target, accepts: `a slot (${slots.join(', ')})` })
 }
 
-/** @param {unknown} file @returns {string | undefined} @throws {RecycleError} RECYCLE_BAD_OPTION for one that would be relative to the fleet's folder */
-function fileOf (file) {
-  if (file === undefined) return undefined
-  if (typeof file !== 'string' || !path.isAbsolute(file)) throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'file', given: file, accepts: 'an absolute path' })
-  return file
+/**
+ * Has a verb done.
+ *
+ * @param {string} verb one of VERBS
+ * @param {Supervised} supervisor
+ * @param {Record<string, unknown>} args as the client has sent them
+ * @param {Progress} progress
+ * @param {Asking} asking
+ * @throws {RecycleError} RECYCLE_BAD_OPTION for arguments that it does not take, and what it throws itself
+ */
+async function carryOut (verb, supervisor, args, progress, asking) {
+  return VERBS[verb](supervisor, readArgs(verb, args), progress, asking)
 }
 
-module.exports = { VERBS }
+module.exports = { VERBS, carryOut }

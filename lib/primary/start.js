@@ -3,6 +3,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { RecycleError } = require('../core/errors')
+const { plain } = require('../core/plain')
 const { sentence } = require('../journal/sentence')
 const { openLog } = require('./log')
 const { pickMeter } = require('./meter')
@@ -63,7 +64,7 @@ function missing (file) {
 function warn (supervisor, why) {
   const { journal: file, log } = supervisor.options
   const line = supervisor.announce('fleet.warning', { warning: 'journal', file, why })
-  if (log === 'silent') process.emitWarning(sentence(line))
+  if (log === 'silent') process.emitWarning(plain(sentence(line)))
 }
 
 /** The same, started. @type {typeof assemble} */

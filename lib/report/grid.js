@@ -1,5 +1,7 @@
 'use strict'
 
+const { plain } = require('../core/plain')
+
 /**
  * A table of text, as narrow as its content: columns two apart, or one where the terminal is too narrow for that.
  *
@@ -10,15 +12,16 @@
 
 /**
  * @param {Column[]} columns
- * @param {string[][]} rows
+ * @param {string[][]} cells of each row
  * @param {number} width
  * @returns {string[]} the heading, then a line for each row
  */
-function layOut (columns, rows, width) {
+function layOut (columns, cells, width) {
+  const rows = cells.map(row => row.map(plain))
   const widths = columns.map(({ title }, i) => rows.reduce((widest, row) => Math.max(widest, row[i].length), title.length))
   const net = widths.reduce((sum, one) => sum + one, 0)
   const gap = net + 2 * (columns.length - 1) <= width ? '  ' : ' '
-  return [columns.map(({ title }) => title), ...rows].map(cells => cells
+  return [columns.map(({ title }) => title), ...rows].map(row => row
     .map((cell, i) => columns[i].left ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))
     .join(gap)
     .trimEnd())

@@ -6,6 +6,7 @@
  */
 
 const util = require('node:util')
+const { plain } = require('../core/plain')
 const { formatTime } = require('../core/units')
 const { layOut } = require('./grid')
 
@@ -164,11 +165,6 @@ function remarks ({ unacked, client, clockSetBackMs, skippedLines, recycleEvents
   return said.flatMap(remark => wrap(remark)).map(remark => paint('dim', remark))
 }
 
-/** What a terminal would obey, or could not show, as an escape. @param {string} text */
-function plain (text) {
-  return text.replace(/[^\x20-\x7e]/gu, char => `\\u{${/** @type {number} */ (char.codePointAt(0)).toString(16)}}`)
-}
-
 /** @param {string} text @param {number} width @param {boolean} [keepsEnd] */
 function clip (text, width, keepsEnd = false) {
   if (text.length <= width) return text
@@ -178,8 +174,10 @@ function clip (text, width, keepsEnd = false) {
 /** @param {string} text @returns {string[]} */
 function wrap (text) {
   if (text.length <= WIDTH) return [text]
-  const at = text.lastIndexOf(' ', WIDTH)
-  return [text.slice(0, at), ...wrap(text.slice(at + 1))]
+  const space = text.lastIndexOf(' ', WIDTH)
+  return space > 0
+    ? [text.slice(0, space), ...wrap(text.slice(space + 1))]
+    : [text.slice(0, WIDTH), ...wrap(text.slice(WIDTH))] // a word that is longer than a line
 }
 
 /** @param {number | null} value */

@@ -65,6 +65,28 @@ t.test('what is wrong in the call is said in one sentence, with exit code 2', as
   }
 })
 
+t.test('a value of 5,000 characters is not said whole', async t => {
+  const long = 'x'.repeat(5000)
+  const calls = [['--workers', long, PLAIN], ['--journal', `/${long}/j`, PLAIN], [`--${long}`, PLAIN], [`/${long}.js`], ['--config', `${long}.json`], ['--control', `/${long}`, PLAIN],
+    ['--node-option', long, PLAIN], ['status', long], ['status', '--control', `/${long}`], ['tail', '-n', long], ['heapdump', '0', '--then', long],
+    ['cpuprofile', '0', '--duration', long], ['drill', '--method', long, PLAIN], ['drill', '--out', `/${long}/o`, PLAIN], ['report', `/${long}`]]
+  await Promise.all(calls.map(async args => {
+    const { code, stderr } = await recycle(args)
+    t.ok(code === 1 || code === 2)
+    t.match(stderr, /^recycle( drill)?: [^\n]*x…x[^\n]*\n$/)
+    t.ok(stderr.length < 1500, `${args[0]}: ${stderr.length}`)
+  }))
+})
+
+t.test('a value that a terminal would obey is said as an escape', async t => {
+  const evil = '\u001b]0;owned\u0007\u009b2J\u202e\n'
+  const calls = [['--workers', evil, PLAIN], [`--${evil}`, PLAIN], [`./${evil}`], ['status', evil], ['report', evil], ['drill', '--out', `/${evil}/`, PLAIN], ['heapdump', '0', '--then', evil]]
+  await Promise.all(calls.map(async args => {
+    const { stderr } = await recycle(args)
+    t.match(stderr, /^recycle( drill)?: [^\n\p{Cc}\p{Bidi_Control}]+\n$/u)
+  }))
+})
+
 t.test('an option given beats the environment', async t => {
   const { code, stderr } = await recycle(['--workers', 'none', PLAIN], { RECYCLE_WORKERS: '2' })
   t.equal(code, 2)

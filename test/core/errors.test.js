@@ -8,7 +8,10 @@ const { RecycleError, CATALOGUE } = require('../../lib/core/errors')
 const LIB = path.join(__dirname, '..', '..', 'lib')
 
 // A field of every name that any sentence asks for.
-const DETAILS = new Proxy({}, { get: (_, name) => `<${String(name)}>` })
+/** @type {Record<string, string>} */
+const DETAILS = {}
+const asking = new Proxy({}, { get: (_, name) => (DETAILS[String(name)] = `<${String(name)}>`) })
+for (const { sentence } of Object.values(CATALOGUE)) sentence(asking)
 
 for (const [code, { exitCode }] of Object.entries(CATALOGUE)) {
   t.test(`${code} has a sentence and an exit code`, async t => {
@@ -36,4 +39,22 @@ t.test('text is shown in quotes, other values as they are', async t => {
 
 t.test('the catalogue does not change', async t => {
   t.ok(Object.isFrozen(CATALOGUE))
+})
+
+t.test('a value that was given is said whatever its type, and in no more than a line or two', async t => {
+  const said = (/** @type {unknown} */ given) => new RecycleError('RECYCLE_BAD_OPTION', { option: 'workers', given, accepts: 'a number' }).message
+  const circular = /** @type {any} */ ({})
+  circular.self = circular
+  for (const [given, shown] of /** @type {[unknown, string][]} */ ([
+    ['two\n', '"two\\n"'], [5, '5'], [NaN, 'NaN'], [null, 'null'], [undefined, 'undefined'], [[1, 'a'], '[1,"a"]'], [{ toString: 1 }, '{"toString":1}'],
+    [circular, 'an object'], [{ toJSON () { throw new Error('no') } }, 'an object'], [Symbol('s'), 'Symbol(s)'], [10n, '10'], [Object.create(null), '{}']
+  ])) t.equal(said(given), `workers was given ${shown}; it takes a number`)
+  const long = 'x'.repeat(5000)
+  for (const given of [long, [long], { long }, () => `${long}`]) t.ok(said(given).length < 300)
+  t.match(said(`begin${long}end`), /"beginx+…x+end"/)
+  for (const code of Object.keys(CATALOGUE)) {
+    const details = Object.fromEntries(Object.keys(DETAILS).map(name => [name, long]))
+    t.ok(new RecycleError(code, details).message.length < 3000, code)
+    t.equal(new RecycleError(code, details).details.file, long, 'the details are whole')
+  }
 })

@@ -34,6 +34,24 @@ t.test('a last line cut short is passed over, wherever it was cut', async t => {
   }
 })
 
+t.test('blank lines, of either kind, are no lines and cost next to nothing', async t => {
+  const line = '{"v":1,"event":"worker.sample","text":"of some length, as the lines of a journal are"}\n'
+  const bytes = 16 * 1024 ** 2
+  const folder = t.testdir({ lines: line.repeat(bytes / line.length), blank: line + '\n'.repeat(bytes / 2) + '\r\n'.repeat(bytes / 4) + line })
+  /** @param {string} name @returns {Promise<[number, number]>} lines, and the CPU time that they took */
+  const costOf = async name => {
+    const before = process.cpuUsage()
+    let count = 0
+    for await (const one of readJournal(path.join(folder, name))) count += one.v
+    const { user, system } = process.cpuUsage(before)
+    return [count, user + system]
+  }
+  const [, usual] = await costOf('lines')
+  const [count, blank] = await costOf('blank')
+  t.equal(count, 2)
+  t.ok(blank < usual / 8, `${blank} µs, and ${usual} µs for as many bytes of lines`)
+})
+
 t.test('garbage, other versions and lines without an event are passed over', async t => {
   const file = path.join(t.testdir({
     'j.ndjson': [

@@ -6,6 +6,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const t = require('tap')
 const { connect } = require('../../lib/control/client')
+const { readError } = require('../../lib/control/protocol')
 const { openControl } = require('../../lib/operate/control')
 const { startFleet } = require('../support/fleet')
 const { shortFolder, rawClient } = require('../support/control')
@@ -51,6 +52,32 @@ t.test('a fleet under load', async t => {
     t.same(errors.map(line => String(line.id)).sort(), ['1', '2', '3', '4', 'null', 'null', 'null'])
     for (const { error } of errors) t.match(error, { code: /^RECYCLE_(BAD_REQUEST|BAD_OPTION)$/, message: String })
     t.notOk(client.heard.some(line => line.ok && line.id !== 5), 'nothing of it was begun')
+  })
+
+  await t.test('arguments of another type than a verb takes are refused in a sentence of ours', async t => {
+    const client = await rawClient(t, file)
+    const odd = [{ toString: 1 }, [], [1], true, null, 1.5, {}]
+    /** @type {[string, string, unknown[], RegExp][]} verb, argument, what it does not take, the sentence */
+    const refused = [
+      ...['recycle', 'gc', 'heapdump', 'cpuprofile'].map(verb => /** @type {any} */ ([verb, 'target', [...odd, undefined], /^the worker was given .*; it takes a slot, a pid or all, as text or a number$/])),
+      ['scale', 'workers', [...odd, undefined, 'many', ''], /^workers was given .*; it takes a whole number from 1 to 1024, or one with its sign, such as "\+1"$/],
+      ['stop', 'now', [{ toString: 1 }, [], null, 1, 'true'], /^now was given .*; it takes true or false$/],
+      ['follow', 'last', [...odd, '5', -1], /^last was given .*; it takes a whole number$/],
+      ['heapdump', 'file', [...odd, 5, 'relative'], /^file was given .*; it takes an absolute path$/],
+      ['heapdump', 'then', [...odd, 'stop'], /^then was given .*; it takes recycle$/],
+      ['cpuprofile', 'durationMs', [{ toString: 1 }, [], [1], true, null, '5'], /^durationMs was given .*; it takes a number of milliseconds$/]
+    ]
+    let id = 0
+    for (const [verb, name, values, message] of refused) {
+      for (const value of values) {
+        id++
+        ask(client, { id, verb, ...name !== 'target' && { target: 0 }, [name]: value })
+        const { error } = await client.until(line => line.id === id && (line.error || line.result))
+        t.match(error, { code: 'RECYCLE_BAD_OPTION', message }, `${verb} ${name} ${JSON.stringify(value)}`)
+        t.equal(readError(error).message, error.message, 'the client says the same')
+      }
+    }
+    t.notOk(client.heard.some(line => line.ok), 'nothing of it was begun')
   })
 
   await t.test('a line without end is answered by an error and closed', async t => {

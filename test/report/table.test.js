@@ -69,3 +69,9 @@ t.test('what a journal holds cannot steer the terminal', async t => {
   t.notMatch(report, /[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]/) // eslint-disable-line no-control-regex
   t.match(report, '\\u{1b}')
 })
+
+t.test('a figure of more digits than a line has columns is broken', async t => {
+  const report = text([fleetStart(), ...recycle(10, { unacked: 1e200 })])
+  t.match(report, /000,000 connections were/)
+  for (const one of report.split('\n').slice(1)) t.ok(one.length <= 80, one)
+})

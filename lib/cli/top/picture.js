@@ -1,8 +1,9 @@
 'use strict'
 
 const util = require('node:util')
+const { plain } = require('../../core/plain')
 const { formatSize } = require('../../core/units')
-const { levelOf, sentence } = require('../../journal/sentence')
+const { prettyLine } = require('../../journal/sentence')
 const { count } = require('../../operate/control-table')
 const { formatRows } = require('./table')
 
@@ -34,14 +35,14 @@ function picture (fleet, { columns, rows, colors, now, message }) {
   ]
   const lateMs = now - (fleet.seenAt ?? now)
   const above = [
-    `${paint('bold', plain(name))}  pid ${pid}  ${plain(app)}`,
-    lateMs > LATE_MS ? paint('red', `no answer for ${Math.floor(lateMs / 1000)}s`) : facts.join(', '),
+    `${paint('bold', plain(name))}  ${plain(`pid ${pid}  ${app}`)}`,
+    lateMs > LATE_MS ? paint('red', `no answer for ${Math.floor(lateMs / 1000)}s`) : plain(facts.join(', ')),
     '',
     ...formatRows(shown, { width: columns, colors, selected: fleet.selected }),
     ''
   ]
   const left = Math.max(0, rows - above.length - 1)
-  const events = left > 0 ? fleet.events.slice(-left).map(line => eventLine(line, paint)) : []
+  const events = left > 0 ? fleet.events.slice(-left).map(line => prettyLine(line, { colors })) : []
   const keys = `${paint('bold', 'q')} quit  ${paint('bold', '↑↓')} select  ${paint('bold', 'r')} recycle`
   return [...above, ...events, ...Array(Math.max(0, left - events.length)).fill('')].slice(0, rows - 1)
     .concat(message ? `${keys}   ${plain(message)}` : keys)
@@ -51,18 +52,6 @@ function picture (fleet, { columns, rows, colors, now, message }) {
 function windowOf ({ rows, selected }, room) {
   const at = rows.findIndex(row => row === selected)
   return Math.max(0, Math.min(at - Math.floor(room / 2), rows.length - room))
-}
-
-/** @param {Record<string, any>} line @param {(style: any, text: string) => string} paint */
-function eventLine (line, paint) {
-  const text = plain(sentence(line) ?? line.event)
-  const level = levelOf(line)
-  return `${paint('dim', new Date(line.t).toTimeString().slice(0, 8))} ${level === 'info' ? text : paint(level === 'error' ? 'red' : 'yellow', text)}`
-}
-
-/** An app may say anything; what a terminal would obey is left out. @param {string} text */
-function plain (text) {
-  return text.replace(/\p{Cc}+/gu, ' ')
 }
 
 module.exports = { picture }

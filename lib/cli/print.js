@@ -1,0 +1,22 @@
+'use strict'
+
+/** How the command line speaks: one line at a time, and nothing of others reaches the terminal as it is. */
+
+const { plain, plainJson } = require('../core/plain')
+
+/** @param {string} text on stdout */
+function print (text) {
+  console.log(plain(text))
+}
+
+/** @param {unknown} value on stdout, as JSON */
+function printJson (value) {
+  console.log(plainJson(value))
+}
+
+/** @param {string} text on stderr */
+function complain (text) {
+  console.error(plain(text))
+}
+
+module.exports = { print, printJson, complain }

@@ -1,0 +1,25 @@
+'use strict'
+
+/**
+ * Text of others on its way to a terminal: an app, a fleet, a file or a command line may hold what a terminal would obey
+ * (C0, DEL and C1 controls), or what reverses the order of what is read (bidirectional controls).
+ */
+
+const UNSAFE = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu
+
+/** @param {unknown} text @returns {string} one line, each such character as an escape */
+function plain (text) {
+  return String(text).replace(UNSAFE, char => `\\u{${codeOf(char)}}`)
+}
+
+/** @param {unknown} value @returns {string} JSON of the same value: what it leaves as it is, is escaped as well */
+function plainJson (value) {
+  return JSON.stringify(value).replace(UNSAFE, char => `\\u${codeOf(char).padStart(4, '0')}`)
+}
+
+/** @param {string} char */
+function codeOf (char) {
+  return /** @type {number} */ (char.codePointAt(0)).toString(16)
+}
+
+module.exports = { plain, plainJson }

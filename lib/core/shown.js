@@ -1,0 +1,30 @@
+'use strict'
+
+/** Values of others in sentences of ours: of any type, and of any length. */
+
+const MAX_CHARS = 200
+
+/** @param {unknown} value @returns {string} */
+function shown (value) {
+  if (typeof value === 'string') return JSON.stringify(shorten(value))
+  if (typeof value === 'object' && value !== null) return shorten(jsonOf(value))
+  return shorten(String(value))
+}
+
+/** Leaves out the middle of what is too long. @param {string} text @param {number} [maxChars] */
+function shorten (text, maxChars = MAX_CHARS) {
+  if (text.length <= maxChars) return text
+  const half = Math.floor((maxChars - 1) / 2)
+  return `${text.slice(0, half)}…${text.slice(-half)}`
+}
+
+/** @param {object} value */
+function jsonOf (value) {
+  try {
+    return JSON.stringify(value) ?? 'an object'
+  } catch {
+    return 'an object' // circular, or with a toJSON() of its own
+  }
+}
+
+module.exports = { shown, shorten }

@@ -1,0 +1,50 @@
+'use strict'
+
+/** What the verbs of the control socket take, checked by type and form before a verb begins. */
+
+const path = require('node:path')
+const { RecycleError } = require('../core/errors')
+
+/** @typedef {{ accepts: string, fits: (value: any) => boolean, isNeeded?: boolean }} Arg */
+
+/** @type {Arg} */
+const TARGET = {
+  accepts: 'a slot, a pid or all, as text or a number',
+  isNeeded: true,
+  fits: value => typeof value === 'string' || Number.isInteger(value) // which there are, the fleet knows
+}
+/** @type {Arg} */
+const FILE = { accepts: 'an absolute path', fits: value => typeof value === 'string' && path.isAbsolute(value) }
+
+/** By verb; what a verb does not know is passed over, as the protocol says. @type {Record<string, Record<string, Arg>>} */
+const ARGS = {
+  recycle: { target: TARGET },
+  gc: { target: TARGET },
+  heapdump: { target: TARGET, file: FILE, then: { accepts: 'recycle', fits: value => value === 'recycle' } },
+  cpuprofile: { target: TARGET, file: FILE, durationMs: { accepts: 'a number of milliseconds', fits: value => typeof value === 'number' } },
+  scale: { workers: { accepts: 'a whole number from 1 to 1024, or one with its sign, such as "+1"', isNeeded: true, fits: isCount } },
+  stop: { now: { accepts: 'true or false', fits: value => typeof value === 'boolean' } },
+  follow: { last: { accepts: 'a whole number', fits: value => Number.isInteger(value) && value >= 0 } }
+}
+
+/**
+ * @param {string} verb
+ * @param {Record<string, unknown>} args
+ * @returns {Record<string, any>} what the verb takes
+ * @throws {RecycleError} RECYCLE_BAD_OPTION
+ */
+function readArgs (verb, args) {
+  const known = Object.entries(ARGS[verb] ?? {}).filter(([name, { isNeeded }]) => isNeeded || args[name] !== undefined)
+  for (const [name, { accepts, fits }] of known) {
+    const given = args[name] ?? null // as JSON has it: a sentence is made again from what went over the socket
+    if (!fits(given)) throw new RecycleError('RECYCLE_BAD_OPTION', { option: name === 'target' ? 'the worker' : name, given, accepts })
+  }
+  return Object.fromEntries(known.map(([name]) => [name, args[name]]))
+}
+
+/** @param {unknown} value */
+function isCount (value) {
+  return Number.isInteger(value) || (typeof value === 'string' && /^[+-]?\d+$/.test(value))
+}
+
+module.exports = { readArgs }
