@@ -7,9 +7,9 @@
  *     npm run bench:gc -- [--apps garbage,cache] [--profiles default,huge-heap] [--workers 1,5] [--connections 50]
  *                         [--generator autocannon] [--load saturation] [--requests 100000] [--warm 3] [--rate n] [--quick]
  *
- * --generator: autocannon, which most people know, and raw, raw sockets that need less CPU beside the workers, count drops, and can hold a
- * rate. With `autocannon,raw` both measure by turns. --load rate needs raw; it is 60 % of what `default` does at saturation, found before
- * each round, unless --rate gives it. Results: gc-node<n>.json by autocannon, gc-raw-node<n>.json by raw, gc-generators-node<n>.json by both.
+ * --generator: autocannon, which most people know, or raw, which counts drops, and times each request of a fixed rate from when it was due.
+ * With `autocannon,raw` both measure by turns. --load rate needs raw; it is 60 % of what `default` does at saturation, found before each
+ * round, unless --rate gives it. Results: gc-node<n>.json by autocannon, gc-raw-node<n>.json by raw, gc-generators-node<n>.json by both.
  */
 
 const fs = require('node:fs')
