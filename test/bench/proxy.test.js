@@ -2,6 +2,7 @@
 
 const { quickBench, BENCH } = require('../support/bench')
 const { spawnSync } = require('node:child_process')
+const fs = require('node:fs')
 const path = require('node:path')
 const t = require('tap')
 const { nginxVersion } = require('../../bench/support/nginx')
@@ -15,7 +16,9 @@ t.test('bench:proxy --quick reloads recycle behind nginx, and no client sees an 
 })
 
 t.test('bench:proxy is skipped by one sentence without nginx', t => {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [path.join(BENCH, 'proxy.js'), '--quick'], { env: { ...process.env, PATH: '/nonexistent' }, encoding: 'utf8' })
+  const getconf = String(process.env.PATH).split(':').map(folder => path.join(folder, 'getconf')).find(file => fs.existsSync(file))
+  const folder = t.testdir(getconf ? { getconf: t.fixture('symlink', getconf) } : {}) // a bench asks it for the page size
+  const { status, stdout, stderr } = spawnSync(process.execPath, [path.join(BENCH, 'proxy.js'), '--quick'], { env: { ...process.env, PATH: folder }, encoding: 'utf8' })
   t.same([status, stderr], [0, ''])
   t.match(stdout, /^bench:proxy is skipped: there is no nginx in PATH [^\n]*\n$/)
   t.end()
