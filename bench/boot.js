@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * How soon a replacement serves: from the verdict (the journal's `worker.condemn`) to the first response that a client
- * gets from the new pid. One worker, so that nobody else can answer; two clients that open a connection a request.
+ * How soon a replacement serves: from the verdict (the journal's `worker.condemn`) to the first response that a client gets from the new
+ * pid. One worker, so that no other one can answer; two clients that open a connection for each request.
  *
  *     npm run bench:boot -- [--rounds 5] [--recycles 5] [--quick]
  */
@@ -14,9 +14,9 @@ const { once } = require('node:events')
 const { setTimeout } = require('node:timers/promises')
 const { temporaryFolder } = require('./support/folder')
 const { openBench } = require('./support/rounds')
-const { freePort } = require('./support/server')
 const { median } = require('./support/statistics')
 const { supervise } = require('../lib')
+const { freePort } = require('../lib/drill/target')
 
 const CLIENTS = 2
 const PAUSE_MS = 1
@@ -49,14 +49,14 @@ bench.run({
     { subject: '--standby 1', key: 'firstByteMs', atMost: 50 },
     { key: 'failed', atMost: 0 }
   ],
-  plots: [{ key: 'firstByteMs', title: 'Verdict → first byte of the replacement, ms' }],
+  plot: { key: 'firstByteMs', title: 'Verdict → first byte of the replacement, ms' },
   note: 'One worker; medians over the recycles of a round. With --standby the next standby had booted before each recycle.'
 })
 
 /** @param {string} app @param {Record<string, any>} options */
 async function measure (app, options) {
   const folder = temporaryFolder()
-  process.env.XDG_CACHE_HOME = folder // each begins without a cache
+  process.env.XDG_CACHE_HOME = folder // each measurement begins without a compile cache
   const port = await freePort()
   process.env.PORT = String(port)
   const fleet = supervise({ app, workers: 1, stopLinger: 0, log: 'silent', ...options })
@@ -102,7 +102,7 @@ async function measure (app, options) {
   }
 }
 
-/** They ask all the time, and note when each pid was heard of for the first time. */
+/** Two clients that send requests all the time, and note when each pid answered first. */
 class Clients {
   failed = 0
   #isStopping = false
@@ -112,7 +112,7 @@ class Clients {
   /** @param {number} port */
   constructor (port) {
     this.port = port
-    this.done = Array.from({ length: CLIENTS }, () => this.#ask())
+    this.done = Array.from({ length: CLIENTS }, () => this.#run())
   }
 
   /** @param {number} pid @returns {Promise<number>} performance.now() at its first response's first byte */
@@ -126,7 +126,7 @@ class Clients {
     await Promise.all(this.done)
   }
 
-  async #ask () {
+  async #run () {
     while (!this.#isStopping) {
       await new Promise(resolve => http.get({ host: '127.0.0.1', port: this.port, agent: false }, response => {
         const now = performance.now()

@@ -1,39 +1,29 @@
 'use strict'
 
 /**
- * What it costs to read the memory of workers: the primary, whose loop is held meanwhile, and the worker, whose memory
- * map the kernel locks while it walks it.
+ * What it costs to read the memory of workers: in the primary, whose event loop is held meanwhile, and in the worker, whose memory map the
+ * kernel locks while it walks it.
  *
- *     npm run bench:meter -- [--fleets 5x50,100x50,5x150,5x1024,2x4096] [--workers-of 50,1024,4096] [--seconds 2] [--heap]
+ *     npm run bench:meter -- [--fleets 5x50,100x50,5x150,5x1024,2x4096] [--workers-of 50,1024,4096] [--seconds 2] [--quick]
  *
- * Fleets are <workers>x<MB each>. What does not fit into three quarters of the memory that is free is left out, and said.
+ * Fleets are <workers>x<MB each>. A fleet that does not fit into three quarters of the free memory is left out, with a message.
  */
 
-const { execFile, execFileSync } = require('node:child_process')
-const crypto = require('node:crypto')
+const { execFileSync } = require('node:child_process')
 const fs = require('node:fs')
 const os = require('node:os')
 const { setImmediate: turn, setTimeout: passed } = require('node:timers/promises')
-const { promisify } = require('node:util')
-const { inTurn } = require('../lib/primary/meter/in-turn')
 const { ProcfsProbe, parseSmaps } = require('../lib/primary/meter/procfs')
 const { sweep } = require('../lib/primary/meter/sweep')
 const { UsageProbe } = require('../lib/primary/meter/usage')
 const { Hold } = require('./support/hold')
-const { compile } = require('./support/compile')
 const { openBench } = require('./support/rounds')
 const { median } = require('./support/statistics')
 const { Target } = require('./support/target')
 
 const GUARD = 'statm, as the guard'
 const ROLLUP = 'smaps_rollup, as the product'
-const HASHING = 'no reading, a thread that hashes'
-const NATIVE = 'statm, by a C program'
 const REST_MS = 10
-const A_HASH = 2000 // iterations, some ms
-
-const hash = promisify(crypto.pbkdf2)
-const run = promisify(execFile)
 
 /** @typedef {{ read: () => unknown, close?: () => void }} Reader of one process */
 
@@ -44,7 +34,6 @@ const ALWAYS = /** @type {any} */ ({ metric: 'rss', softBytes: 1 })
 /** @type {Record<string, (pid: number) => Reader>} */
 const READERS = {
   'nothing (the measurement itself)': () => ({ read () {} }),
-  [HASHING]: () => ({ read: () => inTurn(() => hash('password', 'salt', A_HASH, 64, 'sha512')) }),
   'awk over smaps, blocking': pid => ({ read: () => execFileSync('awk', ['/^Rss:/ { kib += $2 } END { print kib }', `/proc/${pid}/smaps`]) }),
   'smaps, blocking': pid => ({ read: () => parseSmaps(fs.readFileSync(`/proc/${pid}/smaps`, 'latin1')) }),
   'smaps_rollup, blocking': pid => ({ read: () => parseSmaps(fs.readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1')) }),
@@ -55,15 +44,13 @@ const READERS = {
 
 const bench = openBench({
   name: 'meter',
-  options: { fleets: { default: '5x50,100x50,5x150,5x1024,2x4096', like: /^[1-9]\d*x[1-9]\d*$/ }, 'workers-of': '50,1024,4096', seconds: '2', heap: false },
+  options: { fleets: { default: '5x50,100x50,5x150,5x1024,2x4096', like: /^[1-9]\d*x[1-9]\d*$/ }, 'workers-of': '50,1024,4096', seconds: '2' },
   quick: { fleets: '2x50', 'workers-of': '50', seconds: '0.2' }
 })
 const { values } = bench
 const seconds = Number(values.seconds)
 const fleets = values.fleets.split(',').map((/** @type {string} */ fleet) => fleet.split('x').map(Number)).filter(fits)
 const sizes = values['workers-of'].split(',').map(Number).filter((/** @type {number} */ size) => fits([1, size]))
-
-const native = compile('statm.c')
 
 /** @type {Target[]} */
 let targets = []
@@ -73,7 +60,6 @@ bench.run({
   groups: [...fleets.map(fleetGroup), ...sizes.map(workerGroup)],
   columns: [
     { key: 'us', title: 'µs per worker', digits: 1, ratio: true, less: true },
-    { key: 'warmUs', title: 'µs without a rest', digits: 1 },
     { key: 'holdMs', title: 'loop held ms', digits: 2 },
     { key: 'longestMs', title: 'at the longest', digits: 2, worst: true },
     { key: 'faultP50', title: '16 page faults µs', digits: 1 },
@@ -84,10 +70,9 @@ bench.run({
     { key: 'mapMax', title: 'max', digits: 0 },
     { key: 'readings', title: 'readings', brief: true }
   ],
-  plots: [{ key: 'us', title: 'Reading one worker, beside the guard', ratio: true, groups: 'MB$' }],
+  plot: { key: 'us', title: 'Reading one worker, beside the guard', ratio: true, groups: 'MB$' },
   goals: [
     { subject: GUARD, key: 'us', atMost: 3 },
-    { subject: GUARD, key: 'warmUs', atMost: 3 },
     { subject: GUARD, key: 'longestMs', atMost: 1 },
     { subject: ROLLUP, key: 'longestMs', atMost: 1 }
   ]
@@ -97,15 +82,15 @@ bench.run({
 function fleetGroup ([workers, megabytes]) {
   return {
     name: `${workers} workers of ${megabytes} MB`,
-    prepare: () => replaceTargets(Array.from({ length: workers }, () => new Target(megabytes, values.heap))),
-    subjects: { ...Object.fromEntries(Object.entries(READERS).map(([name, reader]) => [name, () => poll(reader)])), ...native && { [NATIVE]: () => pollNatively(native) } },
+    prepare: () => replaceTargets(Array.from({ length: workers }, () => new Target(megabytes))),
+    subjects: Object.fromEntries(Object.entries(READERS).map(([name, reader]) => [name, () => poll(reader)])),
     beside: [GUARD]
   }
 }
 
 /** What the worker pays. @param {number} megabytes */
 function workerGroup (megabytes) {
-  const subjects = Object.entries(READERS).filter(([name]) => !['smaps_rollup, blocking', 'pidusage', HASHING].includes(name))
+  const subjects = Object.entries(READERS).filter(([name]) => !['smaps_rollup, blocking', 'pidusage'].includes(name))
   return {
     name: `a worker of ${megabytes} MB that takes fresh memory, read without a pause`,
     prepare: () => replaceTargets([]),
@@ -114,23 +99,20 @@ function workerGroup (megabytes) {
 }
 
 /**
- * Polls as the primary does, everybody (32 in a turn of the loop) and then a rest, so that no poll finds the caches warm from the last; first
- * timed, then with the loop's turns timed. And timed without the rests, as a loop around one reader would be.
+ * Polls as the primary does: every worker, 32 in a turn of the loop, then a rest, so that no poll finds the caches warm from the last one.
+ * First the polls are timed, then the loop's turns.
  *
  * @param {(pid: number) => Reader} open
  */
 async function poll (open) {
   const readers = targets.map(target => open(target.pid))
   const pollAll = () => sweep(readers, async reader => { await reader.read() })
-  const us = async () => {
+  await pollAll()
+  const times = await again(seconds / 2, async () => {
+    await passed(REST_MS)
     const began = performance.now()
     await pollAll()
     return 1000 * (performance.now() - began) / readers.length
-  }
-  await pollAll()
-  const cold = await again(seconds / 2, async () => {
-    await passed(REST_MS)
-    return us()
   })
   const holds = await again(seconds / 2, async () => {
     await passed(REST_MS)
@@ -139,15 +121,8 @@ async function poll (open) {
     await turn()
     return hold.end()
   })
-  const warm = await again(seconds / 2, us)
   readers.forEach(reader => reader.close?.())
-  return { us: median(cold), warmUs: median(warm), holdMs: median(holds), longestMs: Math.max(...holds), readings: cold.length * readers.length }
-}
-
-/** The kernel's part of the guard's cost. @param {string} program */
-async function pollNatively (program) {
-  const { stdout } = await run(program, [seconds / 2, REST_MS, ...targets.map(({ pid }) => pid)].map(String))
-  return JSON.parse(stdout)
+  return { us: median(times), holdMs: median(holds), longestMs: Math.max(...holds), readings: times.length * readers.length }
 }
 
 /**
@@ -163,7 +138,7 @@ async function again (seconds, measure) {
 
 /** @param {(pid: number) => Reader} open @param {number} megabytes */
 async function disturb (open, megabytes) {
-  const target = new Target(megabytes, values.heap, seconds)
+  const target = new Target(megabytes, seconds)
   await replaceTargets([target])
   const reader = open(target.pid)
   const at = { work: true }
@@ -189,7 +164,7 @@ function probing (probe) {
 /** @param {Target[]} others */
 async function replaceTargets (others) {
   const before = targets
-  targets = [...before, ...others] // whoever exits now ends them all
+  targets = [...before, ...others] // an exit meanwhile ends them all
   before.forEach(target => target.kill())
   await Promise.all(before.map(target => target.gone))
   targets = others
@@ -200,6 +175,6 @@ async function replaceTargets (others) {
 function fits ([workers, megabytes]) {
   const availableBytes = 1024 * Number(/MemAvailable:\s+(\d+)/.exec(fs.readFileSync('/proc/meminfo', 'latin1'))?.[1] ?? os.freemem() / 1024)
   const isFitting = workers * megabytes * 1e6 < 0.75 * availableBytes
-  if (!isFitting) console.log(`left out: ${workers} × ${megabytes} MB; there are ${Math.round(availableBytes / 1e6)} MB to be had`)
+  if (!isFitting) console.log(`left out: ${workers} × ${megabytes} MB; ${Math.round(availableBytes / 1e6)} MB are free`)
   return isFitting
 }

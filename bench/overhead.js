@@ -1,15 +1,13 @@
 'use strict'
 
 /**
- * What it costs to run under recycle: bare cluster by both of its policies, recycle with nothing to recycle, by both of its
- * schedules, and recycle replacing a worker every second; "hello world", so that nothing hides the cost. What a replacement
- * costs whoever makes it, a process that boots and runs code that is cold, is shown by bare cluster with a worker killed
- * and forked every second.
+ * What it costs to run under recycle. The app is "hello world", so that the app's own work hides nothing. Compared are bare cluster by both
+ * of its policies, recycle with nothing to recycle, by both of its schedules, and recycle replacing a worker every second. Bare cluster
+ * with a worker killed and forked every second shows what of the last is the boot of a process.
  *
- * As fast as it goes, which tells the throughput; and at a rate well below that, which tells latency: in a closed loop every
- * client waits for the others, and its p99 is little more than the throughput once again. And those with nothing to recycle
- * all at the same time, each with its part of that rate: whatever else the machine does, it does to all of them alike, so
- * that the CPU time of a request can be told more exactly than by turns.
+ * Three kinds of load: as fast as possible, for throughput; at a fixed rate well below that, for latency, which a closed loop understates;
+ * and all subjects at the same time, each with its share of the rate, for the CPU time of a request: other work of the machine then
+ * disturbs all of them alike.
  *
  *     npm run bench:overhead -- [--rounds 5] [--seconds 5] [--warm 5] [--connections 50] [--workers 2×CPU+1]
  *       [--rates 20000,4000]  (requests per second, keep-alive and with a connection per request) [--quick]
@@ -61,7 +59,6 @@ const KINDS = [
   { name: `a connection per request, ${closeRate.toLocaleString('en-US')} requests/s`, keepAlive: false, rate: closeRate }
 ]
 
-const BY_TURNS = '^(?!.*at the same time)'
 const TOGETHER = [
   { name: 'keep-alive, all at the same time', keepAlive: true, rate, workers },
   { name: 'keep-alive, all at the same time, 1 worker each', keepAlive: true, rate, workers: 1 },
@@ -87,15 +84,11 @@ bench.run({
     { key: 'refused', title: 'not let in', total: true, less: true },
     { key: 'dropped', title: 'dropped', total: true, less: true }
   ],
-  plots: [
-    { key: 'rps', title: "Throughput beside bare cluster's better policy", ratio: true, groups: BY_TURNS },
-    { key: 'p99', title: "p99 beside bare cluster's better policy", ratio: true, groups: BY_TURNS },
-    { key: 'cpuUs', title: "CPU per request beside bare cluster's better policy", ratio: true }
-  ],
+  plot: { key: 'cpuUs', title: "CPU per request beside bare cluster's better policy", ratio: true },
   goals: [
     ...KINDS.filter(({ rate }) => !rate).flatMap(({ name: group }) => [
       { group, subject: 'recycle, idle', key: 'rps', ratioAtLeast: 0.98 },
-      { group, subject: 'recycle, idle', key: 'rps', ratioAtLeast: 0.98, beside: EVEN }, // as even as that
+      { group, subject: 'recycle, idle', key: 'rps', ratioAtLeast: 0.98, beside: EVEN }, // which is as even
       { group, subject: 'recycle, 1 a second', key: 'rps', ratioAtLeast: 0.9 },
       { group, subject: 'recycle, 1 a second', key: 'rps', ratioAtLeast: 0.98, beside: KILLED } // which boots as many
     ]),
@@ -111,7 +104,7 @@ async function measure (script, args, kind) {
   const server = await startServer(script, args)
   const how = { port: server.port, connections: Number(values.connections), ...kind }
   const usage = new Usage(server.pid)
-  // A supervisor that evens connections out does so in their first seconds, and code runs cold at first.
+  // In the first seconds connections are evened out, and code runs for the first time.
   const figures = await load({ ...how, warmSeconds: Number(values.warm), seconds: Number(values.seconds) })
   const used = usage.stop()
   const primaryMiB = rssOf(server.pid) / 1024 ** 2
@@ -136,7 +129,7 @@ async function measureTogether (subjects, { keepAlive, rate }) {
   const how = { connections: Number(values.connections), keepAlive, rate: rate / names.length }
   if (Number(values.warm) > 0) await Promise.all(servers.map(({ port }) => load({ ...how, port, seconds: Number(values.warm) })))
   const measured = await Promise.all(servers.map(async ({ pid, port }) => {
-    const usage = new Usage(pid, 1000) // rarely, for its looks would take CPU time from all of them
+    const usage = new Usage(pid, 1000) // rarely: reading takes CPU time from all of them
     const figures = await load({ ...how, port, seconds: Number(values.seconds) * names.length }) // as long as by turns
     const used = usage.stop()
     return { ...figures, cpuUs: used && used.cpuMs * 1000 / figures.requests, primaryMiB: rssOf(pid) / 1024 ** 2 }

@@ -1,10 +1,9 @@
 'use strict'
 
 /**
- * What it costs to note the pauses of the garbage collector and the lag of the event loop (lib/worker/pauses.js), which
- * every worker does: two plain servers, one that notes them and one that does not, live side by side, and the load moves
- * from one to the other and back many times in a round. What is compared is CPU time per request, which a busy
- * neighbour disturbs least.
+ * What it costs a worker to note the pauses of the garbage collector and the lag of the event loop (lib/worker/pauses.js). Of two plain
+ * servers one notes them. Both run side by side, and the load moves from one to the other and back many times in a round. CPU time per
+ * request is compared, which other work of the machine disturbs least.
  *
  *     npm run bench:pauses -- [--rounds 9] [--slices 12] [--seconds 0.5] [--connections 50] [--quick]
  */
@@ -34,11 +33,11 @@ bench.run({
     { key: 'dropped', title: 'dropped', total: true, less: true }
   ],
   goals: [{ subject: 'with', key: 'cpuUs', ratioAtMost: 1.01 }],
-  plots: [{ key: 'cpuUs', title: 'CPU per request beside a server that notes no pauses', ratio: true }],
+  plot: { key: 'cpuUs', title: 'CPU per request beside a server that notes no pauses', ratio: true },
   note: `Both servers live through a round; the load moves from one to the other ${slices} times.`
 })
 
-/** Both are measured at once, by whoever of them has its turn first. @param {string} app */
+/** Both are measured in the turn of the first. @param {string} app */
 function pair (app) {
   /** @type {Map<number, Promise<Record<string, any>>>} */
   const measured = new Map()

@@ -1,10 +1,9 @@
 'use strict'
 
 /**
- * How fast `recycle report` reads, and in how much memory: `node bench/report.js [size]`, 64MiB unless told.
+ * How fast `recycle report` reads, and in how much memory: `node bench/report.js [size]`; 64MiB unless given.
  *
- * It writes a journal of that size, as a fleet of five under load would, with a client's records in it, and reads it in a
- * process of its own.
+ * Writes a journal of that size, as a fleet of five under load would, with the records of a client, and reads it in a process of its own.
  */
 
 const { fork } = require('node:child_process')
@@ -24,7 +23,10 @@ else main(process.argv[2] ?? '64MiB')
 /** @param {string} text */
 async function main (text) {
   const size = parseSize(text)
-  if (!size) throw new Error(`${text} is no size`)
+  if (!size) {
+    console.error(`bench:report: takes a size such as 64MiB; it is "${text}"`)
+    process.exit(2)
+  }
   const folder = temporaryFolder()
   const file = path.join(folder, 'journal.ndjson')
   const lines = write(file, size)

@@ -5,7 +5,8 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const t = require('tap')
-const { excerpt } = require('../bench/support/excerpts')
+const { blocksOf, excerpt } = require('../bench/excerpts')
+const { readResults } = require('../bench/support/results-file')
 const { OPTIONS } = require('../lib/core/options')
 
 const ROOT = path.join(__dirname, '..')
@@ -27,12 +28,12 @@ t.test('the README has every event that the journal records', async t => {
   t.same([...new Set(events)].filter(event => !text.includes(`\`${event}\``)), [])
 })
 
-t.test('what the README has of the benches is what they have published (npm run bench:readme)', async t => {
-  const results = path.join(ROOT, 'bench', 'results')
-  const files = fs.readdirSync(results).filter(file => /^gc-node\d+\.json$/.test(file)).sort().map(file => JSON.parse(fs.readFileSync(path.join(results, file), 'utf8')))
-  const blocks = [...readme().matchAll(/<!-- gc: ([a-z-]+) -->([^]*?)<!-- \/gc -->/g)]
-  t.same(blocks.map(([, name]) => name), ['huge-heap', 'sum'])
-  for (const [, name, text] of blocks) t.equal(text.trim(), excerpt(name, files), name)
+t.test('what README.md and docs/*.md have of the benches is what is published (npm run bench:readme)', async t => {
+  const docs = path.join(ROOT, 'docs')
+  const pages = ['README.md', ...fs.existsSync(docs) ? fs.readdirSync(docs).filter(name => name.endsWith('.md')).map(name => path.join('docs', name)) : []]
+  const blocks = pages.flatMap(page => blocksOf(fs.readFileSync(path.join(ROOT, page), 'utf8')).map(block => ({ page, ...block })))
+  t.ok(blocks.length > 0)
+  for (const { page, expression, text } of blocks) t.equal(text, excerpt(expression, bench => readResults(bench)), `${page}: ${expression}`)
 })
 
 function readme () {

@@ -1,6 +1,6 @@
 'use strict'
 
-// Bare cluster. Nothing is recycled, and nothing needs to be dropped: what the others are held against.
+// Bare cluster: nothing is recycled, and so nothing is dropped. The others are compared with it.
 const cluster = require('node:cluster')
 
 const [, , app, workers] = process.argv

@@ -1,7 +1,7 @@
 'use strict'
 
-// The graceful cluster of many a blog post: the replacement listens before the old worker is disconnected, and there is
-// one at a time. The old one may take as long as it likes.
+// The graceful cluster of many blog posts: the replacement listens before the old worker is disconnected, one at a time. The old
+// worker has no deadline.
 const cluster = require('node:cluster')
 const fs = require('node:fs')
 
@@ -26,7 +26,7 @@ function rssBytes (pid) {
   try {
     return Number(/VmRSS:\s+(\d+)/.exec(fs.readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? 0) * 1024
   } catch {
-    return 0 // it has gone
+    return 0 // the process is gone
   }
 }
 

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * Who is set beside whom. Each runs as `node <file> <app> <workers> <budget in bytes> [more]` with PORT and ROSTER in its
- * environment, until SIGTERM. None says what it does: it is seen from outside (../support/roster.js).
+ * The supervisors that are compared. Each runs as `node <file> <app> <workers> <budget in bytes> [more]`, with PORT and ROSTER in its
+ * environment, until SIGTERM. None reports what it does; the bench watches its workers from outside (../support/roster.js).
  */
 
 const { spawnSync } = require('node:child_process')
@@ -14,6 +14,7 @@ const PEERS = {
   bare: { file: 'bare.js', recycles: false },
   recycle: { file: 'recycle.js' },
   'recycle --no-handoff': { file: 'recycle.js', more: '{"handoff":false}' },
+  'recycle-reload': { file: 'recycle.js', more: 'reload' },
   experiment: { file: 'experiment.js' },
   'blog-post': { file: 'blog-post.js' },
   pm2: { file: 'pm2.js', needs: 'pm2' },
@@ -21,13 +22,13 @@ const PEERS = {
   recluster: { file: 'recluster.js', needs: 'recluster' }
 }
 
-/** Installs what the peers of this name need, if it is not there. @param {string[]} names */
+/** Installs what these peers need, if it is not there. @param {string[]} names */
 function install (names) {
   const isMissing = names.some(name => PEERS[name].needs && !fs.existsSync(path.join(__dirname, 'node_modules', String(PEERS[name].needs), 'package.json')))
   if (!isMissing) return
   console.error('Installing the peers: npm ci --prefix bench/peers')
   const { status } = spawnSync('npm', ['ci', '--prefix', __dirname, '--ignore-scripts', '--no-audit', '--no-fund'], { stdio: ['ignore', 2, 2] })
-  if (status !== 0) throw new Error('the peers could not be installed; --peers recycle,experiment,blog-post needs none')
+  if (status !== 0) throw new Error('the peers could not be installed; recycle, experiment and blog-post need none of them')
 }
 
 module.exports = { PEERS, install }

@@ -1,7 +1,7 @@
 'use strict'
 
-// pm2 in cluster mode, its daemon in a home of its own. It looks at memory every 30 s; here every second, or its workers
-// would be many times over budget. With `reload` it looks at none and reloads, over and over, as its users deploy.
+// pm2 in cluster mode, its daemon in a home of its own. pm2 reads memory every 30 s; here every second, or its workers would be
+// many times over budget. With `reload` no memory limit is set, and the app is reloaded again and again.
 const fs = require('node:fs')
 const path = require('node:path')
 const { promisify } = require('node:util')
@@ -39,10 +39,10 @@ async function main () {
 }
 
 function reload () {
-  if (!isStopping) pm2.reload('app', () => setTimeout(reload, PAUSE_MS)) // it may refuse, while another one is under way
+  if (!isStopping) pm2.reload('app', () => setTimeout(reload, PAUSE_MS)) // pm2 refuses a reload while another one runs
 }
 
-/** The daemon outlives who started it: it is ended by its pid, and takes its workers along. */
+/** The daemon outlives this process. It is ended by its pid, and ends its workers. */
 async function stop () {
   if (isStopping) return
   isStopping = true

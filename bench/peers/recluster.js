@@ -1,8 +1,8 @@
 'use strict'
 
-// recluster, which watches no memory: it reloads, over and over. A reload boots all the replacements at once and
-// disconnects the old workers when every one of them listens; its timeout for them is an hour in production, a second
-// otherwise. Here 10 s, or nobody who keeps a connection alive would ever be replaced.
+// recluster reads no memory, so it is reloaded again and again. A reload boots all replacements at once, and disconnects the old workers
+// when every replacement listens. Its timeout for the old ones is an hour in production, a second otherwise. Here it is 10 s, or a worker
+// with keep-alive connections would never end.
 const recluster = require('recluster')
 
 const PAUSE_MS = 5000

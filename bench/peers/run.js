@@ -1,58 +1,60 @@
 'use strict'
 
-/** One run: a peer with the leaky app under load, and what the clients saw of it. */
+/** One run: a peer with an app under load, and what the clients saw of it. */
 
 const { spawn } = require('node:child_process')
 const { once } = require('node:events')
 const path = require('node:path')
+const { setTimeout: passed } = require('node:timers/promises')
 const { Load } = require('../../lib/drill/load')
-const { freePort } = require('../../lib/drill/target')
+const { freePort, targetOf } = require('../../lib/drill/target')
 const { now } = require('../../lib/drill/clock')
 const { quantile } = require('../../lib/drill/tally')
 const { PEERS } = require('.')
 const { Roster } = require('../support/roster')
 
-const APP = path.join(__dirname, '..', 'apps', 'leaky.js')
-const SLOW_SHARE = 0.1
-const SLOW_MS = 300
 const READY_MS = 60_000
 const STOP_MS = 15_000
 const WARM_UP_MS = 2000
 const TIMEOUT_MS = 10_000
+const ASK_EVERY_MS = 250
 
 /**
+ * @typedef {object} Share of the load, made by a process of its own
+ * @property {string} path
+ * @property {number} rate requests per second
+ * @property {number} connections
+ * @property {Buffer} [body] sent by POST
+ * @property {boolean} [isTimed] its latencies are looked at
+ *
  * @typedef {object} Plan
+ * @property {string} app a file of bench/apps
  * @property {boolean} keepAlive
  * @property {number} workers
  * @property {number} budgetBytes
- * @property {number} rate requests per second
- * @property {number} connections
- * @property {(so: { requests: number, dropped: number, recycles: number, elapsedMs: number }) => boolean} isDone asked
- *   4 times a second
+ * @property {Share[]} shares
+ * @property {(port: number) => Promise<Proxy>} [front] starts a proxy in front of the peer
+ * @property {(so: { requests: number, dropped: number, recycles: number, elapsedMs: number }) => boolean} isDone asked 4 times a second
+ *
+ * @typedef {{ port: number, stop: () => Promise<Record<string, number>> }} Proxy `stop`: the errors that it has logged
  *
  * @typedef {Awaited<ReturnType<typeof runPeer>>} Figures
  */
 
-/**
- * The load is made by two processes: the fast requests, whose latency is looked at, and the slow ones. Each has its share
- * of the connections, so that the slow ones, of which rate × 0.1 × 300 ms are under way at any time, never run out.
- *
- * @param {string} name of the peer
- * @param {Plan} plan
- */
-async function runPeer (name, { keepAlive, workers, budgetBytes, rate, connections, isDone }) {
+/** @param {string} name of the peer @param {Plan} plan */
+async function runPeer (name, { app, keepAlive, workers, budgetBytes, shares, front, isDone }) {
   const roster = new Roster()
   const port = await freePort()
-  const { peer, said } = start(name, { port, workers, budgetBytes, roster })
-  const slowConnections = Math.min(connections - 1, Math.ceil(rate * SLOW_SHARE * SLOW_MS / 1000 * 1.25))
-  const fast = loadOf({ path: '/', port, keepAlive, rate: rate * (1 - SLOW_SHARE), connections: connections - slowConnections })
-  const slow = loadOf({ path: '/slow', port, keepAlive, rate: rate * SLOW_SHARE, connections: slowConnections })
-  const loads = [fast, slow]
+  const { peer, said } = start(name, { app, port, workers, budgetBytes, roster })
+  /** @type {Load[]} */
+  let loads = []
+  /** @type {Proxy | undefined} */
+  let proxy
   /** @type {import('../../lib/drill/load').Tick[]} */
   const ticks = []
-  fast.on('line', line => { if (line.event === 'client.tick') ticks.push(line) })
+  /** @type {Record<string, number>} */
+  const errors = {}
   const died = new Promise((resolve, reject) => {
-    for (const load of loads) load.once('died', how => reject(new Error(`a process of the load ended before its time (${how})`)))
     peer.once('exit', (code, signal) => reject(new Error(`${name} ended before its time (${signal ?? `code ${code}`}): ${said()}`)))
   })
   died.catch(() => {})
@@ -60,32 +62,46 @@ async function runPeer (name, { keepAlive, workers, budgetBytes, rate, connectio
     peer.kill('SIGTERM')
     roster.close()
   }
-  process.once('exit', end) // also where somebody loses patience
+  process.once('exit', end) // the run may be broken off
   try {
     await Promise.race([died, ready(roster, workers, name)])
-    await Promise.race([died, Promise.all(loads.map(load => load.open()))])
+    proxy = await front?.(port)
+    loads = shares.map(share => loadOf(proxy?.port ?? port, keepAlive, share))
+    const loadDied = Promise.race([died, ...loads.map(load => new Promise((resolve, reject) => {
+      load.once('died', how => reject(new Error(`a process of the load ended before its time (${how})`)))
+    }))])
+    loadDied.catch(() => {})
+    loads.forEach((load, i) => load.on('line', line => {
+      if (line.event === 'client.drop') count(errors, line.error === 'status' ? `status ${line.status}` : line.error)
+      else if (shares[i].isTimed) ticks.push(line)
+    }))
+    await Promise.race([loadDied, Promise.all(loads.map(load => load.open()))])
     const startAt = now()
     for (const load of loads) load.start()
     const so = () => ({
-      requests: fast.requests + slow.requests,
-      dropped: fast.dropped + slow.dropped,
+      requests: sum(loads.map(load => load.requests)),
+      dropped: sum(loads.map(load => load.dropped)),
       recycles: roster.endedSince(startAt),
       elapsedMs: now() - startAt
     })
-    while (!isDone(so())) await Promise.race([died, passed(250)])
+    while (!isDone(so())) await Promise.race([loadDied, passed(ASK_EVERY_MS)])
     const stopAt = now()
     const { recycles } = so()
     const changes = roster.changes(startAt, stopAt)
-    await Promise.race([died, Promise.all(loads.map(load => load.end()))])
+    await Promise.race([loadDied, Promise.all(loads.map(load => load.end()))])
 
+    const { requests, dropped } = so()
+    const proxyErrors = await proxy?.stop()
+    proxy = undefined
     const warm = ticks.filter(({ t }) => t >= startAt + WARM_UP_MS && t < stopAt)
     const isDuring = (/** @type {{ t: number, ms: number }} */ { t, ms }) => changes.some(([from, to]) => from < t + ms && to > t)
     return {
-      requests: fast.requests + slow.requests,
+      requests,
       recycles,
-      dropped: fast.dropped + slow.dropped,
-      errors: sumUp(loads.map(({ errors }) => errors)),
-      reopened: keepAlive ? fast.sockets + slow.sockets - connections : null,
+      dropped,
+      errors,
+      proxyErrors,
+      reopened: keepAlive ? sum(loads.map(load => load.sockets)) - sum(shares.map(({ connections }) => connections)) : null,
       seconds: Math.round((stopAt - startAt) / 100) / 10,
       all: latency(warm),
       steady: latency(warm.filter(tick => !isDuring(tick))),
@@ -95,20 +111,22 @@ async function runPeer (name, { keepAlive, workers, budgetBytes, rate, connectio
     }
   } finally {
     for (const load of loads) load.kill()
+    await proxy?.stop()
     await stop(peer)
     roster.close()
     process.removeListener('exit', end)
   }
 }
 
-/** @param {string} name @param {{ port: number, workers: number, budgetBytes: number, roster: Roster }} how */
-function start (name, { port, workers, budgetBytes, roster }) {
+/** @param {string} name @param {{ app: string, port: number, workers: number, budgetBytes: number, roster: Roster }} how */
+function start (name, { app, port, workers, budgetBytes, roster }) {
   const { file, more } = PEERS[name]
-  const peer = spawn(process.execPath, [path.join(__dirname, file), APP, String(workers), String(budgetBytes), ...more ? [more] : []], {
+  const args = [path.join(__dirname, file), path.join(__dirname, '..', 'apps', app), String(workers), String(budgetBytes), ...more ? [more] : []]
+  const peer = spawn(process.execPath, args, {
     env: { ...process.env, PORT: String(port), ROSTER: roster.folder },
     stdio: ['ignore', 'ignore', 'pipe']
   })
-  let tail = '' // some say a good deal when their workers crash; it matters only where the run fails
+  let tail = '' // some peers print much when their workers crash; it matters only where the run fails
   peer.stderr.setEncoding('utf8').on('data', text => { tail = (tail + text).slice(-4000) })
   return { peer, said: () => tail }
 }
@@ -132,31 +150,27 @@ async function stop (peer) {
   clearTimeout(timer)
 }
 
-/** @param {{ path: string, port: number, keepAlive: boolean, rate: number, connections: number }} how */
-function loadOf ({ path, port, ...plan }) {
-  const target = { url: `http://127.0.0.1:${port}`, secure: false, host: '127.0.0.1', port, socketPath: null }
-  return new Load({ target, path, ...plan, method: 'GET', headers: {}, body: null, expect: [[200, 200]], timeoutMs: TIMEOUT_MS }, 1)
+/** @param {number} port @param {boolean} keepAlive @param {Share} share */
+function loadOf (port, keepAlive, { path, rate, connections, body }) {
+  const target = targetOf(new URL(`http://127.0.0.1:${port}`))
+  return new Load({ target, path, rate, connections, keepAlive, method: body ? 'POST' : 'GET', headers: {}, body: body ?? null, expect: [[200, 200]], timeoutMs: TIMEOUT_MS }, 1)
 }
 
 /** @param {import('../../lib/drill/load').Tick[]} ticks @returns {{ answered: number, p50: number | null, p99: number | null, max: number | null }} ms */
 function latency (ticks) {
   const counts = new Map()
   for (const tick of ticks) for (const [ms, count] of tick.latency) counts.set(ms, (counts.get(ms) ?? 0) + count)
-  const answered = [...counts.values()].reduce((sum, count) => sum + count, 0)
-  return { answered, p50: quantile(counts, 0.5), p99: quantile(counts, 0.99), max: quantile(counts, 1) }
+  return { answered: sum([...counts.values()]), p50: quantile(counts, 0.5), p99: quantile(counts, 0.99), max: quantile(counts, 1) }
 }
 
-/** @param {Map<string, number>[]} maps */
-function sumUp (maps) {
-  /** @type {Record<string, number>} */
-  const sum = {}
-  for (const map of maps) for (const [key, count] of map) sum[key] = (sum[key] ?? 0) + count
-  return sum
+/** @param {Record<string, number>} counts @param {string} key */
+function count (counts, key) {
+  counts[key] = (counts[key] ?? 0) + 1
 }
 
-/** @param {number} ms */
-function passed (ms) {
-  return new Promise(resolve => setTimeout(resolve, ms))
+/** @param {number[]} numbers */
+function sum (numbers) {
+  return numbers.reduce((sum, number) => sum + number, 0)
 }
 
 module.exports = { runPeer }

@@ -1,13 +1,13 @@
 'use strict'
 
 /**
- * The flags of a bench, checked. What a flag takes is told by its default:
+ * The flags of a bench, checked. A flag's default says what it accepts:
  *
  *     connections: '50'                                a number above 0; from 0 on, where the default is '0'
  *     workers: '1,5'                                   such numbers
- *     rate: ''                                         a number from 0 on, or nothing
+ *     rate: ''                                         a number from 0 on, or empty
  *     apps: { default: 'garbage', of: ['garbage'] }    some of these
- *     heap: false                                      there, or not
+ *     heap: false                                      given or not
  *     fleets: { default: '5x50', like: /^\d+x\d+$/ }   some that look like this
  *     out: { default: '' }                             any text
  *
@@ -66,9 +66,18 @@ function checked (name, flag, value) {
   return items.join(',')
 }
 
+/** From now on a BadFlag that nothing catches ends the process: one sentence, exit code 2. @param {string} command */
+function exitOnBadFlag (command) {
+  process.once('uncaughtException', error => {
+    const isBad = error instanceof BadFlag
+    console.error(isBad ? `${command}: ${error.message}` : error)
+    process.exit(isBad ? 2 : 1)
+  })
+}
+
 /** @param {string} text */
 function isPositive (text) {
   return /^\d*\.?\d+$/.test(text) && Number(text) > 0
 }
 
-module.exports = { readFlags, BadFlag }
+module.exports = { readFlags, exitOnBadFlag, BadFlag }

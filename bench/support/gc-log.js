@@ -1,6 +1,6 @@
 'use strict'
 
-/** What `--trace-gc` printed in the workers, as counts. See gc-trace.js for how it comes into files. */
+/** What `--trace-gc` printed in the workers, as counts. gc-trace.js writes it to files. */
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -20,7 +20,7 @@ const COLLECTION = / ms: .+ -> .+ MB, /
  * @property {string} reason
  */
 
-/** @param {string} text a worker's file @returns {Collection[]} @throws {Error} this V8 words a collection as none before it did */
+/** @param {string} text a worker's file @returns {Collection[]} @throws {Error} a collection is printed in a form that is not known */
 function parseTrace (text) {
   const [epoch, ...lines] = text.split('\n')
   return lines.flatMap((line, i) => {
@@ -58,7 +58,7 @@ function readTraces (folder, { from, to }) {
 }
 
 /**
- * Why each profile mark-swept, over all its rounds.
+ * The reasons of each profile's mark-sweeps, over all its rounds.
  *
  * @param {{ subjects: { name: string, rounds: (Record<string, any> | null)[] }[] }} group of the results
  * @returns {string[]} a sentence for each profile that did

@@ -1,18 +1,18 @@
 'use strict'
 
 /**
- * The apps of the GC bench and the ways to run them: options of supervise(). The published flags are given as they were
- * published, though an app that holds more than they allow gets that on top; what a budget goes with is the product's own.
+ * The apps of bench:gc and the profiles to run them by, as options of supervise(). `no-mark-sweep` has the flags as they were published; an
+ * app that holds more than they allow gets that much more. Those with a budget are the product's own.
  */
 
-const ROOMY_BYTES = 8 * 1024 ** 3 // a budget that no run comes to
+const ROOMY_BYTES = 8 * 1024 ** 3 // a budget that no run reaches
 
 /**
  * @typedef {object} App
  * @property {string} about
  * @property {number} liveMiB of old space that its workers need
- * @property {number} budgetMiB RSS at which a worker is replaced, or taken aside, in place of collecting
- * @property {number} [alwaysMiB] a budget that it needs by any profile, since it leaks
+ * @property {number} budgetMiB RSS at which a worker is replaced, or taken out of rotation, in place of collecting
+ * @property {number} [alwaysMiB] the budget by every profile, since it leaks
  */
 
 /** @type {Record<string, App>} */
@@ -36,8 +36,8 @@ const PROFILES = {
   'new-space-1g': () => ({ nodeOption: newSpace(1024) })
 }
 
-/** These explain the others, and are measured where they are named. */
-const ON_REQUEST = ['serial-scavenge', 'new-space-1g']
+/** Measured unless --profiles names others. */
+const COMPARED = ['default', 'huge-heap', 'no-mark-sweep']
 
 const LOADS = { saturation: 'saturation', rate: 'a fixed rate' }
 
@@ -62,4 +62,4 @@ function optionsOf (profile, app) {
   return { nodeOption: [], ...always, ...PROFILES[profile](APPS[app]) }
 }
 
-module.exports = { APPS, PROFILES: Object.keys(PROFILES), ON_REQUEST, LOADS, groupName, optionsOf }
+module.exports = { APPS, PROFILES: Object.keys(PROFILES), COMPARED, LOADS, groupName, optionsOf }

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * In each worker, by --require, beside --trace-gc: what V8 prints goes to a file of the worker's own, GC_TRACE_DIR/<pid>. The
- * first line is the epoch of the times that follow.
+ * Loaded in each worker by --require, beside --trace-gc: what V8 prints goes to GC_TRACE_DIR/<pid>. The first line is the epoch of the times
+ * that follow.
  */
 
 const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster')))
@@ -19,8 +19,8 @@ if (cluster.isWorker && isMainThread && process.env.GC_TRACE_DIR) {
 }
 
 /**
- * A file gets the lowest descriptor that is free, so 1, where V8 prints. Unless another thread opens one just then, as the C library's
- * free() does (/proc/sys/vm/overcommit_memory): that is closed again at once.
+ * A file gets the lowest descriptor that is free: 1, where V8 prints, unless another thread opens a file just then, as the C library's free()
+ * does (/proc/sys/vm/overcommit_memory). Such a file is closed again at once, so this tries again.
  * @param {string} file
  */
 function becomeStdout (file) {

@@ -5,7 +5,7 @@ const v8 = require('node:v8')
 const vm = require('node:vm')
 
 /**
- * The longest time for which the event loop was held: it is kept turning, and each turn is timed. Finer than
+ * The longest time for which the event loop was held: the loop is kept turning, and each turn is timed. Finer than
  * monitorEventLoopDelay(), which looks once a millisecond, and it costs a CPU; so nothing else is timed meanwhile.
  *
  * Where the kernel tells how long the thread had to wait for a CPU (schedstat), that is taken off: it is the machine's

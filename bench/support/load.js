@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * The load, in a process of its own: raw sockets, since on a small machine a full HTTP client would be what is measured.
+ * The raw load generator, in a process of its own: plain sockets, since on a small machine a full HTTP client takes the CPU of the workers.
  *
  *     const { load } = require('./support/load')
  *     await load({ port, connections: 50, seconds: 5 })                         // as fast as it goes
@@ -9,7 +9,7 @@
  *     await load({ port, connections: 50, seconds: 5, keepAlive: false })       // a connection per request
  *
  * With a rate, requests are due at even intervals whether or not a connection is free to send them, and a latency counts
- * from then: a server that stalls cannot hide it by keeping its clients from asking (coordinated omission).
+ * from then: a stall of the server counts for every request that was due meanwhile (coordinated omission).
  *
  * The count is strict: a request that was sent is answered, by a complete response of status 200, or dropped. A
  * response's `Connection: close` is honoured. Responses have a Content-Length.
@@ -18,16 +18,16 @@
  * @property {number} port of 127.0.0.1
  * @property {number} connections
  * @property {number} [seconds] how long; what is in flight then is waited for
- * @property {number} [warmSeconds] before that, on the same connections: counted, but not timed; 0 unless told
+ * @property {number} [warmSeconds] before that, on the same connections: counted, but not timed; 0 unless given
  * @property {number} [requests] or how many
- * @property {number | null} [rate] per second, in all; as fast as it goes unless told
- * @property {boolean} [keepAlive] true unless told
+ * @property {number | null} [rate] per second, in all; as fast as possible unless given
+ * @property {boolean} [keepAlive] true unless given
  * @property {string} [path]
  *
  * @typedef {object} Figures
  * @property {number} requests sent; each is answered or dropped
  * @property {number} dropped
- * @property {number} refused attempts to connect that failed: nothing was sent, so they are made again, and are no drops
+ * @property {number} refused attempts to connect that failed: nothing was sent, so the client tries again, and nothing is dropped
  * @property {Record<string, number>} errors how many of each
  * @property {number} sockets opened
  * @property {number} seconds from the first request that is timed to the last answer
@@ -42,7 +42,7 @@ const { Pace } = require('../../lib/drill/pace')
 const { percentiles } = require('./statistics')
 
 const PATIENCE_MS = 20_000 // for an answer
-const REST_MS = 20 // after a connection that could not be had
+const REST_MS = 20 // after a failed attempt to connect
 
 /** @param {Load} how @returns {Promise<Figures>} */
 async function load (how) {
@@ -108,7 +108,7 @@ function make ({ port, connections, seconds = Infinity, warmSeconds = 0, request
         this.socket = null
         if (!this.isBusy) return
         if (wasOpen) return this.#settle(this.part ? 'closed during the response' : error)
-        errors[error] = (errors[error] ?? 0) + 1 // nothing was sent: it is tried again
+        errors[error] = (errors[error] ?? 0) + 1 // nothing was sent: the client tries again
         refused++
         if (performance.now() - this.dueAt > PATIENCE_MS) this.#settle(error)
         else setTimeout(() => this.#open(), REST_MS)
@@ -122,7 +122,7 @@ function make ({ port, connections, seconds = Infinity, warmSeconds = 0, request
 
     /** @param {Buffer} chunk */
     #read (chunk) {
-      if (!this.isBusy) return this.#drop() // nobody asked
+      if (!this.isBusy) return this.#drop() // a response to no request
       const all = this.part ? Buffer.concat([this.part, chunk]) : chunk
       const head = all.toString('latin1', 0, 1024)
       const end = head.indexOf('\r\n\r\n')
@@ -182,7 +182,7 @@ function make ({ port, connections, seconds = Infinity, warmSeconds = 0, request
   const patience = setInterval(() => clients.forEach(client => client.check(performance.now())), 1000)
   for (const client of clients) next(client)
 
-  /** @param {Client} client who is free */
+  /** @param {Client} client that is free */
   function next (client) {
     if (pace) {
       free.push(client)
@@ -227,7 +227,7 @@ function make ({ port, connections, seconds = Infinity, warmSeconds = 0, request
       rps: Math.round(latencies.length / elapsed * 10) / 10,
       ...percentiles(latencies)
     }))
-    setTimeout(() => process.exit(), 50) // a server that keeps what it was told to close
+    setTimeout(() => process.exit(), 50) // the server may keep a closed connection open
   }
 }
 

@@ -4,7 +4,7 @@ const os = require('node:os')
 
 const SAME = /** @type {const} */ (['cpu', 'cpus', 'kernel', 'arch', 'node', 'flags'])
 
-/** On what the figures were taken. Without it they say little. */
+/** The machine that the figures were taken on. */
 function describeMachine () {
   const { node, v8 } = process.versions
   return {

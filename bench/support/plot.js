@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * A results file's plot, as SVG: a strip for each group, in it a row for each subject, in it a dot for each version of Node
- * at the median and a line from the least round to the most. Reads on light and dark grounds.
+ * A bench's plot, as SVG: a strip for each group, with a row for each subject, with a dot for each version of Node at the median and a line
+ * from the least round to the most. Readable on light and on dark backgrounds.
  */
 
 const { besideOf, latest, roundsOf } = require('./results')
@@ -16,8 +16,7 @@ const TICKS = 6
  * @typedef {object} Plot
  * @property {string} key of the figures
  * @property {string} title
- * @property {string} [name] tells two plots of the same key apart, in the file's name
- * @property {boolean} [ratio] beside another subject, on a logarithmic axis; else the figures themselves
+ * @property {boolean} [ratio] to another subject, on a logarithmic axis; else the figures themselves
  * @property {string} [groups] a pattern of the groups' names; else all
  *
  * @typedef {{ node: string, median: number, min: number, max: number, count: number }} Point
@@ -97,7 +96,7 @@ function linearScale (points) {
   return { at: (/** @type {number} */ value) => value / end, ticks: Array.from({ length: Math.round(end / step) + 1 }, (_, i) => i * step) }
 }
 
-/** With 1 in it. @param {Point[]} points */
+/** It includes 1. @param {Point[]} points */
 function logScale (points) {
   const values = points.flatMap(({ min, max }) => [min, max]).filter(value => value > 0)
   const [least, most] = [Math.min(...values, 0.9), Math.max(...values, 1.1)]

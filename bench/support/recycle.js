@@ -2,7 +2,7 @@
 
 /**
  * A fleet: `node recycle.js <options of supervise() as JSON> [everyMs]`. With `everyMs` a worker is replaced that often, slot
- * after slot. Says "ready".
+ * after slot. Prints "ready".
  */
 
 const { supervise } = require('../../lib')
@@ -12,7 +12,7 @@ const fleet = supervise({ stopLinger: 0, ...JSON.parse(options) })
 let slot = 0
 fleet.ready().then(() => {
   console.log('ready')
-  if (everyMs) setInterval(() => fleet.recycle(slot++ % fleet.size).catch(() => {}), Number(everyMs)) // still busy with the last
+  if (everyMs) setInterval(() => fleet.recycle(slot++ % fleet.size).catch(() => {}), Number(everyMs)) // the last one is still under way
 }, error => {
   console.error(error.message)
   process.exit(1)

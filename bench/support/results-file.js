@@ -1,16 +1,20 @@
 'use strict'
 
 /**
- * Where a bench keeps what it has measured. A run writes to `<file>.partial` after each measurement, and puts it in the
- * place of `<file>` when it is complete: a run that is broken off destroys nothing, and can be gone on with.
+ * Where a bench keeps what it has measured, and where it is read from. A run writes to `<file>.partial` and renames that to `<file>` when it
+ * is complete: a run that is broken off leaves the published file as it was.
  */
 
 const fs = require('node:fs')
 const path = require('node:path')
 const { BadFlag } = require('./flags')
+const { isSameMachine } = require('./machine')
+
+/** What is published. */
+const RESULTS = path.join(__dirname, '..', 'results')
 
 class ResultsFile {
-  /** @param {string | null} file null: nothing is kept */
+  /** @param {string | null} file null: nothing is kept @throws {BadFlag} it cannot be written */
   constructor (file) {
     this.file = file
     this.partial = file && `${file}.partial`
@@ -24,25 +28,18 @@ class ResultsFile {
   }
 
   /**
-   * What an earlier run has left, to be gone on with.
+   * The complete groups of a run that was broken off.
    *
-   * @param {Record<string, any>} settings
-   * @param {string[]} [selects] flags that may differ, since all they do is choose among the groups
-   * @returns {any} null: nothing
-   * @throws {BadFlag} it was taken with other flags, or is no results file
+   * @param {{ machine: import('./machine').Machine, settings: Record<string, any> }} now
+   * @returns {import('./results').Group[]} none, where no run was
+   * @throws {BadFlag} it had other flags, or another machine
    */
-  earlier (settings, selects = []) {
-    const file = [this.partial, this.file].find(file => file && fs.existsSync(file))
-    if (!file) return null
-    let kept
-    try {
-      kept = JSON.parse(fs.readFileSync(file, 'utf8'))
-    } catch {
-      throw new BadFlag(`--resume takes the results of a bench; ${file} holds none`)
-    }
-    const compared = (/** @type {Record<string, any>} */ settings) => JSON.stringify({ ...settings, ...Object.fromEntries(selects.map(name => [name, 0])) })
-    if (compared(kept.settings) !== compared(settings)) throw new BadFlag(`--resume goes on with the same flags; ${file} was taken with others`)
-    return kept
+  unfinished ({ machine, settings }) {
+    if (!this.partial || !fs.existsSync(this.partial)) return []
+    const kept = JSON.parse(fs.readFileSync(this.partial, 'utf8'))
+    const isSame = JSON.stringify(kept.settings) === JSON.stringify(settings) && isSameMachine(kept.machine, machine)
+    if (!isSame) throw new BadFlag(`--resume goes on with the same flags on the same machine; ${this.partial} has others`)
+    return kept.groups
   }
 
   /** @param {any} results */
@@ -52,7 +49,7 @@ class ResultsFile {
     fs.renameSync(`${this.partial}.new`, this.partial)
   }
 
-  /** It is complete. */
+  /** The run is complete. */
   finish () {
     if (this.file && this.partial) fs.renameSync(this.partial, this.file)
   }
@@ -64,4 +61,23 @@ function text (results) {
   return `${JSON.stringify(results, rounded, 1).replace(/\n {5,}/g, ' ').replace(/ (\n {4})([\]}])/g, '$1$2')}\n`
 }
 
-module.exports = { ResultsFile }
+/** @param {string} [folder] @returns {{ file: string, bench: string, node: number }[]} by version of Node, ascending */
+function savedIn (folder = RESULTS) {
+  return fs.readdirSync(folder).flatMap(name => {
+    const [, bench, node] = /^(.+)-node(\d+)\.json$/.exec(name) ?? []
+    return bench ? [{ file: path.join(folder, name), bench, node: Number(node) }] : []
+  }).sort((a, b) => a.node - b.node)
+}
+
+/**
+ * @param {string} bench such as gc or gc-raw
+ * @param {string} [folder]
+ * @returns {any[]} its results, by version of Node, ascending
+ */
+function readResults (bench, folder) {
+  return savedIn(folder).filter(saved => saved.bench === bench)
+    .map(({ file }) => JSON.parse(fs.readFileSync(file, 'utf8')))
+    .filter(({ v }) => v === 1)
+}
+
+module.exports = { RESULTS, ResultsFile, readResults, savedIn }

@@ -1,6 +1,6 @@
 'use strict'
 
-/** What a results file says: its rows and whether its goals are met. Pure; the terminal and the README are made of it. */
+/** What a results file says: its tables, and whether its goals are met. Pure. */
 
 const { summary, within } = require('./statistics')
 
@@ -9,10 +9,10 @@ const { summary, within } = require('./statistics')
  * @property {string} key of the figures
  * @property {string} title
  * @property {number} [digits] after the point; 0
- * @property {boolean} [ratio] also beside another subject
+ * @property {boolean} [ratio] also as a ratio to another subject
  * @property {boolean} [less] less is better
  * @property {boolean} [total] the sum over the rounds
- * @property {boolean} [worst] the most over the rounds, where a median would hide what must never be
+ * @property {boolean} [worst] the largest of the rounds, where a median would hide what must never happen
  * @property {boolean} [brief] the median without its spread, where a table has many columns
  * @property {string} [set] columns of one set are a table of their own
  *
@@ -24,7 +24,7 @@ const { summary, within } = require('./statistics')
  */
 
 /**
- * Of those that others are compared with, the better one.
+ * Of the subjects that others are compared with, the better one.
  *
  * @param {Group} group @param {Column[]} columns @returns {string | null} null: none was measured
  */
@@ -35,7 +35,7 @@ function besideOf ({ beside, by, subjects }, columns) {
   return best ?? null
 }
 
-/** Of a group that was measured on several machines, the one that was gone on with last, which comes first; it has rounds. @param {Group[]} groups @param {string} name */
+/** Of groups of one name, measured on several machines, the first that has rounds: the latest. @param {Group[]} groups @param {string} name */
 function latest (groups, name) {
   return groups.find(group => group.name === name && countOf(group) > 0)
 }
@@ -74,7 +74,7 @@ function resultTables (group, columns) {
   return sets.map(set => resultTable(group, columns.filter(column => column.set === set), other)).filter(rows => rows.length > 1)
 }
 
-/** @param {Group} group @param {Column[]} columns @param {string | null} other beside whom @returns {string[][]} */
+/** @param {Group} group @param {Column[]} columns @param {string | null} other that ratios are to @returns {string[][]} */
 function resultTable (group, columns, other) {
   const measured = group.subjects.filter(({ rounds }) => rounds.some(Boolean))
   if (measured.length === 0) return []
@@ -98,7 +98,7 @@ function cell (rounds, { key, digits = 0, total, worst, ratio, brief }) {
   return ratio || brief || min === max ? text(median) : `${text(median)} (${text(min)}–${text(max)})`
 }
 
-/** With its spread, where it is of several rounds. @param {ReturnType<typeof within>} ratio @param {string} [unit] */
+/** With its spread, where there are several rounds. @param {ReturnType<typeof within>} ratio @param {string} [unit] */
 function ratioOf ({ median, min, max, count }, unit = '') {
   return !Number.isFinite(median) ? '–' : `${median.toFixed(2)}${unit}${count > 1 ? ` (${min.toFixed(2)}–${max.toFixed(2)})` : ''}`
 }
@@ -110,7 +110,7 @@ function decimal (value, digits = 0) {
 
 /**
  * @param {{ groups: Group[], columns: Column[], goals: any[] }} results
- * @returns {{ text: string, isMet: boolean }[]} of the goals whose subjects were measured; of a group that several machines have measured, the latest is judged
+ * @returns {{ text: string, isMet: boolean }[]} of the goals whose subjects were measured; of a group that was measured on several machines, the latest is judged
  */
 function judge ({ groups, columns, goals }) {
   return goals.flatMap(goal => goal.subject === undefined
@@ -130,10 +130,10 @@ function judge ({ groups, columns, goals }) {
     }))
 }
 
-/** A sum over all that was measured. @param {Group[]} groups @param {any} goal with `atMost` */
+/** A sum over all measurements that count it. @param {Group[]} groups @param {any} goal with `atMost` */
 function ofAll (groups, { key, atMost }) {
-  const figures = groups.flatMap(({ subjects }) => subjects.flatMap(({ rounds }) => rounds)).filter(Boolean)
-  const sum = figures.reduce((sum, figures) => sum + (figures?.[key] ?? 0), 0)
+  const figures = groups.flatMap(({ subjects }) => subjects.flatMap(({ rounds }) => rounds)).filter(figures => Number.isFinite(figures?.[key]))
+  const sum = figures.reduce((sum, figures) => sum + figures?.[key], 0)
   return figures.length ? [{ text: `in all ${figures.length} measurements: ${key} ${sum} (goal ≤ ${atMost})`, isMet: sum <= atMost }] : []
 }
 
@@ -151,4 +151,4 @@ function round (value, digits) {
   return String(Math.round(value * 10 ** digits) / 10 ** digits)
 }
 
-module.exports = { resultTables, judge, besideOf, headingOf, latest, roundsOf, ratioOf, decimal }
+module.exports = { resultTables, judge, besideOf, countOf, headingOf, latest, roundsOf, ratioOf, decimal }

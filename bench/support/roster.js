@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * The workers of any supervisor, seen from outside: by the name that each leaves in a folder when it listens
- * (../apps/leaky.js), and by /proc until it has gone.
+ * The workers of any supervisor, seen from outside: by the file that each leaves in a folder when it listens (sign-roster.js), and by /proc
+ * until it is gone.
  */
 
 const fs = require('node:fs')
@@ -41,8 +41,8 @@ class Roster {
   }
 
   /**
-   * When something was under way: from the boot of a replacement to the end of whom it replaces, or from the end of one
-   * to the replacement's readiness, whichever comes first and last. The nth to come replaces the nth to go.
+   * The times of replacements: from the boot of the new worker or the end of the old one, whichever is first, to the readiness of the new
+   * one or the end of the old one, whichever is last. The nth worker that came replaces the nth that went.
    *
    * @param {number} from
    * @param {number} to
@@ -74,7 +74,7 @@ class Roster {
     this.peakFleetBytes = Math.max(this.peakFleetBytes, fleetBytes)
   }
 
-  /** Ends whoever is left: a worker that was told to disconnect outlives a primary that exits. */
+  /** Ends the workers that are left: one that was told to disconnect outlives a primary that exits. */
   close () {
     clearInterval(this.#timer)
     this.#look()
@@ -86,7 +86,7 @@ class Roster {
 function kill (pid) {
   try {
     process.kill(pid, 'SIGKILL')
-  } catch {} // it has gone meanwhile
+  } catch {} // it is gone
 }
 
 module.exports = { Roster }

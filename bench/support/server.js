@@ -1,21 +1,21 @@
 'use strict'
 
 const { spawn } = require('node:child_process')
-const net = require('node:net')
 const path = require('node:path')
 const readline = require('node:readline')
+const { freePort } = require('../../lib/drill/target')
 
 /**
- * Starts a subject that serves on process.env.PORT and says "ready" in a line of its own; see bare-cluster.js, recycle.js.
+ * Starts a subject that serves on process.env.PORT and prints "ready" in a line of its own; see bare-cluster.js, recycle.js.
  *
  * @param {string} script a file of this folder
  * @param {string[]} args
- * @param {{ env?: Record<string, string>, port?: number }} [how]
+ * @param {{ env?: Record<string, string> }} [how]
  * @returns {Promise<{ pid: number, port: number, stop: () => Promise<void> }>} `stop` resolves when it is gone
  * @throws {Error} where it exits before it is ready
  */
-async function startServer (script, args, { env = {}, port } = {}) {
-  port ??= await freePort()
+async function startServer (script, args, { env = {} } = {}) {
+  const port = await freePort()
   const child = spawn(process.execPath, [path.resolve(__dirname, script), ...args], {
     env: { ...process.env, PORT: String(port), ...env },
     stdio: ['ignore', 'pipe', 'inherit']
@@ -38,14 +38,4 @@ async function startServer (script, args, { env = {}, port } = {}) {
   }
 }
 
-/** A port of the loopback interface that nobody listens on. @returns {Promise<number>} */
-function freePort () {
-  return new Promise((resolve, reject) => {
-    const server = net.createServer().once('error', reject).listen(0, '127.0.0.1', () => {
-      const { port } = /** @type {net.AddressInfo} */ (server.address())
-      server.close(() => resolve(port))
-    })
-  })
-}
-
-module.exports = { startServer, freePort }
+module.exports = { startServer }

@@ -1,21 +1,21 @@
 'use strict'
 
-// `node sized.js <MiB> <external|heap> [seconds]`: a process of that RSS, in Buffers or in the JavaScript heap. Says "ready".
+// `node sized.js <MiB> [seconds]`: a process of that RSS, in Buffers. Prints "ready".
 //
-// With seconds it works for so long on fresh memory and prints, in µs, how long that took: `map`, to be given 64 MiB by
-// the kernel, and `fault`, to touch 16 pages of them for the first time. Run it with --expose-gc then.
+// With seconds it works on fresh memory for so long at SIGUSR2, and prints two times in µs: `map`, to get 64 MiB from the kernel, and
+// `fault`, to touch 16 pages of them for the first time. Needs --expose-gc then.
 const { percentiles } = require('./statistics')
 
 const MIB = 1024 ** 2
-const FRESH_BYTES = 64 * MIB // more than glibc ever serves out of what it has
+const FRESH_BYTES = 64 * MIB // more than glibc serves out of memory that it holds
 const PAGE_BYTES = 4096
 const BATCH_BYTES = 16 * PAGE_BYTES
 
-const [, , size, where, seconds] = process.argv
+const [, , size, seconds] = process.argv
 /** @type {unknown[]} */
 const kept = []
 while (process.memoryUsage.rss() < Number(size) * MIB) {
-  kept.push(where === 'heap' ? Array.from({ length: MIB / 16 }, () => ({ kept })) : Buffer.alloc(MIB, 1))
+  kept.push(Buffer.alloc(MIB, 1))
 }
 if (seconds) process.once('SIGUSR2', work)
 console.log('ready')

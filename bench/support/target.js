@@ -4,17 +4,15 @@ const { spawn } = require('node:child_process')
 const path = require('node:path')
 const readline = require('node:readline')
 
-/** A process of a certain size, to be measured; see sized.js. */
+/** A process of a given size, to be measured; see sized.js. */
 class Target {
   /**
    * @param {number} megabytes
-   * @param {boolean} isHeap of JavaScript heap, else of Buffers
-   * @param {number} [seconds] that it can work
+   * @param {number} [seconds] how long it works, when it is told to
    */
-  constructor (megabytes, isHeap, seconds) {
-    const flags = ['--expose-gc', `--max-old-space-size=${2 * megabytes + 512}`]
-    const args = [path.join(__dirname, 'sized.js'), String(megabytes * 1e6 / 1024 ** 2), isHeap ? 'heap' : 'external', ...seconds ? [String(seconds)] : []]
-    this.child = spawn(process.execPath, [...flags, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+  constructor (megabytes, seconds) {
+    const args = [path.join(__dirname, 'sized.js'), String(megabytes * 1e6 / 1024 ** 2), ...seconds ? [String(seconds)] : []]
+    this.child = spawn(process.execPath, ['--expose-gc', ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
     this.pid = /** @type {number} */ (this.child.pid)
     this.lines = readline.createInterface({ input: this.child.stdout })[Symbol.asyncIterator]()
     this.gone = new Promise(resolve => this.child.once('close', resolve))
@@ -25,7 +23,7 @@ class Target {
   }
 
   /**
-   * Has it work on fresh memory.
+   * Makes it work on fresh memory.
    *
    * @returns {Promise<Record<'map' | 'fault', ReturnType<typeof import('./statistics').percentiles>>>} µs
    */

@@ -3,9 +3,8 @@
 /**
  * What a primary and its workers use, from /proc: CPU time, page faults, context switches, resident memory.
  *
- * The kernel adds the CPU time and the faults of a child that was waited for to its parent's own account (cutime, cstime,
- * cminflt, cmajflt), so that a worker that has been replaced is still counted. Context switches have no such account:
- * what a worker that left had made is known by the last look.
+ * The kernel adds the CPU time and the faults of a child that was waited for to its parent's account (cutime, cstime, cminflt, cmajflt), so a
+ * worker that was replaced is still counted. Context switches have no such account: those of a worker that is gone are known by the last look.
  */
 
 const { execFileSync } = require('node:child_process')
@@ -22,7 +21,7 @@ const tickMs = isLinux ? 1000 / Number(execFileSync('getconf', ['CLK_TCK'])) : 1
  * @property {number} majorFaults
  */
 
-/** @param {number} pid @returns {number[]} itself and its descendants; those that live */
+/** @param {number} pid @returns {number[]} itself and its descendants that are alive */
 function pidsOf (pid) {
   const pids = [pid]
   for (let i = 0; i < pids.length; i++) {
@@ -64,7 +63,7 @@ function rssOf (pid) {
   return Number(read(`/proc/${pid}/statm`)?.split(' ')[1] ?? 0) * pageBytes
 }
 
-/** Looks at a tree again and again: what it used between `watch` and `stop`. */
+/** Reads a tree of processes again and again: what it used between the constructor and `stop`. */
 class Usage {
   #peak = 0
   #sum = 0

@@ -4,20 +4,26 @@ const { BENCH } = require('../support/bench')
 const fs = require('node:fs')
 const path = require('node:path')
 const t = require('tap')
-const { excerpt } = require('../../bench/support/excerpts')
+const { excerpt, fillIn, blocksOf } = require('../../bench/excerpts')
 const { groupName } = require('../../bench/support/gc-profiles')
+
+const columns = [{ key: 'rps', title: 'requests/s' }]
 
 /**
  * A results file with one group.
  *
  * @param {number} node
- * @param {{ app: string, workers: number, connections: number, load: string }} place
- * @param {Record<string, Record<string, number>[]>} profiles their rounds
- * @param {string} [cpu]
+ * @param {string} group
+ * @param {Record<string, Record<string, number>[]>} subjects their rounds
+ * @param {string[]} [beside]
  */
-function fileOf (node, place, profiles, cpu = 'Xeon') {
-  const subjects = Object.entries(profiles).map(([name, rounds]) => ({ name, rounds }))
-  return { machine: { node: `v${node}.1.0`, cpu }, groups: [{ name: groupName(place), beside: ['default'], subjects }] }
+function fileOf (node, group, subjects, beside = ['default']) {
+  return { machine: { node: `v${node}.1.0`, cpu: 'Xeon' }, columns, groups: [{ name: group, beside, subjects: Object.entries(subjects).map(([name, rounds]) => ({ name, rounds })) }] }
+}
+
+/** What reads these files, and none of another bench. @param {Record<string, any[]>} files by bench */
+function reading (files) {
+  return (/** @type {string} */ bench) => files[bench] ?? []
 }
 
 /** The cells of the row that begins so. @param {string} table @param {string} start */
@@ -28,78 +34,94 @@ function row (table, start) {
 const rounds = (/** @type {string} */ key, /** @type {number[]} */ ...values) => values.map(value => ({ [key]: value }))
 
 t.test('a cell is the median of the ratios within rounds, not the ratio of medians', t => {
-  const place = { app: 'cache', workers: 1, connections: 50, load: 'saturation' }
-  const table = excerpt('nodes-throughput', [fileOf(22, place, { default: rounds('rps', 100, 200, 400), 'huge-heap': rounds('rps', 200, 220, 200) })])
-  t.same(row(table, 'Node 22 | `huge-heap` '), ['Node 22', '`huge-heap`', '1.10 × (0.50–2.00)', '–', '–', '–'])
-  t.same(row(table, 'Node 24 | `huge-heap` ')?.slice(2), ['–', '–', '–', '–'], 'what was not measured is said to be so')
+  const group = groupName({ app: 'cache', workers: 1, connections: 50, load: 'saturation' })
+  const read = reading({ 'gc-raw': [fileOf(22, group, { default: rounds('rps', 100, 200, 400), 'huge-heap': rounds('rps', 200, 220, 200) })] })
+  t.same(row(excerpt('gc: nodes', read), 'Node 22')?.slice(1), ['–', '–', '1.10 × (0.50–2.00)', '–', '–', '–'])
+  t.same(row(excerpt('gc: nodes', read), 'Node 24')?.slice(1), ['–', '–', '–', '–', '–', '–'], 'what was not measured is a dash')
   t.end()
 })
 
-t.test('by Node: beside the ratios, the collections that there were to avoid and the recycles in place of them', t => {
-  const place = { app: 'objects', workers: 5, connections: 50, load: 'rate' }
-  const table = excerpt('nodes-latency', [fileOf(24, place, {
-    default: rounds('markSweeps', 0, 2, 1),
-    'huge-heap': [...rounds('markSweeps', 7, 7, 7), ...rounds('recycles', 8)],
-    'huge-heap+budget': rounds('recycles', 3, 3, 3)
-  })])
-  t.same(row(table, 'Node 24 | `default`')?.slice(1), ['`default`: mark-sweeps', '–', '–', '–', '0–2'])
-  t.same(row(table, 'Node 24 | … recycles')?.slice(2), ['–', '–', '–', '3'], 'of the profile with a budget')
+t.test('gc: huge-heap has both loads and both fleets of an app in one row; gc: profiles both profiles', t => {
+  const groups = [{ workers: 5, load: 'saturation', key: 'rps' }, { workers: 1, load: 'rate', key: 'p99' }].map(({ key, ...place }) =>
+    fileOf(20, groupName({ app: 'objects', connections: 50, ...place }), { default: rounds(key, 100), 'huge-heap': rounds(key, 150), 'no-mark-sweep': rounds(key, 50) }).groups[0])
+  const read = reading({ 'gc-raw': [{ ...fileOf(20, '', {}), groups }] })
+  t.same(row(excerpt('gc: huge-heap', read), '2 million'), ['2 million live objects', '–', '1.50 ×', '1.50 ×', '–', '– and –'])
+  t.same(row(excerpt('gc: profiles', read), '2 million'), ['2 million live objects', '–', '1.50 ×', '–', '0.50 ×', '–'])
   t.end()
 })
 
-t.test('by profile: the range of default, ratios of the others, CPU without its spread', t => {
-  const figures = (/** @type {number} */ p99, /** @type {number} */ cpuS) => ({ p99, cpuS, markSweeps: p99 / 10, recycles: cpuS })
-  const files = [fileOf(20, { app: 'objects', workers: 5, connections: 50, load: 'rate' }, {
-    default: [figures(20, 1), figures(1000, 2)],
-    'huge-heap+budget': [figures(10, 2), figures(100, 2)],
-    'no-mark-sweep': [figures(60, 1)],
-    collect: [figures(30, 1)]
-  })]
-  const table = excerpt('latency', files)
-  t.equal(row(table, 'default')?.[4], '20–1,000')
-  t.equal(row(table, '… its mark-sweeps')?.[4], '2–100')
-  t.equal(row(table, '`huge-heap+budget`')?.[4], '0.30 × (0.10–0.50)')
-  t.equal(row(table, '`no-mark-sweep`')?.[4], '3.00 ×')
-  t.equal(row(table, '… CPU')?.[4], '1.50 ×')
-  t.equal(row(table, '… recycles')?.[4], '2')
-  t.equal(row(table, '`collect`')?.[4], '1.50 ×', 'one round has no spread')
-  for (const other of ['latency-few', 'latency-rest']) t.notMatch(excerpt(other, files), '20–1,000', 'those are of other groups')
+t.test('gc: generators takes each ratio within one generator, and then one generator beside the other', t => {
+  const group = groupName({ app: 'garbage', workers: 1, connections: 50, load: 'saturation' })
+  const read = reading({
+    'gc-generators': [fileOf(20, group, {
+      'default, by autocannon': rounds('rps', 100, 100),
+      'default, by raw': rounds('rps', 200, 400),
+      'huge-heap, by autocannon': rounds('rps', 150, 110),
+      'huge-heap, by raw': rounds('rps', 300, 400)
+    }, [])]
+  })
+  t.same(row(excerpt('gc: generators', read), '`default`'), ['`default`', '100', '1', '300', '1', '0.38 × (0.25–0.50)'])
+  t.same(row(excerpt('gc: generators', read), '`huge-heap`'), ['`huge-heap`', '130', '1.30 × (1.10–1.50)', '350', '1.25 × (1.00–1.50)', '0.39 × (0.28–0.50)'])
   t.end()
 })
 
-t.test('at a glance: both loads and both fleets of an app in one row', t => {
-  const [busy, paced] = [{ app: 'objects', workers: 5, connections: 50, load: 'saturation' }, { app: 'objects', workers: 1, connections: 50, load: 'rate' }]
-  const ratios = (/** @type {string} */ key) => ({ default: rounds(key, 100), 'huge-heap': rounds(key, 150) })
-  const [{ groups, ...file }, other] = [fileOf(20, busy, ratios('rps')), fileOf(20, paced, ratios('p99'))]
-  const table = excerpt('huge-heap', [{ ...file, groups: [...groups, ...other.groups] }])
-  t.same(row(table, '2 million'), ['2 million live objects', '–', '1.50 ×', '1.50 ×', '–', '– and –'])
-  t.same(row(table, 'a leak')?.slice(1, 3), ['–', '–'], 'what was not measured is said to be so')
-  t.end()
-})
-
-t.test('of a group that was measured on two machines: each table has its own', t => {
-  const place = { app: 'garbage', workers: 1, connections: 50, load: 'saturation' }
-  const [slow, fast] = [['Xeon', 1234], ['AMD EPYC', 4000]].map(([cpu, rps]) => fileOf(20, place, { default: rounds('rps', Number(rps)), 'huge-heap': rounds('rps', 2 * Number(rps)) }, String(cpu)))
-  const files = [{ ...slow, groups: [slow.groups[0], { ...fast.groups[0], machine: fast.machine }] }]
-  t.equal(row(excerpt('published-slower', files), 'Node 20 | `default`')?.[2], '1,234 /s')
-  t.equal(row(excerpt('published-faster', files), 'Node 20 | `default`')?.[2], '4,000 /s')
-  t.equal(row(excerpt('published-faster', files), 'Node 20 | `huge-heap` ')?.[2], '2.00 ×')
-  t.end()
-})
-
-t.test('the sum counts every round of every file, and what was lost', t => {
-  const place = { app: 'leak', workers: 1, connections: 4, load: 'saturation' }
+t.test('gc: sum counts every round of the raw generator, which counts drops', t => {
   const figures = { requests: 600_000, recycles: 3, collects: 1, dropped: 0, refused: 1 }
-  const files = [fileOf(20, place, { default: [figures, figures], collect: [figures] }), fileOf(24, place, { default: [{ ...figures, dropped: 2 }] })]
-  t.equal(excerpt('sum', files), '6 requests were dropped or not let in, in 4 measurements (3 on Node 20, 1 on Node 24), of 2.4 million requests over 12 recycles and 4 collections')
+  const read = reading({ 'gc-raw': [fileOf(20, 'a', { default: [figures, figures], collect: [figures] }), fileOf(24, 'a', { default: [{ ...figures, dropped: 2 }] })], gc: [fileOf(20, 'a', { default: [figures] })] })
+  t.equal(excerpt('gc: sum', read), '6 requests were dropped or not let in, in 4 measurements (3 on Node 20, 1 on Node 24), of 2.4 million requests over 12 recycles and 4 collections')
   t.end()
 })
 
-t.test('every excerpt of the template is there, and one that is not is named', t => {
+t.test('drops: compare puts direct clients and those of nginx side by side, and leaves out what was not measured', t => {
+  const figures = (/** @type {number} */ dropped, /** @type {number} */ recycles) => ({ requests: 1000, dropped, recycles, badGateway: dropped - 1, otherErrors: 1 })
+  const read = reading({
+    drops: [fileOf(20, 'keep-alive', { recycle: [figures(0, 3), figures(0, 4)], pm2: [figures(1200, 7)] }, [])],
+    proxy: [fileOf(20, 'behind nginx, rolling reloads', { 'recycle-reload': [figures(0, 9)], 'pm2-reload': [figures(40, 9)] }, [])]
+  })
+  const table = excerpt('drops: compare', read)
+  t.same(row(table, '**recycle**'), ['**recycle**', '0 / 7', '–', '0 / 9'])
+  t.same(row(table, 'pm2,')?.slice(1), ['1,200 / 7', '–', '–'])
+  t.same(row(table, '`pm2 reload`')?.slice(1), ['–', '–', '40 / 9'])
+  t.match(excerpt('drops: nginx', read), '`pm2 reload`, again and again: 39 × 502 and 1 other errors of 1,000 requests, 9 workers replaced')
+  t.end()
+})
+
+t.test('a single figure is named by bench, group, subject, and key', t => {
+  const subjects = { bare: rounds('rps', 100, 200), mine: rounds('rps', 110, 240) }
+  const read = reading({ try: [fileOf(20, 'a, b', subjects, ['bare']), fileOf(24, 'a, b', { ...subjects, mine: rounds('rps', 50, 50) }, ['bare'])] })
+  t.equal(excerpt('try; a, b; mine; ratio rps', read), '1.15 × (1.10–1.20)')
+  t.equal(excerpt('try; a, b; mine; briefly rps', read), '1.15 ×')
+  t.equal(excerpt('try; a, b; mine; median rps 1', read), '175.0')
+  t.equal(excerpt('try; a, b; mine; total rps; node 24', read), '100')
+  t.equal(excerpt('try; a, b; none; ratio rps', read), '–')
+  t.throws(() => excerpt('try; a, b; mine; mean rps', read), { message: /^a figure is ratio, .*; it is "mean" in / })
+  t.end()
+})
+
+t.test('blocks of a page are written anew, in a line and around a table, and all else stays', t => {
+  const read = reading({ try: [fileOf(20, 'g', { mine: rounds('rps', 7) })] })
+  const page = 'It is <!-- try; g; mine; median rps -->6<!-- /try --> a second.\n<!-- options -->\n| a |\n<!-- /options -->\n<!-- pauses: cost -->\nold\n<!-- /pauses -->\nend\n'
+  const after = fillIn(page, read)
+  t.match(after, 'It is <!-- try; g; mine; median rps -->7<!-- /try --> a second.\n<!-- options -->\n| a |\n<!-- /options -->\n<!-- pauses: cost -->\n| CPU')
+  t.match(after, /\|\n<!-- \/pauses -->\nend\n$/)
+  t.same(blocksOf(after).map(({ expression }) => expression), ['try; g; mine; median rps', 'pauses: cost'])
+  t.equal(fillIn(after, read), after)
+  t.end()
+})
+
+t.test('every excerpt stands where nothing was measured, and one that does not exist is refused with those that do', t => {
+  let names = ''
+  try {
+    excerpt('gc: latncy', () => [])
+  } catch (error) {
+    names = /** @type {Error} */ (error).message
+  }
+  t.match(names, /^there is no excerpt "gc: latncy"; there are boot: first-byte, .*gc: huge-heap, /)
+  const all = names.split('there are ')[1].split(', ')
+  t.ok(all.length >= 10)
+  for (const name of all) t.notMatch(excerpt(name, () => []), /NaN|undefined|Infinity/, name)
   const template = fs.readFileSync(path.join(BENCH, 'results', 'TEMPLATE.md'), 'utf8')
-  const names = [...template.matchAll(/\{\{gc: ([a-z-]+)\}\}/g)].map(([, name]) => name)
-  t.ok(names.length > 5)
-  for (const name of names) t.notMatch(excerpt(name, []), /NaN|undefined|Infinity/)
-  t.throws(() => excerpt('latncy', []), { message: /^there is no excerpt "latncy"; there are sum, huge-heap, / })
+  const used = [...template.matchAll(/\{\{([a-z]+: [a-z-]+)\}\}/g)].map(([, name]) => name).filter(name => !/^(plot|machine): /.test(name))
+  t.same(used.filter(name => !all.includes(name)), [])
   t.end()
 })

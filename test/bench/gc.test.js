@@ -11,28 +11,38 @@ const { parseTrace, reasonsOf } = require('../../bench/support/gc-log')
 const { APPS, PROFILES, optionsOf } = require('../../bench/support/gc-profiles')
 const { freePort } = require('../support/fleet')
 
-t.test('bench:gc --quick counts collections, faults and recycles, and drops nothing', async t => {
-  const { said, figures } = await quickBench(t, 'gc')
-  for (const load of ['saturation', 'a fixed rate']) {
-    const group = `garbage, 1 worker, 4 connections, ${load}`
-    t.match(said, `${group}, beside default`)
-    const [plain, huge] = ['default', 'huge-heap'].map(profile => figures(group, profile))
-    for (const { requests, dropped, errors, cut, crashes, p50, p999, max, rssPeakMiB, rssMeanMiB, recycles } of [plain, huge]) {
-      t.equal(requests, 300)
-      t.equal(dropped, 0, JSON.stringify(errors))
-      t.same({ cut, crashes, recycles }, { cut: 0, crashes: 0, recycles: 0 })
-      t.ok(max >= p999 && p999 >= p50 && p50 > 0)
-      t.ok(rssPeakMiB >= rssMeanMiB && rssMeanMiB > 40)
-    }
-    t.ok(plain.scavenges > huge.scavenges, `a new space of its full size is scavenged less often: ${huge.scavenges} beside ${plain.scavenges}`)
-    t.ok(plain.scavengeMs >= plain.longestScavengeMs && plain.longestScavengeMs > 0)
-    t.equal(huge.markSweeps, 0)
+t.test('bench:gc --quick loads by autocannon, counts collections, faults and recycles, and claims no count of drops', async t => {
+  const { said, results, figures } = await quickBench(t, 'gc', ['--profiles', 'default,huge-heap,no-mark-sweep'])
+  const group = 'garbage, 1 worker, 4 connections, saturation'
+  t.match(said, `${group}, beside default`)
+  t.match(results, { bench: 'gc', settings: { generator: 'autocannon' } })
+  const [plain, huge, published] = ['default', 'huge-heap', 'no-mark-sweep'].map(profile => figures(group, profile))
+  for (const { generator, requests, unanswered, dropped, cut, crashes, recycles, rps, p50, p999, max, rssPeakMiB, rssMeanMiB } of [plain, huge, published]) {
+    t.same({ generator, requests, unanswered, dropped, cut, crashes, recycles }, { generator: 'autocannon', requests: 300, unanswered: 0, dropped: undefined, cut: 0, crashes: 0, recycles: 0 })
+    t.ok(rps > 0 && max >= p999 && p999 >= p50 && p50 > 0)
+    t.ok(rssPeakMiB >= rssMeanMiB && rssMeanMiB > 40)
   }
-  t.equal(figures('garbage, 1 worker, 4 connections, a fixed rate', 'default').rate, 200)
+  t.ok(plain.scavenges > huge.scavenges, `a new space of its full size is scavenged less often: ${huge.scavenges} beside ${plain.scavenges}`)
+  t.ok(plain.scavengeMs >= plain.longestScavengeMs && plain.longestScavengeMs > 0)
+  t.equal(huge.markSweeps, 0)
+  t.notMatch(said, 'dropped')
+})
+
+t.test('the raw generator counts drops and holds a rate; what it measured is saved apart, and so is a run by both', async t => {
+  const raw = await quickBench(t, 'gc', ['--generator', 'raw', '--load', 'saturation,rate', '--profiles', 'huge-heap'])
+  t.match(raw.results, { bench: 'gc-raw', settings: { generator: 'raw' } })
+  for (const load of ['saturation', 'a fixed rate']) {
+    const { generator, requests, dropped, refused, errors } = raw.figures(`garbage, 1 worker, 4 connections, ${load}`, 'huge-heap')
+    t.same({ generator, requests, dropped, refused, errors }, { generator: 'raw', requests: 300, dropped: 0, refused: 0, errors: {} })
+  }
+  t.equal(raw.figures('garbage, 1 worker, 4 connections, a fixed rate', 'huge-heap').rate, 200)
+  const both = await quickBench(t, 'gc', ['--generator', 'autocannon,raw', '--profiles', 'default'])
+  t.match(both.results, { bench: 'gc-generators', groups: [{ beside: [], subjects: [{ name: 'default, by autocannon' }, { name: 'default, by raw' }] }] })
+  await t.rejects(quickBench(t, 'gc', ['--load', 'rate']), { code: 2, stderr: 'bench:gc: --load rate takes --generator raw; autocannon does not time a request from when it was due\n' })
 })
 
 t.test('at a fixed rate each round has a rate of its own, the same for all profiles', async t => {
-  const { results } = await quickBench(t, 'gc', ['--load', 'rate', '--rate', '0', '--rounds', '3', '--requests', '50'])
+  const { results } = await quickBench(t, 'gc', ['--generator', 'raw', '--load', 'rate', '--rate', '0', '--rounds', '3', '--requests', '50'])
   const [plain, huge] = results.groups[0].subjects.map((/** @type {any} */ subject) => subject.rounds.map((/** @type {any} */ round) => round.rate))
   t.equal(plain.length, 3)
   t.same(huge, plain)
@@ -40,7 +50,7 @@ t.test('at a fixed rate each round has a rate of its own, the same for all profi
 })
 
 t.test('a worker that is recycled in place of collecting takes its counts along', async t => {
-  const { figures } = await quickBench(t, 'gc', ['--apps', 'leak', '--profiles', 'default', '--load', 'rate', '--rate', '2000', '--requests', '12000'])
+  const { figures } = await quickBench(t, 'gc', ['--generator', 'raw', '--apps', 'leak', '--profiles', 'default', '--load', 'rate', '--rate', '2000', '--requests', '12000'])
   const { recycles, dropped, cut, markSweeps, longestMarkSweepMs, markSweepMs, reasons, cpuS } = figures('leak, 1 worker, 4 connections, a fixed rate', 'default')
   t.ok(recycles >= 1, `${recycles} recycles`)
   t.equal(dropped, 0)

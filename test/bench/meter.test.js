@@ -1,6 +1,5 @@
 'use strict'
 
-const { spawnSync } = require('node:child_process')
 const { quickBench } = require('../support/bench')
 const t = require('tap')
 const { Hold } = require('../../bench/support/hold')
@@ -8,15 +7,10 @@ const { Hold } = require('../../bench/support/hold')
 t.test('bench:meter --quick measures every reader, and what it costs the worker', { skip: process.platform !== 'linux' && 'there is no /proc' }, async t => {
   const { said, results, figures } = await quickBench(t, 'meter')
   const [fleet, worker] = results.groups
-  const native = said.includes('there is no C compiler') ? [] : [/by a C program/]
-  t.match(fleet.subjects.map((/** @type {any} */ { name }) => name), [/nothing/, /hashes/, /awk/, /smaps, blocking/, /smaps_rollup, blocking/, /smaps_rollup, as/, /statm/, /pidusage/, ...native])
+  t.match(fleet.subjects.map((/** @type {any} */ { name }) => name), [/nothing/, /awk/, /smaps, blocking/, /smaps_rollup, blocking/, /smaps_rollup, as/, /statm/, /pidusage/])
   for (const { name } of fleet.subjects) {
-    const { us, warmUs, holdMs, longestMs, readings } = figures(fleet.name, name)
-    if (name === 'statm, by a C program') {
-      t.ok(us > 0 && warmUs > 0 && readings >= 10, `${name}: ${us} µs`)
-      continue
-    }
-    t.ok(us > 0 && warmUs > 0 && holdMs > 0 && longestMs >= holdMs && readings >= 10, `${name}: ${us} µs`)
+    const { us, holdMs, longestMs, readings } = figures(fleet.name, name)
+    t.ok(us > 0 && holdMs > 0 && longestMs >= holdMs && readings >= 10, `${name}: ${us} µs`)
   }
   for (const { name } of worker.subjects) {
     const { faultP50, faultP99, faultMax, mapP50, mapMax, readings } = figures(worker.name, name)
@@ -25,13 +19,7 @@ t.test('bench:meter --quick measures every reader, and what it costs the worker'
   t.match(said, /goal (met: {3}|missed:) 2 workers of 50 MB: statm, as the guard: µs per worker/)
 })
 
-t.test('where there is no C compiler, that is said', async t => {
-  const code = `console.log(require(${JSON.stringify(require.resolve('../../bench/support/compile'))}).compile('statm.c'))`
-  const { stdout } = spawnSync(process.execPath, ['-e', code], { env: { PATH: '' }, encoding: 'utf8' })
-  t.equal(stdout, 'left out: statm.c; there is no C compiler (cc)\nnull\n')
-})
-
-t.test('a fleet that does not fit into memory is left out, and that is said', async t => {
+t.test('a fleet that does not fit into memory is left out, with a message', async t => {
   const { said, results } = await quickBench(t, 'meter', ['--fleets', '1x50,1000000x50', '--workers-of', '50', '--only', 'nothing'])
   t.match(said, 'left out: 1000000 × 50 MB')
   t.same(results.groups.map((/** @type {any} */ { name }) => name), ['1 workers of 50 MB', 'a worker of 50 MB that takes fresh memory, read without a pause'])

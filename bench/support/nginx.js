@@ -1,0 +1,104 @@
+'use strict'
+
+/** nginx in front of a server, in a folder of its own: the layout that most deployments have. */
+
+const { spawn, spawnSync } = require('node:child_process')
+const { once } = require('node:events')
+const fs = require('node:fs')
+const path = require('node:path')
+const { setTimeout: passed } = require('node:timers/promises')
+const { freePort, probe, targetOf } = require('../../lib/drill/target')
+const { temporaryFolder } = require('./folder')
+
+const READY_MS = 5000
+
+/** @returns {string | null} such as nginx/1.22.1; null: it is not in PATH */
+function nginxVersion () {
+  const { error, stderr } = spawnSync('nginx', ['-v'], { encoding: 'utf8' })
+  return error ? null : /nginx\/[\d.]+/.exec(stderr)?.[0] ?? 'nginx'
+}
+
+/**
+ * With upstream keep-alive and without retries: with them nginx would send a failed GET again, and hide the failure.
+ *
+ * @param {number} upstreamPort
+ * @returns {Promise<{ port: number, stop: () => Promise<Record<string, number>> }>} `stop`: the errors that nginx has logged, each with its count
+ * @throws {Error} where it does not listen within 5 s
+ */
+async function startNginx (upstreamPort) {
+  const folder = temporaryFolder()
+  fs.chmodSync(folder, 0o755) // where nginx is started by root, its worker is another user
+  const port = await freePort()
+  fs.writeFileSync(path.join(folder, 'nginx.conf'), configOf(port, upstreamPort))
+  const nginx = spawn('nginx', ['-p', folder, '-c', 'nginx.conf', '-e', 'error.log'], { stdio: ['ignore', 'ignore', 'inherit'] })
+  const gone = once(nginx, 'exit')
+  const end = () => nginx.kill('SIGTERM')
+  process.once('exit', end)
+  const deadline = Date.now() + READY_MS
+  for (let why = await probe(target(port)); why !== null; why = await probe(target(port))) {
+    if (nginx.exitCode !== null || Date.now() > deadline) throw new Error(`nginx does not listen (${why}): ${errorLog(folder)}`)
+    await passed(20)
+  }
+  return {
+    port,
+    async stop () {
+      process.removeListener('exit', end)
+      nginx.kill('SIGTERM')
+      await gone
+      return countErrors(errorLog(folder))
+    }
+  }
+}
+
+/** @param {number} port */
+function target (port) {
+  return targetOf(new URL(`http://127.0.0.1:${port}`))
+}
+
+/** @param {string} folder */
+function errorLog (folder) {
+  try {
+    return fs.readFileSync(path.join(folder, 'error.log'), 'utf8').trim()
+  } catch {
+    return ''
+  }
+}
+
+/** @param {string} log with lines as `2026/11/24 00:18:00 [error] 8#8: *45 upstream prematurely closed connection while …, client: …` */
+function countErrors (log) {
+  /** @type {Record<string, number>} */
+  const counts = {}
+  for (const [, text] of log.matchAll(/\[error\] [^*]*\*\d+ (.*?), client:/g)) counts[text] = (counts[text] ?? 0) + 1
+  return counts
+}
+
+/** @param {number} port @param {number} upstreamPort */
+function configOf (port, upstreamPort) {
+  return `daemon off;
+pid nginx.pid;
+worker_processes 1;
+events { worker_connections 1024; }
+http {
+  access_log off;
+  client_body_temp_path body;
+  proxy_temp_path proxy;
+  fastcgi_temp_path fastcgi;
+  uwsgi_temp_path uwsgi;
+  scgi_temp_path scgi;
+  client_body_buffer_size 64k;
+  keepalive_requests 1000000;
+  upstream app { server 127.0.0.1:${upstreamPort}; keepalive 32; }
+  server {
+    listen 127.0.0.1:${port};
+    location / {
+      proxy_pass http://app;
+      proxy_http_version 1.1;
+      proxy_set_header Connection "";
+      proxy_next_upstream off;
+    }
+  }
+}
+`
+}
+
+module.exports = { nginxVersion, startNginx }
