@@ -10,7 +10,7 @@ const INSTEAD = [
   [/\b(?:who|whom|whoever|whomever|who's)\b/i, 'the noun: the worker that, the client that'],
   [/\b(?:some|no|any|every)(?:body|one)\b/i, 'the noun: a worker, no client, each process'],
   [/\b(?:that one|those who|he who)\b/i, 'the noun'],
-  [/\b(?:lobby|switchboard|crew|farewell|vessels?|guests?|beacon|deeds?)\b/i, 'inbox, ledger, lifecycle, close notice, workers, connections, heartbeat, task'],
+  [/\b(?:lobby|switch-?board|crew|farewell|vessels?|guests?|beacon|deeds?)\b/i, 'inbox, ledger, lifecycle, close notice, workers, connections, heartbeat, task'],
   [/\b(?:reprieved?|aside|hasty)\b/i, 'stays in service, out of rotation, fresh over budget']
 ]
 
