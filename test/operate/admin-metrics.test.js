@@ -149,11 +149,11 @@ t.test('the metrics say what the journal says', async t => {
     t.same({ status, stdout, stderr }, { status: 0, stdout: '', stderr: '' })
   })
 
-  await t.test('the README has every metric, its type and its labels, and no other', async t => {
+  await t.test('the docs have every metric, its type and its labels, and no other', async t => {
     const { body } = await ask('/metrics')
     const types = [...body.matchAll(/^# TYPE (\w+) (\w+)$/gm)].map(([, name, type]) => [name, type])
-    const readme = fs.readFileSync(path.join(__dirname, '..', '..', 'README.md'), 'utf8')
-    const rows = [...readme.matchAll(/^\| `(recycle_\w+)` \| (\w+) \|([^|]*)\|/gm)].map(([, name, type, labels]) => ({ name, type, labels: [...labels.matchAll(/\w+/g)].map(String) }))
+    const docs = fs.readFileSync(path.join(__dirname, '..', '..', 'docs', 'metrics.md'), 'utf8')
+    const rows = [...docs.matchAll(/^\| `(recycle_\w+)` \| (\w+) \|([^|]*)\|/gm)].map(([, name, type, labels]) => ({ name, type, labels: [...labels.matchAll(/\w+/g)].map(String) }))
     t.same(new Set(rows.map(({ name, type }) => `${name} ${type}`)), new Set(types.map(([name, type]) => `${name} ${type}`)))
     for (const { name, labels } of rows.filter(({ type }) => type !== 'histogram')) {
       const shown = new RegExp(`^${name}(?:\\{([^}]*)\\})? `, 'm').exec(body)

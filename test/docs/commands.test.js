@@ -1,0 +1,133 @@
+'use strict'
+
+/** Every command of the documentation can be given: its subcommand, its flags and their values are known, its script is there. */
+
+const fs = require('node:fs')
+const path = require('node:path')
+const { spawnSync } = require('node:child_process')
+const t = require('tap')
+const { scripts } = require('../../package.json')
+const { OPTIONS } = require('../../lib/core/options')
+const { DRILL_OPTIONS } = require('../../lib/drill/options')
+const { ROOT, pages, fences, inlineCode } = require('../support/docs')
+
+const BIN = path.join(ROOT, 'bin', 'recycle.js')
+const SHELL = /^(?:sh|console|ini)$/
+const PLACEHOLDER = /^<|…|^\[/
+const PASSES_ON = ['', 'drill'] // what comes behind the app is the app's
+/** Flags of other programs. */
+const FOREIGN = [
+  '--max-old-space-size', '--initial-old-space-size', '--min-semi-space-size', '--max-semi-space-size', '--noconcurrent_sweeping', '--no-memory-reducer',
+  '--external-memory-accounted-in-global-limit', '--max-heap-size', '--semi-space-growth-factor', '--gc-interval', '--scavenger-max-new-space-capacity-mb',
+  '--nouse-idle-notification', '--require', '--watch', // V8, Node.js
+  '--max-memory-restart', '--max-requests-jitter', '--graceful-timeout', '--preload', '--keep-alive', '--bind', // pm2, gunicorn
+  '--node', '--quick', '--million', '--its', '--own' // test/matrix.js, the benches, an app
+]
+const CHECKED = new Map([...OPTIONS, ...DRILL_OPTIONS].map(({ flag, kind }) => [flag.split(' ')[0], kind]))
+
+/** @typedef {{ takesValue: boolean }} Flag @typedef {{ page: string, text: string }} Example */
+
+/** What the help of a command says of its flags. @type {Map<string, Map<string, Flag>>} */
+const commands = new Map([['', flagsOf([])]])
+for (const [, name] of helpOf([]).split('\nCommands:\n')[1].matchAll(/^ {2}(\w+)/gm)) commands.set(name, flagsOf([name]))
+
+const examples = pages().flatMap(({ name, text }) => [
+  ...fences(text, SHELL).flatMap(code => code.split('\n').flatMap(simpleCommands)),
+  ...inlineCode(text).flatMap(simpleCommands)
+].map(words => ({ page: name, words })))
+
+t.test('the help is read at all', async t => {
+  t.ok(commands.size >= 13)
+  t.match(commands.get(''), new Map([['--max-rss', { takesValue: true }], ['-m', { takesValue: true }], ['--prefix', { takesValue: false }]]))
+  t.ok(commands.get('report')?.has('--json'))
+})
+
+t.test('commands are told from what is around them', async t => {
+  t.same(simpleCommands("$ FOO=1 recycle -m 1G 'a b.js' > file # comment"), [['recycle', '-m', '1G', 'a b.js']])
+  t.same(simpleCommands('npm ci && recycle ls | jq .'), [['npm', 'ci'], ['recycle', 'ls'], ['jq', '.']])
+})
+
+t.test('each `recycle …` is one that recycle knows', async t => {
+  const ours = examples.filter(({ words }) => words[0] === 'recycle')
+  t.ok(ours.length > 100)
+  for (const { page, words } of ours) t.equal(flawIn(words.slice(1)), null, `${page}: ${words.join(' ')}`)
+})
+
+t.test('each flag that the prose names is one of recycle, or of a program that is named here', async t => {
+  const known = new Set([...FOREIGN, ...[...commands.values()].flatMap(flags => [...flags.keys()])])
+  const named = pages().flatMap(({ name, text }) => inlineCode(text).flatMap(code => [...code.matchAll(/(?:^|[ |])(--[\w-]+)/g)].map(([, flag]) => ({ name, flag }))))
+  t.ok(named.length > 150)
+  t.same(named.filter(({ flag }) => !known.has(flag)).map(({ name, flag }) => `${name}: ${flag}`), [])
+})
+
+t.test('each `npm run …` is a script, and each `npx tap …` and `node …` names a file', async t => {
+  let checked = 0
+  for (const { page, words: [program, verb, ...rest] } of examples) {
+    if (program === 'npm' && verb === 'run') {
+      checked++
+      t.ok(Object.hasOwn(scripts, rest[0]), `${page}: npm run ${rest[0]}`)
+    }
+    for (const file of [verb, ...rest].filter(word => /^(?:test|bench|examples)\//.test(word ?? ''))) t.ok(fs.existsSync(path.join(ROOT, file)), `${page}: ${file}`)
+  }
+  t.ok(checked > 15)
+})
+
+/** @param {string[]} args @returns {string | null} what is wrong with it */
+function flawIn (args) {
+  let command = ''
+  for (let i = 0; i < args.length; i++) {
+    const word = args[i]
+    if (!word.startsWith('-') || /^-\d/.test(word)) {
+      if (command === '' && commands.has(word)) command = word
+      else if (command === '' && /^\w+$/.test(word) && word !== 'options') return `there is no command ${word}`
+      else if (PASSES_ON.includes(command)) return null
+      continue
+    }
+    const [name, joined] = word.split(/=(.*)/s)
+    if (name === '--help') continue
+    const flag = commands.get(command)?.get(name)
+    if (!flag) return `there is no ${name}${command && ` of ${command}`}`
+    const value = joined ?? (flag.takesValue ? args[++i] : undefined)
+    if (flag.takesValue && value === undefined) return `${name} takes a value`
+    const kind = CHECKED.get(name)
+    if (flag.takesValue && value !== undefined && kind && !PLACEHOLDER.test(value) && kind.read(name === '--header' || name === '--node-option' ? [value] : value) === undefined) return `${name} takes ${kind.accepts}`
+  }
+  return null
+}
+
+/** @param {string} line @returns {string[][]} the words of each simple command in it */
+function simpleCommands (line) {
+  /** @type {string[][]} */
+  const found = [[]]
+  for (const [, quoted, bare] of line.replace(/^ *\$ /, '').matchAll(/'([^']*)'|((?:"[^"]*"|[^\s'"])+)/g)) {
+    const word = quoted ?? bare.replaceAll('"', '')
+    if (quoted === undefined && word.startsWith('#')) break
+    if (quoted === undefined && /^(?:&&|\|\|?|;|do|&)$/.test(word)) found.push([])
+    else if (quoted === undefined && word.endsWith(';')) found.at(-1)?.push(word.slice(0, -1)) || found.push([])
+    else found.at(-1)?.push(word)
+  }
+  return found.map(plain).filter(words => words.length > 0)
+}
+
+/** Without what is before the program and where its output goes. @param {string[]} words @returns {string[]} */
+function plain (words) {
+  const output = words.findIndex(word => /^\d?>{1,2}$/.test(word))
+  const kept = output === -1 ? words : words.slice(0, output)
+  const program = kept.findIndex(word => !/^[A-Z_]+=/.test(word) && word !== 'npx')
+  const [first = '', ...rest] = program === -1 ? [] : kept.slice(program)
+  const name = first.replace(/^ExecStart=/, '')
+  return name === '' ? [] : [/^(?:\S*\/)?recycle$/.test(name) ? 'recycle' : name, ...rest.map(word => word.replace(/^\[(.*)$/, '$1').replace(/^(.*[^\]])\]$/, '$1'))]
+}
+
+/** @param {string[]} args @returns {string} */
+function helpOf (args) {
+  const { stdout, status } = spawnSync(process.execPath, [BIN, ...args, '--help'], { encoding: 'utf8', env: { ...process.env, COLUMNS: '200' } })
+  if (status !== 0) throw new Error(`recycle ${args.join(' ')} --help exited with ${status}`)
+  return stdout
+}
+
+/** @param {string[]} args @returns {Map<string, Flag>} by name, long and short */
+function flagsOf (args) {
+  const lines = [...helpOf(args).matchAll(/^ {2}(?:(-\w), )?(--[\w-]+)( <[^>]+>)?(?: |$)/gm)]
+  return new Map(lines.flatMap(([, short, long, value]) => [short, long].filter(Boolean).map(name => /** @type {[string, Flag]} */ ([name, { takesValue: value !== undefined }]))))
+}

@@ -1,0 +1,31 @@
+'use strict'
+
+/** What a real fleet writes into its journal is described. */
+
+const path = require('node:path')
+const t = require('tap')
+const { page, inlineCode } = require('../support/docs')
+const { get } = require('../support/client')
+const { startFleet } = require('../support/fleet')
+
+const OF_EVERY_LINE = ['v', 't', 'event', 'slot', 'pid']
+
+t.test('every field of every line that a busy fleet writes is on the page on the journal', async t => {
+  const { supervisor, events, port } = await startFleet(t, 'worker-api.js', { standby: 1, maxRss: '900MiB' })
+  await events.until('worker.standby')
+  await get(port, '/recycle')
+  await events.until('recycled')
+  await supervisor.recycle(0)
+  await supervisor.gc(1)
+  await supervisor.cpuprofile(1, { durationMs: 50, file: path.join(t.testdir(), 'a.cpuprofile') })
+  await supervisor.scale(3)
+  await supervisor.scale(2)
+  await supervisor.reload()
+  await supervisor.stop()
+
+  const described = new Set(inlineCode(page('docs/journal.md').text).flatMap(code => code.split(/[^\w.-]+/)))
+  const seen = new Set(events.lines.map(({ event }) => event))
+  t.ok(seen.size >= 18, `${seen.size} kinds of events`)
+  const missing = events.lines.flatMap(line => Object.keys(line).filter(field => !OF_EVERY_LINE.includes(field) && !described.has(field)).map(field => `${line.event}: ${field}`))
+  t.same([...new Set(missing)], [])
+})

@@ -1,0 +1,43 @@
+'use strict'
+
+/** Where the documentation points to, there is something. */
+
+const fs = require('node:fs')
+const path = require('node:path')
+const t = require('tap')
+const { files: PUBLISHED } = require('../../package.json')
+const { ROOT, pages, page, prose, inlineCode, anchors } = require('../support/docs')
+
+const LONGEST_README = 250
+const SOURCE = /^(?:lib|test|bench|bin|examples|docs)\/[\w./-]*(?:\/|\.\w+)$/
+
+t.test(`the README has at most ${LONGEST_README} lines`, async t => {
+  t.ok(page('README.md').text.trimEnd().split('\n').length <= LONGEST_README)
+})
+
+t.test('every relative link of the README and the docs resolves, with its anchor', async t => {
+  const links = pages().flatMap(({ name, text }) => [...prose(text).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => ({ name, target })))
+    .filter(({ target }) => !/^[a-z]+:/.test(target))
+  t.ok(links.length > 40)
+  for (const { name, target } of links) {
+    const [file, anchor] = target.split('#')
+    const to = file === '' ? name : path.posix.join(path.posix.dirname(name), file)
+    t.ok(fs.existsSync(path.join(ROOT, to)), `${name}: ${target}`)
+    if (anchor !== undefined) t.ok(anchors(page(to).text).has(anchor), `${name}: there is a heading for ${target}`)
+  }
+})
+
+t.test('every page of docs/ is reached from the README', async t => {
+  const { text } = page('README.md')
+  t.same(pages().slice(1).map(({ name }) => name).filter(name => !text.includes(`](${name})`)), [])
+})
+
+t.test('the pages that the README links to are published with it', async t => {
+  t.ok(PUBLISHED.includes('docs'))
+})
+
+t.test('every file and folder that the documentation names is there', async t => {
+  const named = pages().flatMap(({ name, text }) => inlineCode(text).filter(code => SOURCE.test(code)).map(file => ({ name, file })))
+  t.ok(named.length > 60)
+  t.same([...new Set(named.filter(({ file }) => !fs.existsSync(path.join(ROOT, file))).map(({ name, file }) => `${name}: ${file}`))], [])
+})

@@ -1,0 +1,105 @@
+'use strict'
+
+/** The tables of the documentation say what there is: options, events, reasons, metrics, and what the benches have published. */
+
+const fs = require('node:fs')
+const path = require('node:path')
+const t = require('tap')
+const { excerpt } = require('../../bench/support/excerpts')
+const { openAccount } = require('../../lib/core/account')
+const { readConfig } = require('../../lib/core/config')
+const { OPTIONS, resolveOptions } = require('../../lib/core/options')
+const { TRANSITIONS } = require('../../lib/core/state')
+const { DRILL_OPTIONS } = require('../../lib/drill/options')
+const { Metrics } = require('../../lib/operate/admin/metrics')
+const { ROOT, page, fences, inlineCode, rows } = require('../support/docs')
+
+const METRICS = new Metrics().render({ workers: [], totals: { workers: 0 } })
+
+t.test('the table of options has every option and no other, with its flags and its default', async t => {
+  const table = between(page('docs/options.md').text, 'options')
+  t.same(table.map(([flags, fallback]) => [flags, fallback]), OPTIONS.map(({ short, flag, shown }) => [`\`${short ? `${short}, ` : ''}${flag}\``, shown]))
+  for (const [flags, , meaning] of table) t.ok(meaning, `${flags} has a meaning`)
+})
+
+t.test('the table of the drill has every option of its own, with its flags and its default', async t => {
+  const table = tableBelow(page('docs/drill-and-report.md').text, '| option of `recycle drill` |')
+  t.same(table.map(([flags, fallback]) => [flags, fallback]), DRILL_OPTIONS.map(({ short, flag, shown }) => [`\`${short ? `${short}, ` : ''}${flag}\``, shown]))
+})
+
+t.test('the options that the README shows have their flags, and their default as the table has it', async t => {
+  const table = tableBelow(page('README.md').text, '| option | default |')
+  t.equal(table.length, 10)
+  for (const [flags, fallback] of table) {
+    const option = OPTIONS.find(({ short, flag }) => flags === `\`${short ? `${short}, ` : ''}${flag}\``)
+    t.ok(option, flags)
+    t.equal(fallback, option?.name === 'workers' ? '2×CPU+1' : option?.shown, flags)
+  }
+})
+
+t.test('the config file of the docs is one', async t => {
+  const [json] = fences(page('docs/options.md').text, /^json$/)
+  const { app, values } = readConfig(JSON.parse(json), 'docs/options.md')
+  t.equal(app, 'server.js')
+  t.match(resolveOptions({}, { file: { name: 'docs/options.md', values }, parallelism: 2 }), { workers: 4, maxRssBytes: 512 * 1024 ** 2 })
+})
+
+t.test('the page on the journal has every event that is recorded, and no other', async t => {
+  const { text } = page('docs/journal.md')
+  const events = [...new Set(sources('lib/primary').flatMap(recordedIn)), 'fleet.admin'] // of lib/operate
+  t.ok(events.length >= 10)
+  const shown = new Set(['| event | when | fields |', '| event | fields |'].flatMap(head => tableBelow(text, head)).flatMap(([event]) => event.split(', ')))
+  t.same([...shown].sort(), events.map(event => `\`${event}\``).sort())
+})
+
+t.test('the page on the journal has every warning, every reason and every field of an account', async t => {
+  const { text } = page('docs/journal.md')
+  const code = new Set(inlineCode(text).flatMap(code => code.split(/[^\w-]+/)))
+  const warnings = sources('lib/primary').flatMap(source => [...source.matchAll(/\bwarning: '([\w-]+)'/g)].map(([, warning]) => warning))
+  const reasons = [...(await METRICS).matchAll(/^recycle_recycles_total\{reason="([\w-]+)"\}/gm)].map(([, reason]) => reason)
+  t.ok(warnings.length >= 4)
+  t.ok(reasons.length >= 8)
+  t.same([...warnings, ...reasons, ...Object.keys(openAccount(0, 0))].filter(word => !code.has(word)), [])
+})
+
+t.test('the page on metrics has every metric and its type, and no other', async t => {
+  const types = [...(await METRICS).matchAll(/^# TYPE (\w+) (\w+)$/gm)].map(([, name, type]) => `${name} ${type}`)
+  t.ok(types.length > 20)
+  t.same(tableBelow(page('docs/metrics.md').text, '| metric |').map(([name, type]) => `${name.replaceAll('`', '')} ${type}`).sort(), types.sort())
+})
+
+t.test('the pages on operating and metrics have every state of a worker that is alive', async t => {
+  const alive = Object.entries(TRANSITIONS).filter(([, next]) => next.length > 0).map(([state]) => state)
+  for (const name of ['docs/operating.md', 'docs/metrics.md']) t.same(alive.filter(state => !inlineCode(page(name).text).includes(state)), [], name)
+})
+
+t.test('what the docs have of the benches is what they have published (npm run bench:readme)', async t => {
+  const results = path.join(ROOT, 'bench', 'results')
+  const files = fs.readdirSync(results).filter(file => /^gc-node\d+\.json$/.test(file)).sort().map(file => JSON.parse(fs.readFileSync(path.join(results, file), 'utf8')))
+  const blocks = [...page('docs/measurements.md').text.matchAll(/<!-- gc: ([a-z-]+) -->([^]*?)<!-- \/gc -->/g)]
+  t.same(blocks.map(([, name]) => name), ['huge-heap', 'sum'])
+  for (const [, name, text] of blocks) t.equal(text.trim(), excerpt(name, files), name)
+})
+
+/** @param {string} text @param {string} mark @returns {string[][]} the rows of the table between its two comments */
+function between (text, mark) {
+  return rows(text.slice(text.indexOf(`<!-- ${mark} -->`), text.indexOf(`<!-- /${mark} -->`)))
+}
+
+/** @param {string} text @param {string} head how the table's first line begins @returns {string[][]} */
+function tableBelow (text, head) {
+  const from = text.indexOf(head)
+  return from === -1 ? [] : rows(text.slice(from).split('\n\n')[0])
+}
+
+/** @param {string} folder @returns {string[]} what the files in it hold */
+function sources (folder) {
+  return fs.readdirSync(path.join(ROOT, folder), { recursive: true })
+    .filter(file => String(file).endsWith('.js'))
+    .map(file => fs.readFileSync(path.join(ROOT, folder, String(file)), 'utf8'))
+}
+
+/** Whatever text stands in the place of a record's event, also where it is chosen between two. @param {string} source */
+function recordedIn (source) {
+  return [...source.matchAll(/\brecord\(([^,()]+),/g)].flatMap(([, event]) => [...event.matchAll(/'([\w.-]+)'/g)].map(match => match[1]))
+}
