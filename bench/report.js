@@ -67,7 +67,7 @@ function write (file, size) {
     t += 250
     for (let slot = 0; slot < SLOTS; slot++) {
       const age = (i + slot * RECYCLE_EVERY / SLOTS) % RECYCLE_EVERY
-      batch.push({ v: 1, t, event: 'worker.sample', slot, pid: pids[slot], rssBytes: 50e6 + age * 1e5, pssBytes: 21e6, ussBytes: 13e6, meter: 'smaps_rollup', requests: age * 40, silentMs: 67, wish: null, connections: 11, inFlight: 3, elu: 0.31 })
+      batch.push({ v: 1, t, event: 'worker.sample', slot, pid: pids[slot], rssBytes: 50e6 + age * 1e5, pssBytes: 21e6, ussBytes: 13e6, meter: 'smaps_rollup', requests: age * 40, silentMs: 67, requested: null, connections: 11, inFlight: 3, elu: 0.31 })
       if (age === RECYCLE_EVERY - 1) batch.push(...recycle(t, slot, pids[slot], pids[slot] += SLOTS))
     }
     batch.push({ v: 1, t, event: 'client.tick', ms: 250, requests: 4000, dropped: 0, latency })

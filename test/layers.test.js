@@ -67,7 +67,7 @@ function roomOf (file) {
 t.test('the edges are read at all', async t => {
   t.ok(files.length > 30)
   t.ok(edges.get('lib/core/verdict.js')?.includes('lib/core/sample.js'))
-  t.ok(edges.get('lib/primary/spawner.js')?.includes('lib/core/budget.js'))
+  t.ok(edges.get('lib/primary/workers/spawner.js')?.includes('lib/core/budget.js'))
   t.ok(edges.get('lib/core/units.js')?.includes('bytes'))
 })
 

@@ -23,8 +23,8 @@ const FILES = [
   'integration/drain-exchanges', 'integration/drain-http2', 'integration/drain-tls', 'integration/drain-sigterm', 'integration/surge',
   'integration/signals', 'integration/stop', 'integration/unusual-apps', 'integration/verbs-overlap', 'integration/crash', 'integration/death', 'integration/accept-storm',
   'apps/frameworks', 'apps/modules', 'apps/protocols', 'apps/realtime', 'apps/addresses', 'apps/habits', 'apps/examples', 'cli/app',
-  'integration/aside', 'integration/aside-protocols', 'integration/collect', 'integration/standby', 'integration/gc-profiles', 'integration/compile-cache',
-  'control/claim', 'operate/control', 'operate/admin-metrics', 'cli/operate-verbs', 'cli/operate-inside', 'cli/config'
+  'integration/out-of-rotation', 'integration/out-of-rotation-protocols', 'integration/collect', 'integration/standby', 'integration/gc-profiles', 'integration/compile-cache',
+  'control/open-socket', 'operate/control', 'operate/admin-metrics', 'cli/operate-verbs', 'cli/operate-inside', 'cli/config'
 ].map(name => `test/${name}.test.js`)
 
 /** @param {string} program @param {string[]} args @param {Record<string, string>} [env] */

@@ -2,12 +2,12 @@
 
 // An app alone: `node noting-pauses.js <app> <with|without>`, with or without noting pauses as a worker does. Prints "ready".
 const net = require('node:net')
-const { Pauses } = require('../../lib/worker/pauses')
+const { GcPauses } = require('../../lib/worker/health/gc-pauses')
 
 const [, , app, how] = process.argv
 const BEAT_MS = 500 // a worker's
 if (how === 'with') {
-  const pauses = new Pauses()
+  const pauses = new GcPauses()
   setInterval(() => pauses.take(), BEAT_MS)
 }
 const { listen } = net.Server.prototype

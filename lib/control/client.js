@@ -5,8 +5,8 @@
 const net = require('node:net')
 const path = require('node:path')
 const { RecycleError } = require('../core/errors')
-const { kinds } = require('../core/kinds')
-const { allSockets, trustedFolders, distrusted, socketIn, nameBy } = require('./place')
+const { types } = require('../core/option-types')
+const { allSockets, trustedFolders, distrusted, socketIn, nameBy } = require('./socket-path')
 const { Lines, encode, decode, readError } = require('./protocol')
 
 const HELLO_MS = 5000
@@ -152,7 +152,7 @@ async function hail (socketPath) {
   }
 }
 
-/** @param {import('./place').Env} [env] @returns {Promise<Found[]>} the fleets that have their socket in its usual place */
+/** @param {import('./socket-path').Env} [env] @returns {Promise<Found[]>} the fleets that have their socket in its usual place */
 async function listFleets (env = process.env) {
   const found = await Promise.all(allSockets(env).map(hail))
   return found.filter(fleet => fleet !== null)
@@ -162,7 +162,7 @@ async function listFleets (env = process.env) {
  * The fleet that is meant: by its name, by the path of its socket, or the only one there is.
  *
  * @param {{ name?: string | null, control?: string | null }} which
- * @param {import('./place').Env} [env]
+ * @param {import('./socket-path').Env} [env]
  * @returns {Promise<Found>}
  * @throws {RecycleError} RECYCLE_NO_FLEET, RECYCLE_NO_ANSWER, RECYCLE_SEVERAL_FLEETS
  */
@@ -173,7 +173,7 @@ async function findFleet ({ name, control }, env = process.env) {
     const { name, pid, app } = /** @type {NonNullable<Client['hello']>} */ (client.hello)
     return { name, pid, app, path: path.resolve(control) }
   }
-  const isName = kinds.name().read(name) !== undefined // no other is a fleet's, and a path would lead out of the folder
+  const isName = types.name().read(name) !== undefined // no other is a fleet's, and a path would lead out of the folder
   if (typeof name === 'string' && isName) {
     const found = await Promise.all(trustedFolders(env).map(folder => hail(socketIn(folder, name))))
     const fleet = found.find(fleet => fleet !== null)

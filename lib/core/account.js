@@ -13,7 +13,7 @@
  * @property {boolean} upgraded an upgraded or raw connection, which is the app's own to end
  *
  * @typedef {object} Account
- * @property {number} connections open, or waiting in the lobby, when the drain began, or accepted before the gate shut
+ * @property {number} connections open, or waiting in the inbox, when the drain began, or accepted before the gate shut
  * @property {number} inFlight requests in flight when the drain began
  * @property {number} finished requests that ended in full during the drain
  * @property {number} aborted requests that their client gave up during the drain

@@ -5,7 +5,7 @@
 const { RecycleError } = require('./errors')
 const { OPTIONS } = require('./options')
 const { shown } = require('./shown')
-const { nearest } = require('./suggestion')
+const { nearest } = require('./did-you-mean')
 
 /**
  * @typedef {object} Config

@@ -8,21 +8,21 @@
  * |----------------------------------------|-----------------------------------------------------------------------|
  * | `net._createServerHandle()`            | primary: opens and binds a listening socket (cluster's own way)       |
  * | `handle.getpeername()`                 | primary: is a connection established, in this very turn               |
- * | `cluster._getServer()` in a worker     | gate: net asks it for the handle of each `listen()`                   |
- * | `handle.onconnection(err, client)`     | gate: net accepts what its handle gives it, as cluster's round robin  |
+ * | `cluster._getServer()` in a worker     | acceptor: net asks it for the handle of each `listen()`                   |
+ * | `handle.onconnection(err, client)`     | acceptor: net accepts what its handle gives it, as cluster's round robin  |
  * | `socket._handle`, `handle.readStop()`  | hand-off: stops reading, takes the handle out of the socket           |
- * | `handle.close()`, `handle.reset()`     | traffic: net closes a socket by one of them, whatever its listeners are |
+ * | `handle.close()`, `handle.reset()`     | tracker: net closes a socket by one of them, whatever its listeners are |
  * | `handle.reading`                       | hand-off: net's note that a handle is being read                      |
  * | `process.send(…, handle)`              | hand-off: a raw TCP handle travels as `net.Native`, unread            |
- * | `internalMessage`, `NODE_…` messages   | link: invisible to the app                                            |
- * | `NODE_HANDLE` without a handle         | link: a socket for which the receiver had no descriptor               |
+ * | `internalMessage`, `NODE_…` messages   | channel: invisible to the app                                            |
+ * | `NODE_HANDLE` without a handle         | channel: a socket for which the receiver had no descriptor               |
  * | `socket._handle.fd`                    | admission: how many descriptors are taken                             |
- * | `server[http.server.connections]`      | traffic: the parser knows a half-received head from an idle connection|
- * | `socket.parser.getCurrentBuffer()`     | traffic: is a pipelined request behind this one                       |
- * | `server._connections`, `_emitCloseIfDrained()` | lobby: adopted connections count                              |
- * | `response.shouldKeepAlive`             | farewell: `Connection: close`, as Node itself decides it              |
- * | `secure._parent`                       | traffic: the connection beneath a TLS socket                          |
- * | `server._getServerData()`, `_setServerData()` | gate: TLS ticket keys are the same in every worker             |
+ * | `server[http.server.connections]`      | tracker: the parser knows a half-received head from an idle connection|
+ * | `socket.parser.getCurrentBuffer()`     | tracker: is a pipelined request behind this one                       |
+ * | `server._connections`, `_emitCloseIfDrained()` | inbox: adopted connections count                              |
+ * | `response.shouldKeepAlive`             | close-notice: `Connection: close`, as Node itself decides it              |
+ * | `secure._parent`                       | tracker: the connection beneath a TLS socket                          |
+ * | `server._getServerData()`, `_setServerData()` | acceptor: TLS ticket keys are the same in every worker             |
  * | `socket.write()` beneath a session     | goaway: an HTTP/2 frame that Node has no call for                     |
  */
 

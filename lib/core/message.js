@@ -11,10 +11,10 @@
  * @typedef {object} Beat
  * @property {number} requests begun since the start
  * @property {number} inFlight
- * @property {number} connections with those in the lobby
+ * @property {number} connections with those in the inbox
  * @property {number} lasting how many of them have lasted for a second, or come from a sibling
  * @property {number} elu event-loop utilisation since the last beat, 0 to 1
- * @property {import('./pauses').Gc} gc pauses of the garbage collector; the longest since the last beat
+ * @property {import('./gc-pauses').Gc} gc pauses of the garbage collector; the longest since the last beat
  * @property {number} loopLagMs longest delay of the event loop since the last beat
  * @property {boolean} debugged an inspector is open: silence may be a breakpoint
  * @property {number | null} ceiling connections that it has descriptors for; null: not known
@@ -27,7 +27,7 @@
  */
 
 const { ACCOUNT } = require('./account')
-const { GC } = require('./pauses')
+const { GC } = require('./gc-pauses')
 const { count, integer, duration, ratio, flag, text, orNull, optional, record } = require('./shape')
 
 const CMD = 'NODE_RECYCLE'
@@ -65,7 +65,7 @@ const FROM_WORKER = Object.freeze({
   // Pushed, never asked for.
   beat: kind({ requests: count, inFlight: count, connections: count, lasting: count, elu: ratio, gc: GC, loopLagMs: duration, debugged: flag, ceiling: orNull(count) }),
   // The app asks to be recycled.
-  wish: kind({ reason: optional(orNull(text(LONGEST_WISH))) }),
+  requested: kind({ reason: optional(orNull(text(LONGEST_WISH))) }),
   // It has stopped accepting, at the level or for want of descriptors; it accepts again.
   full: kind({ isAtCeiling: flag }),
   room: kind(),
@@ -77,7 +77,7 @@ const FROM_WORKER = Object.freeze({
   // The answer to `shut`, and to `serve`.
   shut: kind(),
   serving: kind(),
-  // What became of `aside`, `collect`, `heapdump` or `profile`; `why` it was not done, or null.
+  // What became of `leave-rotation`, `collect`, `heapdump` or `profile`; `why` it was not done, or null.
   answer: kind({
     id, why: orNull(why), moved: optional(count), tookMs: optional(duration), pauseMs: optional(duration), bytes: optional(count), before: optional(usage), after: optional(usage)
   }),
@@ -98,8 +98,8 @@ const FROM_PRIMARY = Object.freeze({
   // Leave; sent again with a shorter deadline, it hurries.
   drain: kind({ reason: text(100), deadlineMs: duration, lingerMs: orNull(duration), handoff: flag }),
   // Go out of rotation for a while: answered when nothing is left. Come back from there.
-  aside: kind({ id, deadlineMs: duration, handoff: flag }),
-  return: kind(),
+  'leave-rotation': kind({ id, deadlineMs: duration, handoff: flag }),
+  rejoin: kind(),
   // Only out of rotation, for they hold the worker's thread.
   collect: kind({ id }),
   heapdump: kind({ id, file: name }),

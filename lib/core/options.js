@@ -7,12 +7,12 @@
 
 const { RecycleError } = require('./errors')
 const { largestBudget } = require('./gc')
-const { kinds, isOfType, typesOf } = require('./kinds')
+const { types, isOfType, typesOf } = require('./option-types')
 const { isLoopback } = require('./loopback')
 const { formatSize } = require('./units')
 
 /**
- * @typedef {import('./kinds').Kind} Kind
+ * @typedef {import('./option-types').Kind} Kind
  *
  * @typedef {object} Option
  * @property {string} name as the library takes it
@@ -20,7 +20,7 @@ const { formatSize } = require('./units')
  * @property {string} [short] one-letter flag
  * @property {string} flag long flag with its placeholder
  * @property {string} env
- * @property {import('./kinds').OptionKind} kind
+ * @property {import('./option-types').OptionKind} kind
  * @property {any} fallback the default, in the inner unit
  * @property {string} shown the default, as help shows it
  * @property {string} help
@@ -62,38 +62,38 @@ const { formatSize } = require('./units')
 
 /** @type {readonly Readonly<Option>[]} */
 const OPTIONS = Object.freeze([
-  row('workers', '-w, --workers <n|auto>', kinds.workers(), 'auto', 'auto', 'workers; auto is 2×CPU+1'),
-  row('maxRss', '-m, --max-rss <size>', kinds.size(), null, 'none', 'soft budget per worker, in the unit of --metric', 'maxRssBytes'),
-  row('hardRss', '--hard-rss <size>', kinds.size(), null, '1.25 × soft', 'over it, one sample is enough to condemn', 'hardRssBytes'),
-  row('metric', '--metric <rss|pss|uss>', kinds.oneOf('rss', 'pss', 'uss'), 'rss', 'rss', 'the figure that is held against the budget'),
-  row('meter', '--meter <name>', kinds.oneOf('auto', 'smaps_rollup', 'smaps', 'pidusage'), 'auto', 'auto', 'auto, smaps_rollup, smaps or pidusage; auto on Linux: statm stands guard and smaps_rollup decides; elsewhere pidusage'),
-  row('interval', '-i, --interval <time>', kinds.time(50, '50ms'), 1000, '1s', 'how often every worker is measured', 'intervalMs'),
-  row('samples', '--samples <n>', kinds.count(1, 1000), 2, '2', 'consecutive samples over the soft budget before a worker is condemned'),
-  row('jitter', '--jitter <percent>', kinds.percent(), 0.1, '10', "each worker's budgets vary by up to this much, downwards only"),
-  row('maxRequests', '--max-requests <n>', kinds.count(1, 1e12), null, 'none', 'requests before a worker is replaced'),
-  row('maxAge', '--max-age <time>', kinds.time(1000, '1s'), null, 'none', 'time in service before a worker is replaced', 'maxAgeMs'),
-  row('maxSurge', '--max-surge <n>', kinds.count(0, 1024), 1, '1', 'replacements that may run beside the fleet; also how many recycle at once'),
-  row('maxUnavailable', '--max-unavailable <n>', kinds.count(0, 1024), 0, '0', 'workers that may be missing; --max-surge 0 needs at least 1 (drain first) and 2 workers'),
-  row('readyOn', '--ready-on <what>', kinds.oneOf('listening', 'online', 'message'), 'listening', 'listening', "listening: on every address that its predecessor had; online; message: process.send('ready')"),
-  row('readyTimeout', '--ready-timeout <time>', kinds.time(100, '100ms'), 30_000, '30s', 'a worker that is not ready by then is given up', 'readyTimeoutMs'),
-  row('drainTimeout', '--drain-timeout <time>', kinds.time(0, '0'), 30_000, '30s', 'what is still in flight by then is cut, and named in the journal', 'drainTimeoutMs'),
-  row('killTimeout', '--kill-timeout <time>', kinds.time(0, '0'), 5000, '5s', 'from SIGTERM to SIGKILL', 'killTimeoutMs'),
-  row('stopLinger', '--stop-linger <time>', kinds.time(0, '0'), 5000, '5s', 'how long idle connections are held when the fleet stops', 'stopLingerMs'),
-  row('stuckTimeout', '--stuck-timeout <time>', kinds.time(1000, '1s'), 30_000, '30s', 'an event loop silent for this long is replaced', 'stuckTimeoutMs'),
-  row('nodeOption', '--node-option <flag>', kinds.list(), [], 'none', 'Node or V8 flag for the workers; repeatable', 'nodeOptions'),
-  row('handoff', '--no-handoff', kinds.boolean(), true, 'on', 'drain by Connection: close instead of moving keep-alive connections to a sibling'),
-  row('schedule', '--schedule <even|shared>', kinds.oneOf('even', 'shared'), 'even', 'even', 'even: who has most leaves the queue to the others, and gives idle connections away; shared: whoever comes first accepts'),
-  row('journal', '--journal <file>', kinds.path(), null, 'none', 'append what happens to this file, as NDJSON; reopened when it is rotated'),
-  row('log', '--log <format>', kinds.oneOf('pretty', 'json', 'silent'), null, 'pretty on a terminal, else json', "the supervisor's log on stderr: pretty, json or silent"),
-  row('gc', '--gc <profile>', kinds.oneOf('default', 'huge-heap', 'no-mark-sweep'), 'default', 'default', 'V8 flags for the workers: default, huge-heap or no-mark-sweep; the last two need --max-rss'),
-  row('onBudget', '--on-budget <recycle|collect>', kinds.oneOf('recycle', 'collect'), 'recycle', 'recycle', 'collect: a worker over budget is taken out of rotation and collects its garbage; it is recycled only if that was not enough'),
-  row('standby', '--standby <n>', kinds.count(0, 64), 0, '0', 'replacements that are booted ahead and wait out of rotation; they count as surge for memory'),
-  row('compileCache', '--no-compile-cache', kinds.boolean(), true, 'on, from Node 22.10', "do not keep the workers' compiled code on disk for the next to boot faster"),
-  row('name', '--name <name>', kinds.name(), null, "the app's", 'what this fleet is called by `recycle ls` and the other commands'),
-  row('control', '--control <path|none>', kinds.path('none'), null, 'by --name, in $XDG_RUNTIME_DIR/recycle or /tmp/recycle-<uid>', 'control socket, for `recycle status` and the other commands; none: no socket'),
-  row('admin', '--admin <[host:]port>', kinds.address(), null, 'none', 'serve /metrics, /healthz, /readyz, /status and a live page over HTTP'),
-  row('adminAllowRemote', '--admin-allow-remote', kinds.boolean(), false, 'off', 'let --admin listen on an address that is not loopback'),
-  row('prefix', '--prefix', kinds.boolean(), false, 'off', "put the slot before each line of the workers' output")
+  row('workers', '-w, --workers <n|auto>', types.workers(), 'auto', 'auto', 'workers; auto is 2×CPU+1'),
+  row('maxRss', '-m, --max-rss <size>', types.size(), null, 'none', 'soft budget per worker, in the unit of --metric', 'maxRssBytes'),
+  row('hardRss', '--hard-rss <size>', types.size(), null, '1.25 × soft', 'over it, one sample is enough to condemn', 'hardRssBytes'),
+  row('metric', '--metric <rss|pss|uss>', types.oneOf('rss', 'pss', 'uss'), 'rss', 'rss', 'the figure that is held against the budget'),
+  row('meter', '--meter <name>', types.oneOf('auto', 'smaps_rollup', 'smaps', 'pidusage'), 'auto', 'auto', 'auto, smaps_rollup, smaps or pidusage; auto on Linux: statm stands guard and smaps_rollup decides; elsewhere pidusage'),
+  row('interval', '-i, --interval <time>', types.time(50, '50ms'), 1000, '1s', 'how often every worker is measured', 'intervalMs'),
+  row('samples', '--samples <n>', types.count(1, 1000), 2, '2', 'consecutive samples over the soft budget before a worker is condemned'),
+  row('jitter', '--jitter <percent>', types.percent(), 0.1, '10', "each worker's budgets vary by up to this much, downwards only"),
+  row('maxRequests', '--max-requests <n>', types.count(1, 1e12), null, 'none', 'requests before a worker is replaced'),
+  row('maxAge', '--max-age <time>', types.time(1000, '1s'), null, 'none', 'time in service before a worker is replaced', 'maxAgeMs'),
+  row('maxSurge', '--max-surge <n>', types.count(0, 1024), 1, '1', 'replacements that may run beside the fleet; also how many recycle at once'),
+  row('maxUnavailable', '--max-unavailable <n>', types.count(0, 1024), 0, '0', 'workers that may be missing; --max-surge 0 needs at least 1 (drain first) and 2 workers'),
+  row('readyOn', '--ready-on <what>', types.oneOf('listening', 'online', 'message'), 'listening', 'listening', "listening: on every address that its predecessor had; online; message: process.send('ready')"),
+  row('readyTimeout', '--ready-timeout <time>', types.time(100, '100ms'), 30_000, '30s', 'a worker that is not ready by then is given up', 'readyTimeoutMs'),
+  row('drainTimeout', '--drain-timeout <time>', types.time(0, '0'), 30_000, '30s', 'what is still in flight by then is cut, and named in the journal', 'drainTimeoutMs'),
+  row('killTimeout', '--kill-timeout <time>', types.time(0, '0'), 5000, '5s', 'from SIGTERM to SIGKILL', 'killTimeoutMs'),
+  row('stopLinger', '--stop-linger <time>', types.time(0, '0'), 5000, '5s', 'how long idle connections are held when the fleet stops', 'stopLingerMs'),
+  row('stuckTimeout', '--stuck-timeout <time>', types.time(1000, '1s'), 30_000, '30s', 'an event loop silent for this long is replaced', 'stuckTimeoutMs'),
+  row('nodeOption', '--node-option <flag>', types.list(), [], 'none', 'Node or V8 flag for the workers; repeatable', 'nodeOptions'),
+  row('handoff', '--no-handoff', types.boolean(), true, 'on', 'drain by Connection: close instead of moving keep-alive connections to a sibling'),
+  row('schedule', '--schedule <even|shared>', types.oneOf('even', 'shared'), 'even', 'even', 'even: who has most leaves the queue to the others, and gives idle connections away; shared: whoever comes first accepts'),
+  row('journal', '--journal <file>', types.path(), null, 'none', 'append what happens to this file, as NDJSON; reopened when it is rotated'),
+  row('log', '--log <format>', types.oneOf('pretty', 'json', 'silent'), null, 'pretty on a terminal, else json', "the supervisor's log on stderr: pretty, json or silent"),
+  row('gc', '--gc <profile>', types.oneOf('default', 'huge-heap', 'no-mark-sweep'), 'default', 'default', 'V8 flags for the workers: default, huge-heap or no-mark-sweep; the last two need --max-rss'),
+  row('onBudget', '--on-budget <recycle|collect>', types.oneOf('recycle', 'collect'), 'recycle', 'recycle', 'collect: a worker over budget is taken out of rotation and collects its garbage; it is recycled only if that was not enough'),
+  row('standby', '--standby <n>', types.count(0, 64), 0, '0', 'replacements that are booted ahead and wait out of rotation; they count as surge for memory'),
+  row('compileCache', '--no-compile-cache', types.boolean(), true, 'on, from Node 22.10', "do not keep the workers' compiled code on disk for the next to boot faster"),
+  row('name', '--name <name>', types.name(), null, "the app's", 'what this fleet is called by `recycle ls` and the other commands'),
+  row('control', '--control <path|none>', types.path('none'), null, 'by --name, in $XDG_RUNTIME_DIR/recycle or /tmp/recycle-<uid>', 'control socket, for `recycle status` and the other commands; none: no socket'),
+  row('admin', '--admin <[host:]port>', types.address(), null, 'none', 'serve /metrics, /healthz, /readyz, /status and a live page over HTTP'),
+  row('adminAllowRemote', '--admin-allow-remote', types.boolean(), false, 'off', 'let --admin listen on an address that is not loopback'),
+  row('prefix', '--prefix', types.boolean(), false, 'off', "put the slot before each line of the workers' output")
 ])
 
 /**

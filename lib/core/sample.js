@@ -18,15 +18,15 @@
  * @property {number} ageMs how long the worker has served, or stood by
  * @property {number} requests that the worker has begun since its start
  * @property {number} silentMs since its last beat; 0 for a worker that a debugger holds
- * @property {'asked' | 'reload' | 'protocol-error' | null} wish why this worker is to be replaced, whatever it uses
+ * @property {'requested' | 'reload' | 'protocol-error' | null} requested why this worker is to be replaced, whatever it uses
  */
 
 /**
  * @param {Reading | null} reading
- * @param {{ ageMs: number, requests: number, silentMs: number, wish: Sample['wish'] }} about
+ * @param {{ ageMs: number, requests: number, silentMs: number, requested: Sample['requested'] }} about
  * @returns {Readonly<Sample>}
  */
-function makeSample (reading, { ageMs, requests, silentMs, wish }) {
+function makeSample (reading, { ageMs, requests, silentMs, requested }) {
   return Object.freeze({
     rssBytes: reading?.rssBytes ?? null,
     pssBytes: reading?.pssBytes ?? null,
@@ -35,7 +35,7 @@ function makeSample (reading, { ageMs, requests, silentMs, wish }) {
     ageMs,
     requests,
     silentMs,
-    wish
+    requested
   })
 }
 

@@ -6,14 +6,14 @@ const { RecycleError } = require('./errors')
  * The life of a worker. A worker that leaves as intended is retired, whatever its exit code; one that leaves otherwise
  * has crashed. One that is aside is out of rotation for a while: it serves nobody, and comes back.
  *
- * @typedef {'spawning' | 'standby' | 'ready' | 'aside' | 'draining' | 'retired' | 'crashed'} State
+ * @typedef {'spawning' | 'standby' | 'ready' | 'out-of-rotation' | 'draining' | 'retired' | 'crashed'} State
  * @type {Readonly<Record<State, readonly State[]>>}
  */
 const TRANSITIONS = Object.freeze({
   spawning: Object.freeze(/** @type {State[]} */ (['standby', 'ready', 'draining', 'crashed'])),
   standby: Object.freeze(/** @type {State[]} */ (['ready', 'draining', 'crashed'])),
-  ready: Object.freeze(/** @type {State[]} */ (['aside', 'draining', 'crashed'])),
-  aside: Object.freeze(/** @type {State[]} */ (['ready', 'draining', 'crashed'])),
+  ready: Object.freeze(/** @type {State[]} */ (['out-of-rotation', 'draining', 'crashed'])),
+  'out-of-rotation': Object.freeze(/** @type {State[]} */ (['ready', 'draining', 'crashed'])),
   draining: Object.freeze(/** @type {State[]} */ (['retired'])),
   retired: Object.freeze([]),
   crashed: Object.freeze([])

@@ -4,7 +4,7 @@
  * The verdict on one worker: keep it, or condemn it for one reason. Pure, and of nothing but what the journal records:
  * replaying it over a journal gives every decision again (test/core/replay.test.js).
  *
- * @typedef {'rss' | 'hard-rss' | 'requests' | 'age' | 'stuck' | 'asked' | 'reload' | 'protocol-error'} Reason
+ * @typedef {'rss' | 'hard-rss' | 'requests' | 'age' | 'stuck' | 'requested' | 'reload' | 'protocol-error'} Reason
  * @typedef {Reason | null} Verdict null: keep
  */
 
@@ -23,7 +23,7 @@ function verdict (window, budget) {
   if (budget.maxRequests !== null && latest.requests >= budget.maxRequests) return 'requests'
   if (budget.maxAgeMs !== null && latest.ageMs >= budget.maxAgeMs) return 'age'
   if (latest.silentMs >= budget.stuckMs) return 'stuck'
-  return latest.wish
+  return latest.requested
 }
 
 /**

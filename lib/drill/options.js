@@ -4,7 +4,7 @@
 
 const http = require('node:http')
 const { RecycleError } = require('../core/errors')
-const { textOf } = require('../core/kinds')
+const { textOf } = require('../core/option-types')
 const { OPTIONS } = require('../core/options')
 const { parseTime } = require('../core/units')
 
@@ -31,7 +31,7 @@ const { parseTime } = require('../core/units')
 const LONGEST_MS = 2 ** 31 - 1
 
 /** @type {Record<string, (...a: any[]) => import('../core/options').Kind>} */
-const kinds = {
+const types = {
   count: (min, max) => ({
     accepts: `a whole number from ${min} to ${max}`,
     read: value => /^\d+$/.test(textOf(value)) && value >= min && value <= max ? Number(value) : undefined
@@ -80,20 +80,20 @@ const kinds = {
 
 /** @type {readonly Readonly<DrillOption & { key: string }>[]} */
 const DRILL_OPTIONS = Object.freeze([
-  row('connections', '-c, --connections <n>', kinds.count(1, 100_000), 50, '50', 'clients, each with one connection at a time'),
-  row('duration', '-d, --duration <time>', kinds.time(100, '100ms'), 30_000, '30s', 'how long the load lasts before the fleet is stopped under it', 'durationMs'),
-  row('url', '--url <url>', kinds.url(), null, 'where the app listens', 'where the load goes'),
-  row('method', '--method <method>', kinds.method(), 'GET', 'GET', 'of each request'),
-  row('path', '--path <path>', kinds.path(), '/', '/', 'of each request, with its query'),
-  row('header', '-H, --header <name: value>', kinds.headers(), {}, 'none', 'of each request; repeatable', 'headers'),
-  row('body', '--body <text>', kinds.text(), null, 'none', 'of each request'),
-  row('rate', '--rate <n>', kinds.count(1, 1_000_000), null, 'as fast as it goes', 'requests per second, over all connections; latency then counts from when each was due'),
-  row('expect', '--expect <statuses>', kinds.statuses(), [[200, 399]], '2xx,3xx', 'any other status is a drop'),
-  row('keepAlive', '--no-keep-alive', kinds.boolean(), true, 'on', 'a connection for every request'),
-  row('timeout', '--timeout <time>', kinds.time(10, '10ms'), 10_000, '10s', 'without a complete response by then, a request is dropped', 'timeoutMs'),
-  row('recycleEvery', '--recycle-every <time>', kinds.time(10, '10ms'), null, '2s; never, where a budget is given', 'how often a worker is recycled, slot by slot', 'recycleEveryMs'),
-  row('loadWorkers', '--load-workers <n>', kinds.count(1, 256), 1, '1', 'processes that make the load'),
-  row('out', '--out <file>', kinds.file(), null, 'none', 'write the run to this file: the journal and what the clients saw, as NDJSON')
+  row('connections', '-c, --connections <n>', types.count(1, 100_000), 50, '50', 'clients, each with one connection at a time'),
+  row('duration', '-d, --duration <time>', types.time(100, '100ms'), 30_000, '30s', 'how long the load lasts before the fleet is stopped under it', 'durationMs'),
+  row('url', '--url <url>', types.url(), null, 'where the app listens', 'where the load goes'),
+  row('method', '--method <method>', types.method(), 'GET', 'GET', 'of each request'),
+  row('path', '--path <path>', types.path(), '/', '/', 'of each request, with its query'),
+  row('header', '-H, --header <name: value>', types.headers(), {}, 'none', 'of each request; repeatable', 'headers'),
+  row('body', '--body <text>', types.text(), null, 'none', 'of each request'),
+  row('rate', '--rate <n>', types.count(1, 1_000_000), null, 'as fast as it goes', 'requests per second, over all connections; latency then counts from when each was due'),
+  row('expect', '--expect <statuses>', types.statuses(), [[200, 399]], '2xx,3xx', 'any other status is a drop'),
+  row('keepAlive', '--no-keep-alive', types.boolean(), true, 'on', 'a connection for every request'),
+  row('timeout', '--timeout <time>', types.time(10, '10ms'), 10_000, '10s', 'without a complete response by then, a request is dropped', 'timeoutMs'),
+  row('recycleEvery', '--recycle-every <time>', types.time(10, '10ms'), null, '2s; never, where a budget is given', 'how often a worker is recycled, slot by slot', 'recycleEveryMs'),
+  row('loadWorkers', '--load-workers <n>', types.count(1, 256), 1, '1', 'processes that make the load'),
+  row('out', '--out <file>', types.file(), null, 'none', 'write the run to this file: the journal and what the clients saw, as NDJSON')
 ])
 
 const DEFAULT_EVERY_MS = 2000

@@ -22,18 +22,18 @@ const SENTENCES = {
   'worker.standby': l => `standing by ${who(l)} in ${formatTime(l.readyMs)}`,
   'worker.ready': l => `ready ${who(l)} in ${formatTime(l.readyMs)}`,
   'worker.condemn': l => `over budget ${who(l)}: ${because(l)}`,
-  'worker.reprieve': l => `${who(l)} stays in service`,
-  'worker.aside': l => `out of rotation ${who(l)} to ${l.deed === 'collect' ? 'collect its garbage' : 'write a heap snapshot'}: ${l.connections} connections, ${l.inFlight} in flight`,
-  'worker.back': l => `back in rotation ${who(l)} after ${formatTime(l.asideMs)}, ${l.moved} connections moved${l.why ? `; nothing was done: ${l.why}` : ''}`,
+  'worker.keep': l => `${who(l)} stays in service`,
+  'worker.out-of-rotation': l => `out of rotation ${who(l)} to ${l.task === 'collect' ? 'collect its garbage' : 'write a heap snapshot'}: ${l.connections} connections, ${l.inFlight} in flight`,
+  'worker.in-rotation': l => `back in rotation ${who(l)} after ${formatTime(l.outMs)}, ${l.moved} connections moved${l.why ? `; nothing was done: ${l.why}` : ''}`,
   collected: l => `collected slot ${l.slot} (${l.pid}): ${sizes(l)}, heap ${formatSize(l.heapUsedBefore)} → ${formatSize(l.heapUsedAfter)} in ${formatTime(l.pauseMs)}${l.isEnough === false ? '; not enough' : ''}`,
   heapdump: l => `heap snapshot of ${who(l)}: ${l.file}, ${formatSize(l.bytes)} in ${formatTime(l.pauseMs)}`,
   cpuprofile: l => `CPU profile of ${who(l)}: ${l.file}, ${formatTime(l.tookMs)}`,
-  'worker.wish': l => `${who(l)} asks to be recycled${l.wish ? `: ${l.wish}` : ''}`,
+  'worker.request': l => `${who(l)} asks to be recycled${l.reason ? `: ${l.reason}` : ''}`,
   'worker.protocol-error': l => `${who(l)} sent a message that is none of recycle's (${l.type}): ${l.flaw}; it is replaced`,
   'worker.drain': l => `draining ${who(l)}: ${l.connections} connections, ${l.inFlight} in flight`,
   'worker.retire': l => `retired ${who(l)}`,
   'worker.crash': l => `crashed ${who(l)}: ${l.error ?? l.signal ?? `code ${l.code}`}, ${l.connections} connections, ${l.inFlight} in flight`,
-  'worker.unready': l => `no ${l.slot === null ? 'standby' : `${l.oldPid ? 'replacement' : 'worker'} for slot ${l.slot}`}: ${l.why}; ${l.oldPid ? 'the old worker stays, ' : ''}next try in ${formatTime(l.nextTryMs)}`,
+  'worker.not-ready': l => `no ${l.slot === null ? 'standby' : `${l.oldPid ? 'replacement' : 'worker'} for slot ${l.slot}`}: ${l.why}; ${l.oldPid ? 'the old worker stays, ' : ''}next try in ${formatTime(l.nextTryMs)}`,
   recycled: l => `recycled slot ${l.slot}, ${l.oldPid} → ${l.pid} (${l.reason}): ${account(l)} in ${formatTime(l.drainMs)}, ${sizes(l)}`,
   scaled: l => `scaled slot ${l.slot} away: ${account(l)}`,
   stopped: l => `stopped ${l.slot === null ? 'a standby' : `slot ${l.slot}`}: ${account(l)}`
@@ -50,7 +50,7 @@ const WARNINGS = {
   'no-handoff': l => `connections of ${l.key} cannot be moved on this Node, which lacks ${l.missing}: they are drained by Connection: close`
 }
 
-const LOUD = ['worker.crash', 'worker.protocol-error', 'worker.unready', 'fleet.warning', 'fleet.failed']
+const LOUD = ['worker.crash', 'worker.protocol-error', 'worker.not-ready', 'fleet.warning', 'fleet.failed']
 const QUIET = ['worker.sample']
 
 /** Lines that are for machines alone. @param {Line} line */

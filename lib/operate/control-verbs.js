@@ -125,9 +125,9 @@ async function follow (supervisor, { last = 0 }, progress, { recent, onEvent, si
  * @param {Supervised} supervisor
  * @param {string} event
  * @param {(lines: Line[]) => void} onLine
- * @param {() => Promise<unknown>} deed
+ * @param {() => Promise<unknown>} task
  */
-async function during (supervisor, event, onLine, deed) {
+async function during (supervisor, event, onLine, task) {
   /** @type {Line[]} */
   const lines = []
   const listen = (/** @type {Line} */ line) => {
@@ -137,7 +137,7 @@ async function during (supervisor, event, onLine, deed) {
   }
   supervisor.on('event', listen)
   try {
-    await deed()
+    await task()
     return lines
   } finally {
     supervisor.removeListener('event', listen)

@@ -4,7 +4,7 @@
 
 const net = require('node:net')
 const { version } = require('../../package.json')
-const { claim } = require('../control/claim')
+const { openControlSocket } = require('../control/open-socket')
 const { encode, writeError } = require('../control/protocol')
 const { RecycleError } = require('../core/errors')
 const { Connection } = require('./control-connection')
@@ -31,7 +31,7 @@ async function openControl (supervisor, { control, limits }) {
     socket.on('close', () => connections.delete(connection))
     connection.say({ hello: { name, pid: process.pid, app, version } })
   })
-  const { path, release } = await claim(server, { name, control })
+  const { path, release } = await openControlSocket(server, { name, control })
   server.on('error', () => {}) // accept() failed: out of descriptors; who comes waits in the queue
   return {
     path,

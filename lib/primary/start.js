@@ -6,8 +6,8 @@ const { RecycleError } = require('../core/errors')
 const { plain } = require('../core/plain')
 const { sentence } = require('../journal/sentence')
 const { openLog } = require('./log')
-const { pickMeter } = require('./meter')
-const { Spawner } = require('./spawner')
+const { pickMeter } = require('./measuring/meter')
+const { Spawner } = require('./workers/spawner')
 const { Supervisor } = require('./supervisor')
 
 /**

@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * @param {import('./fleet').Fleet} fleet
+ * @param {import('./workers/fleet').Fleet} fleet
  * @param {number} now ms, by clock.js
  * @returns what everybody is doing: plain data, sizes in bytes, times in milliseconds
  */
@@ -13,7 +13,7 @@ function describeFleet (fleet, now) {
   return { workers, ready: fleet.serving().length }
 }
 
-/** @param {import('./fleet').Slot | null} slot null: a standby @param {import('./handle').Handle} handle @param {number} now */
+/** @param {import('./workers/fleet').Slot | null} slot null: a standby @param {import('./workers/worker-handle').WorkerHandle} handle @param {number} now */
 function describe (slot, handle, now) {
   const { pid, state, generation, readyAt, sample, lastFull, cpuPercent, latest, budget } = handle
   return {

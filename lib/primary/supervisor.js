@@ -3,32 +3,32 @@
 /**
  * The one place where looking, deciding, acting and recording come together:
  *
- *     every interval   watch.look() ─▶ condemned ─▶ recycler.giveTurns() ─▶ raise, drain, retire, account
+ *     every interval   sampler.look() ─▶ condemned ─▶ recycler.startRecycles() ─▶ raise, drain, retire, account
  *
- * Judging is watch.js and lib/core/, the lives of workers are crew.js, recycles recycler.js, who is who fleet.js, what
- * may be asked of it orders.js. What happens goes through #record(), and from there to the journal, the log and whoever listens.
+ * Judging is sampler.js and lib/core/, the lives of workers are lifecycle.js, recycles recycler.js, who is who fleet.js, what
+ * may be asked of it commands.js. What happens goes through #record(), and from there to the journal, the log and whoever listens.
  */
 
 const { EventEmitter } = require('node:events')
 const { RecycleError } = require('../core/errors')
-const { Aside } = require('./aside')
-const { Balance } = require('./balance')
+const { OutOfRotation } = require('./recycling/out-of-rotation')
+const { Balancer } = require('./handoff/balancer')
 const { now } = require('./clock')
-const { Collection } = require('./collection')
-const { Crew } = require('./crew')
-const { Fleet } = require('./fleet')
-const { Inspection } = require('./inspection')
-const { Listeners } = require('./listeners')
-const { nameOfApp } = require('./name')
-const { Orders } = require('./orders')
-const { Rollout } = require('./rollout')
-const { Shutdown } = require('./shutdown')
-const { Switchboard } = require('./switchboard')
-const { Watch } = require('./watch')
-const { Recycler } = require('./recycler')
+const { GarbageCollection } = require('./recycling/garbage-collection')
+const { Lifecycle } = require('./workers/lifecycle')
+const { Fleet } = require('./workers/fleet')
+const { Diagnostics } = require('./recycling/diagnostics')
+const { ListeningSockets } = require('./sockets/listening-sockets')
+const { nameOfApp } = require('./fleet-name')
+const { Commands } = require('./commands')
+const { Rollout } = require('./recycling/rollout')
+const { Shutdown } = require('./recycling/shutdown')
+const { HandoffLedger } = require('./handoff/ledger')
+const { Sampler } = require('./measuring/sampler')
+const { Recycler } = require('./recycling/recycler')
 const { describeFleet } = require('./status')
 
-/** @typedef {import('./handle').Handle} Handle */
+/** @typedef {import('./workers/worker-handle').WorkerHandle} WorkerHandle */
 
 const VERSION = 1
 const DEATH_MS = 1000 // a worker's exit comes this much later than its channel's end, at the most
@@ -39,7 +39,7 @@ const DEATH_MS = 1000 // a worker's exit comes this much later than its channel'
  */
 class Supervisor extends EventEmitter {
   #fleet = new Fleet()
-  #listeners = new Listeners()
+  #listeningSockets = new ListeningSockets()
   #rollout = new Rollout()
   /** @type {Promise<void> | null} */
   #stopping = null
@@ -50,11 +50,11 @@ class Supervisor extends EventEmitter {
 
   /**
    * @param {import('../core/options').Options} options
-   * @param {object} rooms
-   * @param {import('./spawner').Spawner} rooms.spawner
-   * @param {ReturnType<typeof import('./meter').pickMeter>} rooms.meter
-   * @param {(line: Record<string, any>) => void} rooms.write takes every journal line
-   * @param {() => Promise<void>} rooms.flush
+   * @param {object} deps
+   * @param {import('./workers/spawner').Spawner} deps.spawner
+   * @param {ReturnType<typeof import('./measuring/meter').pickMeter>} deps.meter
+   * @param {(line: Record<string, any>) => void} deps.write takes every journal line
+   * @param {() => Promise<void>} deps.flush
    */
   constructor (options, { spawner, meter, write, flush }) {
     super()
@@ -65,33 +65,33 @@ class Supervisor extends EventEmitter {
     this.write = write
     this.flush = flush
     const changed = () => new Promise(resolve => this.once('change', resolve))
-    const rooms = { options, fleet: this.#fleet, rollout: this.#rollout, spawner, meter, record: this.#record.bind(this), changed }
-    this.watch = new Watch(rooms)
-    this.switchboard = new Switchboard(() => this.#fleet.serving(), sender => this.#fleet.successorOf(sender))
-    this.balance = new Balance(rooms)
-    this.crew = new Crew(rooms)
+    const deps = { options, fleet: this.#fleet, rollout: this.#rollout, spawner, meter, record: this.#record.bind(this), changed }
+    this.sampler = new Sampler(deps)
+    this.ledger = new HandoffLedger(() => this.#fleet.serving(), sender => this.#fleet.successorOf(sender))
+    this.balancer = new Balancer(deps)
+    this.lifecycle = new Lifecycle(deps)
       .on('spawned', handle => this.#welcome(handle))
-      .on('standby', handle => this.watch.attend(handle))
-      .on('ready', handle => this.watch.attend(handle))
+      .on('standby', handle => this.sampler.attend(handle))
+      .on('ready', handle => this.sampler.attend(handle))
       .on('change', () => {
-        this.aside.look()
+        this.outOfRotation.look()
         this.emit('change')
       })
       .on('hopeless', details => this.abandon(new RecycleError('RECYCLE_APP_DIES', details)))
-    this.aside = new Aside(rooms)
+    this.outOfRotation = new OutOfRotation(deps)
       .on('change', () => this.emit('change'))
-    this.shutdown = new Shutdown({ ...rooms, listeners: this.#listeners })
-    this.inspection = new Inspection({ ...rooms, aside: this.aside })
-    this.collection = new Collection({ ...rooms, watch: this.watch, aside: this.aside })
-      .on('change', () => this.recycler.giveTurns())
-    this.recycler = new Recycler({ ...rooms, crew: this.crew, watch: this.watch, collection: this.collection })
+    this.shutdown = new Shutdown({ ...deps, listeningSockets: this.#listeningSockets })
+    this.diagnostics = new Diagnostics({ ...deps, outOfRotation: this.outOfRotation })
+    this.garbageCollection = new GarbageCollection({ ...deps, sampler: this.sampler, outOfRotation: this.outOfRotation })
+      .on('change', () => this.recycler.startRecycles())
+    this.recycler = new Recycler({ ...deps, lifecycle: this.lifecycle, sampler: this.sampler, garbageCollection: this.garbageCollection })
       .on('change', () => this.emit('change'))
-    this.orders = new Orders({
-      ...rooms,
-      crew: this.crew,
+    this.commands = new Commands({
+      ...deps,
+      lifecycle: this.lifecycle,
       recycler: this.recycler,
-      collection: this.collection,
-      inspection: this.inspection,
+      garbageCollection: this.garbageCollection,
+      diagnostics: this.diagnostics,
       look: at => this.#look(at),
       assertRunning: () => this.#assertRunning()
     })
@@ -100,46 +100,46 @@ class Supervisor extends EventEmitter {
   start () {
     if (this.#stopping) return this
     const { spawner: { app, args, execArgv, compileCache }, options } = this
-    this.#record('fleet.start', { pid: process.pid, app, args, execArgv, meter: this.watch.meter.name, node: process.version, compileCache, options })
+    this.#record('fleet.start', { pid: process.pid, app, args, execArgv, meter: this.sampler.meter.name, node: process.version, compileCache, options })
     if (process.pid === 1) this.#record('fleet.warning', { warning: 'pid-1' })
-    for (let i = 0; i < options.workers; i++) this.crew.boot(this.#fleet.open())
+    for (let i = 0; i < options.workers; i++) this.lifecycle.boot(this.#fleet.open())
     this.#timer = setInterval(() => this.#look(), options.intervalMs)
     return this
   }
 
-  /** @see Orders.ready */
+  /** @see Commands.ready */
   async ready () {
-    return this.orders.ready()
+    return this.commands.ready()
   }
 
-  /** @see Orders.recycle @param {number} slot */
+  /** @see Commands.recycle @param {number} slot */
   async recycle (slot) {
-    return this.orders.recycle(slot)
+    return this.commands.recycle(slot)
   }
 
-  /** @see Orders.reload */
+  /** @see Commands.reload */
   async reload () {
-    return this.orders.reload()
+    return this.commands.reload()
   }
 
-  /** @see Orders.scale @param {number} workers 1 to 1024 */
+  /** @see Commands.scale @param {number} workers 1 to 1024 */
   async scale (workers) {
-    return this.orders.scale(workers)
+    return this.commands.scale(workers)
   }
 
-  /** @see Orders.gc @param {number} slot */
+  /** @see Commands.gc @param {number} slot */
   async gc (slot) {
-    return this.orders.gc(slot)
+    return this.commands.gc(slot)
   }
 
-  /** @see Orders.heapdump @param {number} slot @param {{ file?: string, then?: 'recycle' }} [how] */
+  /** @see Commands.heapdump @param {number} slot @param {{ file?: string, then?: 'recycle' }} [how] */
   async heapdump (slot, how) {
-    return this.orders.heapdump(slot, how)
+    return this.commands.heapdump(slot, how)
   }
 
-  /** @see Orders.cpuprofile @param {number} slot @param {{ durationMs?: number, file?: string }} [how] */
+  /** @see Commands.cpuprofile @param {number} slot @param {{ durationMs?: number, file?: string }} [how] */
   async cpuprofile (slot, how) {
-    return this.orders.cpuprofile(slot, how)
+    return this.commands.cpuprofile(slot, how)
   }
 
   /** A stop has begun. */
@@ -147,7 +147,7 @@ class Supervisor extends EventEmitter {
     return this.#stopping !== null
   }
 
-  /** For rooms that operate the fleet: what they have to say goes into the journal, the log and to whoever listens. @param {string} event @param {Record<string, any>} fields */
+  /** For deps that operate the fleet: what they have to say goes into the journal, the log and to whoever listens. @param {string} event @param {Record<string, any>} fields */
   announce (event, fields) {
     return this.#record(event, fields)
   }
@@ -160,7 +160,7 @@ class Supervisor extends EventEmitter {
   /** A snapshot of the fleet: plain data, sizes in bytes, times in milliseconds. */
   status () {
     const { workers, ready } = describeFleet(this.#fleet, now())
-    const totals = { workers: this.size, ready, recycles: this.recycler.count, ...this.switchboard.totals }
+    const totals = { workers: this.size, ready, recycles: this.recycler.count, ...this.ledger.totals }
     return { v: VERSION, name: this.name, pid: process.pid, app: this.spawner.app, workers, totals }
   }
 
@@ -181,46 +181,46 @@ class Supervisor extends EventEmitter {
   /** @param {{ wishesAlone?: boolean }} [at] */
   async #look (at) {
     if (this.#stopping) return
-    await this.watch.look(at)
-    this.collection.attend()
-    this.recycler.giveTurns()
+    await this.sampler.look(at)
+    this.garbageCollection.attend()
+    this.recycler.startRecycles()
   }
 
   async #stop () {
     clearInterval(this.#timer)
-    this.watch.stop()
-    this.balance.stop()
-    this.crew.dismiss()
-    this.aside.close()
+    this.sampler.stop()
+    this.balancer.stop()
+    this.lifecycle.dismiss()
+    this.outOfRotation.close()
     this.#record('fleet.stopping', {})
     await this.shutdown.run()
     await this.recycler.settled()
-    this.switchboard.close()
+    this.ledger.close()
     this.#record('fleet.stop', { recycles: this.recycler.count, failure: this.#failure?.code ?? null })
     await this.flush()
     this.emit('change')
     this.emit('stopped', this.#failure)
   }
 
-  /** @param {Handle} handle */
+  /** @param {WorkerHandle} handle */
   #welcome (handle) {
-    this.#listeners.connect(handle)
-    this.switchboard.connect(handle)
-    this.balance.connect(handle)
+    this.#listeningSockets.connect(handle)
+    this.ledger.connect(handle)
+    this.balancer.connect(handle)
     handle.on('missing', ({ key, missing }) => this.#record('fleet.warning', { warning: 'no-handoff', key, missing }))
-    handle.on('wish', ({ reason }) => {
-      this.#record('worker.wish', { slot: handle.slot, pid: handle.pid, wish: reason ?? null })
-      handle.wish ??= 'asked'
+    handle.on('requested', ({ reason }) => {
+      this.#record('worker.request', { slot: handle.slot, pid: handle.pid, reason: reason ?? null })
+      handle.requested ??= 'requested'
       this.#look({ wishesAlone: true })
     })
     handle.on('flaw', ({ type, flaw }) => {
       this.#record('worker.protocol-error', { slot: handle.slot, pid: handle.pid, type, flaw })
-      handle.wish = 'protocol-error'
+      handle.requested = 'protocol-error'
       this.#look({ wishesAlone: true })
     })
     handle.on('disconnect', async () => { // it has died, or the app has cut the channel
       if ((await handle.next(['exit'], DEATH_MS)).event === 'exit') return
-      if (handle.isWatched || handle.state === 'aside') handle.wish ??= 'asked'
+      if (handle.isWatched || handle.state === 'out-of-rotation') handle.requested ??= 'requested'
     })
     handle.on('message', message => this.emit('message', { slot: handle.slot, pid: handle.pid, message }))
   }

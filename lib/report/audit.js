@@ -24,8 +24,8 @@
  * @property {number | null} connections by its last sample
  */
 
-const { asCount, asNumber, asText } = require('./field')
-const { Kept } = require('./kept')
+const { asCount, asNumber, asText } = require('./journal-field')
+const { BoundedList } = require('./bounded-list')
 const { ACCOUNT, accountOf, endedEvent, unfinishedEvent } = require('./recycle-event')
 
 const MOST_EVENTS = 10_000
@@ -45,9 +45,9 @@ class Audit {
   byReason = new Map()
   /** @type {{ app: string | null, node: string | null, workers: number | null, metric: string }} */
   fleet = { app: null, node: null, workers: null, metric: 'rss' }
-  /** @type {Kept<CrashEvent>} */
+  /** @type {BoundedList<CrashEvent>} */
   crashEvents
-  /** @type {Kept<RecycleEvent>} */
+  /** @type {BoundedList<RecycleEvent>} */
   events
   #ended = 0
   #cutsNamed = 0
@@ -64,8 +64,8 @@ class Audit {
   constructor (spans, memory, beforeThinning, mostEvents = MOST_EVENTS) {
     this.spans = spans
     this.memory = memory
-    this.crashEvents = new Kept(mostEvents)
-    this.events = new Kept(mostEvents, event => event.cut > 0 || event.lost || event.dropped > 0, beforeThinning)
+    this.crashEvents = new BoundedList(mostEvents)
+    this.events = new BoundedList(mostEvents, event => event.cut > 0 || event.lost || event.dropped > 0, beforeThinning)
   }
 
   /** @type {Readonly<Record<string, (line: Record<string, any>) => void>>} */

@@ -12,7 +12,7 @@
  * @property {string | null} path
  * @property {number | null} localPort
  * @property {boolean} reused the connection had carried a request before
- * @property {import('./blame').Blame} blame
+ * @property {import('./attribution').Attribution} attribute
  *
  * @typedef {object} Moment what the client saw in one stretch of time
  * @property {number} ms how much of it was recorded
@@ -20,10 +20,10 @@
  * @property {Histogram} histogram
  */
 
-const { asCount, asNumber, asText } = require('./field')
+const { asCount, asNumber, asText } = require('./journal-field')
 const { Histogram, readPairs } = require('./histogram')
-const { Kept } = require('./kept')
-const { NOBODY } = require('./blame')
+const { BoundedList } = require('./bounded-list')
+const { NONE } = require('./attribution')
 const { Timeline } = require('./timeline')
 
 const TICK_MS = 250
@@ -35,8 +35,8 @@ class Client {
   isSilent = true
   url = /** @type {string | null} */ (null)
   connections = 0
-  /** @type {Kept<Drop>} */
-  drops = new Kept(MOST_DROPS)
+  /** @type {BoundedList<Drop>} */
+  drops = new BoundedList(MOST_DROPS)
   #starts = 0
   #ends = 0
   #startsAlone = 0
@@ -142,7 +142,7 @@ class Client {
       path: asText(line.path),
       localPort: asNumber(line.localPort),
       reused: line.reused === true,
-      blame: NOBODY
+      attribute: NONE
     })
   }
 }

@@ -13,7 +13,7 @@
  * @typedef {'scavenges' | 'markSweeps'} Kind
  */
 
-const { asCount, asNumber } = require('./field')
+const { asCount, asNumber } = require('./journal-field')
 
 const KINDS = /** @type {const} */ (['scavenges', 'markSweeps'])
 const MOST_WORKERS = 5000

@@ -12,7 +12,7 @@
  */
 
 /**
- * @param {readonly import('./client').Drop[]} drops with their blame
+ * @param {readonly import('./client').Drop[]} drops with their attribute
  * @param {readonly import('./audit').RecycleEvent[]} events
  * @returns {Disagreement[]}
  */
@@ -20,7 +20,7 @@ function disagreements (drops, events) {
   const lost = drops.filter(({ error }) => error !== 'status')
   /** @type {Map<unknown, number>} */
   const byEvent = new Map()
-  for (const { blame: { event } } of lost) byEvent.set(event, (byEvent.get(event) ?? 0) + 1)
+  for (const { attribute: { event } } of lost) byEvent.set(event, (byEvent.get(event) ?? 0) + 1)
   const found = events
     .map(event => ({
       recycle: /** @type {number | null} */ (event.id),
@@ -31,7 +31,7 @@ function disagreements (drops, events) {
     .filter(({ client, supervisor, unaccounted }) => client < supervisor || client > supervisor + unaccounted)
     .map(({ recycle, client, supervisor }) => ({ recycle, client, supervisor }))
   // A crash is in the supervisor's journal too: there they agree.
-  const outside = lost.filter(({ blame }) => blame.event === null && blame.crash === null).length
+  const outside = lost.filter(({ attribute }) => attribute.event === null && attribute.crash === null).length
   return outside === 0 ? found : [...found, { recycle: null, client: outside, supervisor: 0 }]
 }
 

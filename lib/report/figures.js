@@ -4,20 +4,20 @@
  * Everything that a report says, line by line from a journal, in memory that does not grow with it. Pure: it reads no
  * file and no clock, and takes the two witnesses' lines in any order.
  *
- *     line ─┬▶ Audit  (the supervisor) ─┬▶ blame() ─▶ summary()   the figures, as --json shows them
+ *     line ─┬▶ Audit  (the supervisor) ─┬▶ attribute() ─▶ summary()   the figures, as --json shows them
  *           └▶ Client (the load)       ─┘          ─▶ series()    what changes over time, for charts
  */
 
 const { Audit } = require('./audit')
-const { blame } = require('./blame')
+const { attribute } = require('./attribution')
 const { Client } = require('./client')
 const { Collections } = require('./collections')
 const { disagreements } = require('./disagreement')
-const { asNumber } = require('./field')
+const { asNumber } = require('./journal-field')
 const { Latency } = require('./latency')
 const { Memory } = require('./memory')
 const { ACCOUNT } = require('./recycle-event')
-const { Spans } = require('./spans')
+const { TimeSpans } = require('./time-spans')
 const { verdictOf } = require('./verdict')
 
 const VERSION = 1
@@ -29,11 +29,11 @@ const NO_ACCOUNT = Object.freeze(Object.fromEntries(ACCOUNT.map(name => [name, n
 /** @typedef {ReturnType<Figures['summary']>} Summary see schema.json @typedef {ReturnType<Figures['series']>} Series */
 
 class Figures {
-  #spans = new Spans()
+  #spans = new TimeSpans()
   #memory = new Memory()
   #latency = new Latency(this.#spans)
   #client = new Client(this.#latency)
-  #audit = new Audit(this.#spans, this.#memory, () => this.#blame())
+  #audit = new Audit(this.#spans, this.#memory, () => this.#attribute())
   #collections = new Collections()
   #from = Infinity
   #to = -Infinity
@@ -114,16 +114,16 @@ class Figures {
     this.#audit.events.thin()
     this.#audit.crashEvents.thin()
     this.#client.drops.thin()
-    this.#blame()
+    this.#attribute()
   }
 
-  #blame () {
-    blame(this.#client.drops.items, this.#audit.events.items, this.#audit.crashEvents.items)
+  #attribute () {
+    attribute(this.#client.drops.items, this.#audit.events.items, this.#audit.crashEvents.items)
   }
 }
 
 /** @param {import('./client').Drop} drop */
-function shownDrop ({ blame: { event, crash, phase, joinedBy }, ...drop }) {
+function shownDrop ({ attribute: { event, crash, phase, joinedBy }, ...drop }) {
   return {
     ...drop,
     recycle: event?.id ?? null,

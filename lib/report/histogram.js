@@ -1,6 +1,6 @@
 'use strict'
 
-const { asCount, asNumber } = require('./field')
+const { asCount, asNumber } = require('./journal-field')
 
 /**
  * How often each latency occurred. Values keep three significant digits, so that the number of different ones is

@@ -19,7 +19,7 @@ class Latency {
   /** @type {Tick[]} */
   #waiting = []
 
-  /** @param {import('./spans').Spans} spans when a worker was being replaced */
+  /** @param {import('./time-spans').TimeSpans} spans when a worker was being replaced */
   constructor (spans) {
     this.spans = spans
   }

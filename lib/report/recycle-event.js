@@ -30,7 +30,7 @@
  * @typedef {'recycle' | 'scale' | 'stop' | 'unfinished'} Kind
  */
 
-const { asCount, asNumber, asText } = require('./field')
+const { asCount, asNumber, asText } = require('./journal-field')
 
 const SLACK_MS = 1000 // a line is written a moment after what it tells of
 

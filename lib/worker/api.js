@@ -13,16 +13,16 @@ const { LONGEST_WISH } = require('../core/message')
 
 const kApi = Symbol.for('recycle-supervisor.worker')
 
-/** @param {{ link: import('./link').Link, traffic: import('./traffic').Traffic, post: import('./post').Post }} rooms */
-function offerApi ({ link, traffic, post }) {
+/** @param {{ channel: import('./channel').Channel, tracker: import('./connections/tracker').ConnectionTracker, assignment: import('./boot/slot').SlotAssignment }} deps */
+function offerApi ({ channel, tracker, assignment }) {
   /** @type {Api} */
   const api = {
-    requestRecycle: reason => link.send('wish', { reason: typeof reason === 'string' ? reason.slice(0, LONGEST_WISH) : undefined }),
+    requestRecycle: reason => channel.send('requested', { reason: typeof reason === 'string' ? reason.slice(0, LONGEST_WISH) : undefined }),
     pin: socket => {
-      const connection = traffic.of(socket)
+      const connection = tracker.of(socket)
       if (connection) connection.isPinned = true
     },
-    onServe: fn => post.onServe(fn)
+    onServe: fn => assignment.onServe(fn)
   }
   Object.defineProperty(process, kApi, { value: api })
 }

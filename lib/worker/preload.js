@@ -22,68 +22,68 @@ if (settings && isMainThread && cluster.isWorker) enter(JSON.parse(settings))
 function enter (settings) {
   delete process.env.RECYCLE_WORKER
 
-  const { enableCompileCache, flushCompileCache } = require('./compile-cache')
+  const { enableCompileCache, flushCompileCache } = require('./boot/compile-cache')
   enableCompileCache(settings.compileCache)
-  require('./rehearsal').rehearse()
-  if (settings.collectsFirst) require('./memory').exposeGc()() // for the limits that V8 keeps after it; see core/gc.js
-  const { Link } = require('./link')
-  const { raiseShield } = require('./shield')
-  const { Traffic } = require('./traffic')
-  const { installGates } = require('./gates')
-  const { Lobby } = require('./lobby')
-  const { Handoff } = require('./handoff')
-  const { Admission } = require('./admission')
-  const { Post } = require('./post')
-  const { Sharing } = require('./sharing')
-  const { Aside } = require('./aside')
-  const { Drain } = require('./drain')
-  const { offerProfile } = require('./profile')
-  const { startBeacon } = require('./beacon')
+  require('./boot/http-warmup').warmUpHttp()
+  if (settings.collectsFirst) require('./health/memory').exposeGc()() // for the limits that V8 keeps after it; see core/gc.js
+  const { Channel } = require('./channel')
+  const { holdSignals } = require('./leaving/hold-signals')
+  const { ConnectionTracker } = require('./connections/tracker')
+  const { hookListen } = require('./accepting/listen-hook')
+  const { Inbox } = require('./handoff/inbox')
+  const { Handoff } = require('./handoff/handoff')
+  const { Admission } = require('./accepting/admission')
+  const { SlotAssignment } = require('./boot/slot')
+  const { Rebalance } = require('./handoff/rebalance')
+  const { OutOfRotation } = require('./leaving/out-of-rotation')
+  const { Drain } = require('./leaving/drain')
+  const { offerProfile } = require('./health/profile')
+  const { startHeartbeat } = require('./health/heartbeat')
   const { offerApi } = require('./api')
 
-  const link = new Link()
-  const shield = raiseShield()
-  const post = new Post(settings.isStandby)
-  const traffic = new Traffic()
-  const gates = installGates(link, gate => {
-    traffic.watch(gate)
-    gate.onListen = () => {
-      admission.welcome(gate)
+  const channel = new Channel()
+  const signals = holdSignals()
+  const assignment = new SlotAssignment(settings.isStandby)
+  const tracker = new ConnectionTracker()
+  const acceptors = hookListen(channel, acceptor => {
+    tracker.watch(acceptor)
+    acceptor.onListen = () => {
+      admission.welcome(acceptor)
       setImmediate(flushCompileCache)
     }
-    gate.onExhausted = () => admission.exhaust()
-    gate.onClose = () => {
-      lobby.close(0, gate) // as Node does with those that are idle
+    acceptor.onExhausted = () => admission.exhaust()
+    acceptor.onClose = () => {
+      inbox.close(0, acceptor) // as Node does with those that are idle
       admission.letGo()
     }
   })
-  const admission = new Admission(link, gates, /** @returns {number} */ () => traffic.connections.size + lobby.guests.size, post)
-  /** @type {import('./lobby').Lobby} */
-  const lobby = new Lobby(link, gates, admission)
-  const handoff = new Handoff(link, lobby, {
+  const admission = new Admission(channel, acceptors, /** @returns {number} */ () => tracker.connections.size + inbox.entries.size, assignment)
+  /** @type {import('./handoff/inbox').Inbox} */
+  const inbox = new Inbox(channel, acceptors, admission)
+  const handoff = new Handoff(channel, inbox, {
     onMoved () {
-      sharing.onMoved()
+      rebalance.onMoved()
       leaving().onMoved()
     },
-    onBack: (guest, isStalled) => leaving().onBack(guest, isStalled),
+    onBack: (entry, isStalled) => leaving().onBack(entry, isStalled),
     onUnacked: () => leaving().onUnacked()
   })
-  const sharing = new Sharing({ link, traffic, lobby, handoff, gates })
-  const aside = new Aside({ link, traffic, gates, lobby, handoff, admission, sharing })
-  const leaving = () => aside.stage === 'gone' ? drain : aside
-  /** @type {import('./drain').Drain} */
-  const drain = new Drain({ traffic, gates, lobby, handoff, admission, sharing }, account => {
+  const rebalance = new Rebalance({ channel, tracker, inbox, handoff, acceptors })
+  const outOfRotation = new OutOfRotation({ channel, tracker, acceptors, inbox, handoff, admission, rebalance })
+  const leaving = () => outOfRotation.stage === 'gone' ? drain : outOfRotation
+  /** @type {import('./leaving/drain').Drain} */
+  const drain = new Drain({ tracker, acceptors, inbox, handoff, admission, rebalance }, account => {
     isDrained = true
     flushCompileCache()
     beat()
-    shield.lower()
-    if (link.isUp) link.send('drained', { account })
+    signals.release()
+    if (channel.isUp) channel.send('drained', { account })
     else leaveAlone(settings.killTimeoutMs)
   })
-  const beat = startBeacon(settings.beatMs, { link, traffic, lobby, admission }, orphaned)
+  const beat = startHeartbeat(settings.beatMs, { channel, tracker, inbox, admission }, orphaned)
 
-  traffic.on('connection', ({ socket }) => admission.gain(/** @type {any} */ (socket)._handle?.fd))
-  traffic.on('gone', () => admission.lose())
+  tracker.on('connection', ({ socket }) => admission.gain(/** @type {any} */ (socket)._handle?.fd))
+  tracker.on('gone', () => admission.lose())
 
   let isDrained = false
   let isOrphan = false
@@ -91,29 +91,29 @@ function enter (settings) {
   function orphaned () {
     if (isOrphan) return
     isOrphan = true
-    link.expect(1)
+    channel.expect(1)
     if (isDrained) return leaveAlone(settings.killTimeoutMs)
-    aside.cancel()
-    lobby.keepAll()
+    outOfRotation.cancel()
+    inbox.keepAll()
     handoff.relinquish()
     drain.begin({ reason: 'orphaned', deadlineMs: settings.drainTimeoutMs, lingerMs: settings.stopLingerMs, handoff: false })
   }
 
   const worker = /** @type {import('node:cluster').Worker} */ (cluster.worker)
-  link.onDown = () => {
+  channel.onDown = () => {
     worker.exitedAfterDisconnect = true
     orphaned()
   }
-  link.on({
+  channel.on({
     drain (order) {
-      link.expect(1) // it waits for its SIGTERM, though nothing else may be left to do
-      aside.cancel()
+      channel.expect(1) // it waits for its SIGTERM, though nothing else may be left to do
+      outOfRotation.cancel()
       drain.begin(order)
     }
   })
-  offerProfile(link)
-  offerApi({ link, traffic, post })
-  link.send('hello')
+  offerProfile(channel)
+  offerApi({ channel, tracker, assignment })
+  channel.send('hello')
 }
 
 /** Nobody is there to end this process but itself. @param {number} killTimeoutMs */

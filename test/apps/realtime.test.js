@@ -11,7 +11,7 @@ const { startApp, checkRecycles } = require('./under-load')
 const CLIENTS = 6
 
 /**
- * Runs clients while workers are recycled, three by wish and all by a reload.
+ * Runs clients while workers are recycled, three by requested and all by a reload.
  *
  * @param {any} t tap's
  * @param {string} app

@@ -67,9 +67,9 @@ t.test('a fleet in this process', async t => {
   await t.test('recycle(slot) resolves with the account', async t => {
     const [, { pid }] = supervisor.status().workers
     const recycled = await supervisor.recycle(1)
-    t.match(recycled, { event: 'recycled', slot: 1, oldPid: pid, reason: 'asked', how: 'surge', cut: 0, readyMs: Number, drainMs: Number, rssBefore: Number, rssAfter: Number })
+    t.match(recycled, { event: 'recycled', slot: 1, oldPid: pid, reason: 'requested', how: 'surge', cut: 0, readyMs: Number, drainMs: Number, rssBefore: Number, rssAfter: Number })
     t.equal(sumOfEnds(recycled), recycled.connections)
-    t.match(supervisor.status().workers[1], { slot: 1, pid: recycled.pid, recycles: 1, lastReason: 'asked' })
+    t.match(supervisor.status().workers[1], { slot: 1, pid: recycled.pid, recycles: 1, lastReason: 'requested' })
     await t.rejects(supervisor.recycle(7), { code: 'RECYCLE_NO_SLOT' })
   })
 

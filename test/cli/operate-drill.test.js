@@ -22,7 +22,7 @@ t.test('a running fleet is drilled through its socket, and runs on', async t => 
     const lines = fs.readFileSync(out, 'utf8').trimEnd().split('\n').map(line => JSON.parse(line))
     const recycled = lines.filter(line => line.event === 'recycled')
     t.ok(recycled.length > 0)
-    t.ok(recycled.every(line => line.reason === 'asked' && line.cut === 0))
+    t.ok(recycled.every(line => line.reason === 'requested' && line.cut === 0))
     t.ok(recycled.some(line => line.moved > 0))
     t.match(lines.find(line => line.event === 'client.start'), { isAlone: false }, 'a running fleet may have other clients')
     t.match(lines.at(-1), { event: 'client.end', dropped: 0 })

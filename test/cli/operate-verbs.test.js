@@ -53,7 +53,7 @@ t.test('a fleet under load', async t => {
     t.match(await room.recycle(['recycle', '0']), { code: 0, stdout: /^api: 1 worker replaced, 0 cut, \d+ moved\n$/, stderr: /^\d\d:\d\d:\d\d recycled slot 0, \d+ → \d+ \(asked\): 0 cut, [^\n]*\n$/ })
     const [{ pid, recycles, lastReason }, { pid: pidOf1 }] = (await status()).workers
     t.not(pid, before.pid)
-    t.match({ recycles, lastReason }, { recycles: 1, lastReason: 'asked' })
+    t.match({ recycles, lastReason }, { recycles: 1, lastReason: 'requested' })
     t.match(await room.recycle(['recycle', String(pidOf1)]), { code: 0, stdout: /^api: 1 worker replaced/ })
     t.equal((await status()).workers[1].recycles, 1)
     t.match(await room.recycle(['recycle', 'all']), { code: 0, stdout: /^api: 3 workers replaced, 0 cut, \d+ moved\n$/, stderr: /^(\S+ recycled slot \d[^\n]*\n){3}$/ })
@@ -81,7 +81,7 @@ t.test('a fleet under load', async t => {
   await t.test('--no-wait exits as soon as the fleet has begun; what it refuses at once it refuses all the same', async t => {
     const recycled = events.all('recycled').length
     t.match(await room.recycle(['recycle', '2', '--no-wait']), { code: 0, stdout: 'api: recycle has begun\n', stderr: '' })
-    t.match(await events.until('recycled', { count: recycled + 1 }), { slot: 2, reason: 'asked' })
+    t.match(await events.until('recycled', { count: recycled + 1 }), { slot: 2, reason: 'requested' })
     t.match(await room.recycle(['recycle', '99', '--no-wait']), { code: 2, stdout: '', stderr: /^recycle: the worker was given "99"/ })
   })
 

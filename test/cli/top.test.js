@@ -82,7 +82,7 @@ t.test('the fleet, live', { skip }, async t => {
     terminal.press('Up')
     await terminal.until(/^▸ 1 /m)
     terminal.press('r')
-    const { oldPid, pid } = await events.until('recycled', { where: line => line.slot === 1 && line.reason === 'asked' })
+    const { oldPid, pid } = await events.until('recycled', { where: line => line.slot === 1 && line.reason === 'requested' })
     t.equal(oldPid, pids[1])
     await terminal.until(/q quit .* recycled slot 1$/)
     await terminal.until(/^\d\d:\d\d:\d\d recycled slot 1, \d+ → \d+ \(asked\)/m)

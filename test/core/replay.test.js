@@ -14,8 +14,8 @@ const fc = require('fast-check')
 const { readJournal } = require('../..')
 const { message } = require('../../lib/core/message')
 const { now } = require('../../lib/primary/clock')
-const { Handle } = require('../../lib/primary/handle')
-const { Watch } = require('../../lib/primary/watch')
+const { WorkerHandle } = require('../../lib/primary/workers/worker-handle')
+const { Sampler } = require('../../lib/primary/measuring/sampler')
 const { startFleet } = require('../support/fleet')
 const { Load } = require('../support/load')
 const { replay, decided } = require('../support/replay')
@@ -25,15 +25,15 @@ function firstCause (samples, budget) {
   const sizes = samples.map(sample => sample[`${budget.metric}Bytes`])
   for (let at = 0; at < samples.length; at++) {
     const row = sizes.slice(Math.max(0, at + 1 - budget.samples), at + 1)
-    const { t, ageMs, requests, silentMs, wish } = samples[at]
+    const { t, ageMs, requests, silentMs, requested } = samples[at]
     const causes = {
       'hard-rss': budget.hardBytes !== null && sizes[at] !== null && sizes[at] > budget.hardBytes,
       rss: budget.softBytes !== null && row.length === budget.samples && row.every(size => size !== null && size > budget.softBytes),
       requests: budget.maxRequests !== null && requests >= budget.maxRequests,
       age: budget.maxAgeMs !== null && ageMs >= budget.maxAgeMs,
       stuck: silentMs >= budget.stuckMs,
-      asked: wish === 'asked',
-      reload: wish === 'reload'
+      requested: requested === 'requested',
+      reload: requested === 'reload'
     }
     const cause = Object.entries(causes).find(([, is]) => is)
     if (cause) return { t, reason: cause[0] }
@@ -60,7 +60,7 @@ const anyLook = fc.record({
   }), { nil: null, freq: 8 }),
   requests: fc.nat(20),
   silentMs: fc.oneof({ weight: 9, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.integer({ min: 400, max: 1100 }) }),
-  wish: fc.oneof({ weight: 20, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.constant('asked') })
+  requested: fc.oneof({ weight: 20, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.constant('requested') })
 })
 
 /** A worker on whose other side nobody is. @param {number} pid */
@@ -68,7 +68,7 @@ function fakeWorker (pid) {
   return Object.assign(new EventEmitter(), { process: Object.assign(new EventEmitter(), { pid, send () {}, kill () {} }) })
 }
 
-t.test('the watch decides, and the journal\'s lines, through JSON, give every decision again', async t => {
+t.test('the sampler decides, and the journal\'s lines, through JSON, give every decision again', async t => {
   const worker = fc.record({ budget: anyBudget, looks: fc.array(anyLook, { minLength: 1, maxLength: 25 }) })
   let condemned = 0
   await fc.assert(fc.asyncProperty(fc.array(worker, { minLength: 1, maxLength: 3 }), async workers => {
@@ -78,25 +78,25 @@ t.test('the watch decides, and the journal\'s lines, through JSON, give every de
     let at = 0
     const handles = workers.map(({ budget, looks }, slot) => {
       const cluster = fakeWorker(2 ** 30 + slot)
-      const handle = new Handle(slot, /** @type {any} */ (cluster), { generation: 0, budget: /** @type {any} */ (budget), mustListenOn: new Set(), readyOn: 'listening' })
+      const handle = new WorkerHandle(slot, /** @type {any} */ (cluster), { generation: 0, budget: /** @type {any} */ (budget), mustListenOn: new Set(), readyOn: 'listening' })
       record('worker.spawn', { slot, pid: handle.pid, budget: handle.budget })
       cluster.process.emit('internalMessage', message('listening', { key: 'a', missing: null }))
       record('worker.ready', { slot, pid: handle.pid })
       return { handle, looks }
     })
-    const fleet = { slots: new Map(handles.map((_, slot) => [slot, { hasty: 0, notBefore: 0 }])), watched: () => handles.map(h => h.handle) }
+    const fleet = { slots: new Map(handles.map((_, slot) => [slot, { freshOverBudget: 0, notBefore: 0 }])), watched: () => handles.map(h => h.handle) }
     const meter = { probe: (/** @type {number} */ pid) => ({ read: async () => handles[pid - 2 ** 30].looks[at]?.reading ?? null, close () {} }) }
-    const watch = new Watch(/** @type {any} */ ({ options: { intervalMs: 100 }, fleet, rollout: { wish: () => null }, meter, record }))
-    for (const { handle } of handles) watch.attend(handle)
+    const sampler = new Sampler(/** @type {any} */ ({ options: { intervalMs: 100 }, fleet, rollout: { requested: () => null }, meter, record }))
+    for (const { handle } of handles) sampler.attend(handle)
 
     for (at = 0; at < 25; at++) {
       for (const { handle, looks } of handles) {
         if (!looks[at]) continue
         handle.latest = { ...handle.latest, requests: handle.latest.requests + looks[at].requests }
         handle.heardAt = now() - looks[at].silentMs
-        handle.wish ??= looks[at].wish
+        handle.requested ??= looks[at].requested
       }
-      await watch.look()
+      await sampler.look()
     }
 
     const lines = journal.map(text => JSON.parse(text))

@@ -5,10 +5,10 @@ const { TRANSITIONS, transition } = require('../../lib/core/state')
 
 const ALLOWED = [
   'spawning standby', 'spawning ready', 'spawning draining', 'spawning crashed',
-  'standby ready', 'standby draining', 'standby crashed', 'ready aside', 'ready draining', 'ready crashed',
-  'aside ready', 'aside draining', 'aside crashed', 'draining retired'
+  'standby ready', 'standby draining', 'standby crashed', 'ready out-of-rotation', 'ready draining', 'ready crashed',
+  'out-of-rotation ready', 'out-of-rotation draining', 'out-of-rotation crashed', 'draining retired'
 ]
-const STATES = /** @type {import('../../lib/core/state').State[]} */ (['spawning', 'standby', 'ready', 'aside', 'draining', 'retired', 'crashed'])
+const STATES = /** @type {import('../../lib/core/state').State[]} */ (['spawning', 'standby', 'ready', 'out-of-rotation', 'draining', 'retired', 'crashed'])
 
 t.test('the table has seven states and is frozen', async t => {
   t.same(Object.keys(TRANSITIONS), STATES)

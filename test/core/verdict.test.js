@@ -10,9 +10,9 @@ const NONE = { metric: 'rss', softBytes: null, hardBytes: null, samples: 2, maxR
 const SOFT = { ...NONE, softBytes: 100, hardBytes: 125 }
 
 /** @param {Record<string, any>} about */
-function sampleOf ({ ageMs = 0, rss = 50, pss = null, uss = null, requests = 0, silentMs = 0, wish = null }) {
+function sampleOf ({ ageMs = 0, rss = 50, pss = null, uss = null, requests = 0, silentMs = 0, requested = null }) {
   const reading = rss === null ? null : { rssBytes: rss, pssBytes: pss, ussBytes: uss, meter: 'smaps' }
-  return makeSample(reading, { ageMs, requests, silentMs, wish })
+  return makeSample(reading, { ageMs, requests, silentMs, requested })
 }
 
 /** @param {Record<string, any>[]} samples @param {import('../../lib/core/budget').Budget} budget */
@@ -72,10 +72,10 @@ t.test('stuck: silent for too long', async t => {
 })
 
 t.test('asked, reload: somebody wants it', async t => {
-  t.equal(judge([{ wish: 'asked' }], NONE), 'asked')
-  t.equal(judge([{ wish: 'reload' }], NONE), 'reload')
-  t.equal(judge([{ wish: 'asked' }, {}], NONE), null, 'no longer')
-  t.equal(judge([{ wish: 'reload', rss: 126 }], SOFT), 'hard-rss', 'what the worker did goes before what somebody wants')
+  t.equal(judge([{ requested: 'requested' }], NONE), 'requested')
+  t.equal(judge([{ requested: 'reload' }], NONE), 'reload')
+  t.equal(judge([{ requested: 'requested' }, {}], NONE), null, 'no longer')
+  t.equal(judge([{ requested: 'reload', rss: 126 }], SOFT), 'hard-rss', 'what the worker did goes before what somebody wants')
 })
 
 for (const metric of /** @type {const} */ (['pss', 'uss'])) {

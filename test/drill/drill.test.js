@@ -64,7 +64,7 @@ t.test('a drill of an app that loses nothing', async t => {
   t.test('recycles slot by slot', async t => {
     const slots = all('recycled').map(({ slot }) => slot)
     t.same(slots, slots.map((_, i) => i % 2))
-    t.ok(all('recycled').every(({ reason }) => reason === 'asked'))
+    t.ok(all('recycled').every(({ reason }) => reason === 'requested'))
   })
 
   t.test('goes on with the load until the fleet has stopped', async t => {

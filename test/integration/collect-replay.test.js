@@ -5,7 +5,7 @@ const os = require('node:os')
 const path = require('node:path')
 const t = require('tap')
 const { readJournal } = require('../..')
-const { isRelieved } = require('../../lib/core/relief')
+const { isRelieved } = require('../../lib/core/collect-policy')
 const { startFleet } = require('../support/fleet')
 const { Load } = require('../support/load')
 const { RawClient } = require('../support/raw-client')
@@ -21,7 +21,7 @@ t.test('the journal gives every decision again where workers collect first: a re
   const load = new Load({ port, connections: 4, thinkMs: 20 })
   const client = await RawClient.connect(port)
   await client.fetch('/garbage?mb=120')
-  const { pid } = await events.until('worker.reprieve')
+  const { pid } = await events.until('worker.keep')
   const samples = events.all('worker.sample').filter(line => line.pid === pid).length
   await events.until('worker.sample', { where: line => line.pid === pid, count: samples + 15 }) // it may collect again
   await client.fetch('/keep?mb=120')

@@ -6,7 +6,7 @@ const { startCli, startFleet, FIXTURES } = require('../support/fleet')
 const { get, clientPerWorker, keepAsking } = require('../support/client')
 const { backoffMs } = require('../../lib/core/backoff')
 
-for (const [what, deed, left] of /** @type {const} */ ([
+for (const [what, task, left] of /** @type {const} */ ([
   ['process.exit() in a request', '/exit', { code: 3, signal: null }],
   ['an exception in a request', '/throw', { code: 1, signal: null }],
   ['SIGKILL', null, { code: null, signal: 'SIGKILL' }],
@@ -18,7 +18,7 @@ for (const [what, deed, left] of /** @type {const} */ ([
     const [pid, agent] = [...clients].at(-1) ?? []
     clients.delete(pid)
     const stops = [...clients.values()].map(other => keepAsking(port, '/pid', other))
-    if (deed) t.match(await get(port, deed, { agent }), { status: null, error: 'ECONNRESET' })
+    if (task) t.match(await get(port, task, { agent }), { status: null, error: 'ECONNRESET' })
     else process.kill(pid, left.signal)
 
     const crash = await events.until('worker.crash')

@@ -48,7 +48,7 @@ for (const handoff of [true, false]) {
       const client = await RawClient.connect(port)
       const paths = ['/echo/0', '/drained?1', '/echo/2', '/late?ms=5', '/drained?4']
       client.send(paths.map(path => head('GET', path)).join(''))
-      await told.until('asked', { count: told.all('asked').length + 2 })
+      await told.until('requested', { count: told.all('requested').length + 2 })
       const drain = await beginDrain(fleet)
       const responses = await client.received(paths.length)
       t.same(responses.map(r => r.body.toString()), paths)
@@ -59,7 +59,7 @@ for (const handoff of [true, false]) {
       const client = await RawClient.connect(port)
       const paths = Array.from({ length: 10 }, (_, i) => `/drained?${i}`)
       client.send(paths.map(path => head('GET', path)).join(''))
-      await told.until('asked', { count: told.all('asked').length + paths.length })
+      await told.until('requested', { count: told.all('requested').length + paths.length })
       const drain = await beginDrain(fleet)
       const responses = await client.received(paths.length)
       t.same(responses.map(r => r.body.toString()), paths)
@@ -170,9 +170,9 @@ for (const handoff of [true, false]) {
 
     t.test('requests in flight when the drain begins finish', async t => {
       const clients = await Promise.all(Array.from({ length: 20 }, () => RawClient.connect(port)))
-      const already = told.all('asked').length
+      const already = told.all('requested').length
       for (const [i, client] of clients.entries()) client.get(`/drained?${i}`)
-      await told.until('asked', { count: already + clients.length })
+      await told.until('requested', { count: already + clients.length })
       const drain = await beginDrain(fleet)
       const responses = await Promise.all(clients.map(client => client.received(1)))
       for (const [i, [response]] of responses.entries()) {

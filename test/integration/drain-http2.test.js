@@ -119,9 +119,9 @@ for (const isSecure of [false, true]) {
       const reading = fetch(session, '/bytes')
       const posting = session.request({ ':path': '/', ':method': 'POST' })
       const posted = read(posting)
-      const already = told.all('asked').length
+      const already = told.all('requested').length
       await afterTold(told, 'post', () => posting.write(Buffer.alloc(1000)))
-      await told.until('asked', { count: already + 3 })
+      await told.until('requested', { count: already + 3 })
       const idle = await open(url)
       await fetch(idle, '/')
       const idleGoaway = once(idle, 'goaway')

@@ -41,7 +41,7 @@ t.test('the books of both sides', async t => {
     for (const [i, client] of clients.entries()) {
       const answer = await ask(client)
       t.equal(answer.pid, first.pid)
-      t.equal(answer.connections, 11, 'a connection that comes out of the lobby is not counted twice')
+      t.equal(answer.connections, 11, 'a connection that comes out of the inbox is not counted twice')
       t.equal(answer.heard.connection, i + 2)
       t.equal(answer.heard.close, 0)
       t.equal(answer.remotePort, client.localPort)
@@ -57,7 +57,7 @@ t.test('the books of both sides', async t => {
   })
 })
 
-t.test('a connection that leaves while it waits in the lobby is no longer counted', async t => {
+t.test('a connection that leaves while it waits in the inbox is no longer counted', async t => {
   const { port, supervisor } = await startTellingFleet(t, 'books.js')
   const clients = await Promise.all(Array.from({ length: 6 }, () => RawClient.connect(port)))
   for (const client of clients) await ask(client)

@@ -121,7 +121,7 @@ t.test('a connection outlives its workers', async t => {
     t.equal((await keeping.received(2))[1].body.toString(), '/echo/2')
 
     const closing = await RawClient.connect(port)
-    await afterTold(told, 'asked', () => closing.send('GET /drained HTTP/1.0\r\n\r\n'))
+    await afterTold(told, 'requested', () => closing.send('GET /drained HTTP/1.0\r\n\r\n'))
     const drain = await beginDrain(fleet)
     t.equal((await closing.received(1))[0].body.toString(), '/drained')
     await closing.ended()
@@ -135,7 +135,7 @@ t.test('a connection outlives its workers', async t => {
 
   t.test('a request that says Connection: close is answered and closed as it asked, before and after a move', async t => {
     const flying = await RawClient.connect(port)
-    await afterTold(told, 'asked', () => flying.get('/drained', 'Connection: close'))
+    await afterTold(told, 'requested', () => flying.get('/drained', 'Connection: close'))
     const moving = await RawClient.connect(port)
     await moving.fetch('/')
     const drain = await beginDrain(fleet)

@@ -18,7 +18,7 @@ const MESSAGES = [
   ['/', { type: 'listen' }, /^its id must be/],
   ['/', { type: 'listen', id: 1, key: 'x', query: 'y' }, /^its query must be an object/],
   ['/', { type: 'listen', id: 1, key: 'x', query: { address: {}, port: 80, addressType: 4 } }, /^its query\.address must be/],
-  ['/', { type: 'wish', reason: { toString: 1 } }, /^its reason must be/],
+  ['/', { type: 'requested', reason: { toString: 1 } }, /^its reason must be/],
   ['/', { type: 'drained', account: { cut: 'NaN' } }, /^its account\.\w+ must be/],
   ['/', { type: 'answer', id: 'id', why: null }, /^its id must be/],
   ['/', { type: 'offer', id: 1, key: 5, leftMs: null }, /^its key must be/],

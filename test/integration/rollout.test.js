@@ -36,8 +36,8 @@ for (const [mood, why] of /** @type {const} */ ([
     const since = events.lines.length // where the CPUs are very busy, the fleet's own first workers may have been late, too
     const isNew = (/** @type {any} */ line) => events.lines.indexOf(line) >= since
     await t.rejects(supervisor.recycle(0), { code: 'RECYCLE_NOT_READY', details: { slot: 0, why } })
-    await events.until('worker.unready', { count: 3, where: isNew })
-    const unready = events.all('worker.unready').filter(isNew)
+    await events.until('worker.not-ready', { count: 3, where: isNew })
+    const unready = events.all('worker.not-ready').filter(isNew)
     for (const line of unready) t.match(line, { slot: 0, why })
     t.ok(unready[0].nextTryMs < unready[1].nextTryMs && unready[1].nextTryMs < unready[2].nextTryMs, 'each try waits longer')
     const tries = events.all('worker.spawn').filter(isNew)
@@ -46,7 +46,7 @@ for (const [mood, why] of /** @type {const} */ ([
     t.same(events.all('worker.drain'), [])
 
     set('well')
-    t.match(await events.until('recycled'), { slot: 0, oldPid: pid, reason: 'asked', cut: 0 }, 'as soon as it works it is replaced')
+    t.match(await events.until('recycled'), { slot: 0, oldPid: pid, reason: 'requested', cut: 0 }, 'as soon as it works it is replaced')
     t.ok(seen.fewestReady >= 2, 'both slots were served all the time')
     const { requests, failures, sockets } = await load.stop()
     t.same(failures, [], `of ${requests} requests`)
@@ -67,7 +67,7 @@ t.test('a reload whose replacements fail stops after three, keeps the old worker
   await t.rejects(supervisor.reload(), { code: 'RECYCLE_ROLLOUT_STOPPED' })
   t.same(pids(), before)
   t.match(events.all('fleet.warning'), [{ warning: 'rollout-stopped', failures: 3 }])
-  t.equal(events.all('worker.unready').length, 3)
+  t.equal(events.all('worker.not-ready').length, 3)
   const { t: stoppedAt } = events.all('fleet.warning')[0]
   await events.until('worker.sample', { where: line => line.t > stoppedAt + 1500 })
   t.equal(events.all('worker.spawn').length, 3, 'nothing is tried any more')

@@ -169,8 +169,8 @@ t.test('standbys that die at once come ever more slowly, and the fleet recycles 
   const crashes = []
   for (let count = 1; count <= 3; count++) crashes.push(await events.until('worker.crash', { count }))
   for (const crash of crashes) t.match(crash, { slot: null, code: 7 })
-  await events.until('worker.unready', { count: 3 })
-  for (const line of events.all('worker.unready')) t.match(line, { slot: null, why: 'it exited with code 7' })
+  await events.until('worker.not-ready', { count: 3 })
+  for (const line of events.all('worker.not-ready')) t.match(line, { slot: null, why: 'it exited with code 7' })
   const spawns = events.all('worker.spawn').filter(line => line.slot === null)
   for (let i = 1; i < 3; i++) t.ok(spawns[i].t - crashes[i - 1].t >= backoffMs(i), `wait ${i} is at least ${backoffMs(i)} ms`)
   t.match(await supervisor.recycle(0), { slot: 0, how: 'surge', cut: 0 })
@@ -181,7 +181,7 @@ t.test('standbys that die at once come ever more slowly, and the fleet recycles 
   t.same((await stop()).failures, [])
 })
 
-for (const [mood, reason] of /** @type {const} */ ([['grows', 'hard-rss'], ['leaves', 'asked']])) {
+for (const [mood, reason] of /** @type {const} */ ([['grows', 'hard-rss'], ['leaves', 'requested']])) {
   t.test(`a standby that ${mood === 'grows' ? 'is over its budget' : 'asks to be recycled'} while it waits is replaced before it is used, ever more slowly`, async t => {
     process.env.AS_STANDBY = mood
     t.teardown(() => { delete process.env.AS_STANDBY })

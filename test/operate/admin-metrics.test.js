@@ -50,7 +50,7 @@ t.test('the metrics say what the journal says', async t => {
 
   await t.test('recycles, and what became of their connections', async t => {
     const recycled = events.all('recycled')
-    t.equal(metrics.get('recycle_recycles_total{reason="asked"}'), 3)
+    t.equal(metrics.get('recycle_recycles_total{reason="requested"}'), 3)
     t.equal(metrics.get('recycle_recycles_total{reason="reload"}'), 2)
     t.equal(metrics.get('recycle_recycles_total{reason="rss"}'), 0, 'a reason that has not been is there, with nothing')
     t.equal(metrics.get('recycle_connections_moved_total'), total(recycled, 'moved'))
@@ -127,7 +127,7 @@ t.test('the metrics say what the journal says', async t => {
 
   await t.test('one is taken out of rotation to collect', async t => {
     await supervisor.gc(0)
-    t.equal((await watch()).get('recycle_collections_total{reason="asked"}'), events.all('collected').length)
+    t.equal((await watch()).get('recycle_collections_total{reason="requested"}'), events.all('collected').length)
     t.equal(events.all('collected').length, 1)
   })
 

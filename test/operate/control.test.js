@@ -151,7 +151,7 @@ t.test('a fleet under load', async t => {
     const client = await connect(file)
     await client.call('recycle', { target: 1 }, { wait: false })
     client.close()
-    t.match(await events.until('recycled'), { slot: 1, reason: 'asked', cut: 0 })
+    t.match(await events.until('recycled'), { slot: 1, reason: 'requested', cut: 0 })
     await t.rejects(client.call('status'), { code: 'RECYCLE_FLEET_GONE' })
   })
 

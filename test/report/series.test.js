@@ -3,8 +3,8 @@
 const fc = require('fast-check')
 const t = require('tap')
 const { Histogram, readPairs } = require('../../lib/report/histogram')
-const { Kept } = require('../../lib/report/kept')
-const { Spans } = require('../../lib/report/spans')
+const { BoundedList } = require('../../lib/report/bounded-list')
+const { TimeSpans } = require('../../lib/report/time-spans')
 const { Timeline } = require('../../lib/report/timeline')
 
 t.test('percentiles are those of the sorted list, to three digits', async t => {
@@ -33,14 +33,14 @@ t.test('a histogram counts what it is given and merges exactly', async t => {
 t.test('spans overlap exactly what they cover', async t => {
   const span = fc.tuple(fc.nat(1000), fc.nat(50)).map(([from, length]) => [from, from + length])
   fc.assert(fc.property(fc.array(span), span, (list, [from, to]) => {
-    const spans = new Spans()
+    const spans = new TimeSpans()
     for (const one of list) spans.add(...one)
     return spans.overlaps(from, to) === list.some(([a, b]) => a < to && b >= from)
   }))
 })
 
 t.test('a hundred thousand spans are still found, in bounded memory', async t => {
-  const spans = new Spans()
+  const spans = new TimeSpans()
   for (let i = 0; i < 100_000; i++) spans.add(i * 60_000, i * 60_000 + 10)
   t.equal(spans.overlaps(59_999 * 60_000, 59_999 * 60_000 + 5), true)
   t.equal(spans.overlaps(-100, -50), false)
@@ -56,7 +56,7 @@ t.test('a timeline loses nothing of a sum, and never has more cells than it may'
 })
 
 t.test('a list that thins keeps the latest, and what matters', async t => {
-  const kept = new Kept(10, item => item % 100 === 0)
+  const kept = new BoundedList(10, item => item % 100 === 0)
   for (let i = 0; i < 1000; i++) kept.push(i)
   kept.thin()
   t.same(kept.items, [0, 100, 200, 300, 400, 500, 600, 700, 800, 900, 990, 991, 992, 993, 994, 995, 996, 997, 998, 999])

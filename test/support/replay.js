@@ -21,7 +21,7 @@ function replay (lines) {
     const worker = workers.get(line.pid)
     if (line.event === 'worker.spawn') workers.set(line.pid, { budget: line.budget, window: null, isCondemned: false })
     if (line.event === 'worker.standby' || line.event === 'worker.ready') worker.window = openWindow()
-    if (line.event === 'worker.reprieve') Object.assign(worker, { window: openWindow(), isCondemned: false })
+    if (line.event === 'worker.keep') Object.assign(worker, { window: openWindow(), isCondemned: false })
     if (line.event !== 'worker.sample' || worker.isCondemned) continue
     worker.window = pushSample(worker.window, /** @type {any} */ (line), worker.budget.samples)
     const reason = verdict(worker.window, worker.budget)

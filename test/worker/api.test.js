@@ -3,7 +3,7 @@
 const t = require('tap')
 const worker = require('../../lib/worker')
 const { findApi, offerApi } = require('../../lib/worker/api')
-const { Post } = require('../../lib/worker/post')
+const { SlotAssignment } = require('../../lib/worker/boot/slot')
 
 t.test('outside a fleet everything does nothing', async t => {
   t.equal(findApi(), undefined)
@@ -26,9 +26,9 @@ t.test('in a fleet they reach the preload, also from another copy of the package
   const socket = {}
   const connection = { isPinned: false }
   offerApi({
-    link: /** @type {any} */ ({ send: (/** @type {string} */ type, /** @type {any} */ fields) => sent.push([type, fields]) }),
-    traffic: /** @type {any} */ ({ of: (/** @type {any} */ of) => of === socket ? connection : undefined }),
-    post: new Post(true)
+    channel: /** @type {any} */ ({ send: (/** @type {string} */ type, /** @type {any} */ fields) => sent.push([type, fields]) }),
+    tracker: /** @type {any} */ ({ of: (/** @type {any} */ of) => of === socket ? connection : undefined }),
+    assignment: new SlotAssignment(true)
   })
   for (const id of ['../../lib/worker', '../../lib/worker/api']) delete require.cache[require.resolve(id)]
   const copy = require('../../lib/worker')
@@ -39,7 +39,7 @@ t.test('in a fleet they reach the preload, also from another copy of the package
     connection.isPinned = false
     sent.length = 0
     requestRecycle('a leak')
-    t.same(sent, [['wish', { reason: 'a leak' }]])
+    t.same(sent, [['requested', { reason: 'a leak' }]])
     pin(/** @type {any} */ (socket))
     t.equal(connection.isPinned, true)
     t.doesNotThrow(() => pin(/** @type {any} */ ({})), 'a socket of no server of ours')

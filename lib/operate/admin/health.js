@@ -32,7 +32,7 @@ class Health {
     const { isStopping, options: { maxUnavailable } } = this.supervisor
     if (isStopping) return { isReady: false, text: 'not ready: the fleet is stopping' }
     const ready = this.#slotsThatAre('ready')
-    const needed = Math.max(1, this.#intended - maxUnavailable - this.#slotsThatAre('aside'))
+    const needed = Math.max(1, this.#intended - maxUnavailable - this.#slotsThatAre('out-of-rotation'))
     const isReady = ready >= needed
     return { isReady, text: `${isReady ? 'ready' : 'not ready'}: ${ready} of ${this.#intended} workers are, ${needed} must be` }
   }

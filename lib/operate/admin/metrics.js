@@ -12,9 +12,9 @@ const { Growth } = require('./growth')
 
 /** @typedef {Record<string, any>} Line @typedef {Record<string, any>} Worker as status() has it */
 
-const REASONS = ['rss', 'hard-rss', 'requests', 'age', 'stuck', 'asked', 'reload', 'protocol-error']
-const COLLECT_REASONS = ['rss', 'hard-rss', 'asked']
-const STATES = ['spawning', 'standby', 'ready', 'aside', 'draining']
+const REASONS = ['rss', 'hard-rss', 'requests', 'age', 'stuck', 'requested', 'reload', 'protocol-error']
+const COLLECT_REASONS = ['rss', 'hard-rss', 'requested']
+const STATES = ['spawning', 'standby', 'ready', 'out-of-rotation', 'draining']
 const BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
 const GC_KINDS = /** @type {const} */ ([['scavenge', 'scavenges'], ['mark_sweep', 'markSweeps']])
 
@@ -82,7 +82,7 @@ class Metrics {
   #handlers = Object.freeze({
     'worker.sample': line => this.#count(line),
     'worker.ready': ({ readyMs }) => this.#ready.observe(readyMs / 1000),
-    'worker.unready': () => this.#failures.inc(),
+    'worker.not-ready': () => this.#failures.inc(),
     'worker.retire': line => this.#bury(line),
     'worker.crash': line => {
       this.#bury(line)

@@ -1,0 +1,147 @@
+'use strict'
+
+/**
+ * The kinds of values that options take: what a flag, the environment and the library accept as text or number, and what
+ * a config file may hold, which is stricter about types.
+ */
+
+const { parseSize, parseTime } = require('./units')
+
+/**
+ * @typedef {object} Kind how a value is read
+ * @property {string} accepts completes the sentence "it takes …"
+ * @property {(value: any) => any} read the value in the option's inner unit; undefined where it is not acceptable
+ * @property {readonly string[]} [words] those that are taken as they stand
+ * @property {boolean} [isFile] it names a file, where it is none of the words
+ *
+ * @typedef {Kind & { schema: Schema }} OptionKind an option of the supervisor can stand in a config file too
+ *
+ * @typedef {object} Schema JSON schema of the value in a config file; whatever `read` takes of these types, it takes
+ * @property {readonly Schema[]} [anyOf]
+ * @property {'integer' | 'number' | 'string' | 'boolean' | 'array'} [type]
+ * @property {readonly string[]} [enum]
+ * @property {string} [pattern]
+ * @property {number} [minimum]
+ * @property {number} [maximum]
+ * @property {number} [minLength]
+ * @property {Schema} [items]
+ */
+
+const LONGEST_MS = 2 ** 31 - 1 // Node's timers hold no more
+const SMALLEST_BUDGET = 1024 ** 2
+
+/** @type {Record<string, (...a: any[]) => OptionKind>} */
+const types = {
+  count: (min, max) => ({
+    accepts: `a whole number from ${min} to ${max}`,
+    schema: { type: 'integer', minimum: min, maximum: max },
+    read: value => inRange(/^\d+$/.test(textOf(value)) ? Number(value) : NaN, min, max)
+  }),
+  workers: () => ({
+    accepts: 'a whole number from 1 to 1024, or auto',
+    schema: { anyOf: [types.count(1, 1024).schema, { enum: ['auto'] }] },
+    words: ['auto'],
+    read: value => value === 'auto' ? value : types.count(1, 1024).read(value)
+  }),
+  size: () => ({
+    accepts: 'a size of at least 1MiB, such as 512MiB or 1.5G',
+    schema: {
+      anyOf: [
+        { type: 'number', minimum: SMALLEST_BUDGET },
+        { type: 'string', pattern: '^\\s*\\d+(\\.\\d+)?\\s*[kKmMgGtT]?([iI]?[bB])?\\s*$' }
+      ]
+    },
+    read: value => inRange(parseSize(textOf(value)) ?? NaN, SMALLEST_BUDGET, Number.MAX_SAFE_INTEGER)
+  }),
+  time: (min, text) => ({
+    accepts: `a time of ${text} to 24 days, such as 500ms, 30s or 2h`,
+    schema: {
+      anyOf: [
+        { type: 'number', minimum: min, maximum: LONGEST_MS },
+        { type: 'string', pattern: '^\\s*\\d+(\\.\\d+)?\\s*[a-zA-Z]*\\s*$' }
+      ]
+    },
+    read: value => inRange(parseTime(textOf(value)) ?? NaN, min, LONGEST_MS)
+  }),
+  percent: () => ({
+    accepts: 'a percentage from 0 to 90, such as 10 or 10%',
+    schema: { anyOf: [{ type: 'number', minimum: 0, maximum: 90 }, { type: 'string', pattern: '^\\d+(\\.\\d+)?%?$' }] },
+    read: value => {
+      const percent = inRange(/^\d+(\.\d+)?%?$/.test(textOf(value)) ? parseFloat(value) : NaN, 0, 90)
+      return percent === undefined ? undefined : percent / 100
+    }
+  }),
+  oneOf: (...values) => ({
+    accepts: `one of ${values.join(', ')}`,
+    schema: { enum: values },
+    words: values,
+    read: value => values.includes(value) ? value : undefined
+  }),
+  path: (...words) => ({
+    accepts: ['a path', ...words].join(', or '),
+    schema: { type: 'string', minLength: 1 },
+    words,
+    isFile: true,
+    read: value => typeof value === 'string' && value !== '' ? value : undefined
+  }),
+  name: () => ({
+    accepts: 'a name of up to 64 letters, digits, dots, dashes and underscores, which begins with none of the three',
+    schema: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$' },
+    read: value => /^[A-Za-z0-9][\w.-]{0,63}$/.test(textOf(value)) ? textOf(value) : undefined
+  }),
+  address: () => ({
+    accepts: 'a port, or host:port, such as 9100, 127.0.0.1:9100 or [::1]:9100',
+    schema: { anyOf: [{ type: 'integer', minimum: 0, maximum: 65535 }, { type: 'string', pattern: '^((\\[[\\da-fA-F:.]+\\]|[^:\\[\\]\\s]+):)?\\d+$' }] },
+    read: value => {
+      const found = /^(?:(?:\[(?<v6>[\da-fA-F:.]+)\]|(?<host>[^:[\]\s]+)):)?(?<port>\d+)$/.exec(textOf(value))?.groups
+      const port = inRange(Number(found?.port ?? NaN), 0, 65535)
+      return port === undefined ? undefined : { host: found?.v6 ?? found?.host ?? '127.0.0.1', port }
+    }
+  }),
+  list: () => ({
+    accepts: 'Node or V8 flags, each starting with -',
+    schema: { anyOf: [{ type: 'array', items: { type: 'string', pattern: '^-' } }, { type: 'string' }] },
+    read: value => {
+      const list = typeof value === 'string' ? value.split(/\s+/).filter(Boolean) : [value].flat()
+      return list.every(item => typeof item === 'string' && item.startsWith('-')) ? list : undefined
+    }
+  }),
+  boolean: () => ({
+    accepts: 'true or false (also 1 or 0)',
+    schema: { type: 'boolean' },
+    read: value => new Map([['true', true], ['1', true], ['false', false], ['0', false]]).get(textOf(value))
+  })
+}
+
+/**
+ * Whether a config file may hold a value of this type here. Its range and form are for `read` to say.
+ *
+ * @param {Schema} schema
+ * @param {unknown} value
+ * @returns {boolean}
+ */
+function isOfType (schema, value) {
+  if (schema.anyOf) return schema.anyOf.some(one => isOfType(one, value))
+  if (schema.enum) return schema.enum.some(word => word === value)
+  if (schema.type === 'array') return Array.isArray(value)
+  if (schema.type === 'integer' || schema.type === 'number') return typeof value === 'number'
+  return typeof value === schema.type // eslint-disable-line valid-typeof
+}
+
+/** The same in words: "a number or a string". @param {Schema} schema @returns {string} */
+function typesOf (schema) {
+  const types = (schema.anyOf ?? [schema]).filter(one => one.type).map(({ type }) => type === 'integer' ? 'number' : type)
+  return types.map(type => type === 'array' ? 'an array' : `a ${type}`).join(' or ')
+}
+
+/** What has no text of its own, such as an object, is no value of any kind. @param {unknown} value */
+function textOf (value) {
+  return ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : ''
+}
+
+/** @param {number} value @param {number} min @param {number} max */
+function inRange (value, min, max) {
+  return value >= min && value <= max ? value : undefined
+}
+
+module.exports = { textOf, types, isOfType, typesOf }

@@ -1,0 +1,168 @@
+'use strict'
+
+/** What a fleet may be told to do. Each order resolves when it has been carried out, and rejects where it cannot be. */
+
+const { RecycleError } = require('../core/errors')
+const { Rollout } = require('./recycling/rollout')
+
+/** @typedef {import('./workers/worker-handle').WorkerHandle} WorkerHandle @typedef {import('./workers/fleet').Slot} Slot */
+
+const PATIENCE = 3 // workers of a slot that fail in a row, before whoever waits for it is told
+
+class Commands {
+  /**
+   * @param {object} deps
+   * @param {import('./workers/fleet').Fleet} deps.fleet
+   * @param {Rollout} deps.rollout
+   * @param {import('./workers/lifecycle').Lifecycle} deps.lifecycle
+   * @param {import('./recycling/recycler').Recycler} deps.recycler
+   * @param {import('./recycling/garbage-collection').GarbageCollection} deps.garbageCollection
+   * @param {import('./recycling/diagnostics').Diagnostics} deps.diagnostics
+   * @param {(event: string, fields: Record<string, any>) => Record<string, any>} deps.record
+   * @param {() => Promise<void>} deps.changed resolves when anything has changed in the fleet, or it has begun to stop
+   * @param {(at: { wishesAlone: boolean }) => Promise<void>} deps.look judges, and gives the condemned their turn
+   * @param {() => void} deps.assertRunning throws what ended the fleet, or RECYCLE_STOPPED
+   */
+  constructor ({ fleet, rollout, lifecycle, recycler, garbageCollection, diagnostics, record, changed, look, assertRunning }) {
+    this.fleet = fleet
+    this.rollout = rollout
+    this.lifecycle = lifecycle
+    this.recycler = recycler
+    this.garbageCollection = garbageCollection
+    this.diagnostics = diagnostics
+    this.record = record
+    this.changed = changed
+    this.look = look
+    this.assertRunning = assertRunning
+  }
+
+  /** Resolves when every slot has a worker that is ready. @returns {Promise<void>} @throws {RecycleError} RECYCLE_APP_DIES */
+  async ready () {
+    await this.#until(() => this.fleet.staying().every(slot => slot.incumbent?.isServing))
+  }
+
+  /**
+   * Replaces the worker of a slot; resolves with the journal's `recycled` line when the old one is gone.
+   *
+   * @param {number} slot
+   * @returns {Promise<Record<string, any>>}
+   * @throws {RecycleError} RECYCLE_NO_SLOT, RECYCLE_NOT_READY, RECYCLE_NOT_DONE, RECYCLE_STOPPED
+   */
+  async recycle (slot) {
+    const place = this.#slotOf(slot)
+    const { incumbent } = place
+    if (!incumbent) throw new RecycleError('RECYCLE_NOT_DONE', { slot, what: 'the recycle', why: 'it has no worker at the moment' })
+    /** @type {{ line?: any, why?: string }} */
+    let outcome = {}
+    incumbent.once('recycled', result => { outcome = result })
+    incumbent.requested ??= 'requested'
+    await this.look({ wishesAlone: true })
+    await this.#until(() => outcome.line !== undefined || outcome.why !== undefined || (incumbent.isGone && place.recycling !== incumbent && !place.isDissolving))
+    if (outcome.line) return outcome.line
+    if (outcome.why === undefined || place.isDissolving) {
+      throw new RecycleError('RECYCLE_NOT_DONE', { slot, what: 'the recycle', why: outcome.why ?? 'its worker crashed first' })
+    }
+    throw new RecycleError('RECYCLE_NOT_READY', { who: `the replacement of slot ${slot}`, slot, why: outcome.why })
+  }
+
+  /**
+   * Replaces every worker that was spawned before this call, a few at a time. A reload during a reload joins it: each
+   * worker is replaced until it is newer than the last call.
+   *
+   * @throws {RecycleError} RECYCLE_ROLLOUT_STOPPED after three replacements in a row that did not become ready
+   */
+  async reload () {
+    this.assertRunning()
+    const isStale = this.fleet.all().some(handle => handle.generation === this.rollout.generation)
+    const generation = this.rollout.begin(isStale)
+    this.record('fleet.reload', { generation })
+    await this.look({ wishesAlone: true })
+    const isOld = (/** @type {WorkerHandle | null} */ handle) => handle !== null && handle.generation < generation
+    await this.#until(() => this.rollout.wasStopped(generation) || (!this.fleet.all().some(isOld) &&
+      this.fleet.staying().every(slot => slot.incumbent?.isServing && !isOld(slot.recycling))))
+    if (this.rollout.wasStopped(generation)) throw new RecycleError('RECYCLE_ROLLOUT_STOPPED', { failures: Rollout.PATIENCE })
+    this.rollout.finish(generation)
+  }
+
+  /**
+   * Resolves when the fleet has `workers` workers.
+   *
+   * @param {number} workers 1 to 1024
+   * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_STOPPED; RECYCLE_NOT_READY where a slot's workers fail, three in
+   *   a row: it stays, and is tried again
+   */
+  async scale (workers) {
+    if (!(Number.isInteger(workers) && workers >= 1 && workers <= 1024)) {
+      throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'workers', given: workers, accepts: 'a whole number from 1 to 1024' })
+    }
+    this.assertRunning()
+    const slots = this.fleet.staying()
+    this.record('fleet.scale', { from: slots.length, to: workers })
+    for (let i = slots.length; i < workers; i++) this.lifecycle.boot(this.fleet.open())
+    for (const slot of slots.slice(workers)) this.recycler.dissolve(slot)
+    const failing = () => this.fleet.staying().find(({ incumbent, failures }) => !incumbent?.isServing && failures >= PATIENCE)
+    await this.#until(() => failing() !== undefined || this.fleet.list().every(slot => !slot.isDissolving && slot.incumbent?.isServing))
+    const { slot, failures } = failing() ?? {}
+    if (slot !== undefined) throw new RecycleError('RECYCLE_NOT_READY', { who: `the worker of slot ${slot}`, slot, why: `${failures} have failed in a row` })
+  }
+
+  /**
+   * Has a worker collect its garbage out of rotation, so that no request waits for it.
+   *
+   * @param {number} slot
+   * @returns {Promise<Record<string, any>>} the journal's `collected` line
+   * @throws {RecycleError} RECYCLE_NO_SLOT, RECYCLE_NOT_DONE, RECYCLE_STOPPED
+   */
+  async gc (slot) {
+    this.#slotOf(slot)
+    return this.garbageCollection.request(slot)
+  }
+
+  /**
+   * Writes a heap snapshot of a worker, out of rotation.
+   *
+   * @param {number} slot
+   * @param {{ file?: string, then?: 'recycle' }} [how] `file`: a new one; by default in the working directory, named by slot,
+   *   pid and time. `then`: the worker is replaced afterwards
+   * @returns {Promise<Record<string, any>>} the journal's `heapdump` line; with `then`, its `recycled` beside
+   * @throws {RecycleError} RECYCLE_NO_SLOT, RECYCLE_UNWRITABLE, RECYCLE_NOT_DONE, RECYCLE_STOPPED
+   */
+  async heapdump (slot, { file, then } = {}) {
+    this.#slotOf(slot)
+    const line = await this.diagnostics.dumpHeap(slot, file)
+    return then === 'recycle' ? { ...line, recycled: await this.recycle(slot) } : line
+  }
+
+  /**
+   * Takes a CPU profile of a worker while it serves.
+   *
+   * @param {number} slot
+   * @param {{ durationMs?: number, file?: string }} [how] 10 s by default; up to 10 minutes
+   * @returns {Promise<Record<string, any>>} the journal's `cpuprofile` line
+   * @throws {RecycleError} RECYCLE_NO_SLOT, RECYCLE_BAD_OPTION, RECYCLE_UNWRITABLE, RECYCLE_NOT_DONE, RECYCLE_STOPPED
+   */
+  async cpuprofile (slot, { durationMs = 10_000, file } = {}) {
+    this.#slotOf(slot)
+    return this.diagnostics.profileCpu(slot, durationMs, file)
+  }
+
+  /** @param {number} slot @returns {Slot} */
+  #slotOf (slot) {
+    this.assertRunning()
+    const slots = this.fleet.staying()
+    const found = slots.find(({ slot: number }) => number === slot)
+    if (found) return found
+    throw new RecycleError('RECYCLE_NO_SLOT', { slot, slots: slots.map(({ slot }) => slot).join(', ') })
+  }
+
+  /** @param {() => boolean} isSo */
+  async #until (isSo) {
+    this.assertRunning()
+    while (!isSo()) {
+      await this.changed()
+      this.assertRunning()
+    }
+  }
+}
+
+module.exports = { Commands }

@@ -1,0 +1,106 @@
+'use strict'
+
+/**
+ * Keeps the workers even: tells them the level at which they leave the queue to the others, and has those that are fuller
+ * than most give idle connections away. Also notices in time when the fleet as a whole runs out of descriptors.
+ */
+
+const { FLOOR, nextLimit, spread } = require('../../core/accept-limit')
+const { now } = require('../clock')
+
+/** @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle */
+
+const LOOK_MS = 250
+const SILENT_MS = 1500
+const UNEVEN_LOOKS = 4 // in a row, before connections are moved: the beats know by then what the last move has changed
+const WARN_AT = 0.8
+
+class Balancer {
+  #level = FLOOR
+  #uneven = 0
+  #warned = false
+  /** Whose gates are shut, and whether for want of descriptors. @type {Map<WorkerHandle, boolean>} */
+  #full = new Map()
+
+  /**
+   * @param {object} deps
+   * @param {import('../../core/options').Options} deps.options
+   * @param {import('../workers/fleet').Fleet} deps.fleet
+   * @param {(event: string, fields: Record<string, any>) => unknown} deps.record
+   */
+  constructor ({ options, fleet, record }) {
+    this.options = options
+    this.fleet = fleet
+    this.record = record
+    this.timer = setInterval(() => this.#look(), LOOK_MS).unref() // the workers keep the process
+  }
+
+  /** @param {WorkerHandle} handle */
+  connect (handle) {
+    handle.on('full', ({ isAtCeiling }) => {
+      this.#full.set(handle, isAtCeiling)
+      this.#raise()
+    })
+    handle.on('room', () => this.#full.delete(handle))
+    handle.on('ready', () => this.#tell(handle))
+    handle.on('back', () => {
+      this.#full.delete(handle)
+      this.#tell(handle)
+    })
+    handle.on('exit', () => {
+      this.#full.delete(handle)
+      this.#raise()
+    })
+  }
+
+  stop () {
+    clearInterval(this.timer)
+  }
+
+  #look () {
+    this.#warn()
+    if (this.options.schedule !== 'even') return
+    this.#raise()
+    const serving = this.fleet.serving()
+    const gifts = this.options.handoff ? spread(serving.map(handle => handle.latest.lasting)) : []
+    this.#uneven = gifts.some(count => count > 0) ? this.#uneven + 1 : 0
+    if (this.#uneven < UNEVEN_LOOKS) return
+    this.#uneven = 0
+    serving.forEach((handle, i) => { if (gifts[i] > 0) handle.send('share', { count: gifts[i] }) })
+  }
+
+  #raise () {
+    if (this.options.schedule !== 'even') return
+    const serving = this.fleet.serving()
+    const at = now()
+    const level = nextLimit(this.#level, serving.map(handle => ({
+      connections: handle.latest.connections,
+      isFull: this.#full.has(handle),
+      isAtCeiling: this.#full.get(handle) === true,
+      isResponsive: at - handle.heardAt < SILENT_MS
+    })))
+    if (level === this.#level) return
+    this.#level = level
+    this.#full.clear() // who is still full at the new level says so again
+    for (const handle of serving) this.#tell(handle)
+  }
+
+  /** @param {WorkerHandle} handle */
+  #tell (handle) {
+    if (this.options.schedule === 'even') handle.send('level', { level: this.#level })
+  }
+
+  #warn () {
+    const serving = this.fleet.serving().filter(handle => handle.latest.ceiling !== null)
+    const capacity = serving.reduce((sum, handle) => sum + (handle.latest.ceiling ?? 0), 0)
+    const connections = serving.reduce((sum, handle) => sum + handle.latest.connections, 0)
+    if (serving.length === 0 || connections < WARN_AT * capacity) {
+      this.#warned = false
+    } else if (!this.#warned) {
+      this.#warned = true
+      this.record('fleet.warning', { warning: 'descriptors', connections, capacity, workers: serving.length })
+    }
+  }
+}
+
+module.exports = { Balancer }

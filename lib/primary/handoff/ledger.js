@@ -1,0 +1,207 @@
+'use strict'
+
+/**
+ * Carries idle connections from a worker that drains to one that serves, and answers for each on the way.
+ *
+ *     sender                primary's ledger                receiver
+ *       │ offer + socket ──▶ queued
+ *       │                     │  choose: the least connected, mostly the sender's successor
+ *       │                     ├─ adopt + socket ──────────────────▶ │ held, unread
+ *       │                    offered                                │
+ *       │                     ◀────────────── adopted | refused ────┤
+ *       │                     ├─ keep ────────────────────────────▶ │ reads it
+ *       ◀── moved ───────────┘  our copy closes
+ *
+ * The rules, each there because its absence was seen to lose a connection:
+ *
+ * 1. Our copy of the socket is closed on `adopted`, never before: whoever dies on the way, one copy is left.
+ * 2. The receiver reads nothing before `keep`. A receiver that is silent for a second loses the connection to another;
+ *    should it wake up later and say `adopted`, it is told to `drop` it. So there is never a second reader.
+ * 3. A receiver has one socket under way at a time. Node would queue more behind it, out of our reach when it stalls.
+ * 4. When everybody has refused, it goes `back` to its sender; when that is gone too, to whoever comes to serve next.
+ */
+
+const { now } = require('../clock')
+
+const SILENCE_MS = 1000
+
+/**
+ * @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle
+ *
+ * @typedef {object} Entry
+ * @property {number} id ours
+ * @property {WorkerHandle} sender
+ * @property {number} offerId the sender's
+ * @property {string} key the server that it belongs to
+ * @property {number | null} leftMs
+ * @property {number} since ms, by clock.js
+ * @property {any} socket our copy
+ * @property {Set<WorkerHandle>} tried
+ * @property {WorkerHandle | null} receiver null: queued
+ * @property {NodeJS.Timeout | null} deadline
+ */
+
+class HandoffLedger {
+  /** @type {Map<number, Entry>} */
+  #entries = new Map()
+  /** Receivers with a socket under way. @type {Set<WorkerHandle>} */
+  #busy = new Set()
+  /** Those of them that have been silent about it for too long. @type {Set<WorkerHandle>} */
+  #stalled = new Set()
+  /** Moved to a worker since its last beat, which does not count them yet. @type {WeakMap<WorkerHandle, { beat: object, count: number }>} */
+  #recent = new WeakMap()
+  #lastId = 0
+
+  /**
+   * @param {() => WorkerHandle[]} serving
+   * @param {(sender: WorkerHandle) => WorkerHandle | null} successorOf
+   */
+  constructor (serving, successorOf) {
+    this.serving = serving
+    this.successorOf = successorOf
+    this.totals = { moved: 0, refused: 0, takenBack: 0, lost: 0 }
+  }
+
+  /** @param {WorkerHandle} handle a worker that may offer and adopt */
+  connect (handle) {
+    handle.on('offer', (offer, socket) => this.#accept(handle, offer, socket))
+    handle.on('adopted', ({ id }) => this.#adopted(handle, id))
+    handle.on('refused', ({ id }) => this.#refused(handle, id))
+    handle.on('ready', () => this.#pump())
+    handle.on('back', () => this.#pump())
+    handle.on('exit', () => this.#gone(handle))
+  }
+
+  /** @param {WorkerHandle} sender @param {{ id: number, key: string, leftMs: number | null }} offer @param {any} socket */
+  #accept (sender, { id: offerId, key, leftMs }, socket) {
+    if (!socket) return sender.send('back', { id: offerId, isStalled: false })
+    const id = ++this.#lastId
+    this.#entries.set(id, {
+      id, sender, offerId, key, leftMs, since: now(), socket, tried: new Set([sender]), receiver: null, deadline: null
+    })
+    this.#pump()
+  }
+
+  /** Gives what is queued to who is free. */
+  #pump () {
+    for (const entry of this.#entries.values()) {
+      if (entry.receiver === null) this.#place(entry)
+    }
+  }
+
+  /** @param {Entry} entry */
+  #place (entry) {
+    const able = this.serving().filter(handle =>
+      !handle.isGone && handle.addresses.has(entry.key) && !entry.tried.has(handle) && !this.#stalled.has(handle))
+    if (able.length === 0) return this.#giveBack(entry)
+    const receiver = this.#choose(entry, able)
+    if (this.#busy.has(receiver)) return // its turn comes
+    entry.receiver = receiver
+    entry.tried.add(receiver)
+    this.#busy.add(receiver)
+    entry.deadline = setTimeout(() => this.#silent(entry), SILENCE_MS)
+    const leftMs = entry.leftMs === null ? null : Math.max(1, entry.leftMs - (now() - entry.since))
+    receiver.send('adopt', { id: entry.id, key: entry.key, leftMs }, entry.socket, error => {
+      if (error) this.#refused(receiver, entry.id)
+    })
+  }
+
+  /** The least connected; among equals the sender's successor, which starts with none. @param {Entry} entry @param {WorkerHandle[]} able */
+  #choose (entry, able) {
+    const successor = this.successorOf(entry.sender)
+    const inOrder = successor && able.includes(successor) ? [successor, ...able] : able
+    return inOrder.reduce((least, handle) => this.#load(handle) < this.#load(least) ? handle : least)
+  }
+
+  /** @param {WorkerHandle} handle its connections, by its last beat and what has gone there since */
+  #load (handle) {
+    const recent = this.#recent.get(handle)
+    return handle.latest.connections + (recent?.beat === handle.latest ? recent.count : 0) + (this.#busy.has(handle) ? 1 : 0)
+  }
+
+  /** @param {WorkerHandle} receiver @param {number} id */
+  #adopted (receiver, id) {
+    const entry = this.#entries.get(id)
+    if (entry?.receiver !== receiver) {
+      receiver.send('drop', { id })
+      return this.#free(receiver)
+    }
+    receiver.send('keep', { id })
+    const recent = this.#recent.get(receiver)
+    this.#recent.set(receiver, { beat: receiver.latest, count: recent?.beat === receiver.latest ? recent.count + 1 : 1 })
+    this.totals.moved++
+    if (!entry.sender.isGone) entry.sender.send('moved', { id: entry.offerId })
+    this.#close(entry)
+    this.#free(receiver)
+  }
+
+  /** @param {WorkerHandle} receiver @param {number} id */
+  #refused (receiver, id) {
+    const entry = this.#entries.get(id)
+    if (entry?.receiver === receiver) {
+      this.totals.refused++
+      this.#requeue(entry)
+    }
+    this.#free(receiver)
+  }
+
+  /** @param {Entry} entry */
+  #silent (entry) {
+    if (entry.receiver) this.#stalled.add(entry.receiver) // as long as it is silent it is given nothing else
+    this.totals.takenBack++
+    this.#requeue(entry)
+    this.#pump()
+  }
+
+  /** @param {WorkerHandle} handle a worker that has died */
+  #gone (handle) {
+    for (const entry of this.#entries.values()) {
+      if (entry.receiver !== handle) continue
+      this.totals.takenBack++
+      this.#requeue(entry)
+    }
+    this.#free(handle)
+  }
+
+  /** @param {Entry} entry */
+  #requeue (entry) {
+    if (entry.deadline) clearTimeout(entry.deadline)
+    entry.deadline = null
+    entry.receiver = null
+  }
+
+  /** @param {WorkerHandle} receiver */
+  #free (receiver) {
+    this.#busy.delete(receiver)
+    this.#stalled.delete(receiver)
+    this.#pump()
+  }
+
+  /** The fleet has stopped. */
+  close () {
+    for (const entry of this.#entries.values()) this.#close(entry)
+  }
+
+  /** Nobody who serves now takes it. @param {Entry} entry */
+  #giveBack (entry) {
+    if (!entry.sender.isGone) {
+      const isStalled = this.serving().some(handle => handle !== entry.sender && handle.addresses.has(entry.key) && this.#stalled.has(handle))
+      entry.sender.send('back', { id: entry.offerId, isStalled })
+      this.#close(entry)
+    } else if (entry.leftMs !== null && now() - entry.since > entry.leftMs) {
+      this.totals.lost++
+      this.#close(entry)
+    } else {
+      entry.tried.clear() // the next worker to become ready gets it
+    }
+  }
+
+  /** @param {Entry} entry */
+  #close (entry) {
+    if (entry.deadline) clearTimeout(entry.deadline)
+    this.#entries.delete(entry.id)
+    entry.socket.close()
+  }
+}
+
+module.exports = { HandoffLedger }

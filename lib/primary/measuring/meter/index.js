@@ -1,0 +1,52 @@
+'use strict'
+
+const fs = require('node:fs')
+const { RecycleError } = require('../../../core/errors')
+
+/**
+ * @typedef {object} Probe reads one worker's memory
+ * @property {(now: number, inFull?: boolean) => Promise<import('../../../core/sample').Reading | null>} read
+ * @property {() => void} close
+ */
+
+/**
+ * Picks the meter for this machine and checks that it can give the metric.
+ *
+ * @param {{ meter: string, metric: string }} options
+ * @returns {{ name: string, probe: (pid: number, budget: import('../../../core/budget').Budget) => Probe }}
+ * @throws {RecycleError} RECYCLE_METER_UNSUPPORTED, RECYCLE_METRIC_UNSUPPORTED
+ */
+function pickMeter ({ meter, metric }) {
+  const name = meter === 'auto' ? best() : meter
+  if (name === 'pidusage') {
+    if (metric !== 'rss') {
+      throw new RecycleError('RECYCLE_METRIC_UNSUPPORTED', {
+        metric, meter: name, gives: 'rss alone', hint: 'use --metric rss, or a Linux with /proc/<pid>/smaps_rollup'
+      })
+    }
+    const { UsageProbe } = require('./usage')
+    return { name, probe: pid => new UsageProbe(pid) }
+  }
+  const why = unreadable(name)
+  if (why) throw new RecycleError('RECYCLE_METER_UNSUPPORTED', { meter: name, why })
+  const { ProcfsProbe, pageSize } = require('./procfs')
+  pageSize() // while there are descriptors: it is read once
+  return { name, probe: (pid, budget) => new ProcfsProbe(pid, /** @type {'smaps' | 'smaps_rollup'} */ (name), budget) }
+}
+
+function best () {
+  return ['smaps_rollup', 'smaps'].find(name => unreadable(name) === null) ?? 'pidusage'
+}
+
+/** @param {string} name @returns {string | null} */
+function unreadable (name) {
+  try {
+    fs.readFileSync(`/proc/self/${name}`)
+    fs.readFileSync('/proc/self/statm')
+    return null
+  } catch (error) {
+    return /** @type {Error} */ (error).message
+  }
+}
+
+module.exports = { pickMeter }

@@ -1,0 +1,97 @@
+'use strict'
+
+/**
+ * Looks inside a worker: a heap snapshot, for which it goes aside, and a CPU profile, taken while it serves. Both end up
+ * in files that only this user can read, for they hold whatever the app holds.
+ */
+
+const fs = require('node:fs')
+const path = require('node:path')
+const { RecycleError } = require('../../core/errors')
+const { howItLeft } = require('../workers/worker-actions')
+
+const DUMP_MS = 10 * 60_000
+const WRITE_MS = 60_000
+const LONGEST_MS = 10 * 60_000
+
+class Diagnostics {
+  /**
+   * @param {object} deps
+   * @param {import('../workers/fleet').Fleet} deps.fleet
+   * @param {import('./out-of-rotation').OutOfRotation} deps.outOfRotation
+   * @param {(event: string, fields: Record<string, any>) => Record<string, any>} deps.record
+   */
+  constructor ({ fleet, outOfRotation, record }) {
+    this.fleet = fleet
+    this.outOfRotation = outOfRotation
+    this.record = record
+  }
+
+  /**
+   * @param {number} slot
+   * @param {string} [asked]
+   * @returns {Promise<Record<string, any>>} the journal's `heapdump`
+   * @throws {RecycleError} RECYCLE_UNWRITABLE, RECYCLE_NOT_DONE
+   */
+  async dumpHeap (slot, asked) {
+    const file = create(asked ?? this.#nameFor(slot, 'heapsnapshot'))
+    try {
+      const task = /** @type {const} */ ({ called: 'the heap snapshot', type: 'heapdump', fields: { file }, timeoutMs: DUMP_MS })
+      const { handle: { pid }, bytes, pauseMs, moved } = await this.outOfRotation.request(slot, task)
+      return this.record('heapdump', { slot, pid, file, bytes, moved, pauseMs: Math.round(pauseMs) })
+    } catch (error) {
+      fs.rmSync(file, { force: true })
+      throw error
+    }
+  }
+
+  /**
+   * @param {number} slot
+   * @param {number} durationMs
+   * @param {string} [asked]
+   * @returns {Promise<Record<string, any>>} the journal's `cpuprofile`
+   * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_UNWRITABLE, RECYCLE_NOT_DONE
+   */
+  async profileCpu (slot, durationMs, asked) {
+    if (!(Number.isInteger(durationMs) && durationMs >= 1 && durationMs <= LONGEST_MS)) {
+      throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'durationMs', given: durationMs, accepts: `a whole number of milliseconds from 1 to ${LONGEST_MS}` })
+    }
+    const handle = this.fleet.slots.get(slot)?.incumbent
+    const refuse = (/** @type {string} */ why) => new RecycleError('RECYCLE_NOT_DONE', { slot, what: 'the CPU profile', why })
+    if (!handle?.isServing) throw refuse(handle ? `its worker is ${handle.state}` : 'it has no worker at the moment')
+    const file = create(asked ?? this.#nameFor(slot, 'cpuprofile'))
+    const { event, value } = await handle.ask('profile', { durationMs, file }, durationMs + WRITE_MS)
+    const why = event === 'answer' ? value.why : event === 'exit' ? `its worker ${howItLeft(value)}` : 'it did not answer'
+    if (why === null) return this.record('cpuprofile', { slot, pid: handle.pid, file, bytes: value.bytes, tookMs: Math.round(value.tookMs) })
+    fs.rmSync(file, { force: true })
+    throw refuse(why)
+  }
+
+  /** @param {number} slot @param {string} suffix @returns {string} a file in the primary's working directory */
+  #nameFor (slot, suffix) {
+    const pid = this.fleet.slots.get(slot)?.incumbent?.pid ?? 0
+    const time = new Date().toISOString() // eslint-disable-line no-restricted-syntax -- a time of day, for people
+    return `slot-${slot}-${pid}-${time.replace(/[:.]/g, '-')}.${suffix}`
+  }
+}
+
+/**
+ * Makes the file beforehand: nothing that is there is overwritten or followed, and what cannot be written is known before
+ * anything is done to a worker.
+ *
+ * @param {string} file
+ * @returns {string} absolute
+ * @throws {RecycleError} RECYCLE_UNWRITABLE
+ */
+function create (file) {
+  const absolute = path.resolve(file)
+  try {
+    fs.closeSync(fs.openSync(absolute, 'wx', 0o600))
+    return absolute
+  } catch (error) {
+    const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
+    throw new RecycleError('RECYCLE_UNWRITABLE', { file: absolute, why: code === 'EEXIST' ? 'there is such a file already' : message })
+  }
+}
+
+module.exports = { Diagnostics }

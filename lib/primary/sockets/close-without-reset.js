@@ -1,0 +1,73 @@
+'use strict'
+
+/**
+ * How a listening socket is closed without a reset. Between the last accept and close() somebody may come, and would be
+ * reset. So the queue is made as short as the kernel allows and filled with connections of our own: from there on every SYN
+ * is dropped, and its repetition, when the socket is closed, is answered with a refusal.
+ *
+ * An established socket proves nothing, neither ours nor another's: where the queue is full by then, the last ACK of the
+ * handshake is dropped without a word (Linux, tcp_v4_syn_recv_sock), and that client would be reset when it sends. Its
+ * handshake stays half done on our side; it gets in with its first bytes, or in a second, if the queue is open by then.
+ * So we count who is in the queue and who is on the way.
+ *
+ * Two of our own, since a backlog of 0 makes the kernel log a SYN flood and answer with cookies, which no table shows.
+ */
+
+const net = require('node:net')
+const { queueLength, isAnyHalfOpen } = require('./kernel-queue')
+
+const OURS = 2
+
+class CloseWithoutReset {
+  /** @type {net.Socket[]} */
+  #sockets = []
+  /** Where our own have come from. @type {Set<number | undefined>} */
+  #ports = new Set()
+  /** Somebody is on the way. */
+  #isAwaited = false
+
+  /** @param {any} handle a listening TCP handle; for a path there is no closing, and none is needed @param {number} backlog */
+  constructor (handle, backlog) {
+    /** @type {{ address?: string, port?: number }} */
+    const bound = {}
+    handle.getsockname?.(bound)
+    this.handle = handle
+    this.backlog = backlog
+    this.port = process.platform === 'linux' ? bound.port : undefined
+    this.host = bound.address === '0.0.0.0' ? '127.0.0.1' : bound.address === '::' ? '::1' : bound.address
+  }
+
+  /**
+   * @returns {Promise<boolean>} until the event loop turns, nobody else is in the queue or on the way into it; false: it is
+   * open, so accept, wait, and ask again
+   */
+  async isTight () {
+    if (this.port === undefined) return true
+    this.pull()
+    const { fd } = this.handle
+    if (this.#isAwaited && isAnyHalfOpen(fd)) return false
+    for (let i = 0; i < OURS; i++) this.#sockets.push(net.connect({ host: this.host, port: this.port }).on('error', () => {}))
+    await new Promise(process.nextTick) // connect() is called in this turn; on loopback the handshake is over when it returns
+    for (const { localPort } of this.#sockets) this.#ports.add(localPort)
+    this.handle.listen(OURS - 1) // full with one more than that
+    const isAlone = (queueLength(fd) ?? OURS) === OURS
+    this.#isAwaited = isAlone && isAnyHalfOpen(fd)
+    const isTight = isAlone && !this.#isAwaited
+    if (!isTight) this.handle.listen(this.backlog)
+    return isTight
+  }
+
+  /** @param {any} client an accepted TCP handle @returns {boolean} it is no client's, but one of ours */
+  isOurs (client) {
+    /** @type {{ port?: number }} */
+    const peer = {}
+    return client.getpeername?.(peer) === 0 && this.#ports.has(peer.port)
+  }
+
+  pull () {
+    for (const socket of this.#sockets) socket.destroy()
+    this.#sockets = []
+  }
+}
+
+module.exports = { CloseWithoutReset }

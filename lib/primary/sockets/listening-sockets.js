@@ -1,0 +1,190 @@
+'use strict'
+
+/**
+ * The listening sockets of the fleet. The primary opens each on the first worker's request and keeps it, without ever
+ * accepting from it: workers come and go, the kernel's queue and whoever waits in it stay.
+ *
+ * As cluster does, but for one thing: cluster closes a shared socket with its last worker, and resets who is waiting.
+ */
+
+const net = require('node:net')
+const { constants } = require('node:os')
+const path = require('node:path')
+const { setImmediate, setTimeout } = require('node:timers/promises')
+const { now } = require('../clock')
+const { CloseWithoutReset } = require('./close-without-reset')
+const { UnixSocketFile } = require('./unix-socket-file')
+
+/**
+ * @typedef {object} Query net's
+ * @property {string | null} address a path is absolute
+ * @property {string | null} asked the path as the app gave it
+ * @property {number} port -1: a path
+ * @property {number} addressType
+ * @property {number} [fd]
+ * @property {number} [flags]
+ * @property {boolean} [readableAll]
+ * @property {boolean} [writableAll]
+ *
+ * @typedef {object} Listener
+ * @property {any} handle
+ * @property {UnixSocketFile | null} file of a unix socket; null: it has none
+ * @property {unknown} data what the first server shares with its likes (TLS ticket keys)
+ * @property {Set<unknown>} users the workers that listen on it
+ */
+
+const BACKLOG = 4096
+const LONGEST_NAME = process.platform === 'linux' ? 108 : 104 // bytes, of sockaddr_un
+const READABLE = 1 // libuv's UV_READABLE and UV_WRITABLE
+const WRITABLE = 2
+const QUIET_MS = 10
+const EMPTYING_MS = 250
+const PLUGGING_MS = 1500 // a handshake whose last ACK the kernel has dropped is taken up again after a second
+
+class ListeningSockets {
+  /** @type {Map<string, Listener>} */
+  #byKey = new Map()
+  #isClosing = false
+
+  /** Gives a worker what it asks for. @param {import('../workers/worker-handle').WorkerHandle} handle */
+  connect (handle) {
+    handle.on('listen', ({ id, key, query, data }) => {
+      if (this.#isClosing) return // what is being given up is not taken again; who asks now is about to go
+      const { errno, handle: socket, data: shared } = this.open(key, query, data, handle)
+      if (errno) handle.renounce(key)
+      handle.send('listener', { id, errno, data: shared }, socket)
+    })
+    handle.on('unlisten', ({ key }) => { if (handle.state !== 'draining') this.leave(key, handle) })
+    handle.on('exit', () => this.forget(handle))
+  }
+
+  /**
+   * @param {string} key
+   * @param {Query} query
+   * @param {unknown} data
+   * @param {unknown} user
+   * @returns {{ errno: number, handle?: any, data?: unknown }} `errno` is libuv's, 0 where it listens
+   */
+  open (key, query, data, user) {
+    const listener = this.#byKey.get(key) ?? bind(query, data)
+    if (typeof listener === 'number') return { errno: listener }
+    this.#byKey.set(key, listener)
+    listener.file?.restore()
+    listener.users.add(user)
+    const errno = allow(listener.handle, query)
+    if (errno) {
+      this.leave(key, user)
+      return { errno }
+    }
+    return { errno: 0, handle: listener.handle, data: listener.data }
+  }
+
+  /** The app has closed this server of its own accord; when every worker's has, the address is given up. @param {string} key @param {unknown} user */
+  leave (key, user) {
+    if (this.#isClosing) return // closeAll() is at it
+    const listener = this.#byKey.get(key)
+    if (listener?.users.delete(user) && listener.users.size === 0) this.#close(key)
+  }
+
+  /** @param {unknown} user a worker that is gone; its addresses stay open for its successor */
+  forget (user) {
+    for (const { users } of this.#byKey.values()) users.delete(user)
+  }
+
+  /**
+   * Gives every address up, at the end of the fleet. The kernel resets whoever is still in a queue when its socket closes,
+   * so the primary, whose loop is idle, accepts the last ones itself and closes each socket when its queue is empty.
+   * They are handed over only then: every answer would bring the next connection from a client that opens one a request.
+   *
+   * @param {Promise<unknown>} shut resolves when no worker accepts any more
+   * @returns {Promise<{ key: string, client: any }[]>} who got in, as handles that have not been read
+   */
+  async closeAll (shut) {
+    this.#isClosing = true
+    /** @type {{ key: string, client: any }[]} */
+    const last = []
+    let accepted = 0
+    const closings = [...this.#byKey].map(([key, { handle, file }]) => {
+      const closing = new CloseWithoutReset(handle, BACKLOG)
+      handle.onconnection = (/** @type {number} */ error, /** @type {any} */ client) => {
+        accepted++
+        if (error) return
+        if (closing.isOurs(client)) client.close()
+        else last.push({ key, client })
+      }
+      handle.listen(BACKLOG)
+      return { key, closing, file }
+    })
+    await shut
+    const until = now() + EMPTYING_MS
+    let before
+    do {
+      before = accepted
+      await setTimeout(QUIET_MS)
+      await emptied(() => accepted)
+    } while (accepted !== before && now() < until)
+    for (const { key, closing, file } of closings) {
+      file?.remove() // who comes from here on finds nothing there
+      await emptied(() => accepted)
+      while (!await closing.isTight() && now() < until + PLUGGING_MS) {
+        await setTimeout(QUIET_MS)
+        await emptied(() => accepted)
+      }
+      this.#close(key)
+      closing.pull()
+    }
+    return last
+  }
+
+  /** @param {string} key */
+  #close (key) {
+    const { handle, file } = this.#byKey.get(key) ?? {}
+    if (file) file.close(handle)
+    else handle?.close()
+    this.#byKey.delete(key)
+  }
+}
+
+/** libuv accepts one connection a turn of its loop: the queue is empty when a whole turn has brought none. @param {() => number} accepted */
+async function emptied (accepted) {
+  for (let seen = -1; seen !== accepted(); await setImmediate()) seen = accepted()
+}
+
+/**
+ * @param {Query} query
+ * @param {unknown} data
+ * @returns {Listener | number} libuv's error
+ */
+function bind (query, data) {
+  const isFile = query.port < 0 && query.address !== null && !query.address.startsWith('\0') // \0: abstract
+  const name = isFile ? nameOf(query) : query.address
+  const handle = /** @type {any} */ (net)._createServerHandle(name, query.port, query.addressType, query.fd, query.flags)
+  if (typeof handle === 'number') return handle
+  if (query.port > 0 && portOf(handle) !== query.port) { // libuv keeps this error back until listen(), which would take any port
+    handle.close()
+    return -constants.errno.EADDRINUSE
+  }
+  const isWhole = isFile && Buffer.byteLength(String(name)) <= LONGEST_NAME // libuv of Node 20 and 22 cuts a longer one
+  return { handle, data, file: isWhole ? new UnixSocketFile(String(name)) : null, users: new Set() }
+}
+
+/** Lets other users of the machine connect. @param {any} handle @param {Query} query @returns {number} libuv's error */
+function allow (handle, { readableAll, writableAll }) {
+  const mode = (readableAll === true ? READABLE : 0) | (writableAll === true ? WRITABLE : 0)
+  return mode === 0 ? 0 : handle.fchmod(mode)
+}
+
+/** The name that the app gave, where it means the same file here: the kernel takes ~100 bytes, and an absolute one may be longer. @param {Query} query */
+function nameOf ({ address, asked }) {
+  return asked !== null && path.resolve(asked) === address ? asked : address
+}
+
+/** @param {any} handle @returns {number | undefined} */
+function portOf (handle) {
+  /** @type {{ port?: number }} */
+  const bound = {}
+  handle.getsockname?.(bound)
+  return bound.port
+}
+
+module.exports = { ListeningSockets }

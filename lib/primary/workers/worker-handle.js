@@ -1,0 +1,248 @@
+'use strict'
+
+/**
+ * One worker as the primary sees it: what it is, and what it last said. How it is talked to is talk.js, what a worker is
+ * on its own side lib/worker/.
+ */
+
+const { FROM_WORKER, ourMessage, flawOf, checkHandlers } = require('../../core/message')
+const { NO_DELAYS, withLongest } = require('../../core/gc-pauses')
+const { transition } = require('../../core/state')
+const { openWindow, pushSample } = require('../../core/window')
+const { now } = require('../clock')
+const { Channel } = require('./channel')
+
+/** @type {import('../../core/message').Beat} */
+const NO_BEAT = { requests: 0, inFlight: 0, connections: 0, lasting: 0, elu: 0, ...NO_DELAYS, debugged: false, ceiling: null }
+
+/**
+ * Emits `ready`, `standby`, `exit` (Left), `drained` (account), `message` (the app's own), and what the worker says of its addresses,
+ * connections and wishes, by the message's type.
+ */
+class WorkerHandle extends Channel {
+  /** @type {import('../../core/state').State} */
+  state = 'spawning'
+  /** The beat that came last; with the longest pauses since a sample was recorded. */
+  latest = NO_BEAT
+  /** That beat is in a sample. */
+  isSampled = true
+  /** Connections that have come and gone by hand-off since that beat, which counts them otherwise. */
+  #shifted = 0
+  /** This and every other time of it: ms, by clock.js. */
+  spawnedAt = now()
+  /** @type {number | null} */
+  readyAt = null
+  /** When it had booted, of a standby. @type {number | null} */
+  standbyAt = null
+  /** When it was told to serve, of a standby. @type {number | null} */
+  calledAt = null
+  /** When anything was last heard. */
+  heardAt = now()
+  window = openWindow()
+  /** Its first sample has been looked at. */
+  isWeighed = false
+  /** Why it is to go; set once. @type {import('../../core/verdict').Reason | 'scale' | 'stop' | null} */
+  reason = null
+  condemnedAt = 0
+  /** When it last collected garbage out of rotation, ms, by clock.js. @type {number | null} */
+  collectedAt = null
+  /** @type {import('../../core/sample').Sample['requested']} */
+  requested = null
+  /** The addresses it listens on. @type {Set<string>} */
+  addresses = new Set()
+  /** The addresses it has asked for; there may be more than one `listen()` before the first is answered. @type {Set<string>} */
+  asked = new Set()
+  /** @type {import('../../core/sample').Sample | null} */
+  sample = null
+  /** The last reading that knew PSS and USS. @type {import('../../core/sample').Reading | null} */
+  lastFull = null
+  /** Of one CPU. @type {number | null} */
+  cpuPercent = null
+  /** It has sent a message that is none of the protocol's. */
+  isRefused = false
+  /** Its preload has run: it holds signals off, and takes commands. */
+  hasEntered = false
+
+  /**
+   * @param {number | null} slot null: a standby, which has none yet
+   * @param {import('node:cluster').Worker} worker
+   * @param {{ generation: number, budget: import('../../core/budget').Budget, mustListenOn: ReadonlySet<string>, readyOn: string }} terms
+   */
+  constructor (slot, worker, terms) {
+    super(worker)
+    this.slot = slot
+    /** Null where the process could not be started; its exit follows. */
+    this.pid = /** @type {number} */ (worker.process.pid ?? null)
+    this.terms = terms
+    this.budget = terms.budget
+    this.generation = terms.generation
+    this.#listen()
+  }
+
+  get isServing () {
+    return this.state === 'ready'
+  }
+
+  /** It is measured and judged: it serves, or waits to. */
+  get isWatched () {
+    return this.isServing || this.state === 'standby'
+  }
+
+  /** How many connections it has, as far as is known: by its last beat, and what was handed over since. */
+  get connections () {
+    return Math.max(0, this.latest.connections + this.#shifted)
+  }
+
+  /** Since when it serves, or stands by; null: it boots. @returns {number | null} */
+  get upSince () {
+    return this.readyAt ?? this.standbyAt
+  }
+
+  /** How long it took to get ready: from its spawning, or from the call to a standby. @returns {number | null} ms */
+  get readyMs () {
+    return this.readyAt && this.readyAt - (this.calledAt ?? this.spawnedAt)
+  }
+
+  /** @override @type {Channel['send']} */
+  send (type, fields, socket, sent) {
+    if (type === 'keep' || type === 'back') this.#shifted++
+    super.send(type, fields, socket, sent)
+  }
+
+  /** @param {import('../../core/state').State} state */
+  become (state) {
+    this.state = transition(this.state, state)
+  }
+
+  /** @param {import('../../core/sample').Sample} sample */
+  observe (sample) {
+    this.sample = sample
+    this.window = pushSample(this.window, sample, this.budget.samples)
+  }
+
+  /** It will not listen there. @param {string} key */
+  renounce (key) {
+    this.asked.delete(key)
+    if (this.addresses.size > 0) this.#checkReady('listening')
+  }
+
+  /** Calls a standby into a slot; it is `ready` when it has opened its gates. @param {number} slot */
+  call (slot) {
+    this.slot = slot
+    this.calledAt = now()
+    this.send('serve', { slot })
+  }
+
+  /** It stays after all, and begins anew as far as its budget is concerned. */
+  keep () {
+    this.reason = null
+    this.condemnedAt = 0
+    this.window = openWindow()
+  }
+
+  #listen () {
+    const { worker } = this
+    const forward = (/** @type {string} */ type) => (/** @type {any} */ fields, /** @type {any} */ socket) => {
+      this.heardAt = now()
+      this.emit(type, fields, socket)
+    }
+    const handlers = checkHandlers(FROM_WORKER, {
+      hello: () => { this.hasEntered = true },
+      listen: (fields) => {
+        this.asked.add(fields.key)
+        this.emit('listen', fields)
+      },
+      listening: ({ key, missing }) => {
+        this.addresses.add(key)
+        if (missing) this.emit('missing', { key, missing })
+        this.#checkReady('listening')
+      },
+      unlisten: fields => {
+        this.addresses.delete(fields.key)
+        this.emit('unlisten', fields)
+        this.renounce(fields.key)
+      },
+      beat: beat => {
+        this.heardAt = now()
+        this.latest = this.isSampled ? beat : withLongest(beat, this.latest)
+        this.isSampled = false
+        this.#shifted = 0
+      },
+      requested: forward('requested'),
+      full: forward('full'),
+      room: forward('room'),
+      shut: forward('shut'),
+      serving: () => { if (this.state === 'standby' && this.calledAt !== null) this.#beReady() },
+      offer: (fields, socket) => {
+        this.#shifted--
+        forward('offer')(fields, socket)
+      },
+      adopted: forward('adopted'),
+      refused: forward('refused'),
+      answer: ({ id, ...fields }) => {
+        this.heardAt = now()
+        this.emit(`answer ${id}`, fields)
+      },
+      drained: ({ account }) => {
+        this.account = account
+        this.emit('drained', account)
+      }
+    })
+    worker.process.on('internalMessage', (/** @type {any} */ received, socket) => {
+      const message = ourMessage(received, socket)
+      if (message === null) return
+      const flaw = flawOf(FROM_WORKER, message, socket)
+      if (flaw === null) handlers[/** @type {keyof typeof handlers} */ (message.type)](message, socket)
+      else this.#refuse(message, socket, flaw)
+    })
+    worker.on('online', () => this.#checkReady('online'))
+    worker.process.on('message', received => {
+      if (received === 'ready') this.#checkReady('message')
+      this.emit('message', received)
+    })
+  }
+
+  /**
+   * The app has sent this, or has changed our end of the channel: from here on this worker's figures say nothing.
+   *
+   * @param {import('../../core/message').Message} received
+   * @param {any} socket
+   * @param {string} flaw
+   */
+  #refuse ({ type }, socket, flaw) {
+    if (socket) (socket.close ?? socket.destroy)?.call(socket)
+    if (this.isRefused) return
+    this.isRefused = true
+    this.emit('flaw', { type: String(type).slice(0, 40), flaw })
+  }
+
+  /** @param {string} cause */
+  #checkReady (cause) {
+    if (this.state !== 'spawning' || cause !== this.terms.readyOn) return
+    if (cause === 'listening' && ![...this.terms.mustListenOn, ...this.asked].every(key => this.addresses.has(key))) return
+    if (this.slot === null) this.#standBy()
+    else this.#beReady()
+  }
+
+  #standBy () {
+    this.become('standby')
+    this.standbyAt = this.#openWatch()
+    this.emit('standby')
+  }
+
+  #beReady () {
+    this.become('ready')
+    this.readyAt = this.#openWatch()
+    this.emit('ready')
+  }
+
+  /** From now on it is judged by what it does from now on. @returns {number} now, ms, by clock.js */
+  #openWatch () {
+    this.heardAt = now()
+    this.window = openWindow()
+    this.isWeighed = false
+    return this.heardAt
+  }
+}
+
+module.exports = { WorkerHandle }

@@ -1,0 +1,45 @@
+'use strict'
+
+/**
+ * A list in bounded memory: the last `limit` items, and beside them up to `limit` older ones that matter.
+ *
+ * @template Item
+ */
+class BoundedList {
+  /** @type {Item[]} */
+  #items = []
+  omitted = 0
+
+  /**
+   * @param {number} limit
+   * @param {(item: Item) => boolean} [matters]
+   * @param {() => void} [beforeThinning] called before `matters` is asked
+   */
+  constructor (limit, matters = () => false, beforeThinning = () => {}) {
+    this.limit = limit
+    this.matters = matters
+    this.beforeThinning = beforeThinning
+  }
+
+  /** @param {Item} item */
+  push (item) {
+    this.#items.push(item)
+    if (this.#items.length > 4 * this.limit) this.thin()
+  }
+
+  /** @returns {readonly Item[]} oldest first */
+  get items () {
+    return this.#items
+  }
+
+  thin () {
+    if (this.#items.length <= this.limit) return
+    this.beforeThinning()
+    const before = this.#items.length
+    const older = this.#items.slice(0, -this.limit).filter(this.matters).slice(-this.limit)
+    this.#items = [...older, ...this.#items.slice(-this.limit)]
+    this.omitted += before - this.#items.length
+  }
+}
+
+module.exports = { BoundedList }

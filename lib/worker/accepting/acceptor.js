@@ -1,0 +1,233 @@
+'use strict'
+
+/**
+ * A acceptor stands between the kernel's accept queue and one of the app's servers.
+ *
+ *        kernel's queue, held open by the primary, shared by all workers
+ *              │ accept
+ *        listening handle        the acceptor opens and shuts this one …
+ *              │ onconnection
+ *        facade                  … while net.Server holds on to this one
+ *              │ 'connection'
+ *        the app's server
+ *
+ * net takes any object with the right methods for a listening handle: cluster's round robin relies on that too. Thanks
+ * to the facade a worker can stop accepting without the app's server being closed, so that the app hears no `close`, its
+ * `server.address()` still answers, and its own SIGTERM handler finds a server that it can close.
+ *
+ * The queue belongs to the primary, not to cluster, whose shared handle is closed with its last worker: here the queue
+ * outlives each of them, and with it the connections that wait in it.
+ */
+
+const http = require('node:http')
+const { constants: { errno: { EMFILE, ENFILE } } } = require('node:os')
+const { performance } = require('node:perf_hooks')
+const { setImmediate } = require('node:timers')
+const { missingForHandoff } = require('../../core/internals')
+
+// What listen() asks for by default (511) is soon full in a storm; the kernel caps this at net.core.somaxconn.
+const BACKLOG = 4096
+const EMPTYING_MS = 250
+
+class Acceptor {
+  /** The handle that accepts; null while the acceptor is shut. @type {any} */
+  #listening
+  /** @type {any} */
+  #facade
+  #backlog = BACKLOG
+  /** Accepted and not yet let in, while the acceptor is shutting. @type {any[] | null} */
+  #held = null
+  #isRef = true
+  #handleClass
+  #isOpening = false
+  #isClosed = false
+
+  /**
+   * @param {import('node:net').Server} server
+   * @param {string} key what it listens on, as asked, and an ordinal
+   * @param {any} listening the listening handle
+   * @param {object} primary
+   * @param {(take: (listening: any) => void) => void} primary.reopen asks for the listening handle again; null: it is not to be had
+   * @param {() => void} primary.listening the app's server listens
+   * @param {() => void} primary.close the app has closed its server
+   */
+  constructor (server, key, listening, primary) {
+    this.server = server
+    this.key = key
+    this.primary = primary
+    this.#listening = listening
+    this.#handleClass = listening.constructor
+    /** What is known of the connection that is being admitted. @type {{ bytes: Buffer, isPinned: boolean } | null} */
+    this.arriving = null
+    this.#facade = this.#makeFacade(listening)
+    /** Plain HTTP/1, the one protocol whose connections have a moment at which nothing is under way. */
+    this.isPlainHttp = server instanceof http.Server
+    /** Its connections can move to a sibling; known once it listens. */
+    this.isMovable = false
+    /** Called when it accepts for the first time. */
+    this.onListen = () => {}
+    /** Called when the app has closed its server. */
+    this.onClose = () => {}
+    /** Called when no descriptor was left for a connection. */
+    this.onExhausted = () => {}
+  }
+
+  get isClosed () {
+    return this.#isClosed
+  }
+
+  /** It is of the kind that this acceptor accepts, and not something else that the app feeds its server with. @param {any} socket */
+  isOfOurs (socket) {
+    return socket._handle?.constructor === this.#handleClass
+  }
+
+  /** @returns {string | null} what this Node lacks for moving this server's connections */
+  selfTest () {
+    const missing = this.isPlainHttp ? missingForHandoff(this.server, this.#handleClass.prototype) : null
+    this.isMovable = this.isPlainHttp && missing === null
+    return missing
+  }
+
+  get facade () {
+    return this.#facade
+  }
+
+  /** @param {number | undefined} fd @returns {boolean} it is the descriptor of this acceptor's listening socket */
+  isOn (fd) {
+    return typeof fd === 'number' && fd >= 0 && this.#listening?.fd === fd
+  }
+
+  get isOpen () {
+    return this.#listening !== null
+  }
+
+  /** Stops accepting. What is in the kernel's queue stays there for the other workers. */
+  shut () {
+    this.#listening?.close()
+    this.#listening = null
+    this.#isOpening = false
+  }
+
+  /**
+   * Shuts when there is nobody left to take over who is in the queue: the kernel resets whoever is in it when the last
+   * acceptor shuts, so they are let in first. They are answered only then, for every answer brings the next
+   * connection from a client that opens one a request.
+   *
+   * @param {() => void} done
+   */
+  shutEmpty (done) {
+    /** @type {any[]} */
+    const held = []
+    this.#held = held
+    const until = performance.now() + EMPTYING_MS
+    const step = (/** @type {number} */ before) => setImmediate(() => {
+      // libuv accepts one connection a turn of its loop: the queue was empty when a whole turn brought none.
+      if (held.length !== before && performance.now() < until) return step(held.length)
+      this.shut()
+      this.#held = null
+      for (const client of held) this.#facade.onconnection(0, client)
+      done()
+    })
+    setImmediate(() => step(-1))
+  }
+
+  /** Accepts again, as soon as the primary has sent the listening socket once more. @param {() => void} [opened] */
+  open (opened = () => {}) {
+    if (this.isOpen || this.#isOpening || this.#isClosed) return opened()
+    this.#isOpening = true
+    this.primary.reopen(listening => {
+      if (!this.#isOpening) { // shut again in the meantime
+        listening?.close()
+        return opened()
+      }
+      this.#isOpening = false
+      this.#listening = listening
+      if (listening) this.#accept()
+      opened()
+    })
+  }
+
+  /** Lets in a connection that the primary has accepted. @param {any} client a TCP or pipe handle, unread */
+  accept (client) {
+    this.#facade.onconnection(0, client)
+  }
+
+  /**
+   * Lets in a connection that did not come through the queue: net makes a socket of it and does to it all that it does
+   * to an accepted one (counts, noDelay, keep-alive, block list, `connection`).
+   *
+   * @param {any} client a TCP or pipe handle
+   * @param {{ bytes: Buffer, isPinned: boolean }} arriving what has been read from it; whether it must stay here
+   */
+  admit (client, arriving) {
+    this.arriving = arriving
+    try {
+      this.#facade.onconnection(0, client)
+    } finally {
+      this.arriving = null // also where a listener of the app's throws: the next connection is somebody else's
+    }
+  }
+
+  /** @returns {number} libuv's error, 0 for none */
+  #accept () {
+    const listening = this.#listening
+    listening.onconnection = (/** @type {number} */ error, /** @type {any} */ client) => {
+      if (error === -EMFILE || error === -ENFILE) this.onExhausted()
+      else if (this.#held && !error) this.#held.push(client)
+      else this.#facade.onconnection(error, client)
+    }
+    if (!this.#isRef) listening.unref()
+    return listening.listen(this.#backlog)
+  }
+
+  #close () {
+    this.#isClosed = true
+    this.isMovable = false // its connections have no server to go to
+    this.shut()
+    this.onClose()
+    this.primary.close()
+  }
+
+  /** @param {any} first the first listening handle; later ones have the same address and class */
+  #makeFacade (first) {
+    /** @type {any} */
+    const facade = {
+      listen: (/** @type {number} */ backlog) => {
+        this.#backlog = Math.max(backlog, BACKLOG)
+        const error = this.#accept()
+        if (error === 0) {
+          this.primary.listening()
+          this.onListen()
+        }
+        return error
+      },
+      close: (/** @type {(() => void) | undefined} */ closed) => {
+        this.#close()
+        if (closed) process.nextTick(closed)
+      },
+      ref: () => this.#refer(true),
+      unref: () => this.#refer(false),
+      hasRef: () => this.#isRef,
+      fchmod: (/** @type {number} */ mode) => this.#listening?.fchmod(mode) ?? 0
+    }
+    Object.defineProperty(facade, 'fd', { enumerable: true, get: () => this.#listening?.fd ?? -1 })
+    if (first.getsockname) {
+      const sockname = {}
+      const error = first.getsockname(sockname)
+      facade.getsockname = (/** @type {any} */ out) => {
+        Object.assign(out, sockname)
+        return error
+      }
+    }
+    return facade
+  }
+
+  /** @param {boolean} isRef the server keeps the process alive */
+  #refer (isRef) {
+    this.#isRef = isRef
+    if (isRef) this.#listening?.ref()
+    else this.#listening?.unref()
+  }
+}
+
+module.exports = { Acceptor }

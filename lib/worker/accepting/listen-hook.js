@@ -1,0 +1,123 @@
+'use strict'
+
+/**
+ * Puts a acceptor (acceptor.js) between the primary's listening sockets and each of the app's servers, where cluster puts its own.
+ *
+ * What listen() does here that it does not do in a process that has no cluster (test/apps/listen.test.js holds the rest
+ * against plain Node):
+ *
+ *   port 0       all workers share one port, as under cluster
+ *   fd           the primary's descriptor, as under cluster: it is the primary that inherits one from systemd, say
+ *   handle       a TCP handle or net.BoundSocket of the app's own, `exclusive` and `reusePort` do not come here: the socket is
+ *                the worker's, its connections are drained and not moved
+ *   server       another server that listens has no handle to share: EINVAL
+ *   backlog      at least 4096: a queue that one process would empty in time is soon full in a storm that comes to a fleet
+ *   error        without a host, `address` in it is null and not `::`, as under cluster; what plain Node throws where it cannot
+ *                change a socket's mode comes as an `error`
+ */
+
+const cluster = require('node:cluster')
+const net = require('node:net')
+const { constants: { errno: { EINVAL, EMFILE } } } = require('node:os')
+const path = require('node:path')
+const { setImmediate } = require('node:timers')
+const { Acceptor } = require('./acceptor')
+
+/**
+ * Every server of this worker has a acceptor, from now on.
+ *
+ * @param {import('../channel').Channel} channel
+ * @param {(acceptor: Acceptor) => void} onAcceptor a server of the app's is about to listen
+ * @returns {Set<Acceptor>} the acceptors, in the order of their servers' `listen()`
+ */
+function hookListen (channel, onAcceptor) {
+  /** @type {Set<Acceptor>} */
+  const acceptors = new Set()
+  /** @type {Set<string>} */
+  const keys = new Set()
+  /** @type {Map<number, (reply: any, handle: any) => void>} */
+  const waiting = new Map()
+  let lastId = 0
+  const cluster_ = /** @type {any} */ (cluster)
+  const getServer = cluster_._getServer
+
+  /** @param {Record<string, any>} request @param {(reply: any, handle: any) => void} done */
+  const ask = (request, done) => {
+    const id = ++lastId
+    waiting.set(id, done)
+    channel.expect(1)
+    channel.send('listen', { id, ...request })
+  }
+  channel.on({
+    listener (reply, handle) {
+      waiting.get(reply.id)?.(reply, handle)
+      waiting.delete(reply.id)
+      channel.expect(-1)
+    }
+  })
+
+  cluster_._getServer = function (/** @type {any} */ server, /** @type {any} */ query, /** @type {any} */ done) {
+    if (!(server instanceof net.Server)) { // a UDP socket, which cluster's primary opens and shares
+      channel.expect(1)
+      return getServer.call(cluster, server, query, (/** @type {any[]} */ ...answer) => {
+        done(...answer)
+        channel.expect(-1)
+      })
+    }
+    const tls = /** @type {{ _getServerData?: () => unknown, _setServerData?: (data: unknown) => void }} */ (/** @type {unknown} */ (server))
+    if ([...acceptors].some(acceptor => acceptor.isOn(query.fd))) return done(0, refusal(-EINVAL))
+    const { address, port, addressType, fd, flags, readableAll, writableAll } = query
+    const where = port < 0 && typeof address === 'string' && !address.startsWith('\0') ? path.resolve(address) : address // \0: abstract, no file
+    const key = takeKey(keys, [where, port, addressType, fd].join(':'))
+    const request = { key, query: { address: where, asked: address, port, addressType, fd, flags, readableAll, writableAll }, data: tls._getServerData?.() }
+    ask(request, ({ errno, data }, handle) => {
+      if (errno || !handle) {
+        keys.delete(key)
+        return done(0, refusal(errno || -EMFILE))
+      }
+      if (data !== undefined) tls._setServerData?.(data)
+      const acceptor = new Acceptor(server, key, handle, {
+        reopen: take => ask(request, (_, again) => take(again ?? null)),
+        listening: () => setImmediate(() => { // behind the app's own listeners
+          if (acceptor.isClosed) return // it only tried whether the port is free
+          channel.send('listening', { key, missing: acceptor.selfTest() })
+        }),
+        close () {
+          acceptors.delete(acceptor)
+          keys.delete(key)
+          channel.send('unlisten', { key })
+        }
+      })
+      acceptors.add(acceptor)
+      onAcceptor(acceptor)
+      done(0, acceptor.facade)
+    })
+  }
+  return acceptors
+}
+
+/**
+ * Two servers on the same address (port 0, say) are told apart by an ordinal, the lowest that is free.
+ *
+ * @param {Set<string>} keys
+ * @param {string} address
+ */
+function takeKey (keys, address) {
+  let ordinal = 0
+  while (keys.has(`${address}#${ordinal}`)) ordinal++
+  const key = `${address}#${ordinal}`
+  keys.add(key)
+  return key
+}
+
+/**
+ * A listening handle that cannot listen: net makes of it the error that it makes of one of its own, `listen EADDRINUSE`, say.
+ * Of an errno alone it makes cluster's `bind EADDRINUSE`, which an app that looks at `error.syscall` does not know.
+ *
+ * @param {number} errno libuv's
+ */
+function refusal (errno) {
+  return { listen: () => errno, close () {}, ref () {}, unref () {} }
+}
+
+module.exports = { hookListen }

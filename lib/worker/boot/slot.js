@@ -1,0 +1,31 @@
+'use strict'
+
+/**
+ * Which slot this worker serves. A standby learns it when it is called, before its acceptors open: RECYCLE_SLOT is set then,
+ * and the app hears `recycle:serve`.
+ */
+class SlotAssignment {
+  /** @type {number | null} null: a standby that waits */
+  slot
+
+  /** @param {boolean} isStandby */
+  constructor (isStandby) {
+    this.slot = isStandby ? null : Number(process.env.RECYCLE_SLOT)
+  }
+
+  /** @param {number} slot */
+  take (slot) {
+    this.slot = slot
+    process.env.RECYCLE_SLOT = String(slot)
+    process.emit(/** @type {any} */ ('recycle:serve'), /** @type {any} */ ({ slot }))
+  }
+
+  /** @param {(about: { slot: number }) => void} fn called once, as soon as this worker has a slot */
+  onServe (fn) {
+    const { slot } = this
+    if (slot === null) process.once(/** @type {any} */ ('recycle:serve'), fn)
+    else process.nextTick(fn, { slot })
+  }
+}
+
+module.exports = { SlotAssignment }

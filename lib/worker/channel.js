@@ -1,0 +1,67 @@
+'use strict'
+
+/**
+ * The worker's end of the channel to the primary. Sending never throws: when the primary is gone there is nobody left
+ * to tell, and what the worker does about that is drain.js's business.
+ */
+
+const { FROM_PRIMARY, message, ourMessage, checkHandlers } = require('../core/message')
+
+class Channel {
+  /** @type {Record<string, (fields: any, handle?: any) => void>} */
+  #handlers = Object.create(null)
+
+  #asking = 0
+  /** As it is before the app is loaded, which may put another in its place, or take it away. */
+  #send = process.send?.bind(process)
+
+  constructor () {
+    /** Called when the channel ends, before cluster's own listener decides to exit. */
+    this.onDown = () => {}
+    process.prependListener('disconnect', () => this.onDown())
+    process.on('internalMessage', (/** @type {any} */ received, handle) => {
+      const message = ourMessage(received, handle)
+      if (message) this.#handlers[message.type]?.(message, handle)
+    })
+    // Cluster's own listener keeps a worker alive as long as the primary lives. By itself, an app that has nothing left
+    // to do ends, and so it should here; what keeps it alive is what would under `node`: its listeners on the channel.
+    const count = () => process.listenerCount('message') + process.listenerCount('disconnect')
+    const own = count()
+    this.refer = () => {
+      if (count() > own || this.#asking > 0) process.channel?.ref()
+      else process.channel?.unref()
+    }
+    for (const event of ['newListener', 'removeListener']) {
+      process.on(event, name => { if (name === 'message' || name === 'disconnect') process.nextTick(this.refer) })
+    }
+    this.refer()
+  }
+
+  /** Keeps this process alive until as many answers have come. @param {1 | -1} step */
+  expect (step) {
+    this.#asking += step
+    this.refer()
+  }
+
+  /** @param {Record<string, (fields: any, handle?: any) => void>} handlers by message type */
+  on (handlers) {
+    Object.assign(this.#handlers, checkHandlers(FROM_PRIMARY, handlers, this.#handlers))
+  }
+
+  get isUp () {
+    return process.connected === true
+  }
+
+  /**
+   * @param {string} type
+   * @param {Record<string, any>} [fields]
+   * @param {any} [handle] a TCP or pipe handle
+   * @param {(error: Error | null) => void} [sent]
+   */
+  send (type, fields, handle, sent = () => {}) {
+    if (this.isUp) this.#send?.(message(type, fields), handle, undefined, sent)
+    else process.nextTick(sent, new Error('the primary is gone'))
+  }
+}
+
+module.exports = { Channel }

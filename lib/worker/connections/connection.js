@@ -1,0 +1,109 @@
+'use strict'
+
+/**
+ * One connection as its worker sees it, from accept or adoption to its end.
+ *
+ * @typedef {object} Exchange a request and its response, from the request's head to the response's `close`
+ * @property {import('node:http').IncomingMessage} request
+ * @property {import('node:http').ServerResponse} response
+ * @property {number} since ms, performance.now()
+ * @property {boolean} [isSwept] it had ended when it was last looked at; see tracker.js
+ *
+ * @typedef {'moved' | 'unacked' | 'closedAfterResponse' | 'closedByClient' | 'closedIdle' | 'cut'} Fate
+ */
+
+const { performance } = require('node:perf_hooks')
+const { LONGEST_PATH } = require('../../core/account')
+
+const LASTING_MS = 1000
+
+class Connection {
+  /**
+   * @param {import('node:net').Socket} socket
+   * @param {import('../accepting/acceptor').Acceptor} acceptor
+   */
+  constructor (socket, acceptor) {
+    this.socket = socket
+    this.acceptor = acceptor
+    /** In flight, oldest first; more than one: pipelined. @type {Exchange[]} */
+    this.exchanges = []
+    /** The TLS socket on top, where the app's server speaks TLS. @type {import('node:net').Socket | null} */
+    this.secure = null
+    /** @type {import('node:http2').Http2Session | null} */
+    this.session = null
+    /** The app wants it to stay in this worker. */
+    this.isPinned = false
+    /** It came from a sibling. */
+    this.isAdopted = false
+    /** A response with `Connection: close` is on its way. */
+    this.isAnnounced = false
+    /** It is off the list. */
+    this.isGone = false
+    /** How it ended, where we ended it; the first cause wins. @type {Fate | null} */
+    this.fate = null
+    /** When its last response ended, ms, performance.now(); null: it has not had one. @type {number | null} */
+    this.idleSince = null
+    this.since = performance.now()
+    /** Its neighbours on the list. @type {Connection | null} */
+    this.before = null
+    /** @type {Connection | null} */
+    this.after = null
+    /** How far the current chunk of bytes is parsed; see tracker.js. */
+    this.parsed = 0
+  }
+
+  /** Neither request nor stream is in flight. HTTP/1 alone: half a head may have been received. */
+  get isQuiet () {
+    return this.exchanges.length === 0 && this.socket.writableLength === 0
+  }
+
+  /** It has been here for a second. @param {number} now ms, performance.now() */
+  hasStayed (now) {
+    return now - this.since >= LASTING_MS
+  }
+
+  /** It has proved that it lasts, here or with a sibling. @param {number} now ms, performance.now() */
+  isLasting (now) {
+    return this.isAdopted || this.hasStayed(now)
+  }
+
+  /** Our side is done with it: a response has said `Connection: close`. */
+  get isEnding () {
+    return this.isAnnounced || this.socket.writableEnded || this.socket.destroyed
+  }
+
+  /** The protocol is the app's own: a WebSocket, say, or a raw TCP server. */
+  get isForeign () {
+    const top = /** @type {any} */ (this.secure ?? this.socket)
+    return this.session === null && !top.parser
+  }
+
+  /** Ends it from the top: what lies beneath is closed by what lies upon it, in its own order. @param {Fate} fate */
+  close (fate) {
+    this.fate ??= fate
+    const top = this.session ?? this.secure ?? this.socket
+    top.destroy()
+  }
+}
+
+/**
+ * @param {Connection} connection
+ * @returns {import('../../core/account').Cut[]} what cutting this connection now would cut, one entry an exchange
+ */
+function nameCuts (connection) {
+  const now = performance.now()
+  const remotePort = connection.socket.remotePort ?? null
+  const upgraded = connection.isForeign
+  if (connection.exchanges.length === 0) {
+    return [{ method: null, path: null, ageMs: Math.round(now - connection.since), remotePort, upgraded }]
+  }
+  return connection.exchanges.map(({ request, since }) => ({
+    method: typeof request.method === 'string' ? request.method.slice(0, 100) : null, // the app may have written there
+    path: typeof request.url === 'string' ? request.url.split('?')[0].slice(0, LONGEST_PATH) : null,
+    ageMs: Math.round(now - since),
+    remotePort,
+    upgraded
+  }))
+}
+
+module.exports = { Connection, nameCuts }

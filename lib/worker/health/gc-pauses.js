@@ -1,0 +1,73 @@
+'use strict'
+
+/**
+ * Notes how long garbage collections paused this worker, and how late its event loop was.
+ *
+ * V8 reports four kinds of pauses. A scavenge, and the end of a mark-sweep, are collections: they count. That marking
+ * begins is a pause of the mark-sweep that it leads to, and callbacks of weak references are one of the collection
+ * before them: both add to its time, not to its count. The steps of incremental marking in between are not reported.
+ */
+
+const { constants, performance, PerformanceObserver } = require('node:perf_hooks')
+const { setInterval } = require('node:timers')
+const { NO_DELAYS } = require('../../core/gc-pauses')
+
+const MARK_SWEEP = constants.NODE_PERFORMANCE_GC_MAJOR
+const MARKING_BEGINS = constants.NODE_PERFORMANCE_GC_INCREMENTAL
+const WEAK_CALLBACKS = constants.NODE_PERFORMANCE_GC_WEAKCB
+
+/**
+ * How often the clock is looked at; lag is told up to this much too short. In an idle process this takes 1 or 2 ms of CPU a
+ * second, in a busy one far less. monitorEventLoopDelay() would be cheaper yet, but with each reset it forgets the delay
+ * that is under way, and a second in which a beat was late is just when it matters.
+ */
+const LOOK_MS = 50
+
+class GcPauses {
+  #gc = structuredClone(NO_DELAYS.gc)
+  #last = this.#gc.scavenges
+  #lookedAt = performance.now()
+  #longestLagMs = 0
+
+  constructor () {
+    setInterval(() => this.#look(), LOOK_MS).unref()
+    new PerformanceObserver(list => {
+      for (const entry of list.getEntries()) this.#add(/** @type {any} */ (entry).detail.kind, entry.duration)
+    }).observe({ entryTypes: ['gc'] })
+  }
+
+  /** What was since the last call. @returns {import('../../core/gc-pauses').Delays} */
+  take () {
+    const { scavenges, markSweeps } = this.#gc
+    const taken = { gc: { scavenges: said(scavenges), markSweeps: said(markSweeps) }, loopLagMs: rounded(this.#longestLagMs) }
+    scavenges.longestMs = markSweeps.longestMs = this.#longestLagMs = 0
+    return taken
+  }
+
+  #look () {
+    const now = performance.now()
+    this.#longestLagMs = Math.max(this.#longestLagMs, now - this.#lookedAt - LOOK_MS)
+    this.#lookedAt = now
+  }
+
+  /** @param {number} kind @param {number} ms */
+  #add (kind, ms) {
+    const { scavenges, markSweeps } = this.#gc
+    if (kind !== WEAK_CALLBACKS) this.#last = kind === MARK_SWEEP || kind === MARKING_BEGINS ? markSweeps : scavenges
+    if (kind !== WEAK_CALLBACKS && kind !== MARKING_BEGINS) this.#last.count++
+    this.#last.totalMs += ms
+    if (ms > this.#last.longestMs) this.#last.longestMs = ms
+  }
+}
+
+/** @param {import('../../core/gc-pauses').GcPauses} pauses */
+function said ({ count, totalMs, longestMs }) {
+  return { count, totalMs: rounded(totalMs), longestMs: rounded(longestMs) }
+}
+
+/** @param {number} ms */
+function rounded (ms) {
+  return Math.round(ms * 1000) / 1000
+}
+
+module.exports = { GcPauses }

@@ -1,0 +1,58 @@
+'use strict'
+
+/** A CPU profile of this worker, taken while it serves. */
+
+const fs = require('node:fs')
+const { performance } = require('node:perf_hooks')
+const { clearTimeout, setTimeout } = require('node:timers')
+
+/** @param {import('../channel').Channel} channel */
+function offerProfile (channel) {
+  let isUnderWay = false
+  channel.on({
+    profile ({ id, durationMs, file }) {
+      const answer = (/** @type {Record<string, any>} */ fields) => channel.send('answer', { id, ...fields })
+      if (isUnderWay) return answer({ why: 'another profile is being taken' })
+      isUnderWay = true
+      take(durationMs, file, outcome => {
+        isUnderWay = false
+        answer(outcome)
+      })
+    }
+  })
+}
+
+/**
+ * Ends earlier where this worker drains. There is no telling how long it lives then, so nothing waits for anything: a
+ * session in one's own thread answers within the call.
+ *
+ * @param {number} durationMs
+ * @param {string} file absolute, there already and empty
+ * @param {(outcome: Record<string, any>) => void} done
+ */
+function take (durationMs, file, done) {
+  const session = new (require('node:inspector').Session)()
+  const began = performance.now()
+  const end = () => {
+    clearTimeout(timer)
+    process.removeListener(/** @type {any} */ ('recycle:drain'), end)
+    session.post('Profiler.stop', (error, result) => done(error ? { why: error.message } : keep(result.profile)))
+    session.disconnect()
+  }
+  const keep = (/** @type {object} */ profile) => {
+    const tookMs = performance.now() - began
+    try {
+      fs.writeFileSync(file, JSON.stringify(profile))
+      return { why: null, tookMs, bytes: fs.statSync(file).size }
+    } catch (error) {
+      return { why: /** @type {Error} */ (error).message }
+    }
+  }
+  session.connect()
+  session.post('Profiler.enable')
+  session.post('Profiler.start')
+  const timer = setTimeout(end, durationMs)
+  process.once(/** @type {any} */ ('recycle:drain'), end)
+}
+
+module.exports = { offerProfile }

@@ -1,0 +1,145 @@
+'use strict'
+
+/**
+ * Tells clients whose connections cannot move to a sibling that theirs is going to close, as their protocol has it:
+ *
+ *   HTTP/1      its next response says `Connection: close`; until then it is served
+ *   HTTP/2      GOAWAY, and streams finish; see goaway.js
+ *
+ * Nothing is closed here: an idle connection stays open, for a request may be on its way.
+ */
+
+const { clearInterval, setImmediate, setInterval } = require('node:timers')
+const { isFollowed } = require('../connections/tracker')
+const { Goaway } = require('./goaway')
+
+const STEP_MS = 250
+
+/** @typedef {import('../connections/connection').Connection} Connection @typedef {import('../connections/connection').Exchange} Exchange */
+
+class CloseNotice {
+  /** @type {Set<Goaway>} */
+  #goaways = new Set()
+
+  /**
+   * @param {import('../connections/tracker').ConnectionTracker} tracker
+   * @param {(connection: Connection) => boolean} isMovable
+   */
+  constructor (tracker, isMovable) {
+    this.tracker = tracker
+    this.isMovable = isMovable
+    this.listeners = /** @type {const} */ ({
+      session: (/** @type {Connection} */ connection) => this.#goaway(connection),
+      request: (/** @type {Connection} */ connection, /** @type {Exchange} */ exchange) => this.#onRequest(connection, exchange),
+      rest: (/** @type {Connection} */ connection, /** @type {Exchange} */ exchange) => {
+        const { response } = exchange // of the app's own accord, perhaps
+        if (connection.session === null && (response.shouldKeepAlive === false || (connection.socket.writableEnded && response.writableFinished))) connection.isAnnounced = true
+      }
+    })
+  }
+
+  /** From here on every request that comes is answered so. */
+  begin () {
+    for (const [event, listener] of Object.entries(this.listeners)) this.tracker.on(event, listener)
+    for (const connection of this.tracker.connections) if (connection.session) this.#goaway(connection)
+  }
+
+  /** Says it in the responses that are under way, where there is still time. */
+  announce () {
+    for (const connection of this.tracker.connections) {
+      const exchange = connection.exchanges.at(-1)
+      if (exchange && !this.isMovable(connection)) announceClose(connection, exchange)
+    }
+  }
+
+  /** Does what is to be done by now for HTTP/2 sessions; called every so often. */
+  step () {
+    for (const goaway of this.#goaways) {
+      goaway.step()
+      if (goaway.isOver) this.#goaways.delete(goaway)
+    }
+  }
+
+  /** This worker stays after all: what has not been said yet is not said. A GOAWAY that was begun is seen through. */
+  retract () {
+    this.end()
+    for (const connection of this.tracker.connections) {
+      const exchange = connection.exchanges.at(-1)
+      if (exchange && connection.session === null) retractClose(connection, exchange)
+    }
+    for (const goaway of this.#goaways) if (!goaway.hasBegun) this.#goaways.delete(goaway)
+    if (this.#goaways.size === 0) return
+    const stepper = setInterval(() => {
+      this.step()
+      if (this.#goaways.size === 0) clearInterval(stepper)
+    }, STEP_MS)
+  }
+
+  end () {
+    for (const [event, listener] of Object.entries(this.listeners)) this.tracker.removeListener(event, listener)
+  }
+
+  /** @param {Connection} connection */
+  #goaway (connection) {
+    const goaway = new Goaway(connection)
+    this.#goaways.add(goaway)
+    setImmediate(() => { if (this.#goaways.has(goaway)) goaway.step() }) // a session that has just begun says its SETTINGS first
+  }
+
+  /** @param {Connection} connection @param {Exchange} exchange */
+  #onRequest (connection, exchange) {
+    if (this.isMovable(connection)) return
+    for (const earlier of connection.exchanges.slice(0, -1)) retractClose(connection, earlier)
+    if (!isFollowed(connection, exchange.request)) announceClose(connection, exchange)
+  }
+}
+
+/**
+ * @param {Connection} connection
+ * @param {Exchange} exchange the newest on this connection
+ */
+function announceClose (connection, { response }) {
+  if (connection.session || response.headersSent || !response.shouldKeepAlive) return
+  response.shouldKeepAlive = false
+  connection.isAnnounced = true
+  insistOnClose(/** @type {any} */ (response))
+}
+
+/**
+ * A header that the app writes itself would win: proxies pass on the `Connection: keep-alive` of the server behind them.
+ *
+ * @param {any} response
+ */
+function insistOnClose (response) {
+  const { writeHead } = response
+  response.writeHead = function (/** @type {any[]} */ ...args) {
+    if (!response.shouldKeepAlive) {
+      const headers = args.at(-1)
+      if (Array.isArray(headers)) args[args.length - 1] = withClose(headers)
+      else if (headers !== null && typeof headers === 'object') args[args.length - 1] = Object.fromEntries(withClose(Object.entries(headers)))
+      if (response.hasHeader('connection')) response.setHeader('connection', 'close')
+    }
+    return writeHead.apply(this, args)
+  }
+}
+
+/** @param {any[]} headers pairs, or names and values in turn @returns {any[]} */
+function withClose (headers) {
+  const isConnection = (/** @type {unknown} */ name) => String(name).toLowerCase() === 'connection'
+  if (Array.isArray(headers[0])) return headers.map(([name, value]) => [name, isConnection(name) ? 'close' : value])
+  return headers.map((item, i) => i % 2 && isConnection(headers[i - 1]) ? 'close' : item)
+}
+
+/**
+ * Another request has come behind this one on the same connection: had it said `close`, the other would be lost.
+ *
+ * @param {Connection} connection
+ * @param {Exchange} exchange
+ */
+function retractClose (connection, { response }) {
+  if (!connection.isAnnounced || response.headersSent) return
+  response.shouldKeepAlive = true
+  connection.isAnnounced = false
+}
+
+module.exports = { CloseNotice }

@@ -1,0 +1,108 @@
+'use strict'
+
+const { once } = require('node:events')
+const fs = require('node:fs')
+const net = require('node:net')
+const path = require('node:path')
+const t = require('tap')
+const { findFleet, listFleets } = require('../../lib/control/client')
+const { encode } = require('../../lib/control/protocol')
+const { controlFolders, allSockets, prepareFolder, checkLength } = require('../../lib/control/socket-path')
+const { shortFolder } = require('../support/control')
+
+const uid = /** @type {() => number} */ (process.getuid)()
+const SHARED = `/tmp/recycle-${uid}`
+
+/** A folder that is somebody else's. @param {string} parent */
+function foreignFolder (parent) {
+  if (uid !== 0) return '/usr'
+  const folder = path.join(parent, 'foreign')
+  fs.mkdirSync(folder)
+  fs.chownSync(folder, 12345, 12345)
+  return folder
+}
+
+t.test('sockets are in $XDG_RUNTIME_DIR/recycle where that is ours, else in /tmp/recycle-<uid>; looked for in both', async t => {
+  const runtime = shortFolder(t)
+  t.same(controlFolders({ XDG_RUNTIME_DIR: runtime }), [path.join(runtime, 'recycle'), SHARED])
+  for (const none of [undefined, '', 'relative', path.join(runtime, 'nowhere'), foreignFolder(runtime)]) {
+    t.same(controlFolders({ XDG_RUNTIME_DIR: none }), [SHARED], String(none))
+  }
+  t.same(controlFolders({ XDG_RUNTIME_DIR: runtime, RECYCLE_CONTROL_DIR: '/run/mine' }), ['/run/mine'], 'unless one is named')
+})
+
+t.test('the folder is made for its user alone; one that there was is left as it is, and refused where others may write', async t => {
+  const folder = path.join(shortFolder(t), 'sockets')
+  const mode = () => fs.statSync(folder).mode & 0o7777
+  prepareFolder(folder, 'socket')
+  t.equal(mode(), 0o700)
+  fs.chmodSync(folder, 0o755)
+  prepareFolder(folder, 'socket')
+  t.equal(mode(), 0o755)
+  fs.chmodSync(folder, 0o1777)
+  t.throws(() => prepareFolder(folder, 'socket'), { code: 'RECYCLE_CONTROL', message: /others may write to [^ ]+sockets \(mode 777\)/ })
+  t.equal(mode(), 0o1777)
+})
+
+t.test('a folder that is a symbolic link, a file, or another user\'s is refused', async t => {
+  const parent = shortFolder(t)
+  fs.mkdirSync(path.join(parent, 'real'))
+  fs.symlinkSync(path.join(parent, 'real'), path.join(parent, 'link'))
+  fs.writeFileSync(path.join(parent, 'file'), '')
+  const refused = (/** @type {string} */ folder, /** @type {RegExp} */ message) =>
+    t.throws(() => prepareFolder(folder, 'x.sock'), { code: 'RECYCLE_CONTROL', exitCode: 2, message })
+  refused(path.join(parent, 'link'), /^the control socket x\.sock cannot be opened: .*link is a symbolic link$/)
+  refused(path.join(parent, 'file'), /file is not a folder$/)
+  refused(foreignFolder(parent), /belongs to another user \(uid \d+\)$/)
+  refused(path.join(parent, 'no', 'parent'), /no such file or directory/)
+})
+
+t.test('what lies in somebody else\'s folder is nobody\'s fleet', async t => {
+  const parent = shortFolder(t)
+  const own = path.join(parent, 'own')
+  fs.mkdirSync(own)
+  for (const file of ['b.sock', 'a.sock', 'notes.txt']) fs.writeFileSync(path.join(own, file), '')
+  t.same(allSockets({ RECYCLE_CONTROL_DIR: own }), [path.join(own, 'a.sock'), path.join(own, 'b.sock')])
+  fs.symlinkSync(own, path.join(parent, 'link'))
+  t.same(allSockets({ RECYCLE_CONTROL_DIR: path.join(parent, 'link') }), [])
+  t.same(allSockets({ RECYCLE_CONTROL_DIR: path.join(parent, 'nowhere') }), [])
+})
+
+t.test('the path of a unix socket has 107 bytes', async t => {
+  t.doesNotThrow(() => checkLength(`/${'x'.repeat(106)}`))
+  t.throws(() => checkLength(`/${'x'.repeat(107)}`), { code: 'RECYCLE_CONTROL', message: /its path has 108 bytes, and the path of a unix socket has 107 at the most$/ })
+  t.throws(() => checkLength(`/${'ä'.repeat(54)}`), { message: /109 bytes/ })
+})
+
+t.test('a fleet is not looked for, by its name either, where another user could have put it', async t => {
+  const parent = shortFolder(t)
+  const own = path.join(parent, 'own')
+  fs.mkdirSync(own, { mode: 0o700 })
+  let asked = 0
+  const server = net.createServer(socket => {
+    asked++
+    socket.end(encode({ hello: { name: 'api', pid: 1, app: '/app.js', version: '0' } }))
+  }).listen(path.join(own, 'api.sock'))
+  t.teardown(() => server.close())
+  await once(server, 'listening')
+  const env = { RECYCLE_CONTROL_DIR: own }
+  t.match(await findFleet({ name: 'api' }, env), { name: 'api', pid: 1 })
+  asked = 0
+
+  const untrusted = async (/** @type {string} */ folder, /** @type {RegExp} */ message) => {
+    await t.rejects(findFleet({ name: 'api' }, { RECYCLE_CONTROL_DIR: folder }), { code: 'RECYCLE_NO_FLEET', exitCode: 2, message })
+    t.same(await listFleets({ RECYCLE_CONTROL_DIR: folder }), [])
+  }
+  fs.symlinkSync(own, path.join(parent, 'link'))
+  await untrusted(path.join(parent, 'link'), /^there is no fleet named "api"; no fleet is running; passed over: \S+link is a symbolic link$/)
+  fs.chmodSync(own, 0o777)
+  await untrusted(own, /; passed over: others may write to \S+own \(mode 777\)$/)
+  fs.chmodSync(own, 0o700)
+  if (uid === 0) {
+    fs.chownSync(own, 12345, 12345)
+    await untrusted(own, /; passed over: \S+own belongs to another user \(uid 12345\)$/)
+    fs.chownSync(own, 0, 0)
+  }
+  await t.rejects(findFleet({ name: '../own/api' }, env), { code: 'RECYCLE_NO_FLEET', message: /no fleet named "..\/own\/api"; running: api/ })
+  t.equal(asked, 1, 'only for the list of the last one')
+})

@@ -1,0 +1,28 @@
+'use strict'
+
+const path = require('node:path')
+const t = require('tap')
+const { nameOfApp } = require('../../lib/primary/fleet-name')
+
+t.test('a fleet is called after its app\'s file', async t => {
+  t.equal(nameOfApp('/srv/shop/checkout.js'), 'checkout')
+  t.equal(nameOfApp('/srv/shop/check.out.mjs'), 'check.out')
+  t.equal(nameOfApp('/srv/shop/checkout'), 'checkout')
+  t.equal(nameOfApp('/srv/shop/.checkout'), 'checkout')
+  t.equal(nameOfApp('/srv/shop/Bücher & mehr.js'), 'B-cher-mehr')
+  t.equal(nameOfApp(`/srv/${'x'.repeat(100)}.js`), 'x'.repeat(64))
+  t.equal(nameOfApp('/srv/店.js'), 'app')
+})
+
+t.test('where the file\'s name says nothing, after its package, or else its folder', async t => {
+  const dir = t.testdir({
+    shop: { 'package.json': '{"name":"@acme/shop"}', dist: {} },
+    broken: { 'package.json': '{', sub: { 'package.json': '"text"' } },
+    nameless: { 'package.json': '{"version":"1.0.0"}' }
+  })
+  for (const file of ['index.js', 'server.mjs', 'app.ts', 'main.js', 'dist/index.js', 'www']) t.equal(nameOfApp(path.join(dir, 'shop', file)), 'shop', file)
+  t.equal(nameOfApp('/nonexistent/commands/server.js'), 'commands')
+  t.equal(nameOfApp('/server.js'), 'app')
+  // Above these is this project's own package.json.
+  for (const folder of ['broken', 'broken/sub', 'nameless']) t.equal(nameOfApp(path.join(dir, folder, 'index.js')), 'recycle-supervisor')
+})

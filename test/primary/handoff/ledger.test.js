@@ -1,0 +1,385 @@
+'use strict'
+
+const { EventEmitter } = require('node:events')
+const t = require('tap')
+const fc = require('fast-check')
+const { HandoffLedger } = require('../../../lib/primary/handoff/ledger')
+const { setWallClock, DAYS_MS } = require('../../support/wall-clock')
+
+const KEY = '127.0.0.1:80:4::0'
+
+/** The primary's copy of a connection. */
+class Socket {
+  closed = 0
+  close () { this.closed++ }
+}
+
+/** A worker as the ledger sees it; what is sent to it is a list that a test can wait on. */
+class Worker extends EventEmitter {
+  addresses = new Set([KEY])
+  latest = { connections: 0 }
+  isGone = false
+  isServing = true
+  /** @type {{ type: string, id: number, leftMs?: number | null, socket?: Socket }[]} */
+  got = []
+  /** What a send fails with. @type {Error | null} */
+  sendError = null
+
+  /** @param {string} name @param {number} [connections] */
+  constructor (name, connections = 0) {
+    super()
+    this.name = name
+    this.latest = { connections }
+  }
+
+  /** @param {string} type @param {any} fields @param {Socket} [socket] @param {(error: Error | null) => void} [sent] */
+  send (type, fields, socket, sent = () => {}) {
+    this.got.push({ type, ...fields, ...(socket && { socket }) })
+    process.nextTick(sent, this.sendError)
+    this.emit('got')
+  }
+
+  /** The messages of a type. @param {string} type */
+  all (type) {
+    return this.got.filter(message => message.type === type)
+  }
+
+  /** @param {string} type */
+  last (type) {
+    return /** @type {any} */ (this.all(type).at(-1))
+  }
+
+  /** The `count`th message of a type. @param {string} type */
+  async until (type, count = 1) {
+    while (this.all(type).length < count) await new Promise(resolve => this.once('got', resolve))
+    return this.all(type)[count - 1]
+  }
+
+  /** @param {number} id @param {number | null} [leftMs] */
+  offer (id, leftMs = 5000) {
+    const socket = new Socket()
+    this.emit('offer', { id, key: KEY, leftMs }, socket)
+    return socket
+  }
+
+  /** As WorkerHandle does it: the death is noted, then told. */
+  die () {
+    this.isGone = true
+    this.emit('exit', { code: null, signal: 'SIGKILL' })
+    this.isServing = false // the supervisor's listener comes after the ledger's
+  }
+
+  becomeReady () {
+    this.isServing = true
+    this.emit('ready')
+  }
+}
+
+/** @param {Worker[]} workers @param {Map<Worker, Worker>} [successors] */
+function connect (workers, successors = new Map()) {
+  const ledger = new HandoffLedger(
+    /** @type {any} */ () => workers.filter(worker => worker.isServing),
+    /** @type {any} */ (/** @type {Worker} */ sender) => successors.get(sender) ?? null
+  )
+  for (const worker of workers) ledger.connect(/** @type {any} */ (worker))
+  return ledger
+}
+
+/** A sender that drains, and who serves. @param {number} receivers */
+function scene (receivers) {
+  const sender = new Worker('sender')
+  sender.isServing = false
+  const rest = Array.from({ length: receivers }, (_, i) => new Worker(`receiver ${i}`, i))
+  return { sender, receivers: rest, ledger: connect([sender, ...rest]) }
+}
+
+/** So that callbacks of sends have run. */
+const tick = () => new Promise(resolve => setImmediate(resolve))
+
+t.test('the time that an idle connection has left is its own, whatever the wall clock is set to meanwhile', async t => {
+  const { sender, receivers: [receiver] } = scene(1)
+  sender.offer(1)
+  sender.offer(2)
+  const { id } = await receiver.until('adopt')
+  setWallClock(t, DAYS_MS)
+  receiver.emit('adopted', { id })
+  const { leftMs } = await receiver.until('adopt', 2)
+  t.ok(leftMs > 4000 && leftMs <= 5000, `${leftMs} ms`)
+})
+
+t.test('an offer is adopted: kept by the receiver, moved for the sender, closed here', async t => {
+  const { sender, receivers: [receiver], ledger } = scene(1)
+  const socket = sender.offer(7)
+  const { id, leftMs, socket: sent } = await receiver.until('adopt')
+  t.equal(sent, socket)
+  t.ok(leftMs > 4000 && leftMs <= 5000, 'what is left of its time goes with it')
+  t.equal(socket.closed, 0, 'our copy is open as long as nobody has adopted it')
+  t.same(sender.got, [])
+  receiver.emit('adopted', { id })
+  t.same(receiver.got.map(m => m.type), ['adopt', 'keep'])
+  t.equal(receiver.last('keep').id, id)
+  t.same(sender.got, [{ type: 'moved', id: 7 }], "by the sender's own number")
+  t.equal(socket.closed, 1)
+  t.same(ledger.totals, { moved: 1, refused: 0, takenBack: 0, lost: 0 })
+})
+
+t.test('a connection without an end to its time stays so', async t => {
+  const { sender, receivers: [receiver] } = scene(1)
+  sender.offer(1, null)
+  t.equal(receiver.last('adopt').leftMs, null)
+})
+
+t.test('an offer that arrives without its socket goes back', async t => {
+  const { sender, receivers: [receiver] } = scene(1)
+  sender.emit('offer', { id: 4, key: KEY, leftMs: 100 }, undefined)
+  t.same(sender.got, [{ type: 'back', id: 4, isStalled: false }])
+  t.same(receiver.got, [])
+})
+
+t.test('who has the fewest connections comes first, and among equals the successor of the sender', async t => {
+  const sender = new Worker('sender')
+  sender.isServing = false
+  const [idle, successor, busy] = [new Worker('idle', 1), new Worker('successor', 1), new Worker('busy', 50)]
+  connect([sender, busy, idle, successor], new Map([[sender, successor]]))
+  sender.offer(1)
+  t.equal(successor.all('adopt').length, 1)
+  successor.emit('refused', { id: successor.last('adopt').id })
+  t.equal(idle.all('adopt').length, 1)
+  idle.emit('refused', { id: idle.last('adopt').id })
+  t.equal(busy.all('adopt').length, 1)
+})
+
+t.test('what has gone to a worker since its last beat counts as its load', async t => {
+  const { sender, receivers: [a, b] } = scene(2) // a has 0, b has 1
+  for (let n = 1; n <= 6; n++) {
+    sender.offer(n)
+    for (const receiver of [a, b]) {
+      const adopt = receiver.last('adopt')
+      if (adopt && receiver.last('keep')?.id !== adopt.id) receiver.emit('adopted', { id: adopt.id })
+    }
+  }
+  t.equal(a.all('keep').length + b.all('keep').length, 6)
+  t.ok(Math.abs(a.all('keep').length - (b.all('keep').length + 1)) <= 1, 'they end up even')
+})
+
+t.test('a receiver that refuses: the next one gets it', async t => {
+  const { sender, receivers: [a, b], ledger } = scene(2)
+  const socket = sender.offer(1)
+  const { id } = a.last('adopt')
+  a.emit('refused', { id, why: 'leaving' })
+  t.equal(b.last('adopt').socket, socket)
+  t.equal(socket.closed, 0)
+  b.emit('adopted', { id: b.last('adopt').id })
+  t.equal(socket.closed, 1)
+  t.same(sender.got, [{ type: 'moved', id: 1 }])
+  t.match(ledger.totals, { moved: 1, refused: 1 })
+})
+
+t.test('a send that fails counts as refused', async t => {
+  const { sender, receivers: [a, b] } = scene(2)
+  a.sendError = new Error('EPIPE')
+  const socket = sender.offer(1)
+  await b.until('adopt')
+  t.equal(b.last('adopt').socket, socket)
+  t.equal(socket.closed, 0)
+})
+
+t.test('a receiver that dies before it answers: the next one gets it', async t => {
+  const { sender, receivers: [a, b], ledger } = scene(2)
+  const socket = sender.offer(1)
+  const { id } = a.last('adopt')
+  a.die()
+  t.equal(b.last('adopt').socket, socket)
+  t.equal(socket.closed, 0)
+  b.emit('adopted', { id: b.last('adopt').id })
+  t.equal(socket.closed, 1)
+  t.match(ledger.totals, { moved: 1, takenBack: 1 })
+
+  // Its answer may still be in the channel when its death is known.
+  a.emit('adopted', { id })
+  t.equal(socket.closed, 1)
+  t.equal(ledger.totals.moved, 1)
+  t.same(sender.got, [{ type: 'moved', id: 1 }])
+})
+
+t.test('the answer of a dead receiver, come after its death, does not settle what another one has by then', async t => {
+  const { sender, receivers: [a, b] } = scene(2)
+  const socket = sender.offer(1)
+  const { id } = a.last('adopt')
+  a.die()
+  a.emit('adopted', { id })
+  t.equal(socket.closed, 0)
+  t.same(sender.got, [])
+  b.emit('adopted', { id: b.last('adopt').id })
+  t.same(sender.got, [{ type: 'moved', id: 1 }])
+})
+
+t.test('a worker that has died is offered nothing of what was queued behind it', async t => {
+  const { sender, receivers: [a, b] } = scene(2)
+  b.addresses.clear()
+  sender.offer(1)
+  sender.offer(2)
+  t.equal(a.all('adopt').length, 1, 'the second one waits')
+  a.die()
+  t.equal(a.all('adopt').length, 1)
+  t.same(sender.all('back').map(m => m.id).sort(), [1, 2], 'nobody else can take them')
+})
+
+t.test('a receiver that is silent for a second: the next one gets it, and should it adopt later, it is told to drop it', async t => {
+  const { sender, receivers: [a, b], ledger } = scene(2)
+  const began = performance.now()
+  const socket = sender.offer(1)
+  const { id } = a.last('adopt')
+  const adopt = await b.until('adopt')
+  t.ok(performance.now() - began >= 950, 'not before')
+  t.equal(adopt.socket, socket)
+  t.equal(socket.closed, 0)
+  t.match(ledger.totals, { takenBack: 1 })
+
+  sender.offer(2)
+  t.equal(a.all('adopt').length, 1, 'as long as it is silent it is given nothing else')
+
+  a.emit('adopted', { id })
+  t.same(a.last('drop'), { type: 'drop', id })
+  t.same(a.all('keep'), [])
+  t.equal(socket.closed, 0, 'the other one has not answered yet')
+  t.equal(a.all('adopt').length + b.all('adopt').length, 3, 'it speaks again, and takes part again')
+
+  b.emit('adopted', { id: adopt.id })
+  t.equal(socket.closed, 1)
+  t.same(sender.all('moved'), [{ type: 'moved', id: 1 }])
+})
+
+t.test('the only receiver is silent: back to the sender; it is told to drop it when it wakes up', async t => {
+  const { sender, receivers: [a] } = scene(1)
+  const socket = sender.offer(1)
+  const { id } = a.last('adopt')
+  await sender.until('back')
+  t.same(sender.got, [{ type: 'back', id: 1, isStalled: true }])
+  t.equal(socket.closed, 1)
+  a.emit('adopted', { id })
+  t.same(a.got.map(m => m.type), ['adopt', 'drop'])
+  t.equal(socket.closed, 1)
+})
+
+t.test('everybody refuses: back to the sender', async t => {
+  const { sender, receivers, ledger } = scene(3)
+  const socket = sender.offer(9)
+  for (const receiver of receivers) receiver.emit('refused', { id: receiver.last('adopt').id })
+  t.same(sender.got, [{ type: 'back', id: 9, isStalled: false }])
+  t.equal(socket.closed, 1)
+  t.match(ledger.totals, { moved: 0, refused: 3 })
+  t.same(receivers.map(r => r.all('adopt').length), [1, 1, 1], 'nobody is asked twice')
+})
+
+t.test('nobody serves, or nobody listens there: back to the sender at once', async t => {
+  const { sender, receivers: [a] } = scene(1)
+  a.addresses.clear()
+  t.equal(sender.offer(1).closed, 1)
+  a.addresses.add(KEY)
+  a.isServing = false
+  t.equal(sender.offer(2).closed, 1)
+  t.same(sender.got, [{ type: 'back', id: 1, isStalled: false }, { type: 'back', id: 2, isStalled: false }])
+  t.same(a.got, [])
+})
+
+t.test('the sender dies on the way: it is delivered all the same', async t => {
+  const { sender, receivers: [a, b] } = scene(2)
+  const socket = sender.offer(1)
+  sender.die()
+  a.emit('refused', { id: a.last('adopt').id })
+  t.equal(socket.closed, 0)
+  b.emit('adopted', { id: b.last('adopt').id })
+  t.same(b.got.map(m => m.type), ['adopt', 'keep'])
+  t.equal(socket.closed, 1)
+  t.same(sender.got, [], 'nothing is said to the dead')
+})
+
+t.test('the sender is dead and nobody serves: whoever becomes ready next gets it', async t => {
+  const { sender, receivers: [a] } = scene(1)
+  a.isServing = false
+  sender.isGone = true
+  const socket = sender.offer(1)
+  t.equal(socket.closed, 0)
+  t.same(a.got, [])
+  a.becomeReady()
+  a.emit('adopted', { id: a.last('adopt').id })
+  t.same(a.got.map(m => m.type), ['adopt', 'keep'])
+  t.equal(socket.closed, 1)
+})
+
+t.test('the sender is dead and all have refused: whoever becomes ready next gets it', async t => {
+  const { sender, receivers: [a, b] } = scene(2)
+  b.isServing = false
+  const socket = sender.offer(1)
+  sender.die()
+  a.emit('refused', { id: a.last('adopt').id })
+  t.equal(socket.closed, 0)
+  a.isServing = false
+  b.becomeReady()
+  b.emit('adopted', { id: b.last('adopt').id })
+  t.equal(socket.closed, 1)
+})
+
+t.test('one socket at a time is under way to a receiver', async t => {
+  const { sender, receivers: [a] } = scene(1)
+  const sockets = [1, 2, 3].map(id => sender.offer(id))
+  for (let n = 1; n <= 3; n++) {
+    t.equal(a.all('adopt').length, n)
+    t.equal(a.last('adopt').socket, sockets[n - 1], 'in the order of the offers')
+    a.emit('adopted', { id: a.last('adopt').id })
+  }
+  t.same(sockets.map(s => s.closed), [1, 1, 1])
+  t.same(sender.got.map(m => m.id), [1, 2, 3])
+})
+
+t.test('a closed ledger closes what it still has, once', async t => {
+  const { sender, receivers: [a], ledger } = scene(1)
+  const sockets = [1, 2].map(id => sender.offer(id))
+  const { id } = a.last('adopt')
+  ledger.close()
+  ledger.close()
+  t.same(sockets.map(s => s.closed), [1, 1])
+  a.emit('adopted', { id })
+  t.same(a.last('drop'), { type: 'drop', id })
+  t.same(sockets.map(s => s.closed), [1, 1])
+})
+
+t.test('whatever happens in whatever order, every connection has one reader or one owner, and one close', async t => {
+  const step = fc.oneof(
+    { weight: 4, arbitrary: fc.constant('offer') },
+    { weight: 4, arbitrary: fc.constant('adopted') },
+    { weight: 2, arbitrary: fc.constant('refused') },
+    { weight: 1, arbitrary: fc.constant('die') },
+    { weight: 1, arbitrary: fc.constant('ready') }
+  )
+  await fc.assert(fc.asyncProperty(fc.array(fc.tuple(step, fc.nat(2)), { maxLength: 40 }), async steps => {
+    const { sender, receivers, ledger } = scene(3)
+    /** @type {Socket[]} */
+    const sockets = []
+    const held = new Map(receivers.map(receiver => [receiver, /** @type {number[]} */ ([])]))
+    for (const receiver of receivers) receiver.on('got', () => { if (receiver.got.at(-1)?.type === 'adopt') held.get(receiver)?.push(receiver.got.at(-1)?.id ?? 0) })
+    for (const [what, which] of steps) {
+      const receiver = receivers[which]
+      if (what === 'offer') sockets.push(sender.offer(sockets.length))
+      if (what === 'die' && !receiver.isGone) receiver.die()
+      if (what === 'ready' && !receiver.isGone) receiver.becomeReady()
+      if (receiver.isGone) continue
+      if (what === 'adopted' || what === 'refused') {
+        const id = held.get(receiver)?.shift()
+        if (id !== undefined) receiver.emit(what, { id })
+      }
+      await tick()
+      if ((held.get(receiver)?.length ?? 0) > 1) throw new Error('more than one under way')
+    }
+    ledger.close()
+    sockets.forEach((socket, n) => {
+      if (socket.closed !== 1) throw new Error(`connection ${n} was closed ${socket.closed} times`)
+      const said = sender.got.filter(m => m.id === n)
+      const kept = receivers.flatMap(r => r.all('adopt').filter(m => m.socket === socket && r.all('keep').some(k => k.id === m.id)))
+      if (said.length > 1 || kept.length > 1) throw new Error(`connection ${n} is in two places`)
+      if ((said[0]?.type === 'moved') !== (kept.length === 1)) throw new Error(`connection ${n}: the sender heard ${said[0]?.type}, ${kept.length} keep it`)
+    })
+  }), { numRuns: 200 })
+  t.pass()
+})

@@ -1,0 +1,86 @@
+'use strict'
+
+const fs = require('node:fs')
+const module_ = require('node:module')
+const os = require('node:os')
+const path = require('node:path')
+const t = require('tap')
+const { becomesTrue } = require('../../support/processes')
+const { openCompileCache } = require('../../../lib/primary/workers/compile-cache')
+
+const isThere = 'flushCompileCache' in module_
+const skip = isThere ? false : 'this Node has no compile cache that can be flushed'
+
+/** A private folder under the temporary one, which is everybody's but sticky. @param {any} t */
+function privateFolder (t) {
+  const folder = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'recycle-cache-')))
+  t.teardown(() => fs.rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+t.test('where Node has none there is none', { skip: isThere && 'this Node has one' }, async t => {
+  t.equal(openCompileCache({ XDG_CACHE_HOME: privateFolder(t) }), null)
+})
+
+t.test('it is made for the user alone, under XDG_CACHE_HOME, else under ~/.cache', { skip }, async t => {
+  const home = privateFolder(t)
+  for (const [env, where] of /** @type {const} */ ([
+    [{ HOME: home }, path.join(home, '.cache')], [{ HOME: home, XDG_CACHE_HOME: path.join(home, 'xdg') }, path.join(home, 'xdg')]
+  ])) {
+    const folder = path.join(where, 'recycle', 'compile-cache')
+    t.equal(openCompileCache(env), folder)
+    t.equal(fs.statSync(folder).mode & 0o777, 0o700)
+    t.equal(openCompileCache(env), folder, 'also where it is there already')
+  }
+})
+
+t.test('a link is followed, and where it leads to is what counts', { skip }, async t => {
+  const home = privateFolder(t)
+  fs.mkdirSync(path.join(home, 'real'))
+  fs.symlinkSync(path.join(home, 'real'), path.join(home, 'link'))
+  t.equal(openCompileCache({ XDG_CACHE_HOME: path.join(home, 'link') }), path.join(home, 'real', 'recycle', 'compile-cache'))
+  fs.chmodSync(path.join(home, 'real'), 0o777)
+  t.equal(openCompileCache({ XDG_CACHE_HOME: path.join(home, 'link') }), null)
+})
+
+t.test('there is none where others may write, there or above', { skip }, async t => {
+  for (const [which, mode] of /** @type {const} */ ([['', 0o770], ['recycle', 0o707], ['recycle/compile-cache', 0o720], ['recycle/compile-cache', 0o1777]])) {
+    const home = privateFolder(t)
+    const env = { XDG_CACHE_HOME: home }
+    t.ok(openCompileCache(env))
+    fs.chmodSync(path.join(home, which), mode)
+    t.equal(openCompileCache(env), null, `${which || 'the cache home'} is ${mode.toString(8)}`)
+  }
+})
+
+t.test("there is none where a folder is somebody else's", { skip: skip || (process.getuid?.() !== 0 && 'only root can give a folder away') }, async t => {
+  for (const which of ['', 'recycle', 'recycle/compile-cache']) {
+    const home = privateFolder(t)
+    const env = { XDG_CACHE_HOME: home }
+    t.ok(openCompileCache(env))
+    fs.chownSync(path.join(home, which), 12345, 12345)
+    t.equal(openCompileCache(env), null, which || 'the cache home')
+  }
+})
+
+t.test('there is none where no folder can be made, and while coverage is taken', { skip }, async t => {
+  const home = privateFolder(t)
+  fs.writeFileSync(path.join(home, 'file'), '')
+  t.equal(openCompileCache({ XDG_CACHE_HOME: path.join(home, 'file') }), null)
+  t.equal(openCompileCache({ XDG_CACHE_HOME: home, NODE_V8_COVERAGE: path.join(home, 'coverage') }), null)
+  t.notOk(fs.existsSync(path.join(home, 'recycle')))
+})
+
+t.test('what has not been written for 30 days is deleted', { skip }, async t => {
+  const env = { XDG_CACHE_HOME: privateFolder(t) }
+  const version = path.join(/** @type {string} */ (openCompileCache(env)), 'v22-x64')
+  fs.mkdirSync(version)
+  const days = (/** @type {number} */ n) => Date.now() / 1000 - n * 24 * 3600
+  for (const [name, age] of /** @type {const} */ ([['old', 31], ['young', 29]])) {
+    fs.writeFileSync(path.join(version, name), 'code')
+    fs.utimesSync(path.join(version, name), days(age), days(age))
+  }
+  openCompileCache(env)
+  t.ok(await becomesTrue(() => !fs.existsSync(path.join(version, 'old'))))
+  t.same(fs.readdirSync(version), ['young'])
+})

@@ -1,0 +1,85 @@
+'use strict'
+
+const t = require('tap')
+const { Connection, nameCuts } = require('../../../lib/worker/connections/connection')
+
+/** @param {Record<string, any>} [about] */
+function socketOf (about = {}) {
+  return /** @type {any} */ ({ remotePort: 40_000, writableLength: 0, parser: {}, destroyed: 0, destroy () { this.destroyed++ }, ...about })
+}
+
+/** @param {string} method @param {string} url @param {number} ageMs */
+const exchange = (method, url, ageMs) => /** @type {any} */ ({ request: { method, url }, response: {}, since: performance.now() - ageMs })
+
+const isAbout = (/** @type {number} */ value, /** @type {number} */ meant) => value >= meant && value < meant + 5000
+
+t.test('what is cut is named: method, path without its query, age, the client\'s port', async t => {
+  const connection = new Connection(socketOf(), /** @type {any} */ (null))
+  connection.exchanges.push(exchange('GET', '/slow?token=secret&x=1', 1234))
+  const [cut, ...rest] = nameCuts(connection)
+  t.same(rest, [])
+  t.match(cut, { method: 'GET', path: '/slow', remotePort: 40_000, upgraded: false })
+  t.ok(isAbout(cut.ageMs, 1234) && Number.isInteger(cut.ageMs), `${cut.ageMs}`)
+})
+
+t.test('of pipelined requests each is named, oldest first', async t => {
+  const connection = new Connection(socketOf(), /** @type {any} */ (null))
+  connection.exchanges.push(exchange('GET', '/a', 20), exchange('HEAD', '/b?', 10))
+  t.same(nameCuts(connection).map(({ method, path }) => `${method} ${path}`), ['GET /a', 'HEAD /b'])
+})
+
+t.test('half a head has neither method nor path, and the age of its connection', async t => {
+  const connection = new Connection(socketOf(), /** @type {any} */ (null))
+  connection.since = performance.now() - 700
+  const cuts = nameCuts(connection)
+  t.match(cuts, [{ method: null, path: null, remotePort: 40_000, upgraded: false }])
+  t.ok(isAbout(cuts[0].ageMs, 700))
+})
+
+t.test('an upgraded connection is said to be one', async t => {
+  const connection = new Connection(socketOf({ parser: null }), /** @type {any} */ (null))
+  t.equal(connection.isForeign, true)
+  t.match(nameCuts(connection), [{ method: null, path: null, upgraded: true }])
+})
+
+t.test('a socket that is closed already has no port any more', async t => {
+  t.match(nameCuts(new Connection(socketOf({ remotePort: undefined }), /** @type {any} */ (null))), [{ remotePort: null }])
+})
+
+t.test('what is named survives JSON as it is', async t => {
+  const connection = new Connection(socketOf({ remotePort: undefined }), /** @type {any} */ (null))
+  connection.exchanges.push(/** @type {any} */ ({ request: {}, since: performance.now() }))
+  const cuts = nameCuts(connection)
+  t.same(JSON.parse(JSON.stringify(cuts)), cuts)
+})
+
+t.test('a connection is quiet when nothing is in flight and all is flushed', async t => {
+  const connection = new Connection(socketOf(), /** @type {any} */ (null))
+  t.equal(connection.isQuiet, true)
+  connection.exchanges.push(exchange('GET', '/', 0))
+  t.equal(connection.isQuiet, false)
+  t.equal(new Connection(socketOf({ writableLength: 1 }), /** @type {any} */ (null)).isQuiet, false)
+})
+
+t.test('over TLS it is the socket on top that tells HTTP from the app\'s own protocol', async t => {
+  const connection = new Connection(socketOf({ parser: null }), /** @type {any} */ (null))
+  connection.secure = socketOf()
+  t.equal(connection.isForeign, false)
+  connection.secure = socketOf({ parser: null })
+  t.equal(connection.isForeign, true)
+  connection.session = /** @type {any} */ ({})
+  t.equal(connection.isForeign, false, 'HTTP/2 has no parser and is ours')
+})
+
+t.test('closing ends it from the top, and the first cause stays', async t => {
+  for (const layers of [['session', 'secure'], ['secure'], []]) {
+    const connection = /** @type {any} */ (new Connection(socketOf(), /** @type {any} */ (null)))
+    for (const layer of layers) connection[layer] = socketOf()
+    connection.close('cut')
+    connection.close('closedIdle')
+    t.equal(connection.fate, 'cut')
+    const [top, ...beneath] = [...layers, 'socket'].map(layer => connection[layer])
+    t.ok(top.destroyed >= 1)
+    for (const layer of beneath) t.notOk(layer.destroyed, 'what lies beneath is closed by what lies upon it')
+  }
+})

@@ -1,0 +1,107 @@
+'use strict'
+
+const fs = require('node:fs')
+const http = require('node:http')
+const https = require('node:https')
+const net = require('node:net')
+const path = require('node:path')
+const tls = require('node:tls')
+const { once } = require('node:events')
+const { Duplex } = require('node:stream')
+const { setImmediate: turn, setTimeout: sleep } = require('node:timers/promises')
+const t = require('tap')
+const { ConnectionTracker } = require('../../../lib/worker/connections/tracker')
+
+/** @param {import('tap').Test} t */
+async function start (t) {
+  const tracker = new ConnectionTracker()
+  const server = http.createServer((_, response) => response.end('ok'))
+  const acceptor = /** @type {any} */ ({ server, arriving: null, isOfOurs: () => true })
+  tracker.watch(acceptor)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => { server.closeAllConnections(); server.close() })
+  const connect = async () => {
+    const came = once(tracker, 'connection')
+    const socket = net.connect(/** @type {net.AddressInfo} */ (server.address()).port, '127.0.0.1')
+    const [connection] = await came
+    return { socket, connection }
+  }
+  return { tracker, acceptor, connect }
+}
+
+t.test('a connection is lasting when it has been here for a second', async t => {
+  const { tracker, connect } = await start(t)
+  const old = await Promise.all([connect(), connect(), connect()])
+  t.equal(tracker.lasting, 0)
+  await sleep(1050)
+  t.equal(tracker.lasting, 3)
+  await connect()
+  t.equal(tracker.lasting, 3, 'the latest is not')
+  const gone = once(tracker, 'gone')
+  old[1].socket.destroy()
+  await gone
+  t.equal(tracker.lasting, 2)
+})
+
+t.test('or at once when it comes from a sibling, whoever came before it', async t => {
+  const { tracker, acceptor, connect } = await start(t)
+  await connect()
+  acceptor.arriving = { bytes: Buffer.from('GET / HT'), isPinned: false }
+  await connect()
+  acceptor.arriving = null
+  await connect()
+  t.equal(tracker.lasting, 1)
+})
+
+/** @param {string} name */
+const read = name => fs.readFileSync(path.join(__dirname, '..', '..', 'fixtures', name))
+
+t.test('a TLS connection whose listeners the app has taken off is gone when it is closed', async t => {
+  const tracker = new ConnectionTracker()
+  const server = https.createServer({ key: read('localhost.key'), cert: read('localhost.crt') }, (request, response) => {
+    for (const socket of [request.socket, /** @type {any} */ (request.socket)._parent]) socket.removeAllListeners('close')
+    response.end('ok')
+  })
+  tracker.watch(/** @type {any} */ ({ server, arriving: null, isOfOurs: () => true }))
+  const ours = server.listeners('secureConnection')[0]
+  server.removeListener('secureConnection', /** @type {any} */ (ours))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const client = tls.connect(/** @type {net.AddressInfo} */ (server.address()).port, '127.0.0.1', { rejectUnauthorized: false })
+  client.on('error', () => {})
+  await once(client, 'secureConnect')
+  client.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  await once(client, 'data')
+  t.equal(tracker.requests, 1, 'its request was counted, though no listener has told of its TLS')
+  t.equal(tracker.connections.size, 1)
+  const gone = once(tracker, 'gone')
+  client.destroy()
+  await gone
+  t.equal(tracker.connections.size, 0)
+  t.equal(tracker.inFlight, 0)
+})
+
+t.test('what the app feeds its server with and is no TCP or pipe is gone when it closes, or at the next sweep', async t => {
+  const { tracker, acceptor } = await start(t)
+  const feed = () => {
+    const stream = new Duplex({ read () {}, write: (chunk, encoding, done) => done() })
+    acceptor.server.emit('connection', stream)
+    return stream
+  }
+  const closing = feed()
+  const gone = once(tracker, 'gone')
+  closing.destroy()
+  await gone
+  t.equal(tracker.connections.size, 0)
+
+  const silent = feed()
+  t.equal(tracker.connections.size, 1)
+  silent.removeAllListeners('close')
+  silent.destroy()
+  await turn()
+  t.equal(tracker.connections.size, 1)
+  tracker.sweep()
+  t.equal(tracker.connections.size, 0)
+})

@@ -1,0 +1,54 @@
+'use strict'
+
+const { spawnSync } = require('node:child_process')
+const { setImmediate: turn } = require('node:timers/promises')
+const v8 = require('node:v8')
+const vm = require('node:vm')
+const t = require('tap')
+const { GcPauses } = require('../../../lib/worker/health/gc-pauses')
+
+v8.setFlagsFromString('--expose-gc')
+const collect = vm.runInNewContext('gc')
+
+/** Collections are reported a turn of the loop later. @param {GcPauses} pauses @param {(gc: any) => boolean} isSo */
+async function takeUntil (pauses, isSo) {
+  for (;;) {
+    const taken = pauses.take()
+    if (isSo(taken.gc)) return taken.gc
+    await turn()
+  }
+}
+
+t.test('mark-sweeps and scavenges are told apart; counts and totals go on, the longest begins anew', async t => {
+  const pauses = new GcPauses()
+  collect()
+  const { markSweeps } = await takeUntil(pauses, gc => gc.markSweeps.count > 0)
+  t.ok(markSweeps.longestMs > 0)
+  t.ok(markSweeps.totalMs >= markSweeps.longestMs)
+
+  const before = pauses.take().gc
+  t.equal(before.markSweeps.longestMs, 0, 'none since')
+  t.equal(before.markSweeps.totalMs, markSweeps.totalMs, 'but it is not forgotten')
+
+  collect({ type: 'minor' })
+  const { scavenges } = await takeUntil(pauses, gc => gc.scavenges.count > before.scavenges.count)
+  t.ok(scavenges.longestMs > 0)
+  t.ok(scavenges.totalMs >= before.scavenges.totalMs + scavenges.longestMs - 0.01)
+})
+
+t.test('how late the event loop was', async t => {
+  const pauses = new GcPauses()
+  await turn()
+  pauses.take()
+  for (const until = performance.now() + 300; performance.now() < until;);
+  await turn()
+  await turn()
+  t.ok(pauses.take().loopLagMs >= 200, 'up to the time between two looks')
+  t.ok(pauses.take().loopLagMs < 200, 'that is said once')
+})
+
+t.test('it does not keep a process alive', async t => {
+  const code = `new (require(${JSON.stringify(require.resolve('../../../lib/worker/health/gc-pauses'))}).GcPauses)()`
+  const { status, signal } = spawnSync(process.execPath, ['-e', code], { timeout: 30_000 })
+  t.same({ status, signal }, { status: 0, signal: null })
+})

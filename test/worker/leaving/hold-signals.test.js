@@ -1,0 +1,73 @@
+'use strict'
+
+const { spawn } = require('node:child_process')
+const { once } = require('node:events')
+const t = require('tap')
+
+const PROGRAM = `
+  const { holdSignals } = require(${JSON.stringify(require.resolve('../../../lib/worker/leaving/hold-signals'))})
+  const signals = holdSignals()
+  if (process.argv[1] === 'heeds') for (const s of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(s, () => process.send('app heard ' + s))
+  process.once('SIGUSR2', () => process.send('app heard SIGUSR2'))
+  process.on('message', what => {
+    if (what === 'lower') signals.release()
+    process.send(what)
+  })
+  process.send('up')
+`
+
+/** @param {any} t @param {string} kind `heeds`: the app has its own listeners */
+async function start (t, kind) {
+  const child = spawn(process.execPath, ['-e', PROGRAM, kind], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  /** @type {string[]} */
+  const heard = []
+  child.on('message', message => heard.push(String(message)))
+  t.teardown(() => child.kill('SIGKILL'))
+  await once(child, 'message')
+  return { child, heard }
+}
+
+/** Resolves when it has said so. @param {{ child: any, heard: string[] }} worker @param {string} what */
+async function until ({ child, heard }, what) {
+  while (!heard.includes(what)) await once(child, 'message')
+}
+
+/** Its answer comes after whatever was sent before has been delivered. @param {{ child: any, heard: string[] }} worker @param {string} what */
+async function ask (worker, what) {
+  worker.child.send(what)
+  await until(worker, what)
+}
+
+for (const signal of /** @type {const} */ (['SIGTERM', 'SIGINT', 'SIGHUP'])) {
+  t.test(`behind the signals ${signal} neither ends the worker nor reaches the app`, async t => {
+    const worker = await start(t, 'heeds')
+    const { child, heard } = worker
+    child.kill(signal)
+    child.kill('SIGUSR2') // another signal, which the app does hear: by then the first one has been delivered
+    await until(worker, 'app heard SIGUSR2')
+    await ask(worker, 'ping')
+    t.same(heard.filter(text => text.startsWith('app heard')), ['app heard SIGUSR2'])
+    t.equal(child.exitCode ?? child.signalCode, null)
+  })
+
+  t.test(`once it is lowered the app hears ${signal}`, async t => {
+    const worker = await start(t, 'heeds')
+    const { child } = worker
+    await ask(worker, 'lower')
+    child.kill(signal)
+    await until(worker, `app heard ${signal}`)
+    t.equal(child.exitCode, null, 'and it is up to the app')
+  })
+
+  t.test(`once it is lowered ${signal} ends an app that has nothing to say about it`, async t => {
+    const worker = await start(t, 'silent')
+    const { child } = worker
+    child.kill(signal)
+    await ask(worker, 'ping')
+    t.equal(child.signalCode, null, 'not before')
+    await ask(worker, 'lower')
+    child.kill(signal)
+    const [code, by] = await once(child, 'exit')
+    t.same([code, by], [null, signal])
+  })
+}
