@@ -21,6 +21,7 @@ const FOREIGN = [
   '--external-memory-accounted-in-global-limit', '--max-heap-size', '--semi-space-growth-factor', '--gc-interval', '--scavenger-max-new-space-capacity-mb',
   '--nouse-idle-notification', '--require', '--watch', // V8, Node.js
   '--max-memory-restart', '--max-requests-jitter', '--graceful-timeout', '--preload', '--keep-alive', '--bind', // pm2, gunicorn
+  '--init', // docker
   '--node', '--quick', '--million', '--its', '--own' // test/matrix.js, the benches, an app
 ]
 const CHECKED = new Map([...OPTIONS, ...DRILL_OPTIONS].map(({ flag, kind }) => [flag.split(' ')[0], kind]))

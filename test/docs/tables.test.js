@@ -5,14 +5,15 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const t = require('tap')
-const { excerpt } = require('../../bench/support/excerpts')
+const { blocksOf, excerpt } = require('../../bench/excerpts')
+const { readResults } = require('../../bench/support/results-file')
 const { openAccount } = require('../../lib/core/account')
 const { readConfig } = require('../../lib/core/config')
 const { OPTIONS, resolveOptions } = require('../../lib/core/options')
 const { TRANSITIONS } = require('../../lib/core/state')
 const { DRILL_OPTIONS } = require('../../lib/drill/options')
 const { Metrics } = require('../../lib/operate/admin/metrics')
-const { ROOT, page, fences, inlineCode, rows } = require('../support/docs')
+const { pages, ROOT, page, fences, inlineCode, rows } = require('../support/docs')
 
 const METRICS = new Metrics().render({ workers: [], totals: { workers: 0 } })
 
@@ -73,12 +74,10 @@ t.test('the pages on operating and metrics have every state of a worker that is 
   for (const name of ['docs/operating.md', 'docs/metrics.md']) t.same(alive.filter(state => !inlineCode(page(name).text).includes(state)), [], name)
 })
 
-t.test('what the docs have of the benches is what they have published (npm run bench:readme)', async t => {
-  const results = path.join(ROOT, 'bench', 'results')
-  const files = fs.readdirSync(results).filter(file => /^gc-node\d+\.json$/.test(file)).sort().map(file => JSON.parse(fs.readFileSync(path.join(results, file), 'utf8')))
-  const blocks = [...page('docs/measurements.md').text.matchAll(/<!-- gc: ([a-z-]+) -->([^]*?)<!-- \/gc -->/g)]
-  t.same(blocks.map(([, name]) => name), ['huge-heap', 'sum'])
-  for (const [, name, text] of blocks) t.equal(text.trim(), excerpt(name, files), name)
+t.test('what the pages have of the benches is what is published (npm run bench:readme)', async t => {
+  const blocks = pages().flatMap(({ name, text }) => blocksOf(text).map(block => ({ page: name, ...block })))
+  t.ok(blocks.length > 0)
+  for (const { page, expression, text } of blocks) t.equal(text, excerpt(expression, bench => readResults(bench)), `${page}: ${expression}`)
 })
 
 /** @param {string} text @param {string} mark @returns {string[][]} the rows of the table between its two comments */
