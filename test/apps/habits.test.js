@@ -71,7 +71,7 @@ t.test('--meter pidusage, as elsewhere than on Linux, recycles by RSS', async t 
   const { supervisor, events } = await surviveRecycles(t, 'leaks.js', {
     options: { meter: 'pidusage', maxRequests: undefined, maxRss: '110MiB' }, reason: 'rss', recycles: 2
   })
-  t.equal(supervisor.watch.meter.name, 'pidusage')
+  t.equal(supervisor.sampler.meter.name, 'pidusage')
   const rss = events.all('recycled').filter((/** @type {any} */ line) => line.reason === 'rss')
   t.ok(rss.every((/** @type {any} */ line) => line.rssBefore > 110 * 1024 ** 2), 'nobody was recycled before its budget')
 })

@@ -227,7 +227,7 @@ t.test('nor is one that does not listen where its predecessor has just asked to'
   process.env.SECOND = path.join(folder, 'second.sock')
   const { port, supervisor, events } = await startWithStandby(t, 'posted.js', { workers: 1 })
   const [{ pid }] = events.all('worker.standby')
-  const { incumbent } = supervisor.crew.fleet.slots.get(0)
+  const { incumbent } = supervisor.lifecycle.fleet.slots.get(0)
   // Stopped before it has the answer: as far as the primary knows, it does not listen there yet.
   incumbent.prependOnceListener('listen', () => process.kill(incumbent.pid, 'SIGSTOP'))
   t.teardown(() => incumbent.kill('SIGCONT'))
