@@ -39,7 +39,7 @@ t.test('tail follows a fleet that has no journal, to its end', async t => {
 
   const said = pretty.events.lines.map(({ text }) => text)
   t.match(said[0], /^\d\d:\d\d:\d\d recycle \d+ starts 2 workers of /)
-  t.ok(said.some(text => /^\d\d:\d\d:\d\d recycled slot 0, \d+ → \d+ \(asked\): 0 cut, /.test(text)))
+  t.ok(said.some(text => /^\d\d:\d\d:\d\d recycled slot 0, \d+ → \d+ \(requested\): 0 cut, /.test(text)))
   t.match(said.at(-1), /^\d\d:\d\d:\d\d stopped after 1 recycles?$/)
   t.notMatch(said.join('\n'), /\x1b|worker\.sample/) // eslint-disable-line no-control-regex
 

@@ -50,7 +50,7 @@ t.test('a fleet under load', async t => {
 
   await t.test('recycle <slot>, <pid>, all', async t => {
     const [before] = (await status()).workers
-    t.match(await room.recycle(['recycle', '0']), { code: 0, stdout: /^api: 1 worker replaced, 0 cut, \d+ moved\n$/, stderr: /^\d\d:\d\d:\d\d recycled slot 0, \d+ → \d+ \(asked\): 0 cut, [^\n]*\n$/ })
+    t.match(await room.recycle(['recycle', '0']), { code: 0, stdout: /^api: 1 worker replaced, 0 cut, \d+ moved\n$/, stderr: /^\d\d:\d\d:\d\d recycled slot 0, \d+ → \d+ \(requested\): 0 cut, [^\n]*\n$/ })
     const [{ pid, recycles, lastReason }, { pid: pidOf1 }] = (await status()).workers
     t.not(pid, before.pid)
     t.match({ recycles, lastReason }, { recycles: 1, lastReason: 'requested' })

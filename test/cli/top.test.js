@@ -85,8 +85,8 @@ t.test('the fleet, live', { skip }, async t => {
     const { oldPid, pid } = await events.until('recycled', { where: line => line.slot === 1 && line.reason === 'requested' })
     t.equal(oldPid, pids[1])
     await terminal.until(/q quit .* recycled slot 1$/)
-    await terminal.until(/^\d\d:\d\d:\d\d recycled slot 1, \d+ → \d+ \(asked\)/m)
-    const screen = await terminal.until(/^▸ 1 .* 1 +asked$/m) // the selection stays with the slot
+    await terminal.until(/^\d\d:\d\d:\d\d recycled slot 1, \d+ → \d+ \(requested\)/m)
+    const screen = await terminal.until(/^▸ 1 .* 1 +requested$/m) // the selection stays with the slot
     t.equal(pidOf(screen, 1), pid)
     await terminal.until(/, 1 recycle,/)
     t.equal(events.all('recycled').length, 1)

@@ -27,7 +27,7 @@ t.test('within a fleet', async t => {
     const line = await events.until('recycled', { where: line => line.oldPid === pid })
     checkAccount(t, line)
     t.equal(line.moved, 1)
-    t.match(await events.until('worker.request'), { pid, requested: 'my cache is full' })
+    t.match(await events.until('worker.request'), { pid, reason: 'my cache is full' })
     const after = await client.fetch('/')
     t.equal(Number(after.headers['x-pid']), line.pid)
     await client.close()

@@ -26,7 +26,7 @@ t.test('in colour by its level: what was lost is red, what is amiss yellow', asy
 })
 
 t.test('what a terminal would obey, and an app has said, is shown', async t => {
-  const line = prettyLine({ t: 0, event: 'worker.request', slot: 0, pid: 1, requested: 'stale\u001b[2J\r\n\u0007\u009b1m' })
+  const line = prettyLine({ t: 0, event: 'worker.request', slot: 0, pid: 1, reason: 'stale\u001b[2J\r\n\u0007\u009b1m' })
   t.match(line, 'slot 0 (1) asks to be recycled: stale\\u{1b}[2J\\u{d}\\u{a}\\u{7}\\u{9b}1m')
 })
 

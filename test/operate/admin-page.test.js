@@ -72,7 +72,7 @@ t.test('the live page', async t => {
     t.equal(await tile(page, 'Recycles'), '1')
     await page.waitForSelector('.strip[aria-label="Slot 1"] .mark')
     t.equal(await page.locator('.strip[aria-label="Slot 0"] .mark').count(), 0)
-    t.match(await page.locator('.strip[aria-label="Slot 1"] .mark').getAttribute('aria-label'), new RegExp(`^Recycle #1, .*${oldPid} → ${pid}, reason asked`))
+    t.match(await page.locator('.strip[aria-label="Slot 1"] .mark').getAttribute('aria-label'), new RegExp(`^Recycle #1, .*${oldPid} → ${pid}, reason requested`))
     t.match(await page.locator('table', { hasText: 'Old → new pid' }).locator('tbody').textContent(), `${oldPid} → ${pid}`)
     t.match(await page.textContent('.workers tbody'), `${pid}ready`)
     t.notMatch(await page.textContent('.workers tbody'), String(oldPid))

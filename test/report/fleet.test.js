@@ -27,7 +27,7 @@ t.test('a request that a real drain cuts is joined to that recycle by its port',
   t.match(report.drops, [{ recycle: 1, slot, oldPid, pid: recycled.pid, phase: 'drain', joinedBy: 'port', path: '/hold' }])
   t.match(report.recycleEvents[0], { cuts: [{ method: 'GET', path: '/hold', remotePort: drop.localPort }], dropped: 1 })
   t.same(report.disagreements, [])
-  t.same(report.byReason, { asked: 2 })
+  t.same(report.byReason, { requested: 2 })
   t.same(series.memory.map(({ slot }) => slot), [0, 1])
 })
 

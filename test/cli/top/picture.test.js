@@ -113,7 +113,7 @@ t.test('the course is that of the worker in service, across its recycle', async 
 
 t.test('an app cannot speak to the terminal', async t => {
   const fleet = fleetOf([worker(0)])
-  fleet.note({ t: 0, event: 'worker.request', slot: 0, pid: 1, requested: 'a\u001b[2J\nb\u009b31m' })
+  fleet.note({ t: 0, event: 'worker.request', slot: 0, pid: 1, reason: 'a\u001b[2J\nb\u009b31m' })
   fleet.note({ t: 0, event: 'worker.sample', slot: 0 })
   const lines = picture(fleet, { ...HOW, message: 'c\u001b[2Jd' })
   t.match(lines[6], 'slot 0 (1) asks to be recycled: a\\u{1b}[2J\\u{a}b\\u{9b}31m')
