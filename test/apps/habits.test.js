@@ -32,7 +32,7 @@ t.test('an app that talks with its parent by itself: it never hears us, and is n
   const { requests, failures } = await load.stop()
   t.same(failures, [], `none of ${requests} requests failed: a worker that has heard anything answers 500`)
   checkRecycles(t, fleet.events)
-  t.same(fleet.events.all('worker.request'), [], 'its own words are no requested')
+  t.same(fleet.events.all('worker.request'), [], 'its own words are no request')
   t.equal(fleet.events.all('recycled').length, 6)
   t.ok(told.all('requested').length >= requests, 'all that it says arrives')
   await told.until('heard', { count: 6 })

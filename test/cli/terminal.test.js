@@ -30,7 +30,7 @@ const WORKER = {
   lastReason: EVIL
 }
 const EVENTS = [
-  { event: 'worker.request', slot: EVIL, pid: 1, requested: EVIL }, { event: EVIL }, { event: 'fleet.failed', error: EVIL },
+  { event: 'worker.request', slot: EVIL, pid: 1, reason: EVIL }, { event: EVIL }, { event: 'fleet.failed', error: EVIL },
   { event: 'fleet.warning', warning: EVIL }, { event: 'fleet.start' }, { event: 'toString' }, { event: '__proto__' }
 ].map(line => ({ v: 1, t: 0, ...line }))
 

@@ -18,7 +18,7 @@ t.test('an app that replaces globals, and whose own listeners throw, is measured
   t.equal(line.moved, 1)
   t.ok(line.drainMs < 2500, `it took ${line.drainMs} ms`)
   t.equal((await client.fetch('/requested')).status, 200)
-  t.match(await events.until('worker.request'), { requested: null }, 'a reason that is no string is none')
+  t.match(await events.until('worker.request'), { reason: null }, 'a reason that is no string is none')
   await events.until('recycled', { count: 2 })
   await client.close()
   t.same(new Set(told.all('uncaught').map(({ error }) => error)), new Set(['a listener of the app\'s']), 'nothing of ours throws')
