@@ -69,7 +69,7 @@ function hookListen (channel, onAcceptor) {
     const { address, port, addressType, fd, flags, readableAll, writableAll } = query
     const where = port < 0 && typeof address === 'string' && !address.startsWith('\0') ? path.resolve(address) : address // \0: abstract, no file
     const key = takeKey(keys, [where, port, addressType, fd].join(':'))
-    const request = { key, query: { address: where, asked: address, port, addressType, fd, flags, readableAll: Boolean(readableAll), writableAll: Boolean(writableAll) }, data: tls._getServerData?.() }
+    const request = { key, query: { address: where, asked: address, port, addressType, fd, flags, readableAll: readableAll === true, writableAll: writableAll === true }, data: tls._getServerData?.() }
     ask(request, ({ errno, data }, handle) => {
       if (errno || !handle) {
         keys.delete(key)
