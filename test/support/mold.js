@@ -1,0 +1,57 @@
+'use strict'
+
+const { fork } = require('node:child_process')
+const { once } = require('node:events')
+const path = require('node:path')
+const { loadAddon } = require('../../lib/mold/addon')
+const { MoldControl } = require('../../lib/mold/forked-process')
+
+const MOLD = path.join(__dirname, '..', 'fixtures', 'mold', 'mold.js')
+const EXEC_ARGV = ['--single-threaded', '--v8-pool-size=0']
+
+/** Where molds can be had: a reason to skip, or false. */
+const { addon, missing } = loadAddon()
+
+/**
+ * Starts a mold and waits until it stands still.
+ *
+ * @param {import('tap').Test} t
+ * @param {string} app of test/fixtures/mold
+ */
+async function startMold (t, app, { args = [], execArgv = [], stdio = 'pipe' } = {}) {
+  const control = new MoldControl(addon)
+  const options = { execArgv: [...EXEC_ARGV, ...execArgv], stdio: ['ignore', stdio, stdio, 'ipc', control.inherited] }
+  const mold = fork(MOLD, [app, ...args], options)
+  control.started()
+  const children = new Set()
+  t.teardown(() => {
+    for (const child of children) child.kill('SIGKILL')
+    mold.kill('SIGKILL')
+    control.socket.destroy()
+  })
+  let said = ''
+  mold.stderr?.on('data', data => { said += data })
+  const [first] = await Promise.race([once(mold, 'message'), once(mold, 'exit')])
+  if (first !== 'frozen') throw new Error(`the mold ended: ${said}`)
+
+  /** @param {Record<string, string>} [env] */
+  function forkOne (env = {}) {
+    const child = control.forkBy(() => fork(MOLD, [], { ...options, stdio: options.stdio.slice(0, 4), env: { ...process.env, ...env } }))
+    children.add(child)
+    const output = { out: '', err: '', messages: [] }
+    child.stdout?.on('data', data => { output.out += data })
+    child.stderr?.on('data', data => { output.err += data })
+    child.on('message', message => output.messages.push(message))
+    child.once('exit', () => children.delete(child))
+    return Object.assign(child, {
+      output,
+      /** Its first message. */
+      said: once(child, 'message').then(([message]) => message),
+      /** How it ended, and all that it had said. */
+      ended: once(child, 'close').then(([code, signal]) => ({ code, signal, ...output }))
+    })
+  }
+  return { mold, control, forkOne }
+}
+
+module.exports = { startMold, skip: missing ?? false }
