@@ -17,7 +17,7 @@
 
 const fs = require('node:fs')
 const os = require('node:os')
-const { guardExits } = require('./exits')
+const { guardExits, endWhenEmpty } = require('./exits')
 const { takeIdentity } = require('./identity')
 const { ownMathRandom, reseed } = require('./random')
 const { PendingTimers } = require('./timers')
@@ -56,6 +56,7 @@ class Mold {
    */
   async freeze () {
     const env = this.#serve()
+    endWhenEmpty(this.addon)
     takeIdentity(env)
     reseed()
     this.timers.restart()

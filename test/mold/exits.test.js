@@ -15,6 +15,7 @@ t.test('however a copy ends, it ends, and its exit status is true', { skip }, as
   ]) {
     t.match(await end(way), { code, signal: null, out: `exit handlers run with ${heard}\n` }, way)
   }
+  t.equal((await end('the loop runs empty twice')).out, 'beforeExit was heard with 0\nexit handlers run with 0\n')
   for (const [way, signal] of [['process.abort', 'SIGABRT'], ['out of memory', 'SIGABRT'], ['SIGKILL to itself', 'SIGKILL'], ['SIGTERM to itself', 'SIGTERM']]) {
     t.match(await end(way), { code: null, signal, out: '' }, way)
   }

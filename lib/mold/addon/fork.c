@@ -334,6 +334,65 @@ static napi_value ExitAs (napi_env env, napi_callback_info info) {
   return undefined(env);
 }
 
+static uv_prepare_t before_poll;
+static uv_idle_t once_more; // while it is active the loop does not wait
+static napi_env env_of_empty;
+static napi_ref callback_of_empty;
+
+static bool is_alive_without_us (uv_loop_t *loop) {
+  uv_unref((uv_handle_t *) &before_poll);
+  bool is_alive = uv_loop_alive(loop);
+  uv_ref((uv_handle_t *) &before_poll);
+  return is_alive;
+}
+
+static void not_yet (uv_idle_t *idle) { (void) idle; }
+
+static void call_empty (bool is_end) {
+  napi_env env = env_of_empty;
+  napi_handle_scope scope;
+  napi_value callback, receiver, argument, error;
+  napi_open_handle_scope(env, &scope);
+  napi_get_reference_value(env, callback_of_empty, &callback);
+  napi_get_global(env, &receiver);
+  napi_get_boolean(env, is_end, &argument);
+  if (napi_make_callback(env, NULL, receiver, callback, 1, &argument, NULL) == napi_pending_exception) {
+    napi_get_and_clear_last_exception(env, &error);
+    napi_fatal_exception(env, error);
+  }
+  napi_close_handle_scope(env, scope);
+}
+
+static void check_empty (uv_prepare_t *prepare) {
+  bool was_empty = uv_is_active((uv_handle_t *) &once_more);
+  uv_idle_stop(&once_more);
+  if (is_alive_without_us(prepare->loop)) return;
+  if (!was_empty) { // what V8 has to do in this thread comes by a handle that does not count: look at it first
+    uv_idle_start(&once_more, not_yet);
+    return;
+  }
+  call_empty(false);
+  if (!is_alive_without_us(prepare->loop)) call_empty(true);
+}
+
+/**
+ * onEmpty(callback): in a copy, calls back when there is nothing left for the event loop to do, instead of ending it; with true when
+ * that is so still. Node would then wait for V8's background tasks, and a copy has no thread that does them.
+ */
+static napi_value OnEmpty (napi_env env, napi_callback_info info) {
+  napi_value values[1];
+  uv_loop_t *loop;
+  if (!arguments(env, info, 1, values)) return NULL;
+  napi_get_uv_event_loop(env, &loop);
+  env_of_empty = env;
+  napi_create_reference(env, values[0], 1, &callback_of_empty);
+  uv_prepare_init(loop, &before_poll);
+  uv_idle_init(loop, &once_more);
+  uv_unref((uv_handle_t *) &once_more);
+  uv_prepare_start(&before_poll, check_empty);
+  return undefined(env);
+}
+
 /** exit(code): ends this process here and now, without joining threads that a copy does not have. */
 static napi_value Exit (napi_env env, napi_callback_info info) {
   napi_value values[1];
@@ -345,7 +404,7 @@ static napi_value Exit (napi_env env, napi_callback_info info) {
 NAPI_MODULE_INIT () {
   const struct { const char *name; napi_callback call; } functions[] = {
     { "fork", Fork }, { "wait", Wait }, { "send", Send }, { "socketpair", Socketpair }, { "exit", Exit },
-    { "guardExits", GuardExits }, { "exitAs", ExitAs }
+    { "guardExits", GuardExits }, { "exitAs", ExitAs }, { "onEmpty", OnEmpty }
   };
   for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
     napi_value function;
