@@ -23,6 +23,8 @@ const { ownMathRandom, reseed } = require('./random')
 const { PendingTimers } = require('./timers')
 const { forked } = require('./on-fork')
 
+const MOST_TURNS = 1000 // an app may ask for an immediate in each
+
 const SIGNALS = new Map(Object.entries(os.constants.signals).reverse().map(([name, number]) => [number, name]))
 
 /**
@@ -51,10 +53,13 @@ class Mold {
   }
 
   /**
-   * Stands still. Returns in each copy, once it is one of its own. To be called from the event loop (a `setImmediate`, say),
-   * with nothing under way: no callback of the app's on the stack, nothing in the thread pool or on the channel.
+   * Stands still, when the immediates that are due have run. Resolves in each copy, once it is one of its own. To be called with
+   * nothing under way: nothing in the thread pool or on the channel.
    */
   async freeze () {
+    let turns = 0
+    do await new Promise(resolve => setImmediate(resolve))
+    while (this.timers.hasImmediates && ++turns < MOST_TURNS)
     const env = this.#serve()
     endWhenEmpty(this.addon)
     takeIdentity(env)

@@ -9,7 +9,7 @@
 
 const { createHook } = require('node:async_hooks')
 
-const OF_TIMERS = /\bnode:(?:internal\/)?timers\b/
+const OF_TIMERS = /\bnode:(?:internal\/)?timers\b|<anonymous>\)?$/
 const OF_NODE = /\(?node:/
 const DEPTH = 16
 
@@ -33,6 +33,11 @@ class PendingTimers {
       ms: timer._idleTimeout ?? null,
       site
     }))
+  }
+
+  /** An immediate of the app's waits for its turn. */
+  get hasImmediates () {
+    return this.list().some(({ kind }) => kind === 'setImmediate')
   }
 
   /** In a copy. */

@@ -31,8 +31,12 @@ async function startMold (t, app, { args = [], execArgv = [], stdio = 'pipe' } =
   })
   let said = ''
   mold.stderr?.on('data', data => { said += data })
-  const [first] = await Promise.race([once(mold, 'message'), once(mold, 'exit')])
-  if (first !== 'frozen') throw new Error(`the mold ended: ${said}`)
+  /** What it said before. */
+  const heard = []
+  await new Promise((resolve, reject) => {
+    mold.on('message', message => message === 'frozen' ? setImmediate(resolve) : heard.push(message))
+    mold.once('close', () => reject(new Error(`the mold ended: ${said}`)))
+  })
 
   /** @param {Record<string, string>} [env] */
   function forkOne (env = {}) {
@@ -51,7 +55,7 @@ async function startMold (t, app, { args = [], execArgv = [], stdio = 'pipe' } =
       ended: once(child, 'close').then(([code, signal]) => ({ code, signal, ...output }))
     })
   }
-  return { mold, control, forkOne }
+  return { mold, control, heard, forkOne }
 }
 
 module.exports = { startMold, skip: missing ?? false }
