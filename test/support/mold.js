@@ -1,7 +1,6 @@
 'use strict'
 
 const { fork } = require('node:child_process')
-const { once } = require('node:events')
 const path = require('node:path')
 const { loadAddon } = require('../../lib/mold/addon')
 const { MoldControl } = require('../../lib/mold/forked-process')
@@ -50,9 +49,9 @@ async function startMold (t, app, { args = [], execArgv = [], stdio = 'pipe' } =
     return Object.assign(child, {
       output,
       /** Its first message. */
-      said: once(child, 'message').then(([message]) => message),
+      said: new Promise(resolve => child.once('message', resolve)),
       /** How it ended, and all that it had said. */
-      ended: once(child, 'close').then(([code, signal]) => ({ code, signal, ...output }))
+      ended: new Promise(resolve => child.once('close', (code, signal) => resolve({ code, signal, ...output })))
     })
   }
   return { mold, control, heard, forkOne }
