@@ -50,8 +50,11 @@ async function startMold (t, app, { args = [], execArgv = [], stdio = 'pipe' } =
       output,
       /** Its first message. */
       said: new Promise(resolve => child.once('message', resolve)),
-      /** How it ended, and all that it had said. */
-      ended: new Promise(resolve => child.once('close', (code, signal) => resolve({ code, signal, ...output })))
+      /** How it ended, and all that it had said; where the primary disconnects it there is no `close`. */
+      ended: Promise.all([
+        new Promise(resolve => child.once('exit', (code, signal) => resolve({ code, signal }))),
+        ...[child.stdout, child.stderr].map(stream => new Promise(resolve => stream.once('end', resolve)))
+      ]).then(([end]) => ({ ...end, ...output }))
     })
   }
   return { mold, control, heard, forkOne }
