@@ -3,13 +3,13 @@
 /**
  * @param {import('./workers/fleet').Fleet} fleet
  * @param {number} now ms, by clock.js
- * @returns what everybody is doing: plain data, sizes in bytes, times in milliseconds
+ * @returns what every worker is doing: plain data, sizes in bytes, times in milliseconds
  */
 function describeFleet (fleet, now) {
   const workers = fleet.list().flatMap(slot => [slot.incumbent, slot.successor, ...slot.leaving]
     .filter(handle => handle !== null)
     .map(handle => describe(slot, handle, now)))
-  for (const handle of fleet.standbys) workers.push(describe(null, handle, now))
+  for (const handle of fleet.standbyPool.handles) workers.push(describe(null, handle, now))
   return { workers, ready: fleet.serving().length }
 }
 

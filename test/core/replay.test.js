@@ -11,6 +11,7 @@ const os = require('node:os')
 const path = require('node:path')
 const t = require('tap')
 const fc = require('fast-check')
+const { Backoff } = require('../../lib/core/backoff')
 const { readJournal } = require('../..')
 const { message } = require('../../lib/core/message')
 const { now } = require('../../lib/primary/clock')
@@ -63,9 +64,9 @@ const anyLook = fc.record({
   requested: fc.oneof({ weight: 20, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.constant('requested') })
 })
 
-/** A worker on whose other side nobody is. @param {number} pid */
-function fakeWorker (pid) {
-  return Object.assign(new EventEmitter(), { process: Object.assign(new EventEmitter(), { pid, send () {}, kill () {} }) })
+/** The seam to a worker's process, without one. @param {number} pid */
+function fakeProcess (pid) {
+  return Object.assign(new EventEmitter(), { pid, send () {}, kill () {} })
 }
 
 t.test('the sampler decides, and the journal\'s lines, through JSON, give every decision again', async t => {
@@ -77,16 +78,16 @@ t.test('the sampler decides, and the journal\'s lines, through JSON, give every 
     const record = (/** @type {string} */ event, /** @type {any} */ fields) => journal.push(JSON.stringify({ v: 1, t: Date.now(), event, ...fields }))
     let at = 0
     const handles = workers.map(({ budget, looks }, slot) => {
-      const cluster = fakeWorker(2 ** 30 + slot)
-      const handle = new WorkerHandle(slot, /** @type {any} */ (cluster), { generation: 0, budget: /** @type {any} */ (budget), mustListenOn: new Set(), readyOn: 'listening' })
+      const process = fakeProcess(2 ** 30 + slot)
+      const handle = new WorkerHandle(slot, process, { generation: 0, budget: /** @type {any} */ (budget), mustListenOn: new Set(), readyOn: 'listening' })
       record('worker.spawn', { slot, pid: handle.pid, budget: handle.budget })
-      cluster.process.emit('internalMessage', message('listening', { key: 'a', missing: null }))
+      process.emit('message', message('listening', { key: 'a', missing: null }))
       record('worker.ready', { slot, pid: handle.pid })
       return { handle, looks }
     })
-    const fleet = { slots: new Map(handles.map((_, slot) => [slot, { freshOverBudget: 0, notBefore: 0 }])), watched: () => handles.map(h => h.handle) }
+    const fleet = { slots: new Map(handles.map((_, slot) => [slot, { freshOverBudget: new Backoff() }])), watched: () => handles.map(h => h.handle) }
     const meter = { probe: (/** @type {number} */ pid) => ({ read: async () => handles[pid - 2 ** 30].looks[at]?.reading ?? null, close () {} }) }
-    const sampler = new Sampler(/** @type {any} */ ({ options: { intervalMs: 100 }, fleet, rollout: { requested: () => null }, meter, record }))
+    const sampler = new Sampler(/** @type {any} */ ({ options: { intervalMs: 100 }, fleet, rollout: { requested: () => null }, meter, record, stopping: new AbortController().signal }))
     for (const { handle } of handles) sampler.attend(handle)
 
     for (at = 0; at < 25; at++) {

@@ -29,7 +29,7 @@ t.test('garbage is collected out of rotation, and nobody is recycled', async t =
   t.match(line, { pid, reason: 'rss', metric: 'rss', isEnough: true, softBytes: 128 * 1024 * 1024 })
   t.equal(line.bytes, line.rssAfter)
   await events.until('worker.in-rotation')
-  t.strictSame(lifeOf(events, pid), ['worker.ready', 'worker.condemn', 'worker.out-of-rotation', 'collected', 'worker.keep', 'worker.in-rotation'])
+  t.strictSame(lifeOf(events, pid), ['worker.spawn', 'worker.ready', 'worker.condemn', 'worker.out-of-rotation', 'collected', 'worker.keep', 'worker.in-rotation'])
   t.match(events.all('worker.keep'), [{ pid, reason: 'rss' }])
   const samples = events.all('worker.sample').filter(line => line.pid === pid).length
   await events.until('worker.sample', { where: line => line.pid === pid, count: samples + 5 })
@@ -53,7 +53,7 @@ t.test('what the app keeps is not collected: the worker is recycled, and nothing
   const pid = pidOf(await client.fetch('/keep?mb=120'))
   t.match(await events.until('collected'), { pid, isEnough: false })
   t.match(await events.until('recycled'), { oldPid: pid, reason: 'rss', cut: 0 })
-  t.strictSame(lifeOf(events, pid), ['worker.ready', 'worker.condemn', 'worker.out-of-rotation', 'collected', 'worker.in-rotation', 'worker.drain', 'worker.retire', 'recycled'])
+  t.strictSame(lifeOf(events, pid), ['worker.spawn', 'worker.ready', 'worker.condemn', 'worker.out-of-rotation', 'collected', 'worker.in-rotation', 'worker.drain', 'worker.retire', 'recycled'])
   t.equal((await client.fetch('/')).status, 200)
   await client.close()
   const { requests, failures, sockets } = await load.stop()

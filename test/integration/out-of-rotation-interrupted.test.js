@@ -70,7 +70,7 @@ for (const when of /** @type {const} */ (['leaving', 'at its task'])) {
     await supervisor.stop()
     if (when === 'leaving') t.equal(await task, 'RECYCLE_NOT_DONE')
     else await task
-    t.equal(await waiting, 'RECYCLE_NOT_DONE')
+    t.equal(await waiting, 'RECYCLE_STOPPED')
     const stopped = events.all('stopped')
     t.equal(stopped.length, 2)
     t.equal(stopped.find(line => line.oldPid === pid)?.cut, when === 'leaving' ? 1 : 0)

@@ -217,7 +217,7 @@ t.test('a standby that does not listen on all that its predecessor does is not t
   const recycling = supervisor.recycle(0)
   recycling.catch(() => {}) // the app's replacement never listens there
   t.match(await events.until('worker.retire'), { slot: null, pid })
-  t.match(await events.until('worker.spawn', { where: line => line.slot === 0 }), { slot: 0 })
+  t.match(await events.until('worker.spawn', { count: 2, where: line => line.slot === 0 }), { slot: 0 })
   t.equal(seen.mostAlive, 2, 'it has made room for one that waits to listen there')
 })
 
@@ -227,7 +227,7 @@ t.test('nor is one that does not listen where its predecessor has just asked to'
   process.env.SECOND = path.join(folder, 'second.sock')
   const { port, supervisor, events } = await startWithStandby(t, 'posted.js', { workers: 1 })
   const [{ pid }] = events.all('worker.standby')
-  const { incumbent } = supervisor.lifecycle.fleet.slots.get(0)
+  const { incumbent } = supervisor.recycler.fleet.slots.get(0)
   // Stopped before it has the answer: as far as the primary knows, it does not listen there yet.
   incumbent.prependOnceListener('listen', () => process.kill(incumbent.pid, 'SIGSTOP'))
   t.teardown(() => incumbent.kill('SIGCONT'))

@@ -117,7 +117,7 @@ t.test('the old worker dies while its replacement boots: the recycle is seen thr
   const { supervisor, events } = await startFleet(t, 'late.js', { ...OPTIONS, workers: 2 })
   const [{ pid }] = supervisor.status().workers
   const recycled = supervisor.recycle(0)
-  await events.until('worker.spawn')
+  await events.until('worker.spawn', { count: 3 })
   process.kill(pid, 'SIGKILL')
   t.match(await recycled, { event: 'recycled', oldPid: pid, connections: 0, cut: 0, lost: false })
   t.equal(events.all('worker.crash').length, 1)

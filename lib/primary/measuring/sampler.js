@@ -9,7 +9,6 @@
  * is measured like any other.
  */
 
-const { backoffMs } = require('../../core/backoff')
 const { makeSample, figure } = require('../../core/sample')
 const { verdict, isOver } = require('../../core/verdict')
 const { now } = require('../clock')
@@ -26,10 +25,9 @@ class Sampler {
   #probes = new WeakMap()
   /** @type {WeakMap<WorkerHandle, CpuProbe>} */
   #cpus = new WeakMap()
-  isStopped = false
   #isLooking = false
-  /** At whom to look next. @type {'nobody' | 'wishes' | 'everybody'} */
-  #next = 'nobody'
+  /** Which workers to look at next. @type {'none' | 'requested' | 'all'} */
+  #next = 'none'
   #lastLook = now()
   #saidOverBudget = false
 
@@ -40,13 +38,15 @@ class Sampler {
    * @param {import('../recycling/rollout').Rollout} deps.rollout
    * @param {ReturnType<typeof import('./meter').pickMeter>} deps.meter
    * @param {(event: string, fields: Record<string, any>) => unknown} deps.record
+   * @param {AbortSignal} deps.stopping
    */
-  constructor ({ options, fleet, rollout, meter, record }) {
+  constructor ({ options, fleet, rollout, meter, record, stopping }) {
     this.options = options
     this.fleet = fleet
     this.rollout = rollout
     this.meter = meter
     this.record = record
+    this.stopping = stopping
   }
 
   /** @param {WorkerHandle} handle one that has become ready, or a standby */
@@ -71,50 +71,45 @@ class Sampler {
     return this.#measure(handle, now(), inFull)
   }
 
-  /** From here on nobody is judged. */
-  stop () {
-    this.isStopped = true
-  }
-
   /**
-   * One look at everybody, or at those alone that somebody wishes to be replaced: samples between the intervals would make
-   * a spike of everybody else. A call during a look has another one follow.
+   * One look at all workers, or at those alone whose replacement is requested: samples between the intervals would make a
+   * spike of any other. A call during a look has another one follow.
    *
-   * @param {{ wishesAlone?: boolean }} [at]
+   * @param {{ requestedAlone?: boolean }} [at]
    */
-  async look ({ wishesAlone = false } = {}) {
-    if (this.#next !== 'everybody') this.#next = wishesAlone ? 'wishes' : 'everybody'
+  async look ({ requestedAlone = false } = {}) {
+    if (this.#next !== 'all') this.#next = requestedAlone ? 'requested' : 'all'
     if (this.#isLooking) return
     this.#isLooking = true
     try {
-      while (this.#next !== 'nobody') {
-        const whom = this.fleet.watched().filter(handle => this.#next === 'everybody' || this.#wishOf(handle) !== null)
-        this.#next = 'nobody'
-        await this.#lookOnce(whom, now())
+      while (this.#next !== 'none') {
+        const handles = this.fleet.watched().filter(handle => this.#next === 'all' || this.#requestOf(handle) !== null)
+        this.#next = 'none'
+        await this.#lookOnce(handles, now())
       }
     } finally {
-      this.#isLooking = false // also where somebody who listens for events throws: a fleet must not go unmeasured
+      this.#isLooking = false
     }
   }
 
   /** @param {WorkerHandle} handle */
-  #wishOf (handle) {
+  #requestOf (handle) {
     return handle.requested ?? this.rollout.requested(handle.generation)
   }
 
-  /** @param {WorkerHandle[]} whom @param {number} at ms, by clock.js, as wherever a look is timed here */
-  async #lookOnce (whom, at) {
-    // After a sleep of our own (SIGSTOP, say) nobody was heard, and nobody is to blame.
+  /** @param {WorkerHandle[]} handles @param {number} at ms, by clock.js, as wherever a look is timed here */
+  async #lookOnce (handles, at) {
+    // After a sleep of the primary's own (SIGSTOP, say) no worker was heard, through no fault of theirs.
     const { intervalMs, stuckTimeoutMs } = this.options
     const slept = at - this.#lastLook - intervalMs > Math.min(LATE_MS, stuckTimeoutMs / 2)
     this.#lastLook = at
     if (slept) for (const handle of this.fleet.watched()) handle.heardAt = at
-    await sweep(whom, async handle => {
+    await sweep(handles, async handle => {
       this.#weighCpu(handle, at)
       const { window } = handle
       const reading = await this.#measure(handle, at)
-      // Who has become ready or was reprieved meanwhile begins with a reading of its own.
-      if (handle.window === window && handle.isWatched && !this.isStopped) this.#judge(handle, this.#observe(handle, reading, at), at)
+      // A worker that has become ready or was kept meanwhile begins with a reading of its own.
+      if (handle.window === window && handle.isWatched && !this.stopping.aborted) this.#judge(handle, this.#observe(handle, reading, at), at)
     })
   }
 
@@ -141,7 +136,7 @@ class Sampler {
       ageMs: at - Number(handle.upSince),
       requests,
       silentMs: isSpared ? 0 : silentMs,
-      requested: this.#wishOf(handle)
+      requested: this.#requestOf(handle)
     })
     if (!handle.isWeighed) this.#weighFresh(handle, sample)
     handle.isWeighed = true
@@ -184,10 +179,10 @@ class Sampler {
     const slot = handle.slot === null ? undefined : this.fleet.slots.get(handle.slot)
     if (!slot) return
     if (!isOver(sample, budget, budget.softBytes)) {
-      slot.freshOverBudget = 0
+      slot.freshOverBudget.succeeded()
       return
     }
-    slot.notBefore = now() + backoffMs(++slot.freshOverBudget)
+    slot.freshOverBudget.failed(now())
     if (this.#saidOverBudget) return
     this.#saidOverBudget = true
     this.record('fleet.warning', {

@@ -1,14 +1,14 @@
 'use strict'
 
 /**
- * Looks inside a worker: a heap snapshot, for which it goes aside, and a CPU profile, taken while it serves. Both end up
- * in files that only this user can read, for they hold whatever the app holds.
+ * Looks inside a worker: a heap snapshot, for which it leaves rotation, and a CPU profile, taken while it serves. Both are
+ * written to files that only this user can read, since they hold what the app holds.
  */
 
 const fs = require('node:fs')
 const path = require('node:path')
 const { RecycleError } = require('../../core/errors')
-const { howItLeft } = require('../workers/worker-actions')
+const { howItLeft } = require('../workers/lifecycle')
 
 const DUMP_MS = 10 * 60_000
 const WRITE_MS = 60_000

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * One worker as the primary sees it: what it is, and what it last said. How it is talked to is talk.js, what a worker is
- * on its own side lib/worker/.
+ * One worker as the primary sees it: what it is, and what it last said. How messages pass is channel.js; the worker's own
+ * side is lib/worker/.
  */
 
 const { FROM_WORKER, ourMessage, flawOf, checkHandlers } = require('../../core/message')
@@ -24,7 +24,7 @@ class WorkerHandle extends Channel {
   state = 'spawning'
   /** The beat that came last; with the longest pauses since a sample was recorded. */
   latest = NO_BEAT
-  /** That beat is in a sample. */
+  /** The last beat is in a sample. */
   isSampled = true
   /** Connections that have come and gone by hand-off since that beat, which counts them otherwise. */
   #shifted = 0
@@ -65,14 +65,12 @@ class WorkerHandle extends Channel {
 
   /**
    * @param {number | null} slot null: a standby, which has none yet
-   * @param {import('node:cluster').Worker} worker
+   * @param {import('./process').WorkerProcess} process
    * @param {{ generation: number, budget: import('../../core/budget').Budget, mustListenOn: ReadonlySet<string>, readyOn: string }} terms
    */
-  constructor (slot, worker, terms) {
-    super(worker)
+  constructor (slot, process, terms) {
+    super(process)
     this.slot = slot
-    /** Null where the process could not be started; its exit follows. */
-    this.pid = /** @type {number} */ (worker.process.pid ?? null)
     this.terms = terms
     this.budget = terms.budget
     this.generation = terms.generation
@@ -126,22 +124,23 @@ class WorkerHandle extends Channel {
     if (this.addresses.size > 0) this.#checkReady('listening')
   }
 
-  /** Calls a standby into a slot; it is `ready` when it has opened its gates. @param {number} slot */
+  /** Calls a standby into a slot; it is `ready` when it accepts. @param {number} slot */
   call (slot) {
     this.slot = slot
     this.calledAt = now()
     this.send('serve', { slot })
   }
 
-  /** It stays after all, and begins anew as far as its budget is concerned. */
+  /** It is condemned no more, and begins anew as far as its budget is concerned. @returns {Record<string, any>} the journal's `worker.keep` */
   keep () {
+    const { slot, pid, reason } = this
     this.reason = null
     this.condemnedAt = 0
     this.window = openWindow()
+    return { slot, pid, reason }
   }
 
   #listen () {
-    const { worker } = this
     const forward = (/** @type {string} */ type) => (/** @type {any} */ fields, /** @type {any} */ socket) => {
       this.heardAt = now()
       this.emit(type, fields, socket)
@@ -188,15 +187,15 @@ class WorkerHandle extends Channel {
         this.emit('drained', account)
       }
     })
-    worker.process.on('internalMessage', (/** @type {any} */ received, socket) => {
+    this.process.on('message', (/** @type {any} */ received, socket) => {
       const message = ourMessage(received, socket)
       if (message === null) return
       const flaw = flawOf(FROM_WORKER, message, socket)
       if (flaw === null) handlers[/** @type {keyof typeof handlers} */ (message.type)](message, socket)
       else this.#refuse(message, socket, flaw)
     })
-    worker.on('online', () => this.#checkReady('online'))
-    worker.process.on('message', received => {
+    this.process.on('online', () => this.#checkReady('online'))
+    this.process.on('app-message', received => {
       if (received === 'ready') this.#checkReady('message')
       this.emit('message', received)
     })
