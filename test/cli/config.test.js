@@ -25,7 +25,7 @@ function project (t, files) {
 
 t.test('recycle without arguments starts the app that the config file names, from its folder, with its args', async t => {
   const dir = project(t, {
-    app: { 'introspect.js': INTROSPECT, 'who-am-i.js': '' },
+    app: { 'introspect.js': INTROSPECT, 'reports-start.js': '' },
     sub: {},
     'recycle.config.json': JSON.stringify({ $schema: './schema.json', app: 'app/introspect.js', args: ['--its', 'own'], workers: 1, journal: 'run.ndjson', nodeOption: ['--expose-gc'] })
   })

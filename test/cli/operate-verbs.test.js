@@ -98,9 +98,9 @@ t.test('a fleet under load', async t => {
 
 t.test('a verb that fails says why, and exits 1', async t => {
   const room = controlRoom(t)
-  const mood = path.join(t.testdir({ mood: 'well' }), 'mood')
-  const { events } = await room.start(3, ['--name', 'api', path.join(FIXTURES, 'by-mood.js')], { MOOD: mood })
-  fs.writeFileSync(mood, 'dies')
+  const startMode = path.join(t.testdir({ startMode: 'well' }), 'startMode')
+  const { events } = await room.start(3, ['--name', 'api', path.join(FIXTURES, 'start-modes.js')], { START_MODE: startMode })
+  fs.writeFileSync(startMode, 'dies')
   t.match(await room.recycle(['reload']), { code: 1, stdout: '', stderr: /^recycle: the reload was stopped after 3 replacements in a row [^\n]*\n$/ })
   t.match(await room.recycle(['recycle', '1']), { code: 1, stdout: '', stderr: 'recycle: the replacement of slot 1 did not become ready: it exited with code 7; it is tried again\n' })
   const { code, stdout, stderr } = await room.recycle(['recycle', 'all'])

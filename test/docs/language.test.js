@@ -15,7 +15,7 @@ const INSTEAD = [
 ]
 
 for (const { name, text } of pages()) {
-  t.test(`${name} names what it speaks of`, async t => {
+  t.test(`${name} names the noun`, async t => {
     const lines = text.split('\n')
     for (const [words, instead] of INSTEAD) {
       const found = lines.flatMap((line, i) => words.test(line) ? [`${i + 1}: ${words.exec(line)?.[0]}: ${line.slice(0, 100)}`] : [])

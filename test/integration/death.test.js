@@ -8,7 +8,7 @@ const { get, clientPerWorker } = require('../support/client')
 const { Load } = require('../support/load')
 const { becomesTrue, livingOfGroup, childrenOf } = require('../support/processes')
 
-const APP = path.join(FIXTURES, 'many-faced.js')
+const APP = path.join(FIXTURES, 'misbehaves.js')
 const QUICK = ['-i', '50ms', '--stop-linger', '100ms', '--kill-timeout', '1s']
 
 for (const prefix of [false, true]) {

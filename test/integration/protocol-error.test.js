@@ -32,7 +32,7 @@ const MESSAGES = [
 ]
 
 t.test('a worker whose app sends a message that breaks the protocol is named and replaced, without other effects', async t => {
-  const { port, events, supervisor } = await startFleet(t, 'compromised.js', { workers: 2, maxSurge: 2, drainTimeout: '2s' })
+  const { port, events, supervisor } = await startFleet(t, 'sends-bad-messages.js', { workers: 2, maxSurge: 2, drainTimeout: '2s' })
   const descriptors = () => fs.readdirSync('/proc/self/fd').length
   await send(port, ...MESSAGES[0])
   await events.until('recycled')

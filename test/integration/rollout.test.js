@@ -6,33 +6,33 @@ const t = require('tap')
 const { extent } = require('../support/campaign')
 const { startCli, startFleet, FIXTURES } = require('../support/fleet')
 const { Load } = require('../support/load')
-const { watchFleet } = require('../support/watch')
+const { trackFleetSize } = require('../support/fleet-size')
 
 const OPTIONS = { workers: 2, interval: '50ms', killTimeout: '500ms' }
 
 /** A file that sets how the app starts. @param {any} t */
 function moodFile (t) {
-  const file = path.join(t.testdir({ mood: 'well' }), 'mood')
-  return { file, set: (/** @type {string} */ mood) => fs.writeFileSync(file, mood) }
+  const file = path.join(t.testdir({ startMode: 'well' }), 'startMode')
+  return { file, set: (/** @type {string} */ startMode) => fs.writeFileSync(file, startMode) }
 }
 
-for (const [mood, why] of /** @type {const} */ ([
+for (const [startMode, why] of /** @type {const} */ ([
   ['dies', 'it exited with code 7'],
   ['never', 'it was not ready within 3000 ms'],
   ['late', 'it was not ready within 3000 ms']
 ])) {
-  t.test(`a replacement that ${mood === 'dies' ? 'dies at once' : mood === 'never' ? 'never listens' : 'boots too long'}: the old worker stays in service, and nothing fails`, async t => {
+  t.test(`a replacement that ${startMode === 'dies' ? 'dies at once' : startMode === 'never' ? 'never listens' : 'boots too long'}: the old worker stays in service, and nothing fails`, async t => {
     const { file, set } = moodFile(t)
-    process.env.MOOD = file
+    process.env.START_MODE = file
     // As long as by default where the test does not wait for it: on a busy machine a boot takes seconds.
-    const { port, supervisor, events } = await startFleet(t, 'by-mood.js', mood === 'dies' ? OPTIONS : { ...OPTIONS, readyTimeout: '3s' })
+    const { port, supervisor, events } = await startFleet(t, 'start-modes.js', startMode === 'dies' ? OPTIONS : { ...OPTIONS, readyTimeout: '3s' })
     const load = new Load({ port, connections: 10 })
     t.teardown(() => load.stop())
     await load.after(50)
     const [{ pid }] = supervisor.status().workers
-    const seen = watchFleet(supervisor)
+    const seen = trackFleetSize(supervisor)
 
-    set(mood)
+    set(startMode)
     const since = events.lines.length // on a very busy machine the first workers of the fleet may have been late, too
     const isNew = (/** @type {any} */ line) => events.lines.indexOf(line) >= since
     await t.rejects(supervisor.recycle(0), { code: 'RECYCLE_NOT_READY', details: { slot: 0, why } })
@@ -56,8 +56,8 @@ for (const [mood, why] of /** @type {const} */ ([
 
 t.test('a reload whose replacements fail stops after three, keeps the old workers and says so', async t => {
   const { file, set } = moodFile(t)
-  process.env.MOOD = file
-  const { port, supervisor, events } = await startFleet(t, 'by-mood.js', OPTIONS)
+  process.env.START_MODE = file
+  const { port, supervisor, events } = await startFleet(t, 'start-modes.js', OPTIONS)
   const load = new Load({ port, connections: 10 })
   t.teardown(() => load.stop())
   const pids = () => supervisor.status().workers.map(worker => worker.pid)
@@ -94,7 +94,7 @@ t.test('two reloads at once both end when every worker is newer than the second'
 
 t.test('by SIGHUP: a failing reload is logged, the fleet serves on, and SIGHUP again works once the app is repaired', async t => {
   const { file, set } = moodFile(t)
-  const { port, child, events, exited } = await startCli(t, ['-w', '2', '-i', '50ms', '--stop-linger', '100ms', path.join(FIXTURES, 'by-mood.js')], { env: { MOOD: file } })
+  const { port, child, events, exited } = await startCli(t, ['-w', '2', '-i', '50ms', '--stop-linger', '100ms', path.join(FIXTURES, 'start-modes.js')], { env: { START_MODE: file } })
   await events.until('worker.ready', { count: 2 })
   const load = new Load({ port, connections: 10 })
   t.teardown(() => load.stop())

@@ -9,7 +9,7 @@ const { get, clientPerWorker } = require('../support/client')
 const { Load } = require('../support/load')
 const { becomesTrue } = require('../support/processes')
 
-const APP = path.join(FIXTURES, 'many-faced.js')
+const APP = path.join(FIXTURES, 'misbehaves.js')
 
 t.test('a signal to a worker alone has no effect', async t => {
   const { port, events } = await startCli(t, ['-w', '2', APP])

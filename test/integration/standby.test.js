@@ -9,7 +9,7 @@ const t = require('tap')
 const { startCli, startFleet, sumOfEnds, FIXTURES } = require('../support/fleet')
 const { get, keepAsking } = require('../support/client')
 const { Load } = require('../support/load')
-const { watchFleet } = require('../support/watch')
+const { trackFleetSize } = require('../support/fleet-size')
 const { livingOfGroup } = require('../support/processes')
 const { backoffMs } = require('../../lib/core/backoff')
 
@@ -46,7 +46,7 @@ function allByStandby (t, recycles) {
 }
 
 t.test('a standby waits out of rotation, is called into a slot, and answers its first request there', async t => {
-  const { port, supervisor, events } = await startWithStandby(t, 'posted.js', { workers: 1 })
+  const { port, supervisor, events } = await startWithStandby(t, 'reports-slot.js', { workers: 1 })
   const waiting = events.all('worker.standby')[0]
   t.match(events.all('worker.spawn').find(line => line.pid === waiting.pid), { slot: null })
   t.match(waiting, { slot: null, readyMs: Number, addresses: Array })
@@ -78,7 +78,7 @@ t.test('a standby waits out of rotation, is called into a slot, and answers its 
 
 t.test('recycles by budget under load use standbys and drop nothing', async t => {
   const { port, supervisor, events } = await startWithStandby(t, 'plain.js', { workers: 2, maxRequests: 300, interval: '50ms' })
-  const seen = watchFleet(supervisor)
+  const seen = trackFleetSize(supervisor)
   const loads = startLoads(t, port)
   await events.until('recycled', { count: 4 })
   await noneFailed(t, loads)
@@ -89,7 +89,7 @@ t.test('recycles by budget under load use standbys and drop nothing', async t =>
 
 t.test('a reload under load: older standbys are replaced before they are used', async t => {
   const { port, supervisor, events } = await startWithStandby(t, 'plain.js', { workers: 3, standby: 2 })
-  const seen = watchFleet(supervisor)
+  const seen = trackFleetSize(supervisor)
   const loads = startLoads(t, port)
   for (let i = 0; i < 2; i++) {
     await loads[1].after(50)
@@ -114,7 +114,7 @@ t.test('a reload under load: older standbys are replaced before they are used', 
 })
 
 t.test('SIGKILL of the only worker: the standby takes the slot, and connections in the queue are served', async t => {
-  const { port, supervisor, events } = await startWithStandby(t, 'posted.js', { workers: 1 })
+  const { port, supervisor, events } = await startWithStandby(t, 'reports-slot.js', { workers: 1 })
   await events.until('worker.sample', { where: line => line.slot === 0 && line.requests === 0 && line.t - events.all('worker.standby')[0].t > 1000 })
   for (let i = 0; i < 2; i++) {
     const [worker, standby] = supervisor.status().workers
@@ -135,7 +135,7 @@ t.test('SIGKILL of the only worker: the standby takes the slot, and connections 
 
 t.test('two workers condemned at once are replaced at once by two standbys', async t => {
   const { port, supervisor, events } = await startWithStandby(t, 'plain.js', { workers: 3, standby: 2 })
-  const seen = watchFleet(supervisor)
+  const seen = trackFleetSize(supervisor)
   const loads = startLoads(t, port)
   await loads[1].after(50)
   const standbys = events.all('worker.standby').map(line => line.pid)
@@ -162,7 +162,7 @@ t.test('scaling up uses a standby; scaling down keeps it', async t => {
 t.test('standbys that die at once are spawned with growing delays, and the fleet recycles without them', async t => {
   process.env.AS_STANDBY = 'dies'
   t.teardown(() => { delete process.env.AS_STANDBY })
-  const { port, supervisor, events } = await startFleet(t, 'posted.js', { workers: 2, standby: 1 })
+  const { port, supervisor, events } = await startFleet(t, 'reports-slot.js', { workers: 2, standby: 1 })
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
   t.teardown(() => agent.destroy())
   const stop = keepAsking(port, '/', agent)
@@ -181,11 +181,11 @@ t.test('standbys that die at once are spawned with growing delays, and the fleet
   t.same((await stop()).failures, [])
 })
 
-for (const [mood, reason] of /** @type {const} */ ([['grows', 'hard-rss'], ['leaves', 'requested']])) {
-  t.test(`a standby that ${mood === 'grows' ? 'is over its budget' : 'asks to be recycled'} while it waits is replaced before it is used, with growing delays`, async t => {
-    process.env.AS_STANDBY = mood
+for (const [startMode, reason] of /** @type {const} */ ([['grows', 'hard-rss'], ['leaves', 'requested']])) {
+  t.test(`a standby that ${startMode === 'grows' ? 'is over its budget' : 'asks to be recycled'} while it waits is replaced before it is used, with growing delays`, async t => {
+    process.env.AS_STANDBY = startMode
     t.teardown(() => { delete process.env.AS_STANDBY })
-    const { supervisor, events } = await startFleet(t, 'posted.js', { workers: 1, standby: 1, interval: '50ms', maxRss: '90MiB', hardRss: '90MiB' })
+    const { supervisor, events } = await startFleet(t, 'reports-slot.js', { workers: 1, standby: 1, interval: '50ms', maxRss: '90MiB', hardRss: '90MiB' })
     await events.until('worker.retire', { count: 3, where: line => line.slot === null })
     const condemned = events.all('worker.condemn').slice(0, 3)
     for (const line of condemned) t.match(line, { slot: null, reason })
@@ -210,8 +210,8 @@ t.test('a standby that does not listen on every address of its predecessor is no
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'recycle-standby-'))
   t.teardown(() => fs.rmSync(folder, { recursive: true }))
   process.env.SECOND = path.join(folder, 'second.sock')
-  const { port, supervisor, events } = await startWithStandby(t, 'posted.js', { workers: 1 })
-  const seen = watchFleet(supervisor)
+  const { port, supervisor, events } = await startWithStandby(t, 'reports-slot.js', { workers: 1 })
+  const seen = trackFleetSize(supervisor)
   const [{ pid }] = events.all('worker.standby')
   t.match(await get(port, '/second'), { status: 200 })
   const recycling = supervisor.recycle(0)
@@ -225,7 +225,7 @@ t.test('nor is a standby that does not listen on an address its predecessor has 
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'recycle-standby-'))
   t.teardown(() => fs.rmSync(folder, { recursive: true }))
   process.env.SECOND = path.join(folder, 'second.sock')
-  const { port, supervisor, events } = await startWithStandby(t, 'posted.js', { workers: 1 })
+  const { port, supervisor, events } = await startWithStandby(t, 'reports-slot.js', { workers: 1 })
   const [{ pid }] = events.all('worker.standby')
   const { incumbent } = supervisor.lifecycle.fleet.slots.get(0)
   // Stopped before it has the reply: for the primary it does not listen there yet.

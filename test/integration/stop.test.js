@@ -10,7 +10,7 @@ const { get, clientPerWorker } = require('../support/client')
 const { Load } = require('../support/load')
 const { becomesTrue, livingOfGroup } = require('../support/processes')
 
-const APP = path.join(FIXTURES, 'many-faced.js')
+const APP = path.join(FIXTURES, 'misbehaves.js')
 
 // A long linger is for a busy machine, where this process may pause and would send its requests too late.
 for (const signal of ['SIGTERM', 'SIGINT']) {

@@ -7,7 +7,7 @@ const { get, clientPerWorker, keepAsking } = require('../support/client')
 const OPTIONS = { workers: 3, interval: '50ms', stuckTimeout: '1s', killTimeout: '500ms' }
 
 t.test('a worker in an endless loop is still measured, and replaced; the other workers are not affected', async t => {
-  const { port, supervisor, events } = await startFleet(t, 'many-faced.js', OPTIONS)
+  const { port, supervisor, events } = await startFleet(t, 'misbehaves.js', OPTIONS)
   const clients = await clientPerWorker(t, port, 3)
   const [pid, agent] = [...clients][0]
   clients.delete(pid)
@@ -35,7 +35,7 @@ t.test('a worker in an endless loop is still measured, and replaced; the other w
 })
 
 t.test('a worker with an open inspector is never stuck', async t => {
-  const { port, events } = await startFleet(t, 'many-faced.js', OPTIONS)
+  const { port, events } = await startFleet(t, 'misbehaves.js', OPTIONS)
   const clients = await clientPerWorker(t, port, 3)
   const [pid, agent] = [...clients][0]
   const now = Date.now()

@@ -3,12 +3,12 @@
 const t = require('tap')
 const { startFleet } = require('../support/fleet')
 const { Load } = require('../support/load')
-const { watchFleet } = require('../support/watch')
+const { trackFleetSize } = require('../support/fleet-size')
 const { backoffMs } = require('../../lib/core/backoff')
 
 t.test('all workers over budget at once: never fewer ready workers than configured, one warning, one recycle at a time', async t => {
   const { port, supervisor, events } = await startFleet(t, 'plain.js', { workers: 3, interval: '50ms', samples: 1, jitter: 0, maxRss: '2MiB' })
-  const seen = watchFleet(supervisor)
+  const seen = trackFleetSize(supervisor)
   const load = new Load({ port, connections: 10 })
   t.teardown(() => load.stop())
   // Step by step: the time limit of until() is for one recycle, not for all nine.
@@ -35,7 +35,7 @@ t.test('all workers over budget at once: never fewer ready workers than configur
 
 t.test('--max-surge 0 --max-unavailable 1 drains first, one at a time, and nothing fails', async t => {
   const { port, supervisor, events } = await startFleet(t, 'plain.js', { workers: 3, interval: '50ms', maxSurge: 0, maxUnavailable: 1 })
-  const seen = watchFleet(supervisor)
+  const seen = trackFleetSize(supervisor)
   const loads = [true, false].map(keepAlive => new Load({ port, connections: 10, keepAlive }))
   t.teardown(() => Promise.all(loads.map(load => load.stop())))
   for (let i = 0; i < 3; i++) {
@@ -59,7 +59,7 @@ t.test('--max-surge 0 --max-unavailable 1 drains first, one at a time, and nothi
 
 t.test('--max-surge 2: two recycle at once', async t => {
   const { port, supervisor, events } = await startFleet(t, 'plain.js', { workers: 4, interval: '50ms', maxSurge: 2 })
-  const seen = watchFleet(supervisor)
+  const seen = trackFleetSize(supervisor)
   const load = new Load({ port, connections: 10 })
   t.teardown(() => load.stop())
   await load.after(50)

@@ -11,13 +11,13 @@ const OPTIONS = { workers: 3, interval: '50ms', readyTimeout: '10s', killTimeout
 
 /** A file that sets how the app starts. @param {any} t */
 function moodFile (t) {
-  const file = path.join(t.testdir({ mood: 'well' }), 'mood')
-  process.env.MOOD = file
-  return (/** @type {string} */ mood) => fs.writeFileSync(file, mood)
+  const file = path.join(t.testdir({ startMode: 'well' }), 'startMode')
+  process.env.START_MODE = file
+  return (/** @type {string} */ startMode) => fs.writeFileSync(file, startMode)
 }
 
 t.test('scale while a slot is being scaled away: each call ends, and the last one counts', async t => {
-  const { port, supervisor, events } = await startFleet(t, 'many-faced.js', OPTIONS)
+  const { port, supervisor, events } = await startFleet(t, 'misbehaves.js', OPTIONS)
   const slow = Array.from({ length: 12 }, () => get(port, '/slow?ms=1000'))
   await becomesTrue(() => supervisor.status().workers.reduce((sum, { inFlight }) => sum + inFlight, 0) === 12)
   const first = supervisor.scale(1)
@@ -32,7 +32,7 @@ t.test('scale while a slot is being scaled away: each call ends, and the last on
 })
 
 t.test('a recycle() of a slot that is scaled away is rejected with that reason', async t => {
-  const { port, supervisor } = await startFleet(t, 'many-faced.js', OPTIONS)
+  const { port, supervisor } = await startFleet(t, 'misbehaves.js', OPTIONS)
   const slow = get(port, '/slow?ms=300')
   const recycles = [1, 2].map(slot => supervisor.recycle(slot))
   const scaled = supervisor.scale(1)
@@ -92,7 +92,7 @@ t.test('a fork that fails at once, as without memory, counts as an early death t
 
 t.test('scale up of an app that no longer starts is rejected, and is retried', async t => {
   const set = moodFile(t)
-  const { supervisor } = await startFleet(t, 'by-mood.js', { ...OPTIONS, workers: 1 })
+  const { supervisor } = await startFleet(t, 'start-modes.js', { ...OPTIONS, workers: 1 })
   set('dies')
   await t.rejects(supervisor.scale(2), { code: 'RECYCLE_NOT_READY', message: /^the worker of slot 1 did not become ready: 3 have failed in a row; it is tried again$/ })
   set('well')
@@ -102,7 +102,7 @@ t.test('scale up of an app that no longer starts is rejected, and is retried', a
 
 t.test('with --max-surge 0 a recycle whose replacement fails is no success, and a reload of such code stops', async t => {
   const set = moodFile(t)
-  const { supervisor, events } = await startFleet(t, 'by-mood.js', { ...OPTIONS, maxSurge: 0, maxUnavailable: 1 })
+  const { supervisor, events } = await startFleet(t, 'start-modes.js', { ...OPTIONS, maxSurge: 0, maxUnavailable: 1 })
   set('dies')
   await t.rejects(supervisor.reload(), { code: 'RECYCLE_ROLLOUT_STOPPED' })
   t.match(events.all('fleet.warning'), [{ warning: 'rollout-stopped', failures: 3 }])

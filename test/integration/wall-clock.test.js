@@ -40,7 +40,7 @@ t.test('set forward by days: no worker is older for it, or stuck', async t => {
 })
 
 t.test('set back while a worker drains and the fleet stops: durations are unchanged', async t => {
-  const { port, supervisor, events } = await startFleet(t, 'many-faced.js', { workers: 2 })
+  const { port, supervisor, events } = await startFleet(t, 'misbehaves.js', { workers: 2 })
   const slow = get(port, '/slow?ms=1000')
   await events.until('worker.sample', { where: line => line.inFlight === 1 })
   const { slot } = supervisor.status().workers.find(worker => worker.inFlight === 1) ?? {}

@@ -10,7 +10,7 @@ async function ask (client) {
 }
 
 t.test('connection counts of both workers', async t => {
-  const { port, told, supervisor, events } = await startTellingFleet(t, 'books.js', { killTimeout: '20s' })
+  const { port, told, supervisor, events } = await startTellingFleet(t, 'connection-counts.js', { killTimeout: '20s' })
   const talking = await Promise.all(Array.from({ length: 5 }, () => RawClient.connect(port)))
   const silent = await Promise.all(Array.from({ length: 5 }, () => RawClient.connect(port)))
   const clients = [...talking, ...silent]
@@ -58,7 +58,7 @@ t.test('connection counts of both workers', async t => {
 })
 
 t.test('a connection that closes while it waits in the inbox is no longer counted', async t => {
-  const { port, supervisor } = await startTellingFleet(t, 'books.js')
+  const { port, supervisor } = await startTellingFleet(t, 'connection-counts.js')
   const clients = await Promise.all(Array.from({ length: 6 }, () => RawClient.connect(port)))
   for (const client of clients) await ask(client)
   t.equal((await supervisor.recycle(0)).moved, 6)
@@ -74,7 +74,7 @@ t.test('a connection that closes while it waits in the inbox is no longer counte
 })
 
 t.test('maxConnections of the server is respected, and connections above it are served by their old worker', async t => {
-  const { port, supervisor, events } = await startTellingFleet(t, 'books.js', { workers: 2, args: ['4'] })
+  const { port, supervisor, events } = await startTellingFleet(t, 'connection-counts.js', { workers: 2, args: ['4'] })
   const clients = []
   const perWorker = new Map()
   while (clients.length < 8) {
