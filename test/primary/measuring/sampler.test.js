@@ -3,7 +3,7 @@
 const t = require('tap')
 const { Sampler } = require('../../../lib/primary/measuring/sampler')
 
-t.test('a look that fails, as where somebody who listens for events throws, is not the last', async t => {
+t.test('sampling continues after an error, such as that of an event listener', async t => {
   let looks = 0
   const fleet = {
     watched () {

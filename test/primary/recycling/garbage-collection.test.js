@@ -8,7 +8,7 @@ const { GarbageCollection } = require('../../../lib/primary/recycling/garbage-co
 const BUDGET = { metric: 'rss', softBytes: 100, hardBytes: 200 }
 const USAGE = { rssBytes: 1, heapUsedBytes: 1, externalBytes: 1 }
 
-/** Condemned workers, and a place aside that one of them may have at a time. */
+/** Condemned workers, one of which may be out of rotation at a time. */
 function scene ({ onBudget = 'collect', after = 50 } = {}) {
   /** @type {any[]} */
   const journal = []
@@ -63,7 +63,7 @@ function scene ({ onBudget = 'collect', after = 50 } = {}) {
   return { journal, taken, outOfRotation, collection, condemn }
 }
 
-t.test('a worker over budget is held, collects, and is reprieved', async t => {
+t.test('a worker over budget is held, collects, and stays in service', async t => {
   const { journal, taken, collection, condemn } = scene()
   const handle = condemn('rss')
   t.ok(collection.holds(/** @type {any} */ (handle)))
@@ -76,7 +76,7 @@ t.test('a worker over budget is held, collects, and is reprieved', async t => {
   t.match(journal, [{ event: 'collected', bytes: 50, isEnough: true, moved: 3 }, { event: 'worker.keep', reason: 'rss' }])
 })
 
-t.test('where that is not enough, or was not done, it is held no more', async t => {
+t.test('a worker whose collection failed or freed too little is no longer held', async t => {
   for (const [after, why] of /** @type {const} */ ([[81, null], [50, 'it was told to drain']])) {
     const { journal, taken, collection, condemn } = scene({ after })
     const handle = condemn('rss')
@@ -93,7 +93,7 @@ t.test('where that is not enough, or was not done, it is held no more', async t 
   }
 })
 
-t.test('another one waits for its turn, unless it is over the hard budget by now', async t => {
+t.test('another worker waits for its turn, unless it is over the hard budget', async t => {
   const { taken, collection, condemn } = scene()
   condemn('rss')
   const waiting = condemn('rss')
@@ -112,7 +112,7 @@ t.test('another one waits for its turn, unless it is over the hard budget by now
   t.equal(taken[1].handle, waiting)
 })
 
-t.test('where nobody can go outOfRotation, nobody is held', async t => {
+t.test('where no worker can leave rotation, none is held', async t => {
   const { outOfRotation, collection, condemn, taken } = scene()
   outOfRotation.refusal = 'no other worker serves'
   const handle = condemn('rss')
@@ -121,7 +121,7 @@ t.test('where nobody can go outOfRotation, nobody is held', async t => {
   t.equal(taken.length, 0)
 })
 
-t.test('without --on-budget collect nobody is held', async t => {
+t.test('without --on-budget collect no worker is held', async t => {
   const { collection, condemn, taken } = scene({ onBudget: 'recycle' })
   const handle = condemn('rss')
   t.notOk(collection.holds(/** @type {any} */ (handle)))

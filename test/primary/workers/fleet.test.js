@@ -17,7 +17,7 @@ t.test('the lowest free slot is opened', async t => {
   t.same(fleet.list().map(slot => slot.slot), [0, 1, 2, 3], 'the list is by number')
 })
 
-t.test('a slot opens empty, with nothing held against it', async t => {
+t.test('a slot opens empty, without failures', async t => {
   t.same(new Fleet().open(), {
     slot: 0, incumbent: null, successor: null, leaving: new Set(), failures: 0, freshOverBudget: 0, notBefore: 0, recycles: 0, lastReason: null, recycling: null, addresses: null, isDissolving: false
   })
@@ -34,7 +34,7 @@ t.test('the successor takes over, and its predecessor is leaving', async t => {
   t.same([...slot.leaving], [old])
 })
 
-t.test('into an empty slot a successor comes without a predecessor', async t => {
+t.test('an empty slot gets a successor without a predecessor', async t => {
   const fleet = new Fleet()
   const slot = fleet.open()
   const young = worker('young')
@@ -44,7 +44,7 @@ t.test('into an empty slot a successor comes without a predecessor', async t => 
   t.equal(slot.leaving.size, 0)
 })
 
-t.test('all are the workers alive in any part, serving those who take traffic', async t => {
+t.test('`all` lists the workers alive in any role, `serving` those that take traffic', async t => {
   const fleet = new Fleet()
   const [a, b] = [fleet.open(), fleet.open()]
   const [incumbent, successor, leaving, other] = [worker('incumbent'), worker('successor', false), worker('leaving', false), worker('other')]
@@ -55,7 +55,7 @@ t.test('all are the workers alive in any part, serving those who take traffic', 
   t.same(fleet.serving(), [incumbent, other])
 })
 
-t.test('a worker that is gone is taken out of whatever part it had', async t => {
+t.test('a worker that has exited is removed from its role', async t => {
   const fleet = new Fleet()
   const slot = fleet.open()
   const [incumbent, successor, leaving] = [worker('incumbent'), worker('successor'), worker('leaving')]
