@@ -196,5 +196,5 @@ t.test('a drain takes over at any moment', async t => {
   t.ok(admission.isOut, 'it does not return to rotation')
   t.same(answers, [])
   receive['leave-rotation']({ ...ORDER, id: 2 })
-  t.match(answers, [{ id: 2, why: 'the worker has already left' }])
+  t.match(answers, [{ id: 2, why: 'it is gone already' }])
 })
