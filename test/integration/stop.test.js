@@ -14,27 +14,27 @@ const APP = path.join(FIXTURES, 'misbehaves.js')
 
 // A long linger is for a busy machine, where this process may pause and would send its requests too late.
 for (const signal of ['SIGTERM', 'SIGINT']) {
-  for (const keepAlive of [true, false]) {
-    t.test(`${signal} under load, ${keepAlive ? 'keep-alive' : 'a connection per request'}: only connections after the stop are refused`, async t => {
-      const { port, child, events, exited } = await startCli(t, ['-w', '3', '--stop-linger', '5s', APP])
-      await events.until('worker.ready', { count: 3 })
-      const load = new Load({ port, connections: 10, keepAlive })
-      t.teardown(() => load.stop())
-      await load.after(200)
-      child.kill(signal)
-      t.same(await exited, { code: 0, signal: null })
+  t.test(`${signal} under load, keep-alive and a connection per request: only connections after the stop are refused`, async t => {
+    const { port, child, events, exited } = await startCli(t, ['-w', '3', '--stop-linger', '5s', APP])
+    await events.until('worker.ready', { count: 3 })
+    const loads = [true, false].map(keepAlive => new Load({ port, connections: 10, keepAlive }))
+    t.teardown(() => Promise.all(loads.map(load => load.stop())))
+    await Promise.all(loads.map(load => load.after(200)))
+    child.kill(signal)
+    t.same(await exited, { code: 0, signal: null })
+    for (const load of loads) {
       const { failures } = await load.stop()
       t.same(failures.filter(failure => failure.error !== 'ECONNREFUSED'), [])
-      for (const stopped of events.all('stopped')) {
-        t.equal(stopped.cut, 0)
-        t.equal(sumOfEnds(stopped), stopped.connections, 'the audit adds up')
-      }
-      t.equal(events.all('stopped').length, 3)
-      t.equal(events.all('worker.retire').length, 3)
-      t.equal(events.lines.at(-1)?.event, 'fleet.stop')
-      t.same(livingOfGroup(child.pid), [])
-    })
-  }
+    }
+    for (const stopped of events.all('stopped')) {
+      t.equal(stopped.cut, 0)
+      t.equal(sumOfEnds(stopped), stopped.connections, 'the audit adds up')
+    }
+    t.equal(events.all('stopped').length, 3)
+    t.equal(events.all('worker.retire').length, 3)
+    t.equal(events.lines.at(-1)?.event, 'fleet.stop')
+    t.same(livingOfGroup(child.pid), [])
+  })
 }
 
 t.test('idle connections are held for --stop-linger, and served, then closed', async t => {

@@ -10,7 +10,7 @@ const { becomesTrue } = require('../support/processes')
 const OPTIONS = { workers: 3, interval: '50ms', readyTimeout: '10s', killTimeout: '500ms' }
 
 /** A file that sets how the app starts. @param {any} t */
-function moodFile (t) {
+function startModeFile (t) {
   const file = path.join(t.testdir({ startMode: 'well' }), 'startMode')
   process.env.START_MODE = file
   return (/** @type {string} */ startMode) => fs.writeFileSync(file, startMode)
@@ -91,7 +91,7 @@ t.test('a fork that fails at once, as without memory, counts as an early death t
 })
 
 t.test('scale up of an app that no longer starts is rejected, and is retried', async t => {
-  const set = moodFile(t)
+  const set = startModeFile(t)
   const { supervisor } = await startFleet(t, 'start-modes.js', { ...OPTIONS, workers: 1 })
   set('dies')
   await t.rejects(supervisor.scale(2), { code: 'RECYCLE_NOT_READY', message: /^the worker of slot 1 did not become ready: 3 have failed in a row; it is tried again$/ })
@@ -101,7 +101,7 @@ t.test('scale up of an app that no longer starts is rejected, and is retried', a
 })
 
 t.test('with --max-surge 0 a recycle whose replacement fails is no success, and a reload of such code stops', async t => {
-  const set = moodFile(t)
+  const set = startModeFile(t)
   const { supervisor, events } = await startFleet(t, 'start-modes.js', { ...OPTIONS, maxSurge: 0, maxUnavailable: 1 })
   set('dies')
   await t.rejects(supervisor.reload(), { code: 'RECYCLE_ROLLOUT_STOPPED' })
