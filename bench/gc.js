@@ -5,7 +5,7 @@
  * profile runs under recycle, so that they differ in V8 flags and budget alone; all are compared with `default`.
  *
  *     npm run bench:gc -- [--apps garbage,cache] [--profiles default,huge-heap] [--workers 1,5] [--connections 50]
- *                         [--generator autocannon] [--load saturation] [--requests 100000] [--warm 3] [--rate n] [--quick]
+ *                         [--generator autocannon] [--load saturation] [--requests 100000] [--rate n] [--quick]
  *
  * --generator: autocannon, which most people know, or raw, which counts drops, and times each request of a fixed rate from when it was due.
  * With `autocannon,raw` both measure by turns. --load rate needs raw; it is 60 % of what `default` does at saturation, found before each
@@ -40,16 +40,16 @@ const bench = openBench({
     connections: { default: '50', like: /^[1-9]\d*$/ },
     load: { default: 'saturation', of: Object.keys(LOADS) },
     requests: '100000',
-    warm: '3',
     rate: '',
     generator: { default: 'autocannon', of: GENERATORS }
   },
-  quick: { apps: 'garbage', profiles: 'default,huge-heap', workers: '1', connections: '4', requests: '300', warm: '0.2', rate: '200' },
+  quick: { apps: 'garbage', profiles: 'default,huge-heap', workers: '1', connections: '4', requests: '300', rate: '200' },
   saveAs: ({ generator }) => generator === 'autocannon' ? 'gc' : generator === 'raw' ? 'gc-raw' : 'gc-generators'
 })
 const list = (/** @type {string} */ text) => text.split(',')
 const [apps, profiles, kinds] = [bench.values.apps, bench.values.profiles, bench.values.load].map(list)
-const [requests, warm] = [Number(bench.values.requests), Number(bench.values.warm)]
+const requests = Number(bench.values.requests)
+const warm = bench.values.quick ? 0.2 : 3 // seconds
 const generators = list(bench.values.generator)
 if (kinds.includes('rate') && generators.includes('autocannon')) {
   throw new BadFlag('--load rate takes --generator raw; autocannon does not time a request from when it was due')

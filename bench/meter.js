@@ -4,7 +4,7 @@
  * What it costs to read the memory of workers: in the primary, whose event loop is held meanwhile, and in the worker, whose memory map the
  * kernel locks while it walks it.
  *
- *     npm run bench:meter -- [--fleets 5x50,100x50,5x150,5x1024,2x4096] [--workers-of 50,1024,4096] [--seconds 2] [--quick]
+ *     npm run bench:meter -- [--fleets 5x50,100x50,5x150,5x1024,2x4096] [--workers-of 50,1024,4096] [--quick]
  *
  * Fleets are <workers>x<MB each>. A fleet that does not fit into three quarters of the free memory is left out, with a message.
  */
@@ -44,11 +44,11 @@ const READERS = {
 
 const bench = openBench({
   name: 'meter',
-  options: { fleets: { default: '5x50,100x50,5x150,5x1024,2x4096', like: /^[1-9]\d*x[1-9]\d*$/ }, 'workers-of': '50,1024,4096', seconds: '2' },
-  quick: { fleets: '2x50', 'workers-of': '50', seconds: '0.2' }
+  options: { fleets: { default: '5x50,100x50,5x150,5x1024,2x4096', like: /^[1-9]\d*x[1-9]\d*$/ }, 'workers-of': '50,1024,4096' },
+  quick: { fleets: '2x50', 'workers-of': '50' }
 })
 const { values } = bench
-const seconds = Number(values.seconds)
+const seconds = values.quick ? 0.2 : 2
 const fleets = values.fleets.split(',').map((/** @type {string} */ fleet) => fleet.split('x').map(Number)).filter(fits)
 const sizes = values['workers-of'].split(',').map(Number).filter((/** @type {number} */ size) => fits([1, size]))
 

@@ -9,7 +9,7 @@
  * and all subjects at the same time, each with its share of the rate, for the CPU time of a request: other work of the machine then
  * disturbs all of them alike.
  *
- *     npm run bench:overhead -- [--rounds 5] [--seconds 5] [--warm 5] [--connections 50] [--workers 2×CPU+1]
+ *     npm run bench:overhead -- [--rounds 5] [--seconds 5] [--connections 50] [--workers 2×CPU+1]
  *       [--rates 20000,4000]  (requests per second, keep-alive and with a connection per request) [--quick]
  */
 
@@ -22,16 +22,16 @@ const { Usage, rssOf } = require('./support/usage')
 
 const app = path.join(__dirname, 'apps', 'hello.js')
 const RECYCLE_EVERY_MS = '1000'
-const NUMBER = /^\d*\.?\d+$/ // 0 too
 
 const bench = openBench({
   name: 'overhead',
-  options: { seconds: '5', warm: { default: '5', like: NUMBER }, connections: '50', rates: '20000,4000', workers: String(2 * os.availableParallelism() + 1) },
-  quick: { seconds: '0.5', warm: '0', connections: '10', rates: '500,200', workers: '2' }
+  options: { seconds: '5', connections: '50', rates: '20000,4000', workers: String(2 * os.availableParallelism() + 1) },
+  quick: { seconds: '0.5', connections: '10', rates: '500,200', workers: '2' }
 })
 const { values } = bench
 const [rate, closeRate = rate] = values.rates.split(',').map(Number)
 const workers = Number(values.workers)
+const warmSeconds = values.quick ? 0 : 5
 const fleet = (/** @type {number} */ workers, /** @type {Record<string, any>} */ more = {}) => JSON.stringify({ app, workers, ...more })
 
 const EVEN = 'cluster, round robin'
@@ -105,7 +105,7 @@ async function measure (script, args, kind) {
   const how = { port: server.port, connections: Number(values.connections), ...kind }
   const usage = new Usage(server.pid)
   // In the first seconds connections are evened out, and code runs for the first time.
-  const figures = await load({ ...how, warmSeconds: Number(values.warm), seconds: Number(values.seconds) })
+  const figures = await load({ ...how, warmSeconds, seconds: Number(values.seconds) })
   const used = usage.stop()
   const primaryMiB = rssOf(server.pid) / 1024 ** 2
   await server.stop()
@@ -127,7 +127,7 @@ async function measureTogether (subjects, { keepAlive, rate }) {
   const names = Object.keys(subjects)
   const servers = await Promise.all(Object.values(subjects).map(([script, ...args]) => startServer(script, args)))
   const how = { connections: Number(values.connections), keepAlive, rate: rate / names.length }
-  if (Number(values.warm) > 0) await Promise.all(servers.map(({ port }) => load({ ...how, port, seconds: Number(values.warm) })))
+  if (warmSeconds > 0) await Promise.all(servers.map(({ port }) => load({ ...how, port, seconds: warmSeconds })))
   const measured = await Promise.all(servers.map(async ({ pid, port }) => {
     const usage = new Usage(pid, 1000) // rarely: reading takes CPU time from all of them
     const figures = await load({ ...how, port, seconds: Number(values.seconds) * names.length }) // as long as by turns
