@@ -1,9 +1,9 @@
 'use strict'
 
 /**
- * What it costs a worker to note the pauses of the garbage collector and the lag of the event loop (lib/worker/pauses.js). Of two plain
- * servers one notes them. Both run side by side, and the load moves from one to the other and back many times in a round. CPU time per
- * request is compared, which other work of the machine disturbs least.
+ * The cost of recording the pauses of the garbage collector and the lag of the event loop in a worker (lib/worker/health/gc-pauses.js). Of two plain
+ * servers one records them. Both run side by side, and the load alternates between them many times in a round. CPU time per
+ * request is compared, which other load of the machine affects least.
  *
  *     npm run bench:pauses -- [--rounds 9] [--quick]
  */
@@ -37,7 +37,7 @@ bench.run({
   note: `Both servers live through a round; the load moves from one to the other ${slices} times.`
 })
 
-/** Both are measured in the turn of the first. @param {string} app */
+/** The turn of the first subject measures both. @param {string} app */
 function pair (app) {
   /** @type {Map<number, Promise<Record<string, any>>>} */
   const measured = new Map()

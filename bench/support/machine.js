@@ -2,7 +2,7 @@
 
 const os = require('node:os')
 
-/** The machine that the figures were taken on. */
+/** The machine of the measurement. */
 function describeMachine () {
   const { node, v8 } = process.versions
   return {

@@ -1,11 +1,11 @@
 'use strict'
 
 /**
- * The frame of every bench: subjects are measured in turn, again and again, in one run.
+ * The frame of every bench: subjects are measured in turn, round by round, in one run.
  *
  *     round 1: A B C    round 2: B C A    round 3: C A B    …
  *
- * A machine is faster in one minute than in the next, so two subjects are compared within a round. What is reported is the median of those
+ * The speed of a machine varies from minute to minute, so two subjects are compared within a round. The result is the median of those
  * ratios, with their spread.
  *
  *     const { openBench } = require('./support/rounds')
@@ -22,7 +22,7 @@
  *         name: 'keep-alive',                              // a table of its own
  *         subjects: {
  *           bare: async () => ({ rps: 1000, p99: 2 }),     // starts it, warms it up, measures, stops it; resolves with figures
- *           mine: async ({ round, group, say }) => ({ … }) // any JSON; what the columns name must be numbers
+ *           mine: async ({ round, group, say }) => ({ … }) // any JSON; the keys of columns are numbers
  *         },
  *         beside: ['bare'],                                // ratios are to this one; of several, to the better one
  *         by: 'rps'                                        // better in this column; unless told, in the first
@@ -78,7 +78,7 @@ class Bench {
     this.file = new ResultsFile(this.values.out || (isPublished ? path.join(RESULTS, `${this.savedAs}-node${process.versions.node.split('.')[0]}.json`) : null))
   }
 
-  /** @param {{ groups: Group[], columns: any[], goals?: any[], plot?: any, note?: string }} what @returns {Promise<any>} what is saved */
+  /** @param {{ groups: Group[], columns: any[], goals?: any[], plot?: any, note?: string }} what @returns {Promise<any>} the results */
   async run ({ groups, columns, goals = [], plot, note }) {
     const { quick, out, only, ...settings } = this.values
     const machine = describeMachine()
@@ -142,7 +142,7 @@ function choose (groups, only) {
 }
 
 /**
- * What all subjects of a group have in common in a round, made by the first that asks.
+ * A value that all subjects of a group share in a round, made at the first call.
  *
  * @template T
  * @param {() => T} make
