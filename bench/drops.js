@@ -41,7 +41,7 @@ const bench = openBench({
     patience: '0',
     million: false
   },
-  quick: { peers: 'recycle,blog-post', modes: 'keep-alive', seconds: '3', rate: '300', workers: '2', connections: '40', budget: '80', patience: '40' }
+  quick: { peers: 'recycle,blog-post', modes: 'keep-alive', seconds: '2', rate: '600', workers: '2', connections: '60', budget: '80', patience: '40' }
 })
 const { values, rounds } = bench
 const [seconds, patience, rate, workers, connections, budget] = ['seconds', 'patience', 'rate', 'workers', 'connections', 'budget'].map(key => Number(values[key]))

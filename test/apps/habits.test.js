@@ -43,7 +43,7 @@ t.test('an app that prints a lot: 100,000 lines, each whole, in order and with i
   const LINES = 25_000 // of each worker: two at first, and two after the reload
   const { port, child, events, out, exited } = await startCli(t, ['-w', '2', '--prefix', '--stop-linger', '100ms', appFile('prints.js')], { env: { LINES: String(LINES) } })
   await events.until('worker.ready', { count: 2 })
-  const load = new Load({ port, connections: 10 })
+  const load = new Load({ port, connections: 10, thinkMs: 0 })
   t.ok(await becomesTrue(() => out.length >= 2 * LINES, 60_000))
   child.kill('SIGHUP')
   await events.until('recycled', { count: 2 })
