@@ -34,22 +34,22 @@ function drill (t, args, onStderr = () => {}) {
 /** Ends the drill by a signal when there were recycles. @type {(child: import('node:child_process').ChildProcess, err: string) => void} */
 const endWhenRecycled = (child, err) => { if (!child.killed && / [1-9]\d* recycles? /.test(err)) child.kill('SIGINT') }
 
-t.test('nothing dropped: plain lines on the way, then the report; exit 0', async t => {
+t.test('nothing dropped: progress lines, then the report; exit 0', async t => {
   const page = path.join(t.testdirName, 'page.html')
   const out = path.join(t.testdirName, 'run.ndjson')
   const result = await drill(t, ['--recycle-every', '100ms', '--html', page, '--out', out, ...QUICK, fixture('plain.js')], endWhenRecycled)
   t.equal(result.code, 0)
   t.match(result.err, /^\d+m?s of 30s {2}[\d,]+ requests {2}0 dropped {2}\d+ recycles?/m)
   t.notMatch(result.err, /\x1b/) // eslint-disable-line no-control-regex
-  t.match(result.out, /^0 dropped of [\d,]+ requests over \d+ recycles?\n/, 'the verdict first')
+  t.match(result.out, /^0 dropped of [\d,]+ requests over \d+ recycles?\n/, 'the verdict comes first')
   t.match(result.out, /^latency /m)
   t.match(result.out, /\n0 dropped of [\d,]+ requests over \d+ recycles?\n$/, 'and last')
   t.match(fs.readFileSync(page, 'utf8'), /^<!doctype html>/i)
   t.match(fs.readFileSync(out, 'utf8'), /"event":"client.end"/)
-  t.same(result.left.sort(), ['page.html', 'run.ndjson'], 'nothing is left behind but what was asked for')
+  t.same(result.left.sort(), ['page.html', 'run.ndjson'], 'no file is left but the requested ones')
 })
 
-t.test('something dropped: what, and the run file is kept; exit 1', async t => {
+t.test('a drop: its kind is printed and the run file is kept; exit 1', async t => {
   const noted = path.join(t.testdirName, 'noted')
   const { code, out } = await drill(t, ['--recycle-every', '100ms', ...QUICK, fixture('dropping.js'), noted], endWhenRecycled)
   t.equal(code, 1)

@@ -30,7 +30,7 @@ t.test('--log json writes pino\'s lines on stderr', async t => {
     const keys = [...line.replace(/"(options|budget)":\{.*?\}/g, '').matchAll(/[{,]"(\w+)":/g)].map(match => match[1])
     return new Set(keys).size < keys.length
   })
-  t.same(twice.slice(0, 1), [], 'no key comes twice in a line')
+  t.same(twice.slice(0, 1), [], 'no line has a key twice')
 })
 
 t.test('--log pretty writes a sentence per event, --log silent nothing', async t => {

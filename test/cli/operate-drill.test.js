@@ -6,7 +6,7 @@ const t = require('tap')
 const { FIXTURES } = require('../support/fleet')
 const { controlRoom } = require('../support/control')
 
-t.test('a running fleet is drilled through its socket, and runs on', async t => {
+t.test('a running fleet is drilled through its socket and stays in service', async t => {
   const room = controlRoom(t)
   const { port, child, events } = await room.start(2, ['--name', 'api', path.join(FIXTURES, 'plain.js')])
   const url = `http://127.0.0.1:${port}/`
@@ -28,13 +28,13 @@ t.test('a running fleet is drilled through its socket, and runs on', async t => 
     t.match(lines.at(-1), { event: 'client.end', dropped: 0 })
   })
 
-  await t.test('it is not stopped, and every recycle that was begun has been accounted for', async t => {
+  await t.test('it is not stopped, and every recycle begun has its account', async t => {
     t.same(events.all('fleet.stopping'), [])
     t.match(JSON.parse((await room.recycle(['status', '--json'])).stdout), { pid: child.pid, totals: { workers: 2, ready: 2, recycles: events.all('recycled').length } })
     t.equal(events.all('recycled').length, fs.readFileSync(out, 'utf8').match(/"event":"recycled"/g)?.length)
   })
 
-  await t.test('by its name; where something else answers, or nobody, it is inconclusive', async t => {
+  await t.test('the fleet is named by --name; if another server answers, or none, the drill is inconclusive', async t => {
     const other = await controlRoom(t).start(1, ['--control', 'none', path.join(FIXTURES, 'plain.js')])
     t.match(await room.recycle(['drill', '--name', 'api', '--url', `http://127.0.0.1:${other.port}`, ...QUICK], tmp), { code: 2, stdout: '', stderr: /it is not this fleet that does\n$/ })
     t.match(await room.recycle(['drill', '--name', 'api', '--url', 'http://127.0.0.1:9', ...QUICK], tmp), { code: 2, stdout: '', stderr: /there is no connection to http:\/\/127\.0\.0\.1:9/ })
@@ -57,7 +57,7 @@ t.test('a running fleet is drilled through its socket, and runs on', async t => 
     t.same(fs.readdirSync(folder), ['run.ndjson'], 'nothing is left behind')
   })
 
-  await t.test('a fleet that is stopped meanwhile ends the drill', async t => {
+  await t.test('the stop of the fleet ends the drill', async t => {
     const drilling = room.recycle(['drill', '--name', 'api', '--url', url, '-c', '5', '--duration', '60s', '--recycle-every', '100ms'], tmp)
     await events.until('recycled', { count: events.all('recycled').length + 2 })
     child.kill('SIGTERM')

@@ -17,13 +17,13 @@ function report (...args) {
     resolve({ code: error ? error.code : 0, stdout, stderr })))
 }
 
-/** Two files and a page, as a test wants them. */
+/** Writes journal files for a test. */
 function files (t, contents) {
   const folder = t.testdir(contents)
   return name => path.join(folder, name)
 }
 
-t.test('it exits 0 when nothing was dropped, and says so first', async t => {
+t.test('it exits 0 when nothing was dropped, and prints that first', async t => {
   const file = files(t, { 'run.ndjson': ndjson(CLEAN) })
   const { code, stdout, stderr } = await report(file('run.ndjson'))
   t.equal(code, 0)
@@ -39,7 +39,7 @@ t.test('it exits 1 when something was dropped, or cut', async t => {
   t.match(await report('--json', file('cut')), { code: 1 })
 })
 
-t.test('what cannot be read is one sentence and exit code 2', async t => {
+t.test('an unreadable file gives one sentence and exit code 2', async t => {
   const file = files(t, {
     junk: Buffer.from([1, 2, 3, 10, 255, 254]).toString('latin1'),
     empty: '',
@@ -55,11 +55,11 @@ t.test('what cannot be read is one sentence and exit code 2', async t => {
     t.match(stderr, why)
     t.equal(stdout, '')
   }
-  t.match(await report(file('fine'), file('junk')), { code: 2 }, 'one bad file among good ones is not passed over')
+  t.match(await report(file('fine'), file('junk')), { code: 2 }, 'one bad file among good ones is an error')
   t.match(await report(), { code: 2, stderr: /file/ })
 })
 
-t.test('rotated, compressed, cut short and in any order, it is the same report', async t => {
+t.test('rotated, compressed, truncated files in any order give the same report', async t => {
   const lines = ndjson([...CLEAN, { v: 1, t: 1, event: 'something.new' }, { v: 9, t: 1, event: 'recycled' }])
   const half = lines.indexOf('\n', lines.length / 2) + 1
   const file = files(t, {
@@ -91,7 +91,7 @@ t.test('--html writes the page beside the report', async t => {
   t.match(stdout, 'page.html')
   const page = fs.readFileSync(file('page.html'), 'utf8')
   t.match(page, /^<!doctype html>/)
-  t.notMatch(page, /(src|href)=/, 'it refers to nothing outside itself')
+  t.notMatch(page, /(src|href)=/, 'the page refers to no other file or address')
   const { stdout: json } = await report(file('run.ndjson'), '--json', '--html', file('page.html'))
   t.equal(JSON.parse(json).dropped, 0)
   t.match(await report(file('run.ndjson'), '--html', file('no/such/folder.html')), { code: 2, stderr: /^recycle: --html .*\n$/ })
@@ -101,14 +101,14 @@ t.test('a terminal gets colours, unless NO_COLOR is set', async t => {
   const file = files(t, { 'run.ndjson': ndjson(DROPPED) })
   const onTerminal = env => new Promise(resolve => {
     const command = `'${process.execPath}' '${BIN}' report '${file('run.ndjson')}'`
-    const { FORCE_COLOR, NO_COLOR, CI, ...rest } = process.env // none of which a person's terminal has
+    const { FORCE_COLOR, NO_COLOR, CI, ...rest } = process.env // A user's terminal has none of these.
     execFile('script', ['-qec', command, '/dev/null'], { env: { ...rest, TERM: 'xterm-256color', ...env } }, (error, stdout) => resolve({ code: error?.code, stdout }))
   })
   t.match(await onTerminal({}), { code: 1, stdout: /^\x1b\[1m\x1b\[31m1 dropped/ }) // eslint-disable-line no-control-regex
   t.match(await onTerminal({ NO_COLOR: '1' }), { code: 1, stdout: /^1 dropped/ })
 })
 
-t.test('a reader that has seen enough is no error', async t => {
+t.test('a closed output pipe is no error', async t => {
   const many = Array.from({ length: 3000 }, (_, i) => recycle(i * 1000, { oldPid: i, pid: i + 1 })).flat()
   const file = files(t, { 'run.ndjson': ndjson(many) })
   const child = spawn(process.execPath, [BIN, 'report', file('run.ndjson')], { stdio: ['ignore', 'pipe', 'pipe'] })

@@ -11,7 +11,7 @@ t.test('nothing dropped over some recycles is clean', async t => {
   t.same(judge({ ...good, arrived: null }).exitCode, 0, 'where there was no time to ask the workers')
 })
 
-t.test('something dropped is dropped, whatever else there is to say', async t => {
+t.test('a drop decides the verdict, whatever else happened', async t => {
   const errors = new Map([['status', 1], ['reset', 1200]])
   t.same(judge({ ...good, dropped: 1201, errors }), { verdict: 'dropped', exitCode: 1, sentence: '1,201 dropped of 1,204,331 requests over 118 recycles (1,200 reset, 1 status)' })
   t.same(judge({ ...good, dropped: 1201, errors, recycles: 0 }).exitCode, 1)
@@ -32,7 +32,7 @@ t.test('without a recycle, without load or without an end it is inconclusive', a
   }
 })
 
-t.test('where the fleet has other clients, connections that were cut or ended unseen leave it open what those lost', async t => {
+t.test('where the fleet has other clients, the loss on cut or unaccounted connections is unknown', async t => {
   t.equal(judge({ ...good, others: { cut: 0, unknown: 0 } }).verdict, 'clean')
   for (const others of [{ cut: 1, unknown: 0 }, { cut: 0, unknown: 2 }]) {
     t.match(judge({ ...good, others }), { verdict: 'inconclusive', exitCode: 2, sentence: /^0 dropped .* other clients, .* [01] cut, [02] ended with a worker that crashed or gave no account$/ })

@@ -10,17 +10,17 @@ t.test('outside a fleet everything does nothing', async t => {
   const before = process.listenerCount(/** @type {any} */ ('recycle:drain'))
   t.equal(worker.requestRecycle('why'), undefined)
   t.equal(worker.requestRecycle(), undefined)
-  t.equal(worker.onDrain(() => t.fail('nobody drains here')), undefined)
-  t.equal(worker.onServe(() => t.fail('nobody serves here')), undefined)
+  t.equal(worker.onDrain(() => t.fail('there is no drain here')), undefined)
+  t.equal(worker.onServe(() => t.fail('there is no slot here')), undefined)
   t.equal(worker.pin(/** @type {any} */ ({})), undefined)
-  t.equal(process.listenerCount(/** @type {any} */ ('recycle:drain')), before, 'nor does it leave a listener behind')
+  t.equal(process.listenerCount(/** @type {any} */ ('recycle:drain')), before, 'and no listener is left')
 })
 
-t.test('the package gives the app these four and no more', async t => {
+t.test('the package exports these four functions to the app', async t => {
   t.same(Object.keys(require('recycle-supervisor/worker')).sort(), ['onDrain', 'onServe', 'pin', 'requestRecycle'])
 })
 
-t.test('in a fleet they reach the preload, also from another copy of the package', async t => {
+t.test('in a fleet they call the preload, also from another copy of the package', async t => {
   /** @type {any[]} */
   const sent = []
   const socket = {}
@@ -42,7 +42,7 @@ t.test('in a fleet they reach the preload, also from another copy of the package
     t.same(sent, [['requested', { reason: 'a leak' }]])
     pin(/** @type {any} */ (socket))
     t.equal(connection.isPinned, true)
-    t.doesNotThrow(() => pin(/** @type {any} */ ({})), 'a socket of no server of ours')
+    t.doesNotThrow(() => pin(/** @type {any} */ ({})), 'a socket that no server of recycle accepted')
     /** @type {any[]} */
     const heard = []
     onDrain(about => heard.push(about))

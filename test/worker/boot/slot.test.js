@@ -6,29 +6,29 @@ const { SlotAssignment } = require('../../../lib/worker/boot/slot')
 t.beforeEach(() => { process.env.RECYCLE_SLOT = '3' })
 t.afterEach(() => { delete process.env.RECYCLE_SLOT })
 
-t.test('a worker that was spawned into a slot has it from the start, and who asks hears it on the next tick', async t => {
+t.test('a worker spawned into a slot has it from the start, and onServe() calls back on the next tick', async t => {
   const assignment = new SlotAssignment(false)
   t.equal(assignment.slot, 3)
   /** @type {number[]} */
   const heard = []
   assignment.onServe(({ slot }) => heard.push(slot))
-  t.same(heard, [], 'never while it is asked')
+  t.same(heard, [], 'never during the call')
   await new Promise(resolve => process.nextTick(resolve))
   t.same(heard, [3])
 })
 
-t.test('a standby has its slot when it is called: in the environment first, then everybody who asked hears it, once', async t => {
+t.test('a standby has its slot when it is called: first in the environment, then in each callback, once', async t => {
   process.env.RECYCLE_SLOT = 'standby'
   const assignment = new SlotAssignment(true)
   t.equal(assignment.slot, null)
   /** @type {any[]} */
   const heard = []
-  for (const who of ['a', 'b']) assignment.onServe(({ slot }) => heard.push([who, slot, process.env.RECYCLE_SLOT]))
+  for (const name of ['a', 'b']) assignment.onServe(({ slot }) => heard.push([name, slot, process.env.RECYCLE_SLOT]))
   t.same(heard, [])
   assignment.take(2)
   t.same(heard, [['a', 2, '2'], ['b', 2, '2']])
   t.equal(assignment.slot, 2)
   t.equal(process.listenerCount(/** @type {any} */ ('recycle:serve')), 0)
   const late = new Promise(resolve => assignment.onServe(resolve))
-  t.same(await late, { slot: 2 }, 'also who asks later')
+  t.same(await late, { slot: 2 }, 'also a later caller')
 })

@@ -30,21 +30,21 @@ async function start (t) {
   return { tracker, acceptor, connect }
 }
 
-t.test('a connection is lasting when it has been here for a second', async t => {
+t.test('a connection is lasting when it has been open for a second', async t => {
   const { tracker, connect } = await start(t)
   const old = await Promise.all([connect(), connect(), connect()])
   t.equal(tracker.lasting, 0)
   await sleep(1050)
   t.equal(tracker.lasting, 3)
   await connect()
-  t.equal(tracker.lasting, 3, 'the latest is not')
+  t.equal(tracker.lasting, 3, 'the latest connection is not')
   const gone = once(tracker, 'gone')
   old[1].socket.destroy()
   await gone
   t.equal(tracker.lasting, 2)
 })
 
-t.test('or at once when it comes from a sibling, whoever came before it', async t => {
+t.test('or at once when another worker handed it over, whatever connections came before', async t => {
   const { tracker, acceptor, connect } = await start(t)
   await connect()
   acceptor.arriving = { bytes: Buffer.from('GET / HT'), isPinned: false }
@@ -57,7 +57,7 @@ t.test('or at once when it comes from a sibling, whoever came before it', async 
 /** @param {string} name */
 const read = name => fs.readFileSync(path.join(__dirname, '..', '..', 'fixtures', name))
 
-t.test('a TLS connection whose listeners the app has taken off is gone when it is closed', async t => {
+t.test('a TLS connection without listeners is removed when it is closed', async t => {
   const tracker = new ConnectionTracker()
   const server = https.createServer({ key: read('localhost.key'), cert: read('localhost.crt') }, (request, response) => {
     for (const socket of [request.socket, /** @type {any} */ (request.socket)._parent]) socket.removeAllListeners('close')
@@ -74,7 +74,7 @@ t.test('a TLS connection whose listeners the app has taken off is gone when it i
   await once(client, 'secureConnect')
   client.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n')
   await once(client, 'data')
-  t.equal(tracker.requests, 1, 'its request was counted, though no listener has told of its TLS')
+  t.equal(tracker.requests, 1, 'its request was counted, though no listener has reported its TLS')
   t.equal(tracker.connections.size, 1)
   const gone = once(tracker, 'gone')
   client.destroy()
@@ -83,7 +83,7 @@ t.test('a TLS connection whose listeners the app has taken off is gone when it i
   t.equal(tracker.inFlight, 0)
 })
 
-t.test('what the app feeds its server with and is no TCP or pipe is gone when it closes, or at the next sweep', async t => {
+t.test('a stream that the app emits on its server, neither TCP nor pipe, is removed when it closes, or at the next sweep', async t => {
   const { tracker, acceptor } = await start(t)
   const feed = () => {
     const stream = new Duplex({ read () {}, write: (chunk, encoding, done) => done() })

@@ -9,7 +9,7 @@ const { Inbox } = require('../../../lib/worker/handoff/inbox')
 
 const KEY = '127.0.0.1:80:4::0'
 
-/** A inbox with its channel and one acceptor, and real connections to be adopted. @param {any} t */
+/** An inbox with its channel and one acceptor, and real connections to be adopted. @param {any} t */
 async function scene (t) {
   /** @type {Record<string, (fields: any, handle?: any) => void>} */
   const receive = {}
@@ -39,7 +39,7 @@ async function scene (t) {
     for (const { handle } of admitted) handle.close()
     listener.close()
   })
-  /** A client, and the handle of its connection on this side. */
+  /** A client, and the handle of its connection on the side of the server. */
   const connect = async () => {
     const client = net.connect(port, '127.0.0.1')
     t.teardown(() => client.destroy())
@@ -57,7 +57,7 @@ t.test('an adopted connection is held: it counts, and nothing is read before kee
   t.same(sent, [{ type: 'adopted', id: 1 }])
   t.equal(acceptor.server._connections, 1)
   t.equal(inbox.entries.size, 1)
-  t.same(inbox.movable, [], 'what is held does not move on')
+  t.same(inbox.movable, [], 'a held connection does not move on')
   await new Promise(resolve => client.write('GET / HTTP/1.1\r\n', resolve))
   const other = await connect() // the loop has turned, and the bytes are here
   t.same(admitted, [])
@@ -72,7 +72,7 @@ t.test('an adopted connection is held: it counts, and nothing is read before kee
   other.handle.close()
 })
 
-t.test('a connection that is dropped is closed, and not by a word on it: another one has it', async t => {
+t.test('a dropped connection is closed without a byte on it: another worker has it', async t => {
   const { receive, acceptor, inbox, connect } = await scene(t)
   const { client, handle } = await connect()
   receive.adopt({ id: 1, key: KEY, leftMs: null }, handle)
@@ -99,7 +99,7 @@ for (const [why, prepare] of /** @type {const} */ ([
     t.same(all.sent, [{ type: 'refused', id: 5, why }])
     t.equal(all.inbox.entries.size, 0)
     client.resume()
-    await once(client, 'close') // our copy was the last one
+    await once(client, 'close') // this copy was the last one
   })
 }
 
@@ -109,7 +109,7 @@ t.test('refused: no connection came with the message', async t => {
   t.same(sent, [{ type: 'refused', id: 5, why: 'no connection came with the message' }])
 })
 
-t.test('who waits is closed when what was left of its time is over, by the name of closedIdle', async t => {
+t.test('a waiting connection is closed at the end of its time, as closedIdle', async t => {
   const { receive, acceptor, inbox, connect } = await scene(t)
   const { client, handle } = await connect()
   receive.adopt({ id: 1, key: KEY, leftMs: 50 }, handle)
@@ -139,7 +139,7 @@ for (const [how, leave] of /** @type {const} */ ([
   })
 }
 
-t.test('who has been reset does not move on: there is nothing left to move', async t => {
+t.test('a connection that was reset does not move on', async t => {
   const { receive, inbox, connect } = await scene(t)
   const { client, handle } = await connect()
   receive.adopt({ id: 1, key: KEY, leftMs: 60_000 }, handle)
@@ -159,7 +159,7 @@ t.test('refused: this worker is out of rotation', async t => {
   t.same(sent, [{ type: 'refused', id: 5, why: 'this worker is out of rotation' }])
 })
 
-t.test('who waits can move on, alive and unread', async t => {
+t.test('a waiting connection can move on, open and unread', async t => {
   const { receive, acceptor, inbox, connect } = await scene(t)
   const { client, handle } = await connect()
   receive.adopt({ id: 1, key: KEY, leftMs: 60_000 }, handle)
@@ -169,14 +169,14 @@ t.test('who waits can move on, alive and unread', async t => {
   t.same(inbox.movable, [])
   t.equal(acceptor.server._connections, 0)
 
-  client.write('to whoever has it')
+  client.write('to the next worker')
   const next = new net.Socket({ handle })
   const [chunk] = await once(next, 'data')
-  t.equal(String(chunk), 'to whoever has it')
+  t.equal(String(chunk), 'to the next worker')
   next.destroy()
 })
 
-t.test('an offer that came back waits here, and stays', async t => {
+t.test('a returned offer waits here, and stays', async t => {
   const { admitted, acceptors, acceptor, inbox, connect } = await scene(t)
   const { client, handle } = await connect()
   inbox.takeBack(handle, /** @type {any} */ (acceptor), 60_000)
@@ -187,7 +187,7 @@ t.test('an offer that came back waits here, and stays', async t => {
   t.equal(String(admitted[0].bytes), 'hello')
 })
 
-t.test('when the primary is gone, what is held is ours', async t => {
+t.test('when the primary has exited, held connections are kept', async t => {
   const { receive, admitted, acceptors, inbox, connect } = await scene(t)
   const { client, handle } = await connect()
   receive.adopt({ id: 1, key: KEY, leftMs: null }, handle)
@@ -197,7 +197,7 @@ t.test('when the primary is gone, what is held is ours', async t => {
   t.equal(admitted.length, 1)
 })
 
-t.test('closing the inbox leaves who has not been listened to yet: a request may be there already', async t => {
+t.test('closing the inbox keeps connections not read yet: a request may have arrived already', async t => {
   const { receive, inbox, connect } = await scene(t)
   const [a, b] = [await connect(), await connect()]
   receive.adopt({ id: 1, key: KEY, leftMs: null }, a.handle)
@@ -207,7 +207,7 @@ t.test('closing the inbox leaves who has not been listened to yet: a request may
   receive.adopt({ id: 2, key: KEY, leftMs: null }, b.handle)
   receive.keep({ id: 2 })
   inbox.close(60_000)
-  t.notOk(idle.socket?.destroyed, 'it has not been idle for a minute')
+  t.notOk(idle.socket?.destroyed, 'the connection has not been idle for a minute')
   const gone = once(inbox, 'gone')
   inbox.close(0)
   const [entry, fate] = await gone

@@ -45,7 +45,7 @@ async function scene (t, count) {
   return { receive, offers, connections, rebalance, tracker, ids: () => offers.map(({ id }) => id) }
 }
 
-t.test('two are on their way at a time, each that has moved makes room for the next, and no more go than were asked for', async t => {
+t.test('two connections move at a time, each one moved makes room for the next, and no more move than requested', async t => {
   const { receive, ids, connections, tracker } = await scene(t, 7)
   receive.share({ count: 5 })
   t.same(ids(), [1, 2])
@@ -60,7 +60,7 @@ t.test('two are on their way at a time, each that has moved makes room for the n
   t.equal(connections.filter(({ fate }) => fate === 'moved').length, 5)
   await new Promise(resolve => setTimeout(resolve, 150))
   t.equal(ids().length, 5)
-  t.equal(tracker.listenerCount('rest'), 0, 'nothing is looked at any more')
+  t.equal(tracker.listenerCount('rest'), 0, 'no connection is checked any more')
 })
 
 t.test('a second call counts instead of the first', async t => {
@@ -68,11 +68,11 @@ t.test('a second call counts instead of the first', async t => {
   receive.share({ count: 4 })
   receive.share({ count: 1 })
   for (const id of [1, 2, 3]) receive.moved({ id })
-  t.same(ids(), [1, 2, 3], 'two were on their way already')
+  t.same(ids(), [1, 2, 3], 'two connections were moving already')
   t.ok(tracker.listenerCount('rest') <= 1)
 })
 
-t.test('who has not lasted, has had no response or is pinned stays', async t => {
+t.test('a connection that is new, has had no response or is pinned stays', async t => {
   const { receive, offers, connections } = await scene(t, 4)
   connections[0].isAdopted = false
   connections[1].idleSince = null
@@ -82,7 +82,7 @@ t.test('who has not lasted, has had no response or is pinned stays', async t => 
   t.equal(connections[3].fate, 'moved')
 })
 
-t.test('a connection on which something has come since it was seen idle stays', async t => {
+t.test('a connection that received bytes since it was seen idle stays', async t => {
   const { receive, ids, connections } = await scene(t, 4)
   receive.share({ count: 4 })
   connections[2].exchanges.push(/** @type {any} */ ({}))
@@ -92,7 +92,7 @@ t.test('a connection on which something has come since it was seen idle stays', 
   t.equal(connections[3].fate, 'moved')
 })
 
-t.test('once the worker leaves, nothing more is given away', async t => {
+t.test('once the worker drains, no more connections are moved', async t => {
   const { receive, ids, rebalance } = await scene(t, 4)
   receive.share({ count: 4 })
   rebalance.stop()

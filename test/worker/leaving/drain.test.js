@@ -51,7 +51,7 @@ async function scene (t, count) {
   return { receive, offers, drain, account }
 }
 
-/** @param {{ receive: Record<string, (message: any) => void>, offers: number[] }} scene every offer is taken, until there are no more */
+/** @param {{ receive: Record<string, (message: any) => void>, offers: number[] }} scene every offer is accepted, until there are no more */
 async function takeAll ({ receive, offers }) {
   for (let i = 0; i < offers.length; i++) {
     receive.moved({ id: offers[i] })
@@ -59,7 +59,7 @@ async function takeAll ({ receive, offers }) {
   }
 }
 
-t.test('a connection that is on its way when the drain begins, in the same tick even, is counted once', async t => {
+t.test('a connection that is moving when the drain begins, even in the same tick, is counted once', async t => {
   const worker = await scene(t, 5)
   worker.receive.share({ count: 3 })
   t.equal(worker.offers.length, 2)
@@ -70,7 +70,7 @@ t.test('a connection that is on its way when the drain begins, in the same tick 
   t.equal(ENDS.reduce((sum, end) => sum + account[end], 0), account.connections)
 })
 
-t.test('so is one that was on its way before', async t => {
+t.test('and so is one that was moving before', async t => {
   const worker = await scene(t, 5)
   worker.receive.share({ count: 1 })
   await new Promise(resolve => setTimeout(resolve, 20))

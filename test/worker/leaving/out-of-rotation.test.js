@@ -4,7 +4,7 @@ const { EventEmitter, once } = require('node:events')
 const t = require('tap')
 const { OutOfRotation } = require('../../../lib/worker/leaving/out-of-rotation')
 
-/** A worker's deps, as far as they matter here, and its channel. */
+/** The dependencies of a worker that matter here, and its channel. */
 function scene () {
   /** @type {Record<string, (fields: any) => void>} */
   const receive = {}
@@ -63,7 +63,7 @@ function exchange () {
   return { request: { headers: {} }, response: { headersSent: false, shouldKeepAlive: true } }
 }
 
-t.test('with nothing there it is out at once', async t => {
+t.test('a worker without connections is out of rotation at once', async t => {
   const { receive, answers, admission, acceptor } = scene()
   receive['leave-rotation'](ORDER)
   t.match(answers, [{ type: 'answer', id: 1, why: null, moved: 0 }])
@@ -74,7 +74,7 @@ t.test('with nothing there it is out at once', async t => {
   t.ok(acceptor.isOpen)
 })
 
-t.test('it is out when the last offer has been taken, not before', async t => {
+t.test('it is out of rotation when the last offer has been accepted, not before', async t => {
   const { receive, answers, connect, moved, inbox, handoff } = scene()
   const connection = connect()
   const entry = { isPinned: false }
@@ -87,7 +87,7 @@ t.test('it is out when the last offer has been taken, not before', async t => {
   t.match(answers, [{ id: 1, why: null, moved: 2 }])
 })
 
-t.test('who is foreign is in the way from the start, and nothing is begun', async t => {
+t.test('a worker with a foreign connection refuses at once', async t => {
   const { receive, answers, admission, connect, handoff } = scene()
   connect()
   connect({ isForeign: true })
@@ -107,7 +107,7 @@ t.test('a TLS handshake that is under way is no foreign connection', async t => 
   t.match(answers, [{ why: 'it was called back' }])
 })
 
-t.test('who turns foreign on the way ends it', async t => {
+t.test('a connection that becomes foreign meanwhile ends it', async t => {
   const { receive, sent, admission, connect } = scene()
   const connection = connect({ isQuiet: false })
   receive['leave-rotation'](ORDER)
@@ -118,7 +118,7 @@ t.test('who turns foreign on the way ends it', async t => {
   t.notOk(admission.isOut)
 })
 
-t.test('when the time is up it is back in rotation, and says what is left; a close that has not been said is not said', async t => {
+t.test('at the timeout the worker is back in rotation, and reports what is left; a Connection: close not sent yet is not sent', async t => {
   const { receive, sent, tracker, admission, connect, acceptor } = scene()
   acceptor.isMovable = false
   const [saidNothing, hasSaid] = [exchange(), exchange()]
@@ -142,7 +142,7 @@ t.test('when the time is up it is back in rotation, and says what is left; a clo
   t.equal(later.response.shouldKeepAlive, true, 'nor later')
 })
 
-t.test('an offer that came back is made again in a while', async t => {
+t.test('a returned offer is repeated later', async t => {
   const { receive, answers, outOfRotation, connect, moved, inbox, handoff } = scene()
   const connection = connect()
   receive['leave-rotation'](ORDER)
@@ -157,7 +157,7 @@ t.test('an offer that came back is made again in a while', async t => {
   t.match(answers, [{ id: 1, why: null, moved: 1 }])
 })
 
-t.test('an offer of another time comes back, too: its connection may move later', async t => {
+t.test('an earlier offer that returns, too: its connection may move later', async t => {
   const { outOfRotation, inbox, handoff } = scene()
   const entry = { isPinned: true }
   inbox.entries.add(entry)
@@ -167,7 +167,7 @@ t.test('an offer of another time comes back, too: its connection may move later'
   t.equal(handoff.outstanding.size, 0, 'nothing is offered while it serves')
 })
 
-t.test('what holds the thread is done only out of rotation', async t => {
+t.test('tasks that block the thread are done only out of rotation', async t => {
   const { receive, answers } = scene()
   receive.collect({ id: 7 })
   t.same(answers, [{ type: 'answer', id: 7, why: 'it is in rotation' }])
@@ -191,9 +191,9 @@ t.test('a drain takes over at any moment', async t => {
   connect({ isQuiet: false })
   receive['leave-rotation'](ORDER)
   outOfRotation.cancel()
-  t.equal(tracker.listenerCount('rest') + tracker.listenerCount('request'), 0, 'the drain listens for itself')
+  t.equal(tracker.listenerCount('rest') + tracker.listenerCount('request'), 0, 'the drain has its own listeners')
   receive.rejoin({})
-  t.ok(admission.isOut, 'it does not come back any more')
+  t.ok(admission.isOut, 'it does not return to rotation')
   t.same(answers, [])
   receive['leave-rotation']({ ...ORDER, id: 2 })
   t.match(answers, [{ id: 2, why: 'it is gone already' }])
