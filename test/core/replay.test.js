@@ -64,15 +64,9 @@ const anyLook = fc.record({
   requested: fc.oneof({ weight: 20, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.constant('requested') })
 })
 
-<<<<<<< HEAD
 /** The seam to a worker's process, without one. @param {number} pid */
 function fakeProcess (pid) {
   return Object.assign(new EventEmitter(), { pid, send () {}, kill () {} })
-=======
-/** A worker without a process. @param {number} pid */
-function fakeWorker (pid) {
-  return Object.assign(new EventEmitter(), { process: Object.assign(new EventEmitter(), { pid, send () {}, kill () {} }) })
->>>>>>> prose-tests
 }
 
 t.test('the sampler decides, and the journal\'s lines, through JSON, give every decision again', async t => {

@@ -15,10 +15,10 @@ const { unplanned } = require('../support/replay-plan')
 const OPTIONS = { workers: 2, interval: '60s', readyTimeout: '10s' }
 
 /** @param {any} t */
-function moodFile (t) {
-  const file = path.join(t.testdir({ mood: 'well' }), 'mood')
-  process.env.MOOD = file
-  return (/** @type {string} */ mood) => fs.writeFileSync(file, mood)
+function startModeFile (t) {
+  const file = path.join(t.testdir({ startMode: 'well' }), 'startMode')
+  process.env.START_MODE = file
+  return (/** @type {string} */ startMode) => fs.writeFileSync(file, startMode)
 }
 
 t.test('a fleet that is started twice has its workers once', async t => {
@@ -30,8 +30,8 @@ t.test('a fleet that is started twice has its workers once', async t => {
 })
 
 t.test('a replacement that fails is tried again when the journal says, whatever the interval', async t => {
-  const set = moodFile(t)
-  const { supervisor, events } = await startFleet(t, 'by-mood.js', OPTIONS)
+  const set = startModeFile(t)
+  const { supervisor, events } = await startFleet(t, 'start-modes.js', OPTIONS)
   set('dies')
   await t.rejects(supervisor.recycle(0), { code: 'RECYCLE_NOT_READY' })
   await events.until('worker.not-ready', { count: 3 })
@@ -44,7 +44,7 @@ t.test('a replacement that fails is tried again when the journal says, whatever 
 })
 
 t.test('slots that are wanted again while their workers leave are the same ones', async t => {
-  const { port, supervisor, events } = await startFleet(t, 'many-faced.js', { ...OPTIONS, workers: 4, maxSurge: 4 })
+  const { port, supervisor, events } = await startFleet(t, 'misbehaves.js', { ...OPTIONS, workers: 4, maxSurge: 4 })
   const slow = Array.from({ length: 16 }, () => get(port, '/slow?ms=1500'))
   await becomesTrue(() => supervisor.status().workers.every(({ state }) => state === 'ready'))
   const fewer = supervisor.scale(2).catch(() => {})

@@ -72,11 +72,7 @@ t.test('a reload whose replacements fail stops after three, keeps the old worker
   t.equal(events.all('worker.not-ready').length, 3)
   const { t: stoppedAt } = events.all('fleet.warning')[0]
   await events.until('worker.sample', { where: line => line.t > stoppedAt + 1500 })
-<<<<<<< HEAD
   t.equal(events.all('worker.spawn').length, before.length + 3, 'nothing is tried any more')
-=======
-  t.equal(events.all('worker.spawn').length, 3, 'there are no more retries')
->>>>>>> prose-tests
   t.same(events.all('worker.drain'), [])
 
   set('well')

@@ -217,13 +217,8 @@ t.test('a standby that does not listen on every address of its predecessor is no
   const recycling = supervisor.recycle(0)
   recycling.catch(() => {}) // the app's replacement never listens there
   t.match(await events.until('worker.retire'), { slot: null, pid })
-<<<<<<< HEAD
   t.match(await events.until('worker.spawn', { count: 2, where: line => line.slot === 0 }), { slot: 0 })
   t.equal(seen.mostAlive, 2, 'it has made room for one that waits to listen there')
-=======
-  t.match(await events.until('worker.spawn', { where: line => line.slot === 0 }), { slot: 0 })
-  t.equal(seen.mostAlive, 2, 'it is discarded for a standby that waits to listen there')
->>>>>>> prose-tests
 })
 
 t.test('nor is a standby that does not listen on an address its predecessor has just requested', async t => {
@@ -232,13 +227,8 @@ t.test('nor is a standby that does not listen on an address its predecessor has 
   process.env.SECOND = path.join(folder, 'second.sock')
   const { port, supervisor, events } = await startWithStandby(t, 'reports-slot.js', { workers: 1 })
   const [{ pid }] = events.all('worker.standby')
-<<<<<<< HEAD
   const { incumbent } = supervisor.recycler.fleet.slots.get(0)
   // Stopped before it has the answer: as far as the primary knows, it does not listen there yet.
-=======
-  const { incumbent } = supervisor.lifecycle.fleet.slots.get(0)
-  // Stopped before it has the reply: for the primary it does not listen there yet.
->>>>>>> prose-tests
   incumbent.prependOnceListener('listen', () => process.kill(incumbent.pid, 'SIGSTOP'))
   t.teardown(() => incumbent.kill('SIGCONT'))
   const asked = once(incumbent, 'listen')

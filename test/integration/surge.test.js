@@ -21,11 +21,7 @@ t.test('all workers over budget at once: never fewer ready workers than configur
   t.match(warnings[0], { slot: Number, pid: Number, bytes: Number, softBytes: 2 * 1024 ** 2 })
   for (const slot of [0, 1, 2]) {
     const of = (/** @type {string} */ event) => events.all(event).filter(line => line.slot === slot).map(line => line.t)
-<<<<<<< HEAD
     const [ready, [, ...spawned]] = [of('worker.ready'), of('worker.spawn')]
-=======
-    const [ready, spawned] = [of('worker.ready'), of('worker.spawn')] // the first workers were spawned before this listener was added
->>>>>>> prose-tests
     for (let i = 0; i < spawned.length; i++) {
       const waited = spawned[i] - ready[i]
       t.ok(waited >= backoffMs(i + 1), `slot ${slot} waits ${backoffMs(i + 1)} ms at least: ${waited}`)

@@ -3,11 +3,7 @@
 const t = require('tap')
 const { Sampler } = require('../../../lib/primary/measuring/sampler')
 
-<<<<<<< HEAD
 t.test('a look that fails is not the last', async t => {
-=======
-t.test('sampling continues after an error, such as that of an event listener', async t => {
->>>>>>> prose-tests
   let looks = 0
   const fleet = {
     watched () {
