@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * The meeting point of the preload and the app's `require('recycle-supervisor/worker')`, which may well come from
- * another copy of this package than the one that supervises: they meet under a registered symbol.
+ * What `require('recycle-supervisor/worker')` calls. The app may load another copy of this package than the one that
+ * supervises it, so the functions are registered on `process` under a global symbol.
  *
  * @typedef {object} Api
  * @property {(reason?: string) => void} requestRecycle

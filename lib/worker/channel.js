@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * The worker's end of the channel to the primary. Sending never throws: when the primary is gone there is nobody left
- * to tell, and what the worker does about that is drain.js's business.
+ * The worker's end of the channel to the primary. Sending never throws: the end of the channel is announced by onDown, and
+ * the worker drains then.
  */
 
 const { FROM_PRIMARY, message, ourMessage, checkHandlers } = require('../core/message')
@@ -12,7 +12,7 @@ class Channel {
   #handlers = Object.create(null)
 
   #asking = 0
-  /** As it is before the app is loaded, which may put another in its place, or take it away. */
+  /** Bound before the app is loaded: the app may replace or delete process.send. */
   #send = process.send?.bind(process)
 
   constructor () {
@@ -23,8 +23,8 @@ class Channel {
       const message = ourMessage(received, handle)
       if (message) this.#handlers[message.type]?.(message, handle)
     })
-    // Cluster's own listener keeps a worker alive as long as the primary lives. By itself, an app that has nothing left
-    // to do ends, and so it should here; what keeps it alive is what would under `node`: its listeners on the channel.
+    // Cluster's own listener would keep a worker alive as long as the primary lives. Under `node`, a process with nothing
+    // left to do exits, unless the app listens on its IPC channel: the same holds here.
     const count = () => process.listenerCount('message') + process.listenerCount('disconnect')
     const own = count()
     this.refer = () => {
@@ -37,7 +37,7 @@ class Channel {
     this.refer()
   }
 
-  /** Keeps this process alive until as many answers have come. @param {1 | -1} step */
+  /** Keeps this process alive while the count of expected messages is above zero. @param {1 | -1} step */
   expect (step) {
     this.#asking += step
     this.refer()
@@ -60,7 +60,7 @@ class Channel {
    */
   send (type, fields, handle, sent = () => {}) {
     if (this.isUp) this.#send?.(message(type, fields), handle, undefined, sent)
-    else process.nextTick(sent, new Error('the primary is gone'))
+    else process.nextTick(sent, new Error('the primary has exited'))
   }
 }
 

@@ -1,11 +1,11 @@
 'use strict'
 
 /**
- * The one file that is named in a worker's execArgv (`--require`): it runs before the app, in the same process, and
- * changes nothing that the app could see, but for what is listed in core/internals.js.
+ * Named in a worker's execArgv (`--require`): it runs before the app, in the same process. What it changes there is listed
+ * in core/internals.js.
  *
- * `--require` also fires in the app's threads and in children that it forks. So the first thing is to take the flag back
- * out of what such children inherit, and the second to leave unless this is a worker of ours.
+ * `--require` also applies to the app's threads and to children that it forks. So the flag is removed from what they
+ * inherit, and nothing is done unless this is a worker of ours.
  */
 
 const { setImmediate, setTimeout } = require('node:timers')
@@ -48,13 +48,13 @@ function enter (settings) {
   const acceptors = hookListen(channel, acceptor => {
     tracker.watch(acceptor)
     acceptor.onListen = () => {
-      admission.welcome(acceptor)
+      admission.onListen(acceptor)
       setImmediate(flushCompileCache)
     }
     acceptor.onExhausted = () => admission.exhaust()
     acceptor.onClose = () => {
-      inbox.close(0, acceptor) // as Node does with those that are idle
-      admission.letGo()
+      inbox.close(0, acceptor) // as Node does with idle connections
+      admission.unhold()
     }
   })
   const admission = new Admission(channel, acceptors, /** @returns {number} */ () => tracker.connections.size + inbox.entries.size, assignment)
@@ -87,7 +87,7 @@ function enter (settings) {
 
   let isDrained = false
   let isOrphan = false
-  /** The primary has died. Cluster's way is to exit at once and reset what is in flight; ours is to finish it first. */
+  /** The primary has exited. Cluster would exit at once and reset what is in flight; here it is finished first. */
   function orphaned () {
     if (isOrphan) return
     isOrphan = true
@@ -106,7 +106,7 @@ function enter (settings) {
   }
   channel.on({
     drain (order) {
-      channel.expect(1) // it waits for its SIGTERM, though nothing else may be left to do
+      channel.expect(1) // it waits for SIGTERM, and nothing else may keep the process alive
       outOfRotation.cancel()
       drain.begin(order)
     }
@@ -116,7 +116,7 @@ function enter (settings) {
   channel.send('hello')
 }
 
-/** Nobody is there to end this process but itself. @param {number} killTimeoutMs */
+/** There is no primary to end this process. @param {number} killTimeoutMs */
 function leaveAlone (killTimeoutMs) {
   setTimeout(() => process.exit(0), killTimeoutMs).unref()
   process.kill(process.pid, 'SIGTERM')

@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * A acceptor stands between the kernel's accept queue and one of the app's servers.
+ * An acceptor stands between the kernel's accept queue and one of the app's servers.
  *
  *        kernel's queue, held open by the primary, shared by all workers
  *              │ accept
@@ -11,12 +11,12 @@
  *              │ 'connection'
  *        the app's server
  *
- * net takes any object with the right methods for a listening handle: cluster's round robin relies on that too. Thanks
- * to the facade a worker can stop accepting without the app's server being closed, so that the app hears no `close`, its
- * `server.address()` still answers, and its own SIGTERM handler finds a server that it can close.
+ * net accepts any object with the right methods as a listening handle: cluster's round robin relies on that too. With the
+ * facade a worker can stop accepting while the app's server stays open: no `close` is emitted, `server.address()` still
+ * returns its address, and the app's own SIGTERM handler can close the server.
  *
- * The queue belongs to the primary, not to cluster, whose shared handle is closed with its last worker: here the queue
- * outlives each of them, and with it the connections that wait in it.
+ * The primary holds the queue open. Cluster would close its shared handle with the last worker, and reset the connections
+ * that wait in it.
  */
 
 const http = require('node:http')
@@ -25,7 +25,7 @@ const { performance } = require('node:perf_hooks')
 const { setImmediate } = require('node:timers')
 const { missingForHandoff } = require('../../core/internals')
 
-// What listen() asks for by default (511) is soon full in a storm; the kernel caps this at net.core.somaxconn.
+// The default of listen(), 511, is soon full in a connection storm; the kernel caps this at net.core.somaxconn.
 const BACKLOG = 4096
 const EMPTYING_MS = 250
 
@@ -35,7 +35,7 @@ class Acceptor {
   /** @type {any} */
   #facade
   #backlog = BACKLOG
-  /** Accepted and not yet let in, while the acceptor is shutting. @type {any[] | null} */
+  /** Accepted and not yet passed to the server, while the acceptor is being shut. @type {any[] | null} */
   #held = null
   #isRef = true
   #handleClass
@@ -47,7 +47,7 @@ class Acceptor {
    * @param {string} key what it listens on, as asked, and an ordinal
    * @param {any} listening the listening handle
    * @param {object} primary
-   * @param {(take: (listening: any) => void) => void} primary.reopen asks for the listening handle again; null: it is not to be had
+   * @param {(take: (listening: any) => void) => void} primary.reopen asks for the listening handle again; null: it is not available
    * @param {() => void} primary.listening the app's server listens
    * @param {() => void} primary.close the app has closed its server
    */
@@ -57,10 +57,10 @@ class Acceptor {
     this.primary = primary
     this.#listening = listening
     this.#handleClass = listening.constructor
-    /** What is known of the connection that is being admitted. @type {{ bytes: Buffer, isPinned: boolean } | null} */
+    /** The connection that is being admitted. @type {{ bytes: Buffer, isPinned: boolean } | null} */
     this.arriving = null
     this.#facade = this.#makeFacade(listening)
-    /** Plain HTTP/1, the one protocol whose connections have a moment at which nothing is under way. */
+    /** Plain HTTP/1: the only protocol whose connections have no state between two requests. */
     this.isPlainHttp = server instanceof http.Server
     /** Its connections can move to a sibling; known once it listens. */
     this.isMovable = false
@@ -76,7 +76,7 @@ class Acceptor {
     return this.#isClosed
   }
 
-  /** It is of the kind that this acceptor accepts, and not something else that the app feeds its server with. @param {any} socket */
+  /** It is of the kind that this acceptor accepts, and no other stream that the app has passed to its server. @param {any} socket */
   isOfOurs (socket) {
     return socket._handle?.constructor === this.#handleClass
   }
@@ -101,7 +101,7 @@ class Acceptor {
     return this.#listening !== null
   }
 
-  /** Stops accepting. What is in the kernel's queue stays there for the other workers. */
+  /** Stops accepting. The connections in the kernel's queue stay there for the other workers. */
   shut () {
     this.#listening?.close()
     this.#listening = null
@@ -109,9 +109,9 @@ class Acceptor {
   }
 
   /**
-   * Shuts when there is nobody left to take over who is in the queue: the kernel resets whoever is in it when the last
-   * acceptor shuts, so they are let in first. They are answered only then, for every answer brings the next
-   * connection from a client that opens one a request.
+   * Shuts when no other process accepts from the queue. The kernel resets the connections in it when the last listening
+   * handle is closed, so they are accepted first. They are served only afterwards: a client that opens a connection per
+   * request would open its next one after each response.
    *
    * @param {() => void} done
    */
@@ -121,7 +121,7 @@ class Acceptor {
     this.#held = held
     const until = performance.now() + EMPTYING_MS
     const step = (/** @type {number} */ before) => setImmediate(() => {
-      // libuv accepts one connection a turn of its loop: the queue was empty when a whole turn brought none.
+      // libuv accepts one connection per turn of its loop: the queue is empty when a whole turn has accepted none.
       if (held.length !== before && performance.now() < until) return step(held.length)
       this.shut()
       this.#held = null
@@ -147,14 +147,14 @@ class Acceptor {
     })
   }
 
-  /** Lets in a connection that the primary has accepted. @param {any} client a TCP or pipe handle, unread */
+  /** Passes on a connection that the primary has accepted. @param {any} client a TCP or pipe handle, unread */
   accept (client) {
     this.#facade.onconnection(0, client)
   }
 
   /**
-   * Lets in a connection that did not come through the queue: net makes a socket of it and does to it all that it does
-   * to an accepted one (counts, noDelay, keep-alive, block list, `connection`).
+   * Passes on a connection that did not come through the queue: net makes a socket of it, as of an accepted one (count,
+   * noDelay, keep-alive, block list, `connection`).
    *
    * @param {any} client a TCP or pipe handle
    * @param {{ bytes: Buffer, isPinned: boolean }} arriving what has been read from it; whether it must stay here
@@ -164,7 +164,7 @@ class Acceptor {
     try {
       this.#facade.onconnection(0, client)
     } finally {
-      this.arriving = null // also where a listener of the app's throws: the next connection is somebody else's
+      this.arriving = null // also where a listener of the app's throws
     }
   }
 

@@ -3,12 +3,13 @@
 /**
  * Opens and shuts this worker's acceptors.
  *
- * They are shut at two marks: the level, which the primary raises when everybody has reached it (core/level.js), and the
- * ceiling, where this process would run out of descriptors (core/ceiling.js). libuv accepts and closes a connection it has
- * no descriptor for; with the acceptor shut in time, it waits in the kernel's queue instead, for us or for a sibling.
+ * They are shut at two limits: the level, which the primary raises when all workers have reached it (core/accept-limit.js),
+ * and the ceiling, where this process would run out of descriptors (core/ceiling.js). libuv accepts and closes a connection
+ * for which there is no descriptor; with the acceptor shut in time, it waits in the kernel's queue for a worker with room.
  *
- * The kernel gives out the lowest descriptor that is free, so all below one that has just been opened are taken: each
- * accepted connection tells that, and one that is opened with each beat. Where they are many, they are counted.
+ * The kernel assigns the lowest free descriptor, so all below one that has just been opened are in use: the descriptor of
+ * each accepted connection shows that, and one that is opened with each heartbeat. From half of the limit on, they are
+ * counted.
  */
 
 const fs = require('node:fs')
@@ -20,22 +21,22 @@ const COUNT_FROM = 0.5 // of the limit: below, nothing is counted
 const REOPEN = 0.95 // of the mark that shut it
 
 class Admission {
-  /** The primary's; Infinity until it speaks. */
+  /** As the primary has set it. */
   level = Infinity
   /** Connections that this process has descriptors for. */
   ceiling = Infinity
   #limit = descriptorLimit()
   /** Descriptors that were open when they were last counted, or more. */
   #open = 0
-  /** Connections live for less than a second on average: they are even by themselves, and no level is worth its price. */
+  /** Connections live for less than a second on average: they are even by themselves, and the level is not applied. */
   #isChurning = false
   #gone = 0
   #measuredAt = performance.now()
   #isShut = false
-  /** With its acceptors shut, and no connection left, an app may have nothing else to do: this process is kept alive. */
+  /** With its acceptors shut and no connection, nothing else may keep the process alive. */
   #isHeld = false
   #isClosed = false
-  /** Out of rotation: it takes nothing new, and may come back. */
+  /** It accepts and adopts nothing, and may return. */
   isOut = false
 
   /**
@@ -76,20 +77,20 @@ class Admission {
     })
   }
 
-  /** A server listens, perhaps when it should not any more. @param {import('./acceptor').Acceptor} acceptor */
-  welcome (acceptor) {
+  /** A server listens, possibly after its acceptor should be shut. @param {import('./acceptor').Acceptor} acceptor */
+  onListen (acceptor) {
     if (this.ceiling === Infinity) this.#countDescriptors()
     if (this.#isClosed || this.#isShut || this.isOut) acceptor.shut()
   }
 
-  /** Goes out of rotation: the queue is the siblings'. */
+  /** Stops accepting; the siblings accept from the queue. */
   leave () {
-    if (!this.isOut) this.channel.expect(1) // with its acceptors shut an app may have nothing else to do
+    if (!this.isOut) this.channel.expect(1) // nothing else may keep the process alive
     this.isOut = true
     for (const acceptor of this.acceptors) acceptor.shut()
   }
 
-  /** Comes back. @param {() => void} [entered] every acceptor is open */
+  /** Accepts again. @param {() => void} [entered] every acceptor is open */
   enter (entered = () => {}) {
     if (!this.isOut || this.#isClosed) return
     this.isOut = false
@@ -102,11 +103,11 @@ class Admission {
     }
     for (const acceptor of this.acceptors) acceptor.open(opened)
     opened()
-    this.letGo()
+    this.unhold()
     this.consider()
   }
 
-  /** The primary is gone. @param {() => void} done every acceptor is shut, and who was in the queue has been let in */
+  /** No other process accepts from the queue. @param {() => void} done every acceptor is shut, and the queue was emptied */
   shutEmpty (done) {
     this.close()
     const open = [...this.acceptors].filter(acceptor => acceptor.isOpen)
@@ -123,7 +124,7 @@ class Admission {
     return this.#isChurning ? this.ceiling : Math.min(this.level, this.ceiling)
   }
 
-  /** A connection has come. @param {number | undefined} fd its descriptor, where it has one */
+  /** A connection was opened. @param {number | undefined} fd its descriptor, where it has one */
   gain (fd = -1) {
     if (fd >= COUNT_FROM * this.#limit) {
       this.#open = fd + 1
@@ -140,13 +141,13 @@ class Admission {
     this.consider()
   }
 
-  /** A connection has gone. */
+  /** A connection was closed or moved. */
   lose () {
     this.#gone++
     this.consider()
   }
 
-  /** A connection has come, or gone. */
+  /** The count of connections, or a limit, has changed. */
   consider () {
     if (this.#isClosed || this.isOut) return
     if (this.#isShut) {
@@ -164,16 +165,16 @@ class Admission {
   #reopen (mark) {
     if (this.connections() >= mark || this.#isClosed || this.isOut) return false
     this.#isShut = false
-    this.#openGates()
+    this.#openAcceptors()
     return true
   }
 
-  #openGates () {
-    for (const acceptor of this.acceptors) acceptor.open(() => this.letGo())
+  #openAcceptors () {
+    for (const acceptor of this.acceptors) acceptor.open(() => this.unhold())
   }
 
-  /** A acceptor has opened, or its server has been closed: this process lives as long as they let it. */
-  letGo () {
+  /** An acceptor has opened, or its server has been closed: they keep the process alive themselves from here on. */
+  unhold () {
     if (!this.#isHeld || [...this.acceptors].some(acceptor => !acceptor.isClosed && (this.#isShut || !acceptor.isOpen))) return
     this.#isHeld = false
     this.channel.expect(-1)
@@ -183,7 +184,7 @@ class Admission {
     this.channel.send('full', { isAtCeiling: this.isAtCeiling })
   }
 
-  /** With every beat: how fast connections come and go, and how many descriptors there are, where that may matter. */
+  /** With every heartbeat: whether connections are short-lived, and how many descriptors are open where the limit is near. */
   measure () {
     const count = this.connections()
     const seconds = (performance.now() - this.#measuredAt) / 1000
@@ -192,8 +193,8 @@ class Admission {
     this.#measuredAt = performance.now()
     if (this.ceiling === Infinity || Math.max(lowestFree() ?? this.#limit, this.#open) >= COUNT_FROM * this.#limit) this.#countDescriptors()
     this.consider()
-    // A listening socket that came when no descriptor was left for it is lost.
-    if (!this.#isShut && !this.#isClosed && !this.isOut) this.#openGates()
+    // A listening socket for which no descriptor was left has been lost.
+    if (!this.#isShut && !this.#isClosed && !this.isOut) this.#openAcceptors()
   }
 
   #countDescriptors () {
@@ -201,7 +202,7 @@ class Admission {
     this.ceiling = this.#limit === Infinity ? Infinity : ceilingOf(this.#limit, this.#open, this.connections())
   }
 
-  /** This worker drains: the acceptors are the drain's from now on. */
+  /** This worker drains: from here on drain.js shuts the acceptors. */
   close () {
     this.#isClosed = true
   }
@@ -213,26 +214,26 @@ function descriptorLimit () {
     const [, soft] = /** @type {RegExpExecArray} */ (/^Max open files +(\d+|unlimited)/m.exec(fs.readFileSync('/proc/self/limits', 'latin1')))
     return soft === 'unlimited' ? Infinity : Number(soft)
   } catch {
-    return Infinity // no /proc: nothing to go by
+    return Infinity // no /proc
   }
 }
 
-/** @returns {number | null} null: none is left to look with */
+/** @returns {number | null} null: there is no free descriptor to read with */
 function openDescriptors () {
-  return unlessNoneIsLeft(() => fs.readdirSync('/proc/self/fd').length)
+  return orNullAtLimit(() => fs.readdirSync('/proc/self/fd').length)
 }
 
-/** @returns {number | null} null: none is */
+/** @returns {number | null} null: there is none */
 function lowestFree () {
-  return unlessNoneIsLeft(() => {
+  return orNullAtLimit(() => {
     const fd = fs.openSync('/dev/null', 'r')
     fs.closeSync(fd)
     return fd
   })
 }
 
-/** @param {() => number} look @returns {number | null} 0 where it cannot be looked at for another reason */
-function unlessNoneIsLeft (look) {
+/** @param {() => number} look @returns {number | null} null where no descriptor is free; 0 on any other error */
+function orNullAtLimit (look) {
   try {
     return look()
   } catch (error) {

@@ -1,17 +1,16 @@
 'use strict'
 
 /**
- * Puts a acceptor (acceptor.js) between the primary's listening sockets and each of the app's servers, where cluster puts its own.
+ * Puts an acceptor (acceptor.js) between the primary's listening sockets and each of the app's servers, where cluster puts its own.
  *
- * What listen() does here that it does not do in a process that has no cluster (test/apps/listen.test.js holds the rest
- * against plain Node):
+ * Where listen() differs from a process without cluster (test/apps/listen.test.js compares the rest with plain Node):
  *
  *   port 0       all workers share one port, as under cluster
- *   fd           the primary's descriptor, as under cluster: it is the primary that inherits one from systemd, say
+ *   fd           the primary's descriptor, as under cluster: the primary inherits one from systemd, for example
  *   handle       a TCP handle or net.BoundSocket of the app's own, `exclusive` and `reusePort` do not come here: the socket is
  *                the worker's, its connections are drained and not moved
  *   server       another server that listens has no handle to share: EINVAL
- *   backlog      at least 4096: a queue that one process would empty in time is soon full in a storm that comes to a fleet
+ *   backlog      at least 4096: a queue that is long enough for one process is soon full in a storm on a fleet
  *   error        without a host, `address` in it is null and not `::`, as under cluster; what plain Node throws where it cannot
  *                change a socket's mode comes as an `error`
  */
@@ -24,10 +23,10 @@ const { setImmediate } = require('node:timers')
 const { Acceptor } = require('./acceptor')
 
 /**
- * Every server of this worker has a acceptor, from now on.
+ * From here on every server of this worker has an acceptor.
  *
  * @param {import('../channel').Channel} channel
- * @param {(acceptor: Acceptor) => void} onAcceptor a server of the app's is about to listen
+ * @param {(acceptor: Acceptor) => void} onAcceptor for each server of the app's that is about to listen
  * @returns {Set<Acceptor>} the acceptors, in the order of their servers' `listen()`
  */
 function hookListen (channel, onAcceptor) {
@@ -79,7 +78,7 @@ function hookListen (channel, onAcceptor) {
       const acceptor = new Acceptor(server, key, handle, {
         reopen: take => ask(request, (_, again) => take(again ?? null)),
         listening: () => setImmediate(() => { // behind the app's own listeners
-          if (acceptor.isClosed) return // it only tried whether the port is free
+          if (acceptor.isClosed) return // the app only tested whether the port is free
           channel.send('listening', { key, missing: acceptor.selfTest() })
         }),
         close () {
@@ -97,7 +96,7 @@ function hookListen (channel, onAcceptor) {
 }
 
 /**
- * Two servers on the same address (port 0, say) are told apart by an ordinal, the lowest that is free.
+ * Two servers on the same address (port 0, say) are distinguished by an ordinal, the lowest that is free.
  *
  * @param {Set<string>} keys
  * @param {string} address
@@ -111,8 +110,8 @@ function takeKey (keys, address) {
 }
 
 /**
- * A listening handle that cannot listen: net makes of it the error that it makes of one of its own, `listen EADDRINUSE`, say.
- * Of an errno alone it makes cluster's `bind EADDRINUSE`, which an app that looks at `error.syscall` does not know.
+ * A listening handle that fails to listen: net reports it like one of its own, as `listen EADDRINUSE`. For a bare errno it
+ * would report cluster's `bind EADDRINUSE`, and an app that checks `error.syscall` would not recognise it.
  *
  * @param {number} errno libuv's
  */

@@ -1,11 +1,11 @@
 'use strict'
 
 /**
- * Which slot this worker serves. A standby learns it when it is called, before its acceptors open: RECYCLE_SLOT is set then,
- * and the app hears `recycle:serve`.
+ * Which slot this worker serves. A standby is assigned one when it is called, before its acceptors open: RECYCLE_SLOT is set
+ * then, and `recycle:serve` is emitted for the app.
  */
 class SlotAssignment {
-  /** @type {number | null} null: a standby that waits */
+  /** @type {number | null} null: a standby that has not been called */
   slot
 
   /** @param {boolean} isStandby */

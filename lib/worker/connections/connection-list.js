@@ -1,10 +1,9 @@
 'use strict'
 
 /**
- * The list of connections: a set as a doubly linked list. A `Set` would do, but for the garbage collector: its table soon
- * lies in V8's old space, and the tables it has outgrown keep alive what has long been deleted until the next
- * mark-sweep. With a connection per request scavenges then copied 2.4 times as much, which was most of what running
- * under a supervisor cost. Here who leaves takes every reference along.
+ * The connections of this worker: a set as a doubly linked list. The table of a `Set` is soon in V8's old space, and the
+ * tables that it has outgrown keep deleted connections alive until the next mark-sweep. With a connection per request
+ * scavenges then copied 2.4 times as much, which was most of the overhead of running under a supervisor.
  *
  * @typedef {import('./connection').Connection} Connection
  */
@@ -35,12 +34,12 @@ class ConnectionList {
     this.size--
   }
 
-  /** Who came last, first. */
+  /** The newest first. */
   * backwards () {
     for (let at = this.#last; at; at = at.before) yield at
   }
 
-  /** In the order in which they came. The one that is at hand may be deleted meanwhile. */
+  /** The oldest first. The current connection may be deleted meanwhile. */
   * [Symbol.iterator] () {
     for (let at = this.#first, next; at; at = next) {
       next = at.after

@@ -25,26 +25,26 @@ class Connection {
   constructor (socket, acceptor) {
     this.socket = socket
     this.acceptor = acceptor
-    /** In flight, oldest first; more than one: pipelined. @type {Exchange[]} */
+    /** Requests in flight, oldest first; more than one where they are pipelined. @type {Exchange[]} */
     this.exchanges = []
     /** The TLS socket on top, where the app's server speaks TLS. @type {import('node:net').Socket | null} */
     this.secure = null
     /** @type {import('node:http2').Http2Session | null} */
     this.session = null
-    /** The app wants it to stay in this worker. */
+    /** It stays in this worker: the app has asked for it, or no sibling takes it. */
     this.isPinned = false
     /** It came from a sibling. */
     this.isAdopted = false
     /** A response with `Connection: close` is on its way. */
     this.isAnnounced = false
-    /** It is off the list. */
+    /** It is no longer in the list. */
     this.isGone = false
-    /** How it ended, where we ended it; the first cause wins. @type {Fate | null} */
+    /** How this worker ended it; the first cause is kept. @type {Fate | null} */
     this.fate = null
     /** When its last response ended, ms, performance.now(); null: it has not had one. @type {number | null} */
     this.idleSince = null
     this.since = performance.now()
-    /** Its neighbours on the list. @type {Connection | null} */
+    /** Its neighbours in the list. @type {Connection | null} */
     this.before = null
     /** @type {Connection | null} */
     this.after = null
@@ -57,28 +57,28 @@ class Connection {
     return this.exchanges.length === 0 && this.socket.writableLength === 0
   }
 
-  /** It has been here for a second. @param {number} now ms, performance.now() */
+  /** It has been in this worker for a second. @param {number} now ms, performance.now() */
   hasStayed (now) {
     return now - this.since >= LASTING_MS
   }
 
-  /** It has proved that it lasts, here or with a sibling. @param {number} now ms, performance.now() */
+  /** It has been open for a second, here or in a sibling. @param {number} now ms, performance.now() */
   isLasting (now) {
     return this.isAdopted || this.hasStayed(now)
   }
 
-  /** Our side is done with it: a response has said `Connection: close`. */
+  /** It closes: a response has been sent with `Connection: close`, or the socket has ended. */
   get isEnding () {
     return this.isAnnounced || this.socket.writableEnded || this.socket.destroyed
   }
 
-  /** The protocol is the app's own: a WebSocket, say, or a raw TCP server. */
+  /** The protocol is the app's: a WebSocket, for example, or a raw TCP server. */
   get isForeign () {
     const top = /** @type {any} */ (this.secure ?? this.socket)
     return this.session === null && !top.parser
   }
 
-  /** Ends it from the top: what lies beneath is closed by what lies upon it, in its own order. @param {Fate} fate */
+  /** Destroys its topmost layer, which closes the layers beneath it in its own order. @param {Fate} fate */
   close (fate) {
     this.fate ??= fate
     const top = this.session ?? this.secure ?? this.socket
@@ -98,7 +98,7 @@ function nameCuts (connection) {
     return [{ method: null, path: null, ageMs: Math.round(now - connection.since), remotePort, upgraded }]
   }
   return connection.exchanges.map(({ request, since }) => ({
-    method: typeof request.method === 'string' ? request.method.slice(0, 100) : null, // the app may have written there
+    method: typeof request.method === 'string' ? request.method.slice(0, 100) : null, // the app can have overwritten it
     path: typeof request.url === 'string' ? request.url.split('?')[0].slice(0, LONGEST_PATH) : null,
     ageMs: Math.round(now - since),
     remotePort,

@@ -1,12 +1,12 @@
 'use strict'
 
 /**
- * The census: which connections there are, and which requests are in flight on them. It only watches, through
+ * Knows the connections of this worker and the requests in flight on them. It patches nothing: it subscribes to
  * diagnostics channels and events. A request counts until its response has been handed to the kernel, or its connection
- * closes: `finish` stays silent on aborts. All of this runs for every request, so it is kept short.
+ * closes: `finish` is not emitted for an aborted one. This runs for every request, so it is kept short.
  *
- * An app may take every listener off its sockets, responses and servers, ours and Node's. So that a connection is gone is
- * told by its handle, and what only a listener would tell, sweep() finds out with the beats.
+ * An app may remove every listener of its sockets, responses and servers, ours and Node's. So the end of a connection is
+ * noticed by its handle, and sweep(), which runs with the heartbeat, finds what only a listener would have reported.
  */
 
 const diagnostics = require('node:diagnostics_channel')
@@ -29,13 +29,13 @@ class ConnectionTracker extends EventEmitter {
   requests = 0
   /** Requests begun whose response has not closed. */
   inFlight = 0
-  /** Somebody listens for `rest`, which would otherwise cost something at each response. */
+  /** `rest` has a listener; without one, its cost per response is saved. */
   isRestHeard = false
   /** @type {Connection | null} */
   #latest = null
-  /** The app's servers, by which a connection is found that no listener has told of. @type {WeakMap<object, import('../accepting/acceptor').Acceptor>} */
+  /** By the app's server: finds the acceptor of a connection that no listener has reported. @type {WeakMap<object, import('../accepting/acceptor').Acceptor>} */
   #acceptors = new WeakMap()
-  /** In a later tick, as its `close` event would: the app may be destroying it in the midst of anything. */
+  /** In a later tick, like a `close` event: the app may destroy a socket at any point of its code. */
   #watchHandle = handleWatcher(handle => {
     if (handle[kConnection]) process.nextTick(this.#onClosed, handle[kConnection])
   })
@@ -61,8 +61,8 @@ class ConnectionTracker extends EventEmitter {
   }
 
   /**
-   * The HTTP/1 connections, plain or by TLS, on which nothing is under way in either direction, exactly: no half-received
-   * head, no response still to be flushed, nothing in flight; and those on which nothing was ever received.
+   * The HTTP/1 connections, plain or over TLS, on which nothing is under way in either direction: no partly received head, no
+   * response still to be flushed, no request in flight; and those on which nothing was ever received.
    *
    * @param {import('../accepting/acceptor').Acceptor} acceptor
    * @returns {Connection[]}
@@ -74,7 +74,7 @@ class ConnectionTracker extends EventEmitter {
       (between.has(c) || (c.secure ?? c.socket).bytesRead === 0))
   }
 
-  /** How many connections have proved that they last. Only the latest have not, so only they are looked at. */
+  /** How many connections have been open for a second. Only the newest have not, so only these are visited. */
   get lasting () {
     const now = performance.now()
     let { size } = this.connections
@@ -86,7 +86,7 @@ class ConnectionTracker extends EventEmitter {
   }
 
   /**
-   * It is no longer ours: its socket has closed, or has been handed over, and would be counted twice until it closes in a
+   * Removes a connection whose socket has closed, or has been handed over and would be counted twice until it closes in a
    * later tick.
    *
    * @param {Connection} connection
@@ -94,7 +94,7 @@ class ConnectionTracker extends EventEmitter {
   release (connection) {
     if (connection.isGone) return
     connection.isGone = true
-    // A pipelined response that never had its turn hears no `close` of its own.
+    // A pipelined response that was never written gets no `close` event.
     for (const exchange of [...connection.exchanges]) {
       this.#end(exchange)
       this.emit('rest', connection, exchange)
@@ -109,8 +109,8 @@ class ConnectionTracker extends EventEmitter {
   }
 
   /**
-   * Ends what has ended without a word: a response whose `finish` reached no listener of http's, a socket that is no TCP
-   * or pipe. A response that has just been flushed is about to be told, so it is ended at the next sweep.
+   * Ends what no event has reported: a response whose `finish` reached no listener of http's, a socket that is neither TCP nor
+   * a pipe. The event of a response that has just been flushed is still to come, so that one is ended at the next sweep.
    */
   sweep () {
     for (const connection of this.connections) {
@@ -123,7 +123,7 @@ class ConnectionTracker extends EventEmitter {
     }
   }
 
-  /** net has accepted a connection, and its server's listeners have heard. @param {{ socket: any }} message */
+  /** net has accepted a connection and emitted `connection` on its server. @param {{ socket: any }} message */
   #accepted ({ socket }) {
     const acceptor = this.#acceptors.get(socket.server)
     if (acceptor) this.#track(socket, acceptor)
@@ -131,8 +131,8 @@ class ConnectionTracker extends EventEmitter {
 
   /** @param {any} socket @param {import('../accepting/acceptor').Acceptor} acceptor */
   #track (socket, acceptor) {
-    if (socket[kConnection]) return // a server that listens again, or is fed by another one of ours
-    if (socket.destroyed) return // by a listener of the app's that came before us
+    if (socket[kConnection]) return // a server that listens again, or gets its connections from another server
+    if (socket.destroyed) return // by an earlier listener of the app's
     const connection = new Connection(socket, acceptor)
     if (acceptor.arriving) {
       socket.unshift(acceptor.arriving.bytes)
@@ -174,7 +174,7 @@ class ConnectionTracker extends EventEmitter {
     this.emit('session', connection)
   }
 
-  /** @param {any} socket a TLS socket where no listener has told of it @returns {Connection | undefined} */
+  /** @param {any} socket possibly a TLS socket that no listener has reported @returns {Connection | undefined} */
   #connectionOf (socket) {
     if (socket[kConnection] === undefined && socket._parent?.[kConnection]) this.#trackSecure(socket, socket._parent[kConnection].acceptor)
     return socket[kConnection]
@@ -183,7 +183,7 @@ class ConnectionTracker extends EventEmitter {
   /** @param {{ request: any, response: any, socket: any }} message */
   #begin ({ request, response, socket }) {
     const connection = this.#connectionOf(socket)
-    if (connection === undefined) return // a server that does not listen through a acceptor
+    if (connection === undefined) return // its server has no acceptor
     const exchange = { request, response, since: performance.now(), connection }
     connection.exchanges.push(exchange)
     this.requests++
@@ -198,7 +198,7 @@ class ConnectionTracker extends EventEmitter {
     const exchange = connection.exchanges[0] // responses end in the order of their requests
     if (exchange?.response !== response) return
     this.#end(exchange)
-    // The server has yet to let go of the response.
+    // The server detaches the response later in this tick.
     if (this.isRestHeard) process.nextTick(() => this.emit('rest', connection, exchange))
   }
 
@@ -221,8 +221,8 @@ function hasEnded ({ session }, { response }) {
 }
 
 /**
- * Whether the bytes that are being parsed go on behind the head which has just been parsed: a client that pipelines has
- * sent its next request in the same chunk. To be asked once per request, while its `request` event is emitted.
+ * Whether the chunk that is being parsed contains more than the request whose head has just been parsed: a client that
+ * pipelines has sent its next request in the same chunk. To be called once per request, while `request` is emitted.
  *
  * @param {Connection} connection
  * @param {import('node:http').IncomingMessage} request

@@ -11,18 +11,17 @@
  *                                  ├──── keep ────────────────▶ waiting: it reads
  *     close ◀────── moved ─────────┤
  *
- * Three processes hold the same TCP connection for a moment, and it ends only when the last copy is closed, so whoever
- * dies on the way does not take it along. Only one of them reads: we stop before the offer, the primary never starts,
- * the sibling starts on `keep`. Bytes that arrive meanwhile wait in the kernel.
+ * Three processes hold the same TCP connection for a moment, and it ends only when the last copy is closed, so it survives
+ * the death of any of them. Only one reads: this worker stops before the offer, the primary never starts, the sibling
+ * starts on `keep`. Bytes that arrive meanwhile wait in the kernel.
  *
- * For the app the socket closes at the offer, as if its client had left: the server's count goes down and the app hears
+ * For the app the socket closes at the offer, as if its client had left: the server's count goes down and its app gets
  * `close`. What is left is a bare handle, which no timer and no sweep of the server's can reach. An offer that comes
  * back goes to our own inbox, and is served here to its end.
  *
- * From its offer until `keep` nobody reads a connection, and a request on it waits. One handle at a time is under way on
- * an IPC channel (Node waits for the other side to have it), so more offers at once move nothing sooner: they only wait
- * longer, all of them for as long as the receiver's first, cold request takes. Two keep both channels busy; whoever is not
- * offered yet is still being served.
+ * From its offer until `keep` no process reads a connection, and a request on it waits. An IPC channel carries one handle
+ * at a time (Node waits for its acknowledgement), so more offers at once move nothing sooner, and each waits longer. Two
+ * keep both channels busy; the other connections are still served.
  */
 
 const { performance } = require('node:perf_hooks')
@@ -38,7 +37,7 @@ const WINDOW = 2
  */
 
 class Handoff {
-  /** Offers of which we have not heard. @type {Map<number, Offer>} */
+  /** Offers without an answer yet. @type {Map<number, Offer>} */
   outstanding = new Map()
   #lastId = 0
 
@@ -77,8 +76,8 @@ class Handoff {
   }
 
   /**
-   * The primary is gone, and nobody can say what became of these. A sibling may be reading them by now, so our copies
-   * are closed: two readers would be worse than a lost idle connection.
+   * The primary has exited, and the outcome of these is unknown. A sibling may be reading them by now, so our copies are
+   * closed: two readers would be worse than a lost idle connection.
    */
   relinquish () {
     for (const id of [...this.outstanding.keys()]) {

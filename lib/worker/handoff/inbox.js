@@ -4,7 +4,7 @@
  * Where connections from a sibling wait for their next request.
  *
  * An adopted connection does not become the server's before its first bytes are here. As the server's it would have no
- * keepAliveTimeout until its next response, and would be sent a 408 nobody asked for once headersTimeout has passed. In
+ * keepAliveTimeout until its next response, and would be sent an unsolicited 408 once headersTimeout has passed. In
  * the inbox it keeps what was left of its time, and as nothing has been read from it, it can move again at once.
  *
  *     adopt ──▶ held ──keep──▶ waiting ──first bytes──▶ acceptor.admit(): the server's from here on
@@ -32,7 +32,7 @@ const { detachHandle } = require('../../core/internals')
  * @property {net.Socket | null} socket reads its first bytes; null while it is held
  */
 
-/** Emits `gone` with a entry and its fate. */
+/** Emits `gone` with an entry and its fate. */
 class Inbox extends EventEmitter {
   /** @type {Set<Entry>} */
   entries = new Set()
@@ -56,7 +56,7 @@ class Inbox extends EventEmitter {
           handle?.close()
           return channel.send('refused', { id, why })
         }
-        this.#held.set(id, this.#welcome(handle, acceptor, leftMs, false))
+        this.#held.set(id, this.#add(handle, acceptor, leftMs, false))
         channel.send('adopted', { id })
       },
       keep: ({ id }) => {
@@ -74,7 +74,7 @@ class Inbox extends EventEmitter {
     })
   }
 
-  /** Guests that may move again. */
+  /** Entries that can move again. */
   get movable () {
     // A socket that is destroyed has no handle any more, and is here until its `close`.
     return [...this.entries].filter(entry => entry.socket !== null && !entry.socket.destroyed && !entry.isPinned)
@@ -82,7 +82,7 @@ class Inbox extends EventEmitter {
 
   /** An offer of ours came back: it is served here to its end. @param {any} handle @param {import('../accepting/acceptor').Acceptor} acceptor @param {number | null} leftMs @returns {Entry} */
   takeBack (handle, acceptor, leftMs) {
-    const entry = this.#welcome(handle, acceptor, leftMs, true)
+    const entry = this.#add(handle, acceptor, leftMs, true)
     this.#wait(entry)
     return entry
   }
@@ -102,7 +102,7 @@ class Inbox extends EventEmitter {
     this.#held.clear()
   }
 
-  /** Closes who has been idle here for so long; of one server, where it is given. @param {number} idleMs @param {import('../accepting/acceptor').Acceptor} [acceptor] */
+  /** Closes entries that have been idle for so long; of one server, where it is given. @param {number} idleMs @param {import('../accepting/acceptor').Acceptor} [acceptor] */
   close (idleMs, acceptor) {
     const latest = performance.now() - idleMs
     for (const entry of this.entries) {
@@ -124,7 +124,7 @@ class Inbox extends EventEmitter {
   }
 
   /** @param {any} handle @param {import('../accepting/acceptor').Acceptor} acceptor @param {number | null} leftMs @param {boolean} isPinned */
-  #welcome (handle, acceptor, leftMs, isPinned) {
+  #add (handle, acceptor, leftMs, isPinned) {
     const since = performance.now()
     const until = leftMs === null ? null : since + leftMs
     const entry = /** @type {Entry} */ ({ handle, acceptor, since, until, isPinned, isIdle: false, socket: null })

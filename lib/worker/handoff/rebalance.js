@@ -1,14 +1,14 @@
 'use strict'
 
 /**
- * Gives idle connections away while this worker goes on serving, because the primary finds it has more than its share.
- * Only connections that have proved to last, and have been served before, are worth the journey.
+ * Moves idle connections to siblings while this worker serves, because the primary has found that it has more than its share.
+ * Only connections that have been open for a second, and have been served before, are moved.
  */
 
 const { performance } = require('node:perf_hooks')
 const { Sender } = require('./sender')
 
-const PATIENCE_MS = 2000
+const MAX_MS = 2000
 
 class Rebalance {
   #until = 0
@@ -35,12 +35,12 @@ class Rebalance {
     this.sender.pump()
   }
 
-  /** @param {number} count what the primary would like to be given away, now */
+  /** @param {number} count how many the primary wants moved */
   #begin (count) {
     this.stop()
     this.sender.begin()
     this.sender.quota = count
-    this.#until = performance.now() + PATIENCE_MS
+    this.#until = performance.now() + MAX_MS
     this.sender.look()
   }
 

@@ -1,9 +1,9 @@
 'use strict'
 
 /**
- * Hands connections to siblings as they fall idle: all of them, for a worker that leaves for good (drain.js) or for a
- * while (aside.js), or some, for one that has more than its share (rebalance.js). It looks for idle ones every so often and
- * as responses end, and offers as many as there is room for; the others are being served meanwhile.
+ * Moves connections to siblings when they are idle: all of them, for a worker that drains (drain.js) or goes out of rotation
+ * (out-of-rotation.js), or some, for one with more than its share (rebalance.js). It looks for idle ones at an interval and
+ * when responses end, and offers as many as there is room for; the others are served meanwhile.
  */
 
 const { performance } = require('node:perf_hooks')
@@ -58,7 +58,7 @@ class Sender {
     this.#idle.clear()
   }
 
-  /** How many connections this worker still answers for. */
+  /** How many connections this worker is responsible for. */
   get left () {
     return this.tracker.connections.size + this.inbox.entries.size + this.handoff.outstanding.size
   }
@@ -103,7 +103,7 @@ class Sender {
     }
   }
 
-  /** No sibling took it just then: it need not stay here for good, and is offered again in a while. @param {import('./inbox').Entry} entry */
+  /** No sibling could take it: it is offered again later. @param {import('./inbox').Entry} entry */
   retry (entry) {
     entry.isPinned = false
     this.#offersNotBefore = performance.now() + RETRY_MS

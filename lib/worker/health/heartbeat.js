@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * Says every so often that this worker lives, and what it is doing. Pushed, never asked for: the primary measures a
- * worker from outside and knows a stuck one by its silence.
+ * Sends the primary this worker's figures at an interval. They are pushed, never requested: the primary measures a worker
+ * from outside, and finds a stuck one by its missing heartbeats.
  */
 
 const inspector = require('node:inspector')
@@ -17,14 +17,14 @@ const { GcPauses } = require('./gc-pauses')
  * @param {import('../connections/tracker').ConnectionTracker} deps.tracker
  * @param {import('../handoff/inbox').Inbox} deps.inbox
  * @param {import('../accepting/admission').Admission} deps.admission
- * @param {() => void} onLinkDown
+ * @param {() => void} onDown
  * @returns {() => void} sends a beat now
  */
-function startHeartbeat (everyMs, { channel, tracker, inbox, admission }, onLinkDown) {
+function startHeartbeat (everyMs, { channel, tracker, inbox, admission }, onDown) {
   const pauses = new GcPauses()
   let elu = performance.eventLoopUtilization()
   let connections = 0
-  const say = () => {
+  const send = () => {
     connections = tracker.connections.size + inbox.entries.size
     const since = performance.eventLoopUtilization(elu)
     elu = performance.eventLoopUtilization()
@@ -41,13 +41,13 @@ function startHeartbeat (everyMs, { channel, tracker, inbox, admission }, onLink
   }
   const beat = () => {
     // `disconnect` is not emitted while a handle is under way on the channel, so it is not enough to listen for it.
-    if (!channel.isUp) return onLinkDown()
+    if (!channel.isUp) return onDown()
     tracker.sweep()
     admission.measure()
-    say()
+    send()
   }
-  // Between two beats a worker may get its first connection and die of its first request: it had none, the last beat says.
-  tracker.on('connection', () => { if (connections === 0) say() })
+  // A worker can die of its first request before its next heartbeat: the last one would report no connections.
+  tracker.on('connection', () => { if (connections === 0) send() })
   setInterval(beat, everyMs).unref()
   return beat
 }

@@ -23,8 +23,8 @@ function offerProfile (channel) {
 }
 
 /**
- * Ends earlier where this worker drains. There is no telling how long it lives then, so nothing waits for anything: a
- * session in one's own thread answers within the call.
+ * Ends early where this worker drains, which may exit soon: so everything is synchronous, as a session of the own thread
+ * calls back within post().
  *
  * @param {number} durationMs
  * @param {string} file absolute, there already and empty

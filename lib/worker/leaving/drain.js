@@ -1,15 +1,15 @@
 'use strict'
 
 /**
- * Leaving, as a worker does it. The acceptors shut, and then every connection goes its way:
+ * Drains this worker. The acceptors are shut, and then it depends on the connection:
  *
  *   movable     handed to a sibling the moment it is idle; the client notices nothing
  *   HTTP/1      its next response says `Connection: close`; until then it is served
  *   HTTP/2      GOAWAY, and streams finish; see goaway.js
- *   foreign     upgraded or raw: the app hears `recycle:drain` and ends them as their protocol wants
+ *   foreign     upgraded or raw: `recycle:drain` is emitted, and the app ends them by their protocol
  *
- * An idle connection is not closed before the deadline, for a request may be on its way. What is still in flight at the
- * deadline is cut, and named. Whatever happens, the account says so.
+ * An idle connection is not closed before the deadline, because a request may be on its way. What is still in flight at the
+ * deadline is cut, and named in the account.
  */
 
 const { performance } = require('node:perf_hooks')
@@ -87,7 +87,7 @@ class Drain {
     this.#listen()
     this.closeNotice.begin()
     this.sender.begin()
-    this.#shutGates()
+    this.#shutAcceptors()
   }
 
   onMoved () {
@@ -98,8 +98,8 @@ class Drain {
   }
 
   /**
-   * No sibling took it. Where one is only busy, that may pass; where it was refused, or nobody takes anything for a while, it
-   * is served here to its end.
+   * No sibling took it. If one is only busy, it is offered again, for up to three seconds; if all refused, it is served here
+   * to its end.
    *
    * @param {import('../handoff/inbox').Entry} entry
    * @param {boolean} isStalled
@@ -129,8 +129,8 @@ class Drain {
     })
   }
 
-  /** Who is in the queue is the siblings' to accept, or the primary's; where there is neither, it is ours. */
-  #shutGates () {
+  /** The siblings or the primary accept what is in the queue; without either, this worker does. */
+  #shutAcceptors () {
     if (this.order?.lingerMs === null) this.acceptors.forEach(acceptor => acceptor.shut())
     else this.admission.shutEmpty(() => this.#checkDone())
   }
@@ -150,7 +150,7 @@ class Drain {
   /** @param {import('../connections/connection').Connection} connection */
   #tally (connection) {
     const fate = connection.fate ?? fateOf(connection)
-    if (fate !== 'moved') this.account[fate]++ // an offer is counted when we know what became of it
+    if (fate !== 'moved') this.account[fate]++ // an offer is counted when its outcome is known
     this.#checkDone()
   }
 
@@ -161,9 +161,8 @@ class Drain {
   }
 
   /**
-   * To be called after a poll for I/O: what a busy machine has let lie in the kernel is read first, and is no idleness. A
-   * response may have begun before the drain, without a word of closing, and have ended just now: its client has its own
-   * time to come back.
+   * To be called after a poll for I/O, so that requests that wait in the kernel are read first. A response without `close`
+   * may have ended just now, so its client is given the full idle time to send the next request.
    */
   #closeIdle () {
     const idleMs = this.#closeAfterMs ?? 0

@@ -1,15 +1,15 @@
 'use strict'
 
 /**
- * Out of rotation for a while, for something that would hold up every request here: a collection, a heap snapshot.
+ * Out of rotation for a task that would block every request here: a collection, a heap snapshot.
  *
- *     serving ──aside──▶ leaving ──nothing is left──▶ out ──return──▶ serving
+ *     serving ──leave──▶ leaving ──nothing is left──▶ out ──return──▶ serving
  *        ▲                  │                          collect, heapdump
  *        └──time is up──────┘
  *
- * Leaving goes as in a drain (sender.js, closeNotice.js), but nothing is ever cut, and the app is not told. What can be known
- * beforehand to be in the way (a WebSocket) is said at once, before any client has heard anything. Once this worker is
- * out, nothing can come: its acceptors are shut, and it adopts nothing.
+ * Leaving is like a drain (sender.js, close-notice.js), but nothing is cut, and the app is not notified. A connection that
+ * cannot be moved or closed (a WebSocket) is reported at once, before any close is announced to a client. A worker that is
+ * out gets no connection: its acceptors are shut, and it adopts nothing.
  */
 
 const { performance } = require('node:perf_hooks')
@@ -171,7 +171,7 @@ class OutOfRotation {
   }
 }
 
-/** A connection whose TLS handshake is under way is no foreign one, though it has no parser yet. @param {import('../connections/connection').Connection} connection */
+/** A connection without a parser, except during its TLS handshake. @param {import('../connections/connection').Connection} connection */
 function isForeign (connection) {
   return connection.isForeign && !connection.socket.destroyed && !(connection.secure === null && 'setSecureContext' in connection.acceptor.server)
 }
