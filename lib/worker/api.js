@@ -13,11 +13,16 @@ const { LONGEST_WISH } = require('../core/message')
 
 const kApi = Symbol.for('recycle-supervisor.worker')
 
-/** @param {{ channel: import('./channel').Channel, tracker: import('./connections/tracker').ConnectionTracker, assignment: import('./boot/slot').SlotAssignment }} deps */
-function offerApi ({ channel, tracker, assignment }) {
+/**
+ * @param {{ tracker: import('./connections/tracker').ConnectionTracker, assignment: import('./boot/slot').SlotAssignment }} deps
+ * @returns {(channel: import('./channel').Channel) => void} gives it the channel; without one there is no worker to recycle
+ */
+function offerApi ({ tracker, assignment }) {
+  /** @type {import('./channel').Channel | null} */
+  let channel = null
   /** @type {Api} */
   const api = {
-    requestRecycle: reason => channel.send('requested', { reason: typeof reason === 'string' ? reason.slice(0, LONGEST_WISH) : undefined }),
+    requestRecycle: reason => channel?.send('requested', { reason: typeof reason === 'string' ? reason.slice(0, LONGEST_WISH) : undefined }),
     pin: socket => {
       const connection = tracker.of(socket)
       if (connection) connection.isPinned = true
@@ -25,6 +30,7 @@ function offerApi ({ channel, tracker, assignment }) {
     onServe: fn => assignment.onServe(fn)
   }
   Object.defineProperty(process, kApi, { value: api })
+  return connected => { channel = connected }
 }
 
 /** @returns {Api | undefined} undefined outside a fleet */

@@ -11,14 +11,23 @@ class Channel {
   /** @type {Record<string, (fields: any, handle?: any) => void>} */
   #handlers = Object.create(null)
 
-  #asking = 0
+  /** The callbacks of calls without an answer yet. @type {Map<number, (fields: any, handle?: any) => void>} */
+  #calls = new Map()
+  #lastId = 0
+  #expected = 0
   /** Bound before the app is loaded: the app may replace or delete process.send. */
   #send = process.send?.bind(process)
 
   constructor () {
     /** Called when the channel ends, before cluster's own listener decides to exit. */
     this.onDown = () => {}
-    process.prependListener('disconnect', () => this.onDown())
+    process.prependListener('disconnect', () => this.check())
+    this.on({
+      listener: ({ id, ...fields }, handle) => { // the answer to `listen`
+        this.#calls.get(id)?.(fields, handle)
+        if (this.#calls.delete(id)) this.expect(-1)
+      }
+    })
     process.on('internalMessage', (/** @type {any} */ received, handle) => {
       const message = ourMessage(received, handle)
       if (message) this.#handlers[message.type]?.(message, handle)
@@ -28,7 +37,7 @@ class Channel {
     const count = () => process.listenerCount('message') + process.listenerCount('disconnect')
     const own = count()
     this.refer = () => {
-      if (count() > own || this.#asking > 0) process.channel?.ref()
+      if (count() > own || this.#expected > 0) process.channel?.ref()
       else process.channel?.unref()
     }
     for (const event of ['newListener', 'removeListener']) {
@@ -39,13 +48,43 @@ class Channel {
 
   /** Keeps this process alive while the count of expected messages is above zero. @param {1 | -1} step */
   expect (step) {
-    this.#asking += step
+    this.#expected += step
     this.refer()
   }
 
   /** @param {Record<string, (fields: any, handle?: any) => void>} handlers by message type */
   on (handlers) {
     Object.assign(this.#handlers, checkHandlers(FROM_PRIMARY, handlers, this.#handlers))
+  }
+
+  /** @param {Record<string, (fields: any, answer: (fields: Record<string, any>) => void) => void>} handlers by type of call; each answers once */
+  answer (handlers) {
+    for (const [type, handler] of Object.entries(handlers)) {
+      this.on({ [type]: ({ id, ...fields }) => handler(fields, answer => this.send('answer', { id, ...answer })) })
+    }
+  }
+
+  /**
+   * Sends a message that the primary answers once; this process is kept alive until then.
+   *
+   * @param {string} type
+   * @param {Record<string, any>} fields
+   * @param {(fields: any, handle?: any) => void} answered
+   */
+  call (type, fields, answered) {
+    const id = ++this.#lastId
+    this.#calls.set(id, answered)
+    this.expect(1)
+    this.send(type, { id, ...fields })
+  }
+
+  /** Calls onDown once the channel has ended: `disconnect` is not emitted while a handle is under way on it. @returns {boolean} it is up */
+  check () {
+    if (this.isUp) return true
+    const { onDown } = this
+    this.onDown = () => {}
+    onDown()
+    return false
   }
 
   get isUp () {

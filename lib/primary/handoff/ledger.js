@@ -32,8 +32,7 @@ const ANSWER_MS = 1000
  * @property {number} id ours
  * @property {WorkerHandle} sender
  * @property {number} offerId the sender's
- * @property {string} key the server that it belongs to
- * @property {number | null} leftMs
+ * @property {{ key: string, leftMs: number | null, bytes?: string }} parcel as the sender gave it
  * @property {number} since ms, by clock.js
  * @property {any} socket our copy
  * @property {Set<WorkerHandle>} tried
@@ -72,12 +71,12 @@ class HandoffLedger {
     handle.on('exit', () => this.#gone(handle))
   }
 
-  /** @param {WorkerHandle} sender @param {{ id: number, key: string, leftMs: number | null }} offer @param {any} socket */
-  #accept (sender, { id: offerId, key, leftMs }, socket) {
+  /** @param {WorkerHandle} sender @param {{ id: number, parcel: Entry['parcel'] }} offer @param {any} socket */
+  #accept (sender, { id: offerId, parcel }, socket) {
     if (!socket) return sender.send('back', { id: offerId, isStalled: false })
     const id = ++this.#lastId
     this.#entries.set(id, {
-      id, sender, offerId, key, leftMs, since: now(), socket, tried: new Set([sender]), receiver: null, deadline: null
+      id, sender, offerId, parcel, since: now(), socket, tried: new Set([sender]), receiver: null, deadline: null
     })
     this.#pump()
   }
@@ -92,7 +91,7 @@ class HandoffLedger {
   /** @param {Entry} entry */
   #place (entry) {
     const able = this.serving().filter(handle =>
-      !handle.isGone && handle.addresses.has(entry.key) && !entry.tried.has(handle) && !this.#stalled.has(handle))
+      !handle.isGone && handle.addresses.has(entry.parcel.key) && !entry.tried.has(handle) && !this.#stalled.has(handle))
     if (able.length === 0) return this.#giveBack(entry)
     const receiver = this.#choose(entry, able)
     if (this.#busy.has(receiver)) return // it stays queued
@@ -100,8 +99,9 @@ class HandoffLedger {
     entry.tried.add(receiver)
     this.#busy.add(receiver)
     entry.deadline = setTimeout(() => this.#timedOut(entry), ANSWER_MS)
-    const leftMs = entry.leftMs === null ? null : Math.max(1, entry.leftMs - (now() - entry.since))
-    receiver.send('adopt', { id: entry.id, key: entry.key, leftMs }, entry.socket, error => {
+    const { id, parcel, since } = entry
+    const leftMs = parcel.leftMs === null ? null : Math.max(1, parcel.leftMs - (now() - since))
+    receiver.send('adopt', { id, parcel: { ...parcel, leftMs } }, entry.socket, error => {
       if (error) this.#refused(receiver, entry.id)
     })
   }
@@ -185,10 +185,10 @@ class HandoffLedger {
   /** No worker that serves now takes it. @param {Entry} entry */
   #giveBack (entry) {
     if (!entry.sender.isGone) {
-      const isStalled = this.serving().some(handle => handle !== entry.sender && handle.addresses.has(entry.key) && this.#stalled.has(handle))
+      const isStalled = this.serving().some(handle => handle !== entry.sender && handle.addresses.has(entry.parcel.key) && this.#stalled.has(handle))
       entry.sender.send('back', { id: entry.offerId, isStalled })
       this.#close(entry)
-    } else if (entry.leftMs !== null && now() - entry.since > entry.leftMs) {
+    } else if (entry.parcel.leftMs !== null && now() - entry.since > entry.parcel.leftMs) {
       this.totals.lost++
       this.#close(entry)
     } else {

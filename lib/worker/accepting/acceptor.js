@@ -57,8 +57,6 @@ class Acceptor {
     this.primary = primary
     this.#listening = listening
     this.#handleClass = listening.constructor
-    /** The connection that is being admitted. @type {{ bytes: Buffer, isPinned: boolean } | null} */
-    this.arriving = null
     this.#facade = this.#makeFacade(listening)
     /** Plain HTTP/1: the only protocol whose connections have no state between two requests. */
     this.isPlainHttp = server instanceof http.Server
@@ -147,25 +145,14 @@ class Acceptor {
     })
   }
 
-  /** Passes on a connection that the primary has accepted. @param {any} client a TCP or pipe handle, unread */
-  accept (client) {
-    this.#facade.onconnection(0, client)
-  }
-
   /**
-   * Passes on a connection that did not come through the queue: net makes a socket of it, as of an accepted one (count,
+   * Passes on a connection that this acceptor has not accepted: net makes a socket of it, as of an accepted one (count,
    * noDelay, keep-alive, block list, `connection`).
    *
    * @param {any} client a TCP or pipe handle
-   * @param {{ bytes: Buffer, isPinned: boolean }} arriving what has been read from it; whether it must stay here
    */
-  admit (client, arriving) {
-    this.arriving = arriving
-    try {
-      this.#facade.onconnection(0, client)
-    } finally {
-      this.arriving = null // also where a listener of the app's throws
-    }
+  accept (client) {
+    this.#facade.onconnection(0, client)
   }
 
   /** @returns {number} libuv's error, 0 for none */

@@ -32,84 +32,66 @@ class Admission {
   #isChurning = false
   #gone = 0
   #measuredAt = performance.now()
-  #isShut = false
+  /** At the limit: the acceptors are shut until connections have gone. */
+  #isFull = false
   /** With its acceptors shut and no connection, nothing else may keep the process alive. */
   #isHeld = false
-  #isClosed = false
-  /** It accepts and adopts nothing, and may return. */
-  isOut = false
 
   /**
-   * @param {import('../channel').Channel} channel
-   * @param {Set<import('./acceptor').Acceptor>} acceptors
-   * @param {() => number} connections
-   * @param {import('../boot/slot').SlotAssignment} assignment
+   * @param {object} deps
+   * @param {import('../channel').Channel} deps.channel
+   * @param {import('../state').WorkerState} deps.state
+   * @param {Set<import('./acceptor').Acceptor>} deps.acceptors
+   * @param {import('../connections/tracker').ConnectionTracker} deps.tracker
    */
-  constructor (channel, acceptors, connections, assignment) {
+  constructor ({ channel, state, acceptors, tracker }) {
     this.channel = channel
+    this.state = state
     this.acceptors = acceptors
-    this.connections = connections
-    if (assignment.slot === null) this.leave()
+    this.tracker = tracker
+    if (!state.isServing) this.#hold()
     channel.on({
       level: ({ level }) => {
         this.level = level
-        if (this.#isShut && !this.isOut && !this.#reopen(this.#mark)) this.#sayFull()
+        if (this.#isFull && state.isServing && !this.#reopen(this.#mark)) this.#sendFull()
         this.consider()
       },
-      shut: () => {
-        channel.expect(1) // the order to drain follows
-        this.close()
-        for (const acceptor of acceptors) acceptor.shut()
-        channel.send('shut')
-      },
-      serve: ({ slot }) => {
-        try {
-          assignment.take(slot)
-        } finally { // also where a listener of the app's throws
-          this.enter(() => channel.send('serving'))
-        }
-      },
       accept: ({ key }, client) => {
-        const acceptor = [...acceptors].find(g => g.key === key)
+        const acceptor = [...acceptors].find(acceptor => acceptor.key === key)
         if (acceptor && client) acceptor.accept(client)
         else client?.close()
       }
     })
+    tracker.on('connection', (_, handle) => this.#gain(handle?.fd))
+    tracker.on('gone', () => this.#lose())
   }
 
   /** A server listens, possibly after its acceptor should be shut. @param {import('./acceptor').Acceptor} acceptor */
   onListen (acceptor) {
     if (this.ceiling === Infinity) this.#countDescriptors()
-    if (this.#isClosed || this.#isShut || this.isOut) acceptor.shut()
+    if (this.#isFull || !this.state.isServing) acceptor.shut()
   }
 
   /** Stops accepting; the siblings accept from the queue. */
-  leave () {
-    if (!this.isOut) this.channel.expect(1) // nothing else may keep the process alive
-    this.isOut = true
+  shut () {
+    this.#hold()
     for (const acceptor of this.acceptors) acceptor.shut()
   }
 
-  /** Accepts again. @param {() => void} [entered] every acceptor is open */
-  enter (entered = () => {}) {
-    if (!this.isOut || this.#isClosed) return
-    this.isOut = false
-    this.#isShut = false
+  /** This worker serves: it accepts. @param {() => void} [opened] called when every acceptor is open */
+  open (opened = () => {}) {
+    this.#isFull = false
     let left = this.acceptors.size + 1
-    const opened = () => {
-      if (--left > 0) return
-      this.channel.expect(-1)
-      entered()
-    }
-    for (const acceptor of this.acceptors) acceptor.open(opened)
-    opened()
+    const step = () => { if (--left === 0) opened() }
+    this.#openAcceptors(step)
+    step()
     this.unhold()
     this.consider()
   }
 
   /** No other process accepts from the queue. @param {() => void} done every acceptor is shut, and the queue was emptied */
   shutEmpty (done) {
-    this.close()
+    this.#hold()
     const open = [...this.acceptors].filter(acceptor => acceptor.isOpen)
     let left = open.length
     if (left === 0) return done()
@@ -117,76 +99,85 @@ class Admission {
   }
 
   get isAtCeiling () {
-    return this.connections() >= this.ceiling
+    return this.tracker.connections.size >= this.ceiling
   }
 
   get #mark () {
     return this.#isChurning ? this.ceiling : Math.min(this.level, this.ceiling)
   }
 
-  /** A connection was opened. @param {number | undefined} fd its descriptor, where it has one */
-  gain (fd = -1) {
+  /** @param {number | undefined} fd a new connection's descriptor, where it has one */
+  #gain (fd = -1) {
     if (fd >= COUNT_FROM * this.#limit) {
       this.#open = fd + 1
-      this.ceiling = Math.min(this.ceiling, ceilingOf(this.#limit, this.#open, this.connections()))
+      this.ceiling = Math.min(this.ceiling, ceilingOf(this.#limit, this.#open, this.tracker.connections.size))
     }
     this.consider()
   }
 
   /** A connection could not be accepted: no descriptor is left. */
   exhaust () {
-    const count = this.connections()
+    const count = this.tracker.connections.size
     this.#open = this.#limit
     this.ceiling = ceilingOf(count, count, count)
     this.consider()
   }
 
   /** A connection was closed or moved. */
-  lose () {
+  #lose () {
     this.#gone++
     this.consider()
   }
 
   /** The count of connections, or a limit, has changed. */
   consider () {
-    if (this.#isClosed || this.isOut) return
-    if (this.#isShut) {
+    if (!this.state.isServing) return
+    if (this.#isFull) {
       if (this.#reopen(this.#mark * REOPEN)) this.channel.send('room')
-    } else if (this.connections() >= this.#mark) {
-      this.#isShut = true
-      if (!this.#isHeld) this.channel.expect(1)
-      this.#isHeld = true
-      for (const acceptor of this.acceptors) acceptor.shut()
-      this.#sayFull()
+    } else if (this.tracker.connections.size >= this.#mark) {
+      this.#isFull = true
+      this.shut()
+      this.#sendFull()
     }
   }
 
   /** @param {number} mark */
   #reopen (mark) {
-    if (this.connections() >= mark || this.#isClosed || this.isOut) return false
-    this.#isShut = false
+    if (this.tracker.connections.size >= mark) return false
+    this.#isFull = false
     this.#openAcceptors()
     return true
   }
 
-  #openAcceptors () {
-    for (const acceptor of this.acceptors) acceptor.open(() => this.unhold())
+  #openAcceptors (opened = () => {}) {
+    for (const acceptor of this.acceptors) {
+      acceptor.open(() => {
+        this.unhold()
+        opened()
+      })
+    }
   }
 
-  /** An acceptor has opened, or its server has been closed: they keep the process alive themselves from here on. */
+  #hold () {
+    if (!this.#isHeld) this.channel.expect(1)
+    this.#isHeld = true
+  }
+
+  /** An acceptor has opened, or its server has been closed: when all have, they keep the process alive themselves. */
   unhold () {
-    if (!this.#isHeld || [...this.acceptors].some(acceptor => !acceptor.isClosed && (this.#isShut || !acceptor.isOpen))) return
+    if (!this.#isHeld || this.#isFull || !this.state.isServing) return
+    if ([...this.acceptors].some(acceptor => !acceptor.isClosed && !acceptor.isOpen)) return
     this.#isHeld = false
     this.channel.expect(-1)
   }
 
-  #sayFull () {
+  #sendFull () {
     this.channel.send('full', { isAtCeiling: this.isAtCeiling })
   }
 
   /** With every heartbeat: whether connections are short-lived, and how many descriptors are open where the limit is near. */
   measure () {
-    const count = this.connections()
+    const count = this.tracker.connections.size
     const seconds = (performance.now() - this.#measuredAt) / 1000
     this.#isChurning = this.#gone / seconds > count
     this.#gone = 0
@@ -194,17 +185,12 @@ class Admission {
     if (this.ceiling === Infinity || Math.max(lowestFree() ?? this.#limit, this.#open) >= COUNT_FROM * this.#limit) this.#countDescriptors()
     this.consider()
     // A listening socket for which no descriptor was left has been lost.
-    if (!this.#isShut && !this.#isClosed && !this.isOut) this.#openAcceptors()
+    if (!this.#isFull && this.state.isServing) this.#openAcceptors()
   }
 
   #countDescriptors () {
     this.#open = (this.#limit === Infinity ? 0 : openDescriptors()) ?? this.#limit
-    this.ceiling = this.#limit === Infinity ? Infinity : ceilingOf(this.#limit, this.#open, this.connections())
-  }
-
-  /** This worker drains: from here on drain.js shuts the acceptors. */
-  close () {
-    this.#isClosed = true
+    this.ceiling = this.#limit === Infinity ? Infinity : ceilingOf(this.#limit, this.#open, this.tracker.connections.size)
   }
 }
 

@@ -22,77 +22,76 @@ const path = require('node:path')
 const { setImmediate } = require('node:timers')
 const { Acceptor } = require('./acceptor')
 
-/**
- * From here on every server of this worker has an acceptor.
- *
- * @param {import('../channel').Channel} channel
- * @param {(acceptor: Acceptor) => void} onAcceptor for each server of the app's that is about to listen
- * @returns {Set<Acceptor>} the acceptors, in the order of their servers' `listen()`
- */
-function hookListen (channel, onAcceptor) {
-  /** @type {Set<Acceptor>} */
-  const acceptors = new Set()
+/** @typedef {import('../channel').Channel} Channel */
+
+class ListenHook {
+  /** In the order of their servers' `listen()`. @type {Set<Acceptor>} */
+  acceptors = new Set()
   /** @type {Set<string>} */
-  const keys = new Set()
-  /** @type {Map<number, (reply: any, handle: any) => void>} */
-  const waiting = new Map()
-  let lastId = 0
-  const cluster_ = /** @type {any} */ (cluster)
-  const getServer = cluster_._getServer
+  #keys = new Set()
+  /** @type {Channel | null} */
+  #channel = null
+  #onAcceptor = (/** @type {Acceptor} */ acceptor) => {}
+  /** What was to listen before connect(). @type {((channel: Channel) => void)[]} */
+  #pending = []
 
-  /** @param {Record<string, any>} request @param {(reply: any, handle: any) => void} done */
-  const ask = (request, done) => {
-    const id = ++lastId
-    waiting.set(id, done)
-    channel.expect(1)
-    channel.send('listen', { id, ...request })
+  /** From here on every server of this process has an acceptor. */
+  constructor () {
+    const cluster_ = /** @type {any} */ (cluster)
+    const getServer = cluster_._getServer
+    cluster_._getServer = (/** @type {any} */ server, /** @type {any} */ query, /** @type {(...answer: any[]) => void} */ done) => {
+      const listen = server instanceof net.Server
+        ? (/** @type {Channel} */ channel) => this.#listen(channel, server, query, done)
+        : (/** @type {Channel} */ channel) => { // a UDP socket, which cluster's primary opens and shares
+            channel.expect(1)
+            getServer.call(cluster, server, query, (/** @type {any[]} */ ...answer) => {
+              done(...answer)
+              channel.expect(-1)
+            })
+          }
+      if (this.#channel) listen(this.#channel)
+      else this.#pending.push(listen)
+    }
   }
-  channel.on({
-    listener (reply, handle) {
-      waiting.get(reply.id)?.(reply, handle)
-      waiting.delete(reply.id)
-      channel.expect(-1)
-    }
-  })
 
-  cluster_._getServer = function (/** @type {any} */ server, /** @type {any} */ query, /** @type {any} */ done) {
-    if (!(server instanceof net.Server)) { // a UDP socket, which cluster's primary opens and shares
-      channel.expect(1)
-      return getServer.call(cluster, server, query, (/** @type {any[]} */ ...answer) => {
-        done(...answer)
-        channel.expect(-1)
-      })
-    }
+  /** @param {Channel} channel @param {(acceptor: Acceptor) => void} onAcceptor for each server of the app's that is about to listen */
+  connect (channel, onAcceptor) {
+    this.#channel = channel
+    this.#onAcceptor = onAcceptor
+    for (const listen of this.#pending.splice(0)) listen(channel)
+  }
+
+  /** @param {Channel} channel @param {net.Server} server @param {any} query net's @param {(...answer: any[]) => void} done */
+  #listen (channel, server, query, done) {
     const tls = /** @type {{ _getServerData?: () => unknown, _setServerData?: (data: unknown) => void }} */ (/** @type {unknown} */ (server))
-    if ([...acceptors].some(acceptor => acceptor.isOn(query.fd))) return done(0, refusal(-EINVAL))
+    if ([...this.acceptors].some(acceptor => acceptor.isOn(query.fd))) return done(0, refusal(-EINVAL))
     const { address, port, addressType, fd, flags, readableAll, writableAll } = query
     const where = port < 0 && typeof address === 'string' && !address.startsWith('\0') ? path.resolve(address) : address // \0: abstract, no file
-    const key = takeKey(keys, [where, port, addressType, fd].join(':'))
+    const key = takeKey(this.#keys, [where, port, addressType, fd].join(':'))
     const request = { key, query: { address: where, asked: address, port, addressType, fd, flags, readableAll: readableAll === true, writableAll: writableAll === true }, data: tls._getServerData?.() }
-    ask(request, ({ errno, data }, handle) => {
+    channel.call('listen', request, ({ errno, data }, handle) => {
       if (errno || !handle) {
-        keys.delete(key)
+        this.#keys.delete(key)
         return done(0, refusal(errno || -EMFILE))
       }
       if (data !== undefined) tls._setServerData?.(data)
       const acceptor = new Acceptor(server, key, handle, {
-        reopen: take => ask(request, (_, again) => take(again ?? null)),
+        reopen: take => channel.call('listen', request, (_, again) => take(again ?? null)),
         listening: () => setImmediate(() => { // behind the app's own listeners
           if (acceptor.isClosed) return // the app only tested whether the port is free
           channel.send('listening', { key, missing: acceptor.selfTest() })
         }),
-        close () {
-          acceptors.delete(acceptor)
-          keys.delete(key)
+        close: () => {
+          this.acceptors.delete(acceptor)
+          this.#keys.delete(key)
           channel.send('unlisten', { key })
         }
       })
-      acceptors.add(acceptor)
-      onAcceptor(acceptor)
+      this.acceptors.add(acceptor)
+      this.#onAcceptor(acceptor)
       done(0, acceptor.facade)
     })
   }
-  return acceptors
 }
 
 /**
@@ -119,4 +118,4 @@ function refusal (errno) {
   return { listen: () => errno, close () {}, ref () {}, unref () {} }
 }
 
-module.exports = { hookListen }
+module.exports = { ListenHook }

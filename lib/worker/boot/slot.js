@@ -5,13 +5,8 @@
  * then, and `recycle:serve` is emitted for the app.
  */
 class SlotAssignment {
-  /** @type {number | null} null: a standby that has not been called */
-  slot
-
-  /** @param {boolean} isStandby */
-  constructor (isStandby) {
-    this.slot = isStandby ? null : Number(process.env.RECYCLE_SLOT)
-  }
+  /** Null: none yet. @type {number | null} */
+  slot = null
 
   /** @param {number} slot */
   take (slot) {

@@ -13,6 +13,8 @@ class ConnectionList {
   #first = null
   /** @type {Connection | null} */
   #last = null
+  /** Where the pass is. @type {Connection | null} */
+  #next = null
 
   /** @param {Connection} connection one that is not on it */
   add (connection) {
@@ -26,12 +28,25 @@ class ConnectionList {
   /** @param {Connection} connection one that is on it */
   delete (connection) {
     const { before, after } = connection
+    if (this.#next === connection) this.#next = after
     if (before) before.after = after
     else this.#first = after
     if (after) after.before = before
     else this.#last = before
     connection.before = connection.after = null
     this.size--
+  }
+
+  /** Begins a pass over the list, the oldest first: next() visits each connection once, over as many ticks as it takes. */
+  rewind () {
+    this.#next = this.#first
+  }
+
+  /** @returns {Connection | null} the next of the pass; null: it has ended */
+  next () {
+    const connection = this.#next
+    this.#next = connection && connection.after
+    return connection
   }
 
   /** The newest first. */

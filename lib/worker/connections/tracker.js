@@ -12,19 +12,22 @@
 const diagnostics = require('node:diagnostics_channel')
 const { EventEmitter } = require('node:events')
 const { performance } = require('node:perf_hooks')
-const { betweenRequests, currentChunk, handleWatcher } = require('../../core/internals')
+const { betweenRequests, handleWatcher } = require('../../core/internals')
 const { Connection } = require('./connection')
 const { ConnectionList } = require('./connection-list')
+const { pack } = require('./parcel')
 
 const kConnection = Symbol('recycle.connection')
-const HEAD_END = '\r\n\r\n'
 
 /**
- * Emits `connection` (it was accepted or admitted), `request` (a request's head has come), `rest` (a response has
- * ended) and `gone`, each with the Connection; `request` with the exchange too.
+ * Emits `connection` (it was accepted or adopted), `request` (a request's head has come), `rest` (a response has ended) and
+ * `gone`, each with the Connection; `connection` with the handle too, where it has one, `request` and `rest` with the exchange.
  */
 class ConnectionTracker extends EventEmitter {
+  /** All that are held, waiting or served. */
   connections = new ConnectionList()
+  /** Those, and the offered ones. */
+  total = 0
   /** Requests begun since the start. */
   requests = 0
   /** Requests begun whose response has not closed. */
@@ -60,18 +63,16 @@ class ConnectionTracker extends EventEmitter {
     server.on('session', (/** @type {any} */ session) => this.#trackSession(session))
   }
 
-  /**
-   * The HTTP/1 connections, plain or over TLS, on which nothing is under way in either direction: no partly received head, no
-   * response still to be flushed, no request in flight; and those on which nothing was ever received.
-   *
-   * @param {import('../accepting/acceptor').Acceptor} acceptor
-   * @returns {Connection[]}
-   */
-  idle (acceptor) {
-    const between = new Set(betweenRequests(acceptor.server).map(socket => socket[kConnection]))
-    return [...this.connections].filter(c =>
-      c.acceptor === acceptor && c.session === null && c.isQuiet && !c.isForeign && !c.isEnding &&
-      (between.has(c) || (c.secure ?? c.socket).bytesRead === 0))
+  /** Notes which HTTP/1 connections are between two requests now, for Connection.isIdle. */
+  noteIdle () {
+    const servers = new Set() // also those that the app has closed
+    for (const { acceptor } of this.connections) servers.add(acceptor.server)
+    for (const server of servers) {
+      for (const socket of betweenRequests(server)) {
+        const connection = this.of(socket)
+        if (connection) connection.idleBytes = connection.socket.bytesRead
+      }
+    }
   }
 
   /** How many connections have been open for a second. Only the newest have not, so only these are visited. */
@@ -85,21 +86,37 @@ class ConnectionTracker extends EventEmitter {
     return size
   }
 
-  /**
-   * Removes a connection whose socket has closed, or has been handed over and would be counted twice until it closes in a
-   * later tick.
-   *
-   * @param {Connection} connection
-   */
+  /** It has come from a sibling, or back from an offer, and is held unread. @param {Connection} connection @param {import('./parcel').Parcel} parcel */
+  adopt (connection, parcel) {
+    connection.parcel = parcel
+    connection.socket = /** @type {any} */ (null)
+    connection.isAdopted = true
+    connection.since = performance.now()
+    connection.until = parcel.leftMs === null ? null : connection.since + parcel.leftMs
+    if (connection.stage !== 'offered') this.#add(connection, parcel.handle)
+    else this.connections.add(connection)
+    connection.become('held')
+  }
+
+  /** Takes an idle connection out, to be offered to a sibling. @param {Connection} connection @returns {import('./parcel').Parcel} */
+  take (connection) {
+    this.connections.delete(connection)
+    connection.parcel = pack(connection)
+    connection.become('offered')
+    return connection.parcel
+  }
+
+  /** Its handle has been closed. @param {Connection} connection */
   release (connection) {
-    if (connection.isGone) return
-    connection.isGone = true
+    if (connection.stage === 'gone') return
     // A pipelined response that was never written gets no `close` event.
     for (const exchange of [...connection.exchanges]) {
       this.#end(exchange)
       this.emit('rest', connection, exchange)
     }
-    this.connections.delete(connection)
+    if (connection.stage !== 'offered') this.connections.delete(connection)
+    connection.become('gone')
+    this.total--
     this.emit('gone', connection)
   }
 
@@ -114,7 +131,7 @@ class ConnectionTracker extends EventEmitter {
    */
   sweep () {
     for (const connection of this.connections) {
-      if (connection.socket.destroyed) this.release(connection)
+      if (connection.socket?.destroyed) this.release(connection)
       for (const exchange of [...connection.exchanges]) {
         if (!hasEnded(connection, exchange)) continue
         if (exchange.isSwept && this.#end(exchange)) this.emit('rest', connection, exchange)
@@ -133,19 +150,31 @@ class ConnectionTracker extends EventEmitter {
   #track (socket, acceptor) {
     if (socket[kConnection]) return // a server that listens again, or gets its connections from another server
     if (socket.destroyed) return // by an earlier listener of the app's
-    const connection = new Connection(socket, acceptor)
-    if (acceptor.arriving) {
-      socket.unshift(acceptor.arriving.bytes)
-      connection.isPinned = acceptor.arriving.isPinned
-      connection.isAdopted = true
-    }
+    const known = /** @type {Connection | undefined} */ (socket._handle?.[kConnection])
+    const connection = known?.stage === 'served' && known.parcel ? known : new Connection(socket, acceptor)
     if (!acceptor.isOfOurs(socket)) connection.isPinned = true
     socket[kConnection] = connection
     this.#latest = connection
+    if (connection === known) this.#serve(connection, socket)
+    else if (!this.#add(connection, socket._handle)) socket.on('close', () => this.release(connection))
+  }
+
+  /** The server has got a connection of the inbox. @param {Connection} connection @param {any} socket */
+  #serve (connection, socket) {
+    socket.unshift(connection.parcel?.bytes)
+    connection.socket = socket
+    connection.idleBytes = null
+    connection.parcel = null
+  }
+
+  /** @param {Connection} connection @param {any} handle @returns {boolean} its end is noticed by its handle */
+  #add (connection, handle) {
+    const isWatched = this.#watchHandle(handle)
+    if (isWatched) handle[kConnection] = connection
     this.connections.add(connection)
-    if (this.#watchHandle(socket._handle)) socket._handle[kConnection] = connection
-    else socket.on('close', () => this.release(connection))
-    this.emit('connection', connection)
+    this.total++
+    this.emit('connection', connection, handle)
+    return isWatched
   }
 
   /** @param {any} secure @param {import('../accepting/acceptor').Acceptor} acceptor */
@@ -220,22 +249,4 @@ function hasEnded ({ session }, { response }) {
   return session ? response.destroyed : response.writableFinished
 }
 
-/**
- * Whether the chunk that is being parsed contains more than the request whose head has just been parsed: a client that
- * pipelines has sent its next request in the same chunk. To be called once per request, while `request` is emitted.
- *
- * @param {Connection} connection
- * @param {import('node:http').IncomingMessage} request
- * @returns {boolean}
- */
-function isFollowed (connection, request) {
-  const chunk = currentChunk(connection.secure ?? connection.socket)
-  if (!chunk) return false
-  if (connection.parsed === 0) process.nextTick(() => { connection.parsed = 0 }) // a chunk is parsed within one tick
-  const headEnd = chunk.indexOf(HEAD_END, connection.parsed)
-  if (headEnd === -1) return false
-  connection.parsed = headEnd + HEAD_END.length + (Number(request.headers['content-length']) || 0)
-  return connection.parsed < chunk.length && request.headers['transfer-encoding'] === undefined
-}
-
-module.exports = { ConnectionTracker, isFollowed }
+module.exports = { ConnectionTracker }

@@ -5,8 +5,8 @@
  *
  *     this worker             primary (ledger)             sibling (inbox)
  *     idle? stop reading
- *     detach ── offer+socket ──▶ ledger
- *                                  ├──── adopt+socket ────────▶ held, unread
+ *     take ──── offer+parcel ──▶ ledger
+ *                                  ├──── adopt+parcel ────────▶ held, unread
  *                                  ◀──── adopted ──────────────┤
  *                                  ├──── keep ────────────────▶ waiting: it reads
  *     close ◀────── moved ─────────┤
@@ -15,64 +15,61 @@
  * the death of any of them. Only one reads: this worker stops before the offer, the primary never starts, the sibling
  * starts on `keep`. Bytes that arrive meanwhile wait in the kernel.
  *
- * For the app the socket closes at the offer, as if its client had left: the server's count goes down and its app gets
- * `close`. What is left is a bare handle, which no timer and no sweep of the server's can reach. An offer that comes
- * back goes to our own inbox, and is served here to its end.
+ * For the app the socket closes when it is taken, as if its client had left: the server's count goes down and `close` is
+ * emitted. What is left is a bare handle, which no timer and no sweep of the server's can reach. A connection that comes
+ * back goes to the inbox of this worker.
  *
  * From its offer until `keep` no process reads a connection, and a request on it waits. An IPC channel carries one handle
  * at a time (Node waits for its acknowledgement), so more offers at once move nothing sooner, and each waits longer. Two
  * keep both channels busy; the other connections are still served.
  */
 
-const { performance } = require('node:perf_hooks')
-const { detachHandle } = require('../../core/internals')
+const { toFields } = require('../connections/parcel')
 
 const WINDOW = 2
 
-/**
- * @typedef {object} Offer
- * @property {any} handle
- * @property {import('../accepting/acceptor').Acceptor} acceptor
- * @property {number | null} leftMs
- */
+/** @typedef {import('../connections/connection').Connection} Connection */
 
 class Handoff {
-  /** Offers without an answer yet. @type {Map<number, Offer>} */
-  outstanding = new Map()
+  /** Offers without an answer yet. @type {Map<number, Connection>} */
+  #outstanding = new Map()
   #lastId = 0
 
   /**
-   * @param {import('../channel').Channel} channel
-   * @param {import('./inbox').Inbox} inbox
-   * @param {{ onMoved: () => void, onBack: (entry: import('./inbox').Entry, isStalled: boolean) => void, onUnacked: () => void }} outcome
+   * @param {object} deps
+   * @param {import('../channel').Channel} deps.channel
+   * @param {import('../connections/tracker').ConnectionTracker} deps.tracker
+   * @param {import('./inbox').Inbox} deps.inbox
    */
-  constructor (channel, inbox, outcome) {
+  constructor ({ channel, tracker, inbox }) {
     this.channel = channel
+    this.tracker = tracker
     this.inbox = inbox
-    this.outcome = outcome
+    /** Called when a sibling has taken a connection. */
+    this.onMoved = () => {}
+    /** Called when a connection is back in the inbox. @type {(connection: Connection, isStalled: boolean) => void} */
+    this.onBack = () => {}
     channel.on({
       moved: ({ id }) => {
-        if (this.#settle(id)) outcome.onMoved()
+        this.#end(id, 'moved')
+        this.onMoved()
       },
       back: ({ id, isStalled }) => this.#back(id, isStalled)
     })
   }
 
   get hasRoom () {
-    return this.outstanding.size < WINDOW && this.channel.isUp
+    return this.#outstanding.size < WINDOW && this.channel.isUp
   }
 
-  /** @param {import('../connections/connection').Connection} connection an idle one */
+  /** @param {Connection} connection an idle one */
   offer (connection) {
-    connection.fate = 'moved'
-    const leftMs = timeLeft(connection)
-    this.#send({ handle: detachHandle(connection.socket), acceptor: connection.acceptor, leftMs })
-  }
-
-  /** @param {import('./inbox').Entry} entry */
-  offerEntry (entry) {
-    const leftMs = entry.until === null ? null : Math.max(1, entry.until - performance.now())
-    this.#send({ handle: this.inbox.release(entry), acceptor: entry.acceptor, leftMs })
+    const id = ++this.#lastId
+    const parcel = this.tracker.take(connection)
+    this.#outstanding.set(id, connection)
+    this.channel.send('offer', { id, parcel: toFields(parcel) }, parcel.handle, error => {
+      if (error) this.#back(id, false)
+    })
   }
 
   /**
@@ -80,55 +77,27 @@ class Handoff {
    * closed: two readers would be worse than a lost idle connection.
    */
   relinquish () {
-    for (const id of [...this.outstanding.keys()]) {
-      this.#settle(id)
-      this.outcome.onUnacked()
-    }
+    for (const id of [...this.#outstanding.keys()]) this.#end(id, 'unacked')
   }
 
-  /** @param {Offer} offer */
-  #send (offer) {
-    const id = ++this.#lastId
-    this.outstanding.set(id, offer)
-    this.channel.send('offer', { id, key: offer.acceptor.key, leftMs: offer.leftMs }, offer.handle, error => {
-      if (error) this.#back(id, false)
-    })
-  }
-
-  /** @param {number} id */
-  #settle (id) {
-    const offer = this.outstanding.get(id)
-    this.outstanding.delete(id)
-    offer?.handle.close()
-    return offer
+  /** @param {number} id @param {'moved' | 'unacked'} fate */
+  #end (id, fate) {
+    const connection = this.#outstanding.get(id)
+    if (!connection) return
+    this.#outstanding.delete(id)
+    connection.fate = fate
+    connection.parcel?.handle.close()
   }
 
   /** @param {number} id @param {boolean} isStalled */
   #back (id, isStalled) {
-    const offer = this.outstanding.get(id)
-    if (!offer) return
-    this.outstanding.delete(id)
-    const entry = this.inbox.takeBack(offer.handle, offer.acceptor, offer.leftMs)
-    this.outcome.onBack(entry, isStalled)
+    const connection = this.#outstanding.get(id)
+    if (!connection?.parcel) return
+    this.#outstanding.delete(id)
+    this.tracker.adopt(connection, connection.parcel)
+    this.inbox.wait(connection)
+    this.onBack(connection, isStalled)
   }
 }
 
-/**
- * How long the server would still let this idle connection live.
- *
- * @param {import('../connections/connection').Connection} connection
- * @returns {number | null} milliseconds, at least 1; null: for ever
- */
-function timeLeft ({ idleSince, since, acceptor }) {
-  const server = /** @type {import('node:http').Server & { keepAliveTimeoutBuffer?: number }} */ (acceptor.server)
-  const limits = idleSince === null
-    ? [server.headersTimeout, server.requestTimeout].filter(limit => limit > 0)
-    : [server.keepAliveTimeout && server.keepAliveTimeout + (server.keepAliveTimeoutBuffer ?? 1000)].filter(Boolean)
-  if (limits.length === 0) return null
-  const limit = Math.min(...limits)
-  const left = Math.round(limit - (performance.now() - (idleSince ?? since)))
-  if (left > 0) return left
-  return idleSince === null ? 1 : limit // it lives on: the rest of a request's body came behind its response, and Node counts anew
-}
-
-module.exports = { Handoff, timeLeft }
+module.exports = { Handoff }

@@ -15,24 +15,22 @@ const { GcPauses } = require('./gc-pauses')
  * @param {object} deps
  * @param {import('../channel').Channel} deps.channel
  * @param {import('../connections/tracker').ConnectionTracker} deps.tracker
- * @param {import('../handoff/inbox').Inbox} deps.inbox
  * @param {import('../accepting/admission').Admission} deps.admission
- * @param {() => void} onDown
  * @returns {() => void} sends a beat now
  */
-function startHeartbeat (everyMs, { channel, tracker, inbox, admission }, onDown) {
+function startHeartbeat (everyMs, { channel, tracker, admission }) {
   const pauses = new GcPauses()
   let elu = performance.eventLoopUtilization()
   let connections = 0
   const send = () => {
-    connections = tracker.connections.size + inbox.entries.size
+    connections = tracker.connections.size
     const since = performance.eventLoopUtilization(elu)
     elu = performance.eventLoopUtilization()
     channel.send('beat', {
       requests: tracker.requests,
       inFlight: tracker.inFlight,
       connections,
-      lasting: tracker.lasting + inbox.entries.size,
+      lasting: tracker.lasting,
       elu: Math.round(since.utilization * 1000) / 1000,
       ...pauses.take(),
       debugged: inspector.url() !== undefined,
@@ -40,8 +38,7 @@ function startHeartbeat (everyMs, { channel, tracker, inbox, admission }, onDown
     })
   }
   const beat = () => {
-    // `disconnect` is not emitted while a handle is under way on the channel, so it is not enough to listen for it.
-    if (!channel.isUp) return onDown()
+    if (!channel.check()) return
     tracker.sweep()
     admission.measure()
     send()

@@ -9,9 +9,8 @@ const { clearTimeout, setTimeout } = require('node:timers')
 /** @param {import('../channel').Channel} channel */
 function offerProfile (channel) {
   let isUnderWay = false
-  channel.on({
-    profile ({ id, durationMs, file }) {
-      const answer = (/** @type {Record<string, any>} */ fields) => channel.send('answer', { id, ...fields })
+  channel.answer({
+    profile ({ durationMs, file }, answer) {
       if (isUnderWay) return answer({ why: 'another profile is being taken' })
       isUnderWay = true
       take(durationMs, file, outcome => {

@@ -10,10 +10,11 @@
  */
 
 const { clearInterval, setImmediate, setInterval } = require('node:timers')
-const { isFollowed } = require('../connections/tracker')
+const { currentChunk } = require('../../core/internals')
 const { Goaway } = require('./goaway')
 
 const STEP_MS = 250
+const HEAD_END = '\r\n\r\n'
 
 /** @typedef {import('../connections/connection').Connection} Connection @typedef {import('../connections/connection').Exchange} Exchange */
 
@@ -140,6 +141,24 @@ function retractClose (connection, { response }) {
   if (!connection.isAnnounced || response.headersSent) return
   response.shouldKeepAlive = true
   connection.isAnnounced = false
+}
+
+/**
+ * Whether the chunk that is being parsed contains more than the request whose head has just been parsed: a client that
+ * pipelines has sent its next request in the same chunk. To be called once per request, while `request` is emitted.
+ *
+ * @param {Connection} connection
+ * @param {import('node:http').IncomingMessage} request
+ * @returns {boolean}
+ */
+function isFollowed (connection, request) {
+  const chunk = currentChunk(connection.secure ?? connection.socket)
+  if (!chunk) return false
+  if (connection.parsed === 0) process.nextTick(() => { connection.parsed = 0 }) // a chunk is parsed within one tick
+  const headEnd = chunk.indexOf(HEAD_END, connection.parsed)
+  if (headEnd === -1) return false
+  connection.parsed = headEnd + HEAD_END.length + (Number(request.headers['content-length']) || 0)
+  return connection.parsed < chunk.length && request.headers['transfer-encoding'] === undefined
 }
 
 module.exports = { CloseNotice }
