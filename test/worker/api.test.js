@@ -10,8 +10,8 @@ t.test('outside a fleet everything does nothing', async t => {
   const before = process.listenerCount(/** @type {any} */ ('recycle:drain'))
   t.equal(worker.requestRecycle('why'), undefined)
   t.equal(worker.requestRecycle(), undefined)
-  t.equal(worker.onDrain(() => t.fail('nobody drains here')), undefined)
-  t.equal(worker.onServe(() => t.fail('nobody serves here')), undefined)
+  t.equal(worker.onDrain(() => t.fail('no drain outside a fleet')), undefined)
+  t.equal(worker.onServe(() => t.fail('no slot outside a fleet')), undefined)
   t.equal(worker.pin(/** @type {any} */ ({})), undefined)
   t.equal(process.listenerCount(/** @type {any} */ ('recycle:drain')), before, 'nor does it leave a listener behind')
 })
@@ -25,11 +25,13 @@ t.test('in a fleet they reach the preload, also from another copy of the package
   const sent = []
   const socket = {}
   const connection = { isPinned: false }
-  offerApi({
-    channel: /** @type {any} */ ({ send: (/** @type {string} */ type, /** @type {any} */ fields) => sent.push([type, fields]) }),
+  const connect = offerApi({
     tracker: /** @type {any} */ ({ of: (/** @type {any} */ of) => of === socket ? connection : undefined }),
-    assignment: new SlotAssignment(true)
+    assignment: new SlotAssignment()
   })
+  worker.requestRecycle('before it is a worker')
+  t.same(sent, [])
+  connect(/** @type {any} */ ({ send: (/** @type {string} */ type, /** @type {any} */ fields) => sent.push([type, fields]) }))
   for (const id of ['../../lib/worker', '../../lib/worker/api']) delete require.cache[require.resolve(id)]
   const copy = require('../../lib/worker')
   t.not(copy, worker)

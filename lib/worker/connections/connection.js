@@ -85,7 +85,7 @@ class Connection {
     this.stage = stage
     if (this.isInInbox === isInInbox) return
     server._connections += this.isInInbox ? 1 : -1
-    if (!this.isInInbox) server._emitCloseIfDrained?.()
+    if (!this.isInInbox && stage !== 'served') server._emitCloseIfDrained?.()
   }
 
   /**
