@@ -3,6 +3,17 @@
 /**
  * Makes this process a worker of the fleet: what prepare.js must leave to each worker for itself. It is the only file that
  * knows all parts of a worker.
+ *
+ * @typedef {object} Parts
+ * @property {import('./channel').Channel} channel
+ * @property {WorkerState} state
+ * @property {import('./connections/tracker').ConnectionTracker} tracker
+ * @property {Set<import('./accepting/acceptor').Acceptor>} acceptors
+ * @property {Admission} admission
+ * @property {Inbox} inbox
+ * @property {Handoff} handoff
+ * @property {Sender} sender
+ * @property {Emptying} emptying
  */
 
 const { setImmediate, setTimeout } = require('node:timers')

@@ -12,13 +12,13 @@
 
 /** @type {Readonly<Record<State, readonly State[]>>} */
 const TRANSITIONS = Object.freeze({
-  standby: Object.freeze(/** @type {State[]} */ (['serving', 'shut', 'draining'])),
-  serving: Object.freeze(/** @type {State[]} */ (['leaving', 'shut', 'draining'])),
-  leaving: Object.freeze(/** @type {State[]} */ (['serving', 'out', 'shut', 'draining'])),
-  out: Object.freeze(/** @type {State[]} */ (['serving', 'shut', 'draining'])),
-  shut: Object.freeze(/** @type {State[]} */ (['draining'])),
-  draining: Object.freeze(/** @type {State[]} */ (['drained'])),
-  drained: Object.freeze(/** @type {State[]} */ ([]))
+  standby: ['serving', 'shut', 'draining'],
+  serving: ['leaving', 'shut', 'draining'],
+  leaving: ['serving', 'out', 'shut', 'draining'],
+  out: ['serving', 'shut', 'draining'],
+  shut: ['draining'],
+  draining: ['drained'],
+  drained: []
 })
 
 class WorkerState {

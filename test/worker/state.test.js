@@ -14,9 +14,9 @@ const ALLOWED = {
 }
 const STATES = /** @type {import('../../lib/worker/state').State[]} */ (Object.keys(ALLOWED))
 
-t.test('the table is frozen, and this one', async t => {
+t.test('the table is this one', async t => {
   t.same(TRANSITIONS, ALLOWED)
-  t.ok(Object.isFrozen(TRANSITIONS) && Object.values(TRANSITIONS).every(Object.isFrozen))
+  t.ok(Object.isFrozen(TRANSITIONS))
 })
 
 t.test('a transition that is not in the table throws', async t => {

@@ -32,15 +32,13 @@ const EMPTYING_MS = 250
 class Acceptor {
   /** The handle that accepts; null while the acceptor is shut. @type {any} */
   #listening
-  /** @type {any} */
-  #facade
   #backlog = BACKLOG
   /** Accepted and not yet passed to the server, while the acceptor is being shut. @type {any[] | null} */
   #held = null
   #isRef = true
   #handleClass
   #isOpening = false
-  #isClosed = false
+  isClosed = false
 
   /**
    * @param {import('node:net').Server} server
@@ -57,7 +55,7 @@ class Acceptor {
     this.primary = primary
     this.#listening = listening
     this.#handleClass = listening.constructor
-    this.#facade = this.#makeFacade(listening)
+    this.facade = this.#makeFacade(listening)
     /** Plain HTTP/1: the only protocol whose connections have no state between two requests. */
     this.isPlainHttp = server instanceof http.Server
     /** Its connections can move to a sibling; known once it listens. */
@@ -70,10 +68,6 @@ class Acceptor {
     this.onExhausted = () => {}
   }
 
-  get isClosed () {
-    return this.#isClosed
-  }
-
   /** It is of the kind that this acceptor accepts, and no other stream that the app has passed to its server. @param {any} socket */
   isOfOurs (socket) {
     return socket._handle?.constructor === this.#handleClass
@@ -84,10 +78,6 @@ class Acceptor {
     const missing = this.isPlainHttp ? missingForHandoff(this.server, this.#handleClass.prototype) : null
     this.isMovable = this.isPlainHttp && missing === null
     return missing
-  }
-
-  get facade () {
-    return this.#facade
   }
 
   /** @param {number | undefined} fd @returns {boolean} it is the descriptor of this acceptor's listening socket */
@@ -123,7 +113,7 @@ class Acceptor {
       if (held.length !== before && performance.now() < until) return step(held.length)
       this.shut()
       this.#held = null
-      for (const client of held) this.#facade.onconnection(0, client)
+      for (const client of held) this.facade.onconnection(0, client)
       done()
     })
     setImmediate(() => step(-1))
@@ -131,7 +121,7 @@ class Acceptor {
 
   /** Accepts again, as soon as the primary has sent the listening socket once more. @param {() => void} [opened] */
   open (opened = () => {}) {
-    if (this.isOpen || this.#isOpening || this.#isClosed) return opened()
+    if (this.isOpen || this.#isOpening || this.isClosed) return opened()
     this.#isOpening = true
     this.primary.reopen(listening => {
       if (!this.#isOpening) { // shut again in the meantime
@@ -152,7 +142,7 @@ class Acceptor {
    * @param {any} client a TCP or pipe handle
    */
   accept (client) {
-    this.#facade.onconnection(0, client)
+    this.facade.onconnection(0, client)
   }
 
   /** @returns {number} libuv's error, 0 for none */
@@ -161,14 +151,14 @@ class Acceptor {
     listening.onconnection = (/** @type {number} */ error, /** @type {any} */ client) => {
       if (error === -EMFILE || error === -ENFILE) this.onExhausted()
       else if (this.#held && !error) this.#held.push(client)
-      else this.#facade.onconnection(error, client)
+      else this.facade.onconnection(error, client)
     }
     if (!this.#isRef) listening.unref()
     return listening.listen(this.#backlog)
   }
 
   #close () {
-    this.#isClosed = true
+    this.isClosed = true
     this.isMovable = false // its connections have no server to go to
     this.shut()
     this.onClose()

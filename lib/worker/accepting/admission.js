@@ -37,13 +37,7 @@ class Admission {
   /** With its acceptors shut and no connection, nothing else may keep the process alive. */
   #isHeld = false
 
-  /**
-   * @param {object} deps
-   * @param {import('../channel').Channel} deps.channel
-   * @param {import('../state').WorkerState} deps.state
-   * @param {Set<import('./acceptor').Acceptor>} deps.acceptors
-   * @param {import('../connections/tracker').ConnectionTracker} deps.tracker
-   */
+  /** @param {Pick<import('../enter').Parts, 'channel' | 'state' | 'acceptors' | 'tracker'>} parts */
   constructor ({ channel, state, acceptors, tracker }) {
     this.channel = channel
     this.state = state

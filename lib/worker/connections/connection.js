@@ -31,10 +31,7 @@ const { LONGEST_PATH } = require('../../core/account')
 const LASTING_MS = 1000
 
 class Connection {
-  /**
-   * @param {import('node:net').Socket | null} socket null: it is adopted
-   * @param {import('../accepting/acceptor').Acceptor} acceptor
-   */
+  /** @param {import('node:net').Socket | null} socket null: it is adopted @param {import('../accepting/acceptor').Acceptor} acceptor */
   constructor (socket, acceptor) {
     /** Null while it is held. */
     this.socket = /** @type {import('node:net').Socket} */ (socket)
@@ -133,10 +130,7 @@ class Connection {
   }
 }
 
-/**
- * @param {Connection} connection
- * @returns {import('../../core/account').Cut[]} what cutting this connection now would cut, one entry an exchange
- */
+/** @param {Connection} connection @returns {import('../../core/account').Cut[]} what cutting this connection now would cut, one entry an exchange */
 function nameCuts (connection) {
   const now = performance.now()
   const remotePort = connection.socket.remotePort ?? null

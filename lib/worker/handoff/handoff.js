@@ -35,12 +35,7 @@ class Handoff {
   #outstanding = new Map()
   #lastId = 0
 
-  /**
-   * @param {object} deps
-   * @param {import('../channel').Channel} deps.channel
-   * @param {import('../connections/tracker').ConnectionTracker} deps.tracker
-   * @param {import('./inbox').Inbox} deps.inbox
-   */
+  /** @param {Pick<import('../enter').Parts, 'channel' | 'tracker' | 'inbox'>} parts */
   constructor ({ channel, tracker, inbox }) {
     this.channel = channel
     this.tracker = tracker

@@ -37,14 +37,7 @@ class Inbox {
   /** By the primary's id. @type {Map<number, Connection>} */
   #held = new Map()
 
-  /**
-   * @param {object} deps
-   * @param {import('../channel').Channel} deps.channel
-   * @param {import('../state').WorkerState} deps.state
-   * @param {Set<import('../accepting/acceptor').Acceptor>} deps.acceptors
-   * @param {import('../accepting/admission').Admission} deps.admission
-   * @param {import('../connections/tracker').ConnectionTracker} deps.tracker
-   */
+  /** @param {Pick<import('../enter').Parts, 'channel' | 'state' | 'acceptors' | 'admission' | 'tracker'>} parts */
   constructor ({ channel, state, acceptors, admission, tracker }) {
     this.state = state
     this.admission = admission

@@ -9,7 +9,7 @@ const { performance } = require('node:perf_hooks')
 
 const MAX_MS = 2000
 
-/** @param {{ channel: import('../channel').Channel, state: import('../state').WorkerState, sender: import('./sender').Sender }} deps */
+/** @param {Pick<import('../enter').Parts, 'channel' | 'state' | 'sender'>} parts */
 function offerRebalance ({ channel, state, sender }) {
   channel.on({
     share ({ count }) {

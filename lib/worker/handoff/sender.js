@@ -36,11 +36,7 @@ class Sender {
   /** @type {NodeJS.Timeout | undefined} */
   #timer
 
-  /**
-   * @param {object} deps
-   * @param {import('../connections/tracker').ConnectionTracker} deps.tracker
-   * @param {import('./handoff').Handoff} deps.handoff
-   */
+  /** @param {Pick<import('../enter').Parts, 'tracker' | 'handoff'>} parts */
   constructor ({ tracker, handoff }) {
     this.tracker = tracker
     this.handoff = handoff

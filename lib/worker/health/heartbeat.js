@@ -10,14 +10,7 @@ const { performance } = require('node:perf_hooks')
 const { setInterval } = require('node:timers')
 const { GcPauses } = require('./gc-pauses')
 
-/**
- * @param {number} everyMs
- * @param {object} deps
- * @param {import('../channel').Channel} deps.channel
- * @param {import('../connections/tracker').ConnectionTracker} deps.tracker
- * @param {import('../accepting/admission').Admission} deps.admission
- * @returns {() => void} sends a beat now
- */
+/** @param {number} everyMs @param {Pick<import('../enter').Parts, 'channel' | 'tracker' | 'admission'>} parts @returns {() => void} sends a beat now */
 function startHeartbeat (everyMs, { channel, tracker, admission }) {
   const pauses = new GcPauses()
   let elu = performance.eventLoopUtilization()

@@ -28,10 +28,7 @@ function collect () {
   return { pauseMs: performance.now() - began, before, after: usage() }
 }
 
-/**
- * @param {string} file absolute, there already and empty
- * @returns {{ bytes: number, pauseMs: number }}
- */
+/** @param {string} file absolute, there already and empty @returns {{ bytes: number, pauseMs: number }} */
 function dumpHeap (file) {
   const began = performance.now()
   v8.writeHeapSnapshot(file)

@@ -22,10 +22,7 @@ class CloseNotice {
   /** @type {Set<Goaway>} */
   #goaways = new Set()
 
-  /**
-   * @param {import('../connections/tracker').ConnectionTracker} tracker
-   * @param {(connection: Connection) => boolean} isMovable
-   */
+  /** @param {import('../connections/tracker').ConnectionTracker} tracker @param {(connection: Connection) => boolean} isMovable */
   constructor (tracker, isMovable) {
     this.tracker = tracker
     this.isMovable = isMovable
@@ -95,10 +92,7 @@ class CloseNotice {
   }
 }
 
-/**
- * @param {Connection} connection
- * @param {Exchange} exchange the newest on this connection
- */
+/** @param {Connection} connection @param {Exchange} exchange the newest on this connection */
 function announceClose (connection, { response }) {
   if (connection.session || response.headersSent || !response.shouldKeepAlive) return
   response.shouldKeepAlive = false

@@ -44,13 +44,7 @@ class Drain {
   #linger
 
   /**
-   * @param {object} deps
-   * @param {import('../state').WorkerState} deps.state
-   * @param {import('../connections/tracker').ConnectionTracker} deps.tracker
-   * @param {import('../handoff/inbox').Inbox} deps.inbox
-   * @param {import('../handoff/handoff').Handoff} deps.handoff
-   * @param {import('../accepting/admission').Admission} deps.admission
-   * @param {import('./emptying').Emptying} deps.emptying
+   * @param {Pick<import('../enter').Parts, 'state' | 'tracker' | 'inbox' | 'handoff' | 'admission' | 'emptying'>} parts
    * @param {(account: import('../../core/account').Account) => void} done
    */
   constructor ({ state, tracker, inbox, handoff, admission, emptying }, done) {

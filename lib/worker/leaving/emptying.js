@@ -24,12 +24,7 @@ class Emptying {
   /** @type {NodeJS.Timeout | undefined} */
   #deadline
 
-  /**
-   * @param {object} deps
-   * @param {import('../connections/tracker').ConnectionTracker} deps.tracker
-   * @param {Set<import('../accepting/acceptor').Acceptor>} deps.acceptors
-   * @param {import('../handoff/sender').Sender} deps.sender
-   */
+  /** @param {Pick<import('../enter').Parts, 'tracker' | 'acceptors' | 'sender'>} parts */
   constructor ({ tracker, acceptors, sender }) {
     this.tracker = tracker
     this.acceptors = acceptors
@@ -55,13 +50,20 @@ class Emptying {
     this.sender.look()
   }
 
-  /** It is over when nothing is left. */
+  /** It is over when nothing is left, and the app's sockets have emitted `close`: two turns later at the latest. */
   check () {
+    if (this.#isEmpty) setImmediate(() => setImmediate(() => { if (this.#isEmpty) this.#finish() }))
+  }
+
+  get #isEmpty () {
+    return this.#purpose !== null && this.tracker.total === 0 && ![...this.acceptors].some(acceptor => acceptor.isOpen)
+  }
+
+  #finish () {
     const purpose = this.#purpose
-    if (purpose === null || this.tracker.total > 0 || [...this.acceptors].some(acceptor => acceptor.isOpen)) return
     this.#end()
     this.closeNotice.end()
-    purpose.onEmpty()
+    purpose?.onEmpty()
   }
 
   /** This worker stays. */

@@ -17,14 +17,7 @@ const { performance } = require('node:perf_hooks')
 /** @typedef {(fields: Record<string, any>) => void} Answer */
 
 class OutOfRotation {
-  /**
-   * @param {object} deps
-   * @param {import('../channel').Channel} deps.channel
-   * @param {import('../state').WorkerState} deps.state
-   * @param {import('../connections/tracker').ConnectionTracker} deps.tracker
-   * @param {import('../accepting/admission').Admission} deps.admission
-   * @param {import('./emptying').Emptying} deps.emptying
-   */
+  /** @param {Pick<import('../enter').Parts, 'channel' | 'state' | 'tracker' | 'admission' | 'emptying'>} parts */
   constructor ({ channel, state, tracker, admission, emptying }) {
     this.state = state
     this.tracker = tracker

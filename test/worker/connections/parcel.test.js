@@ -12,7 +12,9 @@ function left (server, { idleMs, ageMs = 0 }) {
   const now = performance.now()
   return timeLeft(/** @type {any} */ ({
     stage: 'served',
-    idleSince: idleMs === undefined ? null : now - idleMs, since: now - ageMs, acceptor: { server: { ...TIMEOUTS, ...server } }
+    idleSince: idleMs === undefined ? null : now - idleMs,
+    since: now - ageMs,
+    acceptor: { server: { ...TIMEOUTS, ...server } }
   }))
 }
 

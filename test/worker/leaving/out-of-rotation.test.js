@@ -26,6 +26,7 @@ const GET = 'GET / HTTP/1.1\r\nHost: here\r\n\r\n'
 t.test('without connections it is out at once', async t => {
   const { receive, answers, state, acceptor } = await scene(t)
   receive['leave-rotation'](ORDER)
+  await turn()
   t.match(answers(), [{ id: 1, why: null, moved: 0 }])
   t.equal(state.current, 'out')
   t.notOk(acceptor.isOpen)
@@ -35,7 +36,7 @@ t.test('without connections it is out at once', async t => {
 })
 
 t.test('it is out when the last offer has been taken, not before', async t => {
-  const { receive, all, answers, connect } = await scene(t)
+  const { receive, all, answers, answered, connect } = await scene(t)
   await connect()
   await connect()
   receive['leave-rotation'](ORDER)
@@ -44,7 +45,7 @@ t.test('it is out when the last offer has been taken, not before', async t => {
   await turn()
   t.same(answers(), [])
   receive.moved({ id: 2 })
-  await turn()
+  await answered()
   t.match(answers(), [{ id: 1, why: null, moved: 2 }])
 })
 
@@ -111,7 +112,7 @@ t.test('when the time is up it is back in rotation, and says what is left; a clo
 })
 
 t.test('an offer that came back is made again in a while', async t => {
-  const { receive, all, answers, until, connect } = await scene(t)
+  const { receive, all, answers, answered, until, connect } = await scene(t)
   const { connection } = await connect()
   receive['leave-rotation'](ORDER)
   receive.back({ id: 1, isStalled: false })
@@ -121,7 +122,7 @@ t.test('an offer that came back is made again in a while', async t => {
   await until(() => all('offer').length === 2)
   t.ok(performance.now() - began > 200)
   receive.moved({ id: 2 })
-  await turn()
+  await answered()
   t.match(answers(), [{ id: 1, why: null, moved: 1 }])
 })
 
@@ -142,6 +143,7 @@ t.test('what holds the thread is done only out of rotation', async t => {
   receive.collect({ id: 7 })
   t.match(answers(), [{ type: 'answer', id: 7, why: 'it is in rotation' }])
   receive['leave-rotation'](ORDER)
+  await turn()
   receive.collect({ id: 8 })
   const { id, why, before, after, pauseMs } = answers().at(-1)
   t.equal(id, 8)
