@@ -14,12 +14,15 @@ const { LONGEST_WISH } = require('../core/message')
 const kApi = Symbol.for('recycle-supervisor.worker')
 
 /**
- * @param {{ tracker: import('./connections/tracker').ConnectionTracker, assignment: import('./boot/slot').SlotAssignment }} deps
- * @returns {(channel: import('./channel').Channel) => void} gives it the channel; without one there is no worker to recycle
+ * @param {import('./connections/tracker').ConnectionTracker} tracker
+ * @returns {{ connect: (channel: import('./channel').Channel) => void, assign: (slot: number) => void }} `assign`: this worker has
+ *   its slot, a standby when it is called: RECYCLE_SLOT is set, and `recycle:serve` is emitted
  */
-function offerApi ({ tracker, assignment }) {
+function offerApi (tracker) {
   /** @type {import('./channel').Channel | null} */
   let channel = null
+  /** @type {number | null} */
+  let assigned = null
   /** @type {Api} */
   const api = {
     requestRecycle: reason => channel?.send('requested', { reason: typeof reason === 'string' ? reason.slice(0, LONGEST_WISH) : undefined }),
@@ -27,10 +30,20 @@ function offerApi ({ tracker, assignment }) {
       const connection = tracker.of(socket)
       if (connection) connection.isPinned = true
     },
-    onServe: fn => assignment.onServe(fn)
+    onServe: fn => {
+      if (assigned === null) process.once(/** @type {any} */ ('recycle:serve'), fn)
+      else process.nextTick(fn, { slot: assigned })
+    }
   }
   Object.defineProperty(process, kApi, { value: api })
-  return connected => { channel = connected }
+  return {
+    connect: connected => { channel = connected },
+    assign (slot) {
+      assigned = slot
+      process.env.RECYCLE_SLOT = String(slot)
+      process.emit(/** @type {any} */ ('recycle:serve'), /** @type {any} */ ({ slot }))
+    }
+  }
 }
 
 /** @returns {Api | undefined} undefined outside a fleet */

@@ -28,11 +28,11 @@ const { startHeartbeat } = require('./health/heartbeat')
 const { offerProfile } = require('./health/profile')
 const { Drain } = require('./leaving/drain')
 const { Emptying } = require('./leaving/emptying')
-const { OutOfRotation } = require('./leaving/out-of-rotation')
+const { offerOutOfRotation } = require('./leaving/out-of-rotation')
 const { WorkerState } = require('./state')
 
 /** @param {import('./prepare').Prepared} prepared @param {import('./channel').Channel} channel @param {import('./prepare').Settings} settings */
-function enter ({ tracker, listenHook, assignment, signals, connectApi }, channel, settings) {
+function enter ({ tracker, listenHook, signals, api }, channel, settings) {
   const { acceptors } = listenHook
   const state = new WorkerState(settings.isStandby ? 'standby' : 'serving')
   const admission = new Admission({ channel, state, acceptors, tracker })
@@ -49,7 +49,7 @@ function enter ({ tracker, listenHook, assignment, signals, connectApi }, channe
   })
   offerRebalance({ channel, state, sender })
   offerProfile(channel)
-  const outOfRotation = new OutOfRotation({ channel, state, tracker, admission, emptying })
+  offerOutOfRotation({ channel, state, tracker, admission, emptying })
   const beat = startHeartbeat(settings.beatMs, { channel, tracker, admission })
 
   channel.on({
@@ -57,13 +57,13 @@ function enter ({ tracker, listenHook, assignment, signals, connectApi }, channe
       if (state.current !== 'standby') return
       state.become('serving')
       try {
-        assignment.take(slot)
+        api.assign(slot)
       } finally { // also where a listener of the app's throws
         admission.open(() => channel.send('serving'))
       }
     },
     shut () {
-      outOfRotation.cancel()
+      if (state.current === 'leaving') emptying.retract() // the order to drain follows
       if (state.canBecome('shut')) state.become('shut')
       admission.shut()
       channel.send('shut')
@@ -79,16 +79,16 @@ function enter ({ tracker, listenHook, assignment, signals, connectApi }, channe
     drain.begin({ reason: 'orphaned', deadlineMs: settings.drainTimeoutMs, lingerMs: settings.stopLingerMs, handoff: false })
   }
 
-  if (!settings.isStandby) assignment.take(Number(process.env.RECYCLE_SLOT))
-  connectApi(channel)
-  listenHook.connect(channel, acceptor => {
-    tracker.watch(acceptor)
-    acceptor.onListen = () => {
+  if (!settings.isStandby) api.assign(Number(process.env.RECYCLE_SLOT))
+  api.connect(channel)
+  listenHook.connect(channel, {
+    onAcceptor: acceptor => tracker.watch(acceptor),
+    onListen (acceptor) {
       admission.onListen(acceptor)
       setImmediate(flushCompileCache)
-    }
-    acceptor.onExhausted = () => admission.exhaust()
-    acceptor.onClose = () => {
+    },
+    onExhausted: () => admission.exhaust(),
+    onClose (acceptor) {
       inbox.close(0, acceptor) // as Node does with idle connections
       admission.unhold()
     }

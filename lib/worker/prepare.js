@@ -17,9 +17,8 @@
  * @typedef {object} Prepared
  * @property {import('./connections/tracker').ConnectionTracker} tracker
  * @property {import('./accepting/listen-hook').ListenHook} listenHook
- * @property {import('./boot/slot').SlotAssignment} assignment
  * @property {ReturnType<import('./leaving/hold-signals').holdSignals>} signals
- * @property {(channel: import('./channel').Channel) => void} connectApi
+ * @property {ReturnType<import('./api').offerApi>} api
  */
 
 const { enableCompileCache } = require('./boot/compile-cache')
@@ -32,13 +31,11 @@ function prepare ({ compileCache, collectsFirst }) {
   if (collectsFirst) require('./health/memory').exposeGc()() // for the limits that V8 keeps after it; see core/gc.js
   const { enter } = require('./enter')
   const { ListenHook } = require('./accepting/listen-hook')
-  const { SlotAssignment } = require('./boot/slot')
   const { ConnectionTracker } = require('./connections/tracker')
   const { holdSignals } = require('./leaving/hold-signals')
   const { offerApi } = require('./api')
   const tracker = new ConnectionTracker()
-  const assignment = new SlotAssignment()
-  const prepared = { tracker, assignment, signals: holdSignals(), listenHook: new ListenHook(), connectApi: offerApi({ tracker, assignment }) }
+  const prepared = { tracker, signals: holdSignals(), listenHook: new ListenHook(), api: offerApi(tracker) }
   return (channel, settings) => enter(prepared, channel, settings)
 }
 

@@ -10,15 +10,15 @@
  * @typedef {'standby' | 'serving' | 'leaving' | 'out' | 'shut' | 'draining' | 'drained'} State
  */
 
-/** @type {Readonly<Record<State, readonly State[]>>} */
-const TRANSITIONS = Object.freeze({
-  standby: ['serving', 'shut', 'draining'],
-  serving: ['leaving', 'shut', 'draining'],
-  leaving: ['serving', 'out', 'shut', 'draining'],
-  out: ['serving', 'shut', 'draining'],
-  shut: ['draining'],
-  draining: ['drained'],
-  drained: []
+/** `next`: the states that it may become; `refusal`: why it neither accepts nor adopts. @type {Readonly<Record<State, { next: State[], refusal: string | null }>>} */
+const STATES = Object.freeze({
+  standby: { next: ['serving', 'shut', 'draining'], refusal: 'this worker is a standby' },
+  serving: { next: ['leaving', 'shut', 'draining'], refusal: null },
+  leaving: { next: ['serving', 'out', 'shut', 'draining'], refusal: 'this worker is out of rotation' },
+  out: { next: ['serving', 'shut', 'draining'], refusal: 'this worker is out of rotation' },
+  shut: { next: ['draining'], refusal: 'this worker is leaving' },
+  draining: { next: ['drained'], refusal: 'this worker is leaving' },
+  drained: { next: [], refusal: 'this worker is leaving' }
 })
 
 class WorkerState {
@@ -31,9 +31,13 @@ class WorkerState {
     return this.current === 'serving'
   }
 
+  get refusal () {
+    return STATES[this.current].refusal
+  }
+
   /** @param {State} to @returns {boolean} */
   canBecome (to) {
-    return TRANSITIONS[this.current].includes(to)
+    return STATES[this.current].next.includes(to)
   }
 
   /** @param {State} to */
@@ -43,4 +47,4 @@ class WorkerState {
   }
 }
 
-module.exports = { TRANSITIONS, WorkerState }
+module.exports = { STATES, WorkerState }

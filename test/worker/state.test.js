@@ -1,7 +1,7 @@
 'use strict'
 
 const t = require('tap')
-const { TRANSITIONS, WorkerState } = require('../../lib/worker/state')
+const { STATES, WorkerState } = require('../../lib/worker/state')
 
 const ALLOWED = {
   standby: ['serving', 'shut', 'draining'],
@@ -12,16 +12,17 @@ const ALLOWED = {
   draining: ['drained'],
   drained: []
 }
-const STATES = /** @type {import('../../lib/worker/state').State[]} */ (Object.keys(ALLOWED))
+const NAMES = /** @type {import('../../lib/worker/state').State[]} */ (Object.keys(ALLOWED))
 
-t.test('the table is this one', async t => {
-  t.same(TRANSITIONS, ALLOWED)
-  t.ok(Object.isFrozen(TRANSITIONS))
+t.test('the table is this one, and only a worker that serves takes connections', async t => {
+  t.same(Object.fromEntries(Object.entries(STATES).map(([name, { next }]) => [name, next])), ALLOWED)
+  for (const name of NAMES) t.equal(new WorkerState(name).refusal === null, name === 'serving', name)
+  t.equal(new WorkerState().isServing, true)
 })
 
 t.test('a transition that is not in the table throws', async t => {
-  for (const from of STATES) {
-    for (const to of STATES) {
+  for (const from of NAMES) {
+    for (const to of NAMES) {
       const state = new WorkerState(from)
       const isAllowed = /** @type {string[]} */ (ALLOWED[/** @type {keyof ALLOWED} */ (from)]).includes(to)
       t.equal(state.canBecome(to), isAllowed)

@@ -44,15 +44,16 @@ class Acceptor {
    * @param {import('node:net').Server} server
    * @param {string} key what it listens on, as asked, and an ordinal
    * @param {any} listening the listening handle
-   * @param {object} primary
-   * @param {(take: (listening: any) => void) => void} primary.reopen asks for the listening handle again; null: it is not available
-   * @param {() => void} primary.listening the app's server listens
-   * @param {() => void} primary.close the app has closed its server
+   * @param {object} events
+   * @param {(take: (listening: any) => void) => void} events.reopen it wants the listening handle again; null: it is not available
+   * @param {() => void} events.onListen the app's server listens
+   * @param {() => void} events.onClose the app has closed its server
+   * @param {() => void} events.onExhausted no descriptor was left for a connection
    */
-  constructor (server, key, listening, primary) {
+  constructor (server, key, listening, events) {
     this.server = server
     this.key = key
-    this.primary = primary
+    this.events = events
     this.#listening = listening
     this.#handleClass = listening.constructor
     this.facade = this.#makeFacade(listening)
@@ -60,12 +61,6 @@ class Acceptor {
     this.isPlainHttp = server instanceof http.Server
     /** Its connections can move to a sibling; known once it listens. */
     this.isMovable = false
-    /** Called when it accepts for the first time. */
-    this.onListen = () => {}
-    /** Called when the app has closed its server. */
-    this.onClose = () => {}
-    /** Called when no descriptor was left for a connection. */
-    this.onExhausted = () => {}
   }
 
   /** It is of the kind that this acceptor accepts, and no other stream that the app has passed to its server. @param {any} socket */
@@ -123,7 +118,7 @@ class Acceptor {
   open (opened = () => {}) {
     if (this.isOpen || this.#isOpening || this.isClosed) return opened()
     this.#isOpening = true
-    this.primary.reopen(listening => {
+    this.events.reopen(listening => {
       if (!this.#isOpening) { // shut again in the meantime
         listening?.close()
         return opened()
@@ -149,7 +144,7 @@ class Acceptor {
   #accept () {
     const listening = this.#listening
     listening.onconnection = (/** @type {number} */ error, /** @type {any} */ client) => {
-      if (error === -EMFILE || error === -ENFILE) this.onExhausted()
+      if (error === -EMFILE || error === -ENFILE) this.events.onExhausted()
       else if (this.#held && !error) this.#held.push(client)
       else this.facade.onconnection(error, client)
     }
@@ -161,8 +156,7 @@ class Acceptor {
     this.isClosed = true
     this.isMovable = false // its connections have no server to go to
     this.shut()
-    this.onClose()
-    this.primary.close()
+    this.events.onClose()
   }
 
   /** @param {any} first the first listening handle; later ones have the same address and class */
@@ -173,8 +167,7 @@ class Acceptor {
         this.#backlog = Math.max(backlog, BACKLOG)
         const error = this.#accept()
         if (error === 0) {
-          this.primary.listening()
-          this.onListen()
+          this.events.onListen()
         }
         return error
       },

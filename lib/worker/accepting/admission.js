@@ -57,7 +57,10 @@ class Admission {
       }
     })
     tracker.on('connection', (_, handle) => this.#gain(handle?.fd))
-    tracker.on('gone', () => this.#lose())
+    tracker.on('gone', () => {
+      this.#gone++
+      this.consider()
+    })
   }
 
   /** A server listens, possibly after its acceptor should be shut. @param {import('./acceptor').Acceptor} acceptor */
@@ -114,12 +117,6 @@ class Admission {
     const count = this.tracker.connections.size
     this.#open = this.#limit
     this.ceiling = ceilingOf(count, count, count)
-    this.consider()
-  }
-
-  /** A connection was closed or moved. */
-  #lose () {
-    this.#gone++
     this.consider()
   }
 

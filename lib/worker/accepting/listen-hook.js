@@ -22,7 +22,11 @@ const path = require('node:path')
 const { setImmediate } = require('node:timers')
 const { Acceptor } = require('./acceptor')
 
-/** @typedef {import('../channel').Channel} Channel */
+/**
+ * @typedef {import('../channel').Channel} Channel
+ * @typedef {Record<'onAcceptor' | 'onListen' | 'onExhausted' | 'onClose', (acceptor: Acceptor) => void>} Events `onAcceptor`: its
+ *   server is about to listen
+ */
 
 class ListenHook {
   /** In the order of their servers' `listen()`. @type {Set<Acceptor>} */
@@ -31,7 +35,8 @@ class ListenHook {
   #keys = new Set()
   /** @type {Channel | null} */
   #channel = null
-  #onAcceptor = (/** @type {Acceptor} */ acceptor) => {}
+  /** @type {Events | undefined} */
+  #events
   /** What was to listen before connect(). @type {((channel: Channel) => void)[]} */
   #pending = []
 
@@ -40,24 +45,23 @@ class ListenHook {
     const cluster_ = /** @type {any} */ (cluster)
     const getServer = cluster_._getServer
     cluster_._getServer = (/** @type {any} */ server, /** @type {any} */ query, /** @type {(...answer: any[]) => void} */ done) => {
-      const listen = server instanceof net.Server
-        ? (/** @type {Channel} */ channel) => this.#listen(channel, server, query, done)
-        : (/** @type {Channel} */ channel) => { // a UDP socket, which cluster's primary opens and shares
-            channel.expect(1)
-            getServer.call(cluster, server, query, (/** @type {any[]} */ ...answer) => {
-              done(...answer)
-              channel.expect(-1)
-            })
-          }
+      const listen = (/** @type {Channel} */ channel) => {
+        if (server instanceof net.Server) return this.#listen(channel, server, query, done)
+        channel.expect(1) // a UDP socket, which cluster's primary opens and shares
+        getServer.call(cluster, server, query, (/** @type {any[]} */ ...answer) => {
+          done(...answer)
+          channel.expect(-1)
+        })
+      }
       if (this.#channel) listen(this.#channel)
       else this.#pending.push(listen)
     }
   }
 
-  /** @param {Channel} channel @param {(acceptor: Acceptor) => void} onAcceptor for each server of the app's that is about to listen */
-  connect (channel, onAcceptor) {
+  /** @param {Channel} channel @param {Events} events */
+  connect (channel, events) {
     this.#channel = channel
-    this.#onAcceptor = onAcceptor
+    this.#events = events
     for (const listen of this.#pending.splice(0)) listen(channel)
   }
 
@@ -77,18 +81,23 @@ class ListenHook {
       if (data !== undefined) tls._setServerData?.(data)
       const acceptor = new Acceptor(server, key, handle, {
         reopen: take => channel.call('listen', request, (_, again) => take(again ?? null)),
-        listening: () => setImmediate(() => { // behind the app's own listeners
-          if (acceptor.isClosed) return // the app only tested whether the port is free
-          channel.send('listening', { key, missing: acceptor.selfTest() })
-        }),
-        close: () => {
+        onListen: () => {
+          setImmediate(() => { // behind the app's own listeners
+            if (acceptor.isClosed) return // the app only tested whether the port is free
+            channel.send('listening', { key, missing: acceptor.selfTest() })
+          })
+          this.#events?.onListen(acceptor)
+        },
+        onExhausted: () => this.#events?.onExhausted(acceptor),
+        onClose: () => {
+          this.#events?.onClose(acceptor)
           this.acceptors.delete(acceptor)
           this.#keys.delete(key)
           channel.send('unlisten', { key })
         }
       })
       this.acceptors.add(acceptor)
-      this.#onAcceptor(acceptor)
+      this.#events?.onAcceptor(acceptor)
       done(0, acceptor.facade)
     })
   }

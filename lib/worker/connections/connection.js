@@ -133,17 +133,13 @@ class Connection {
 /** @param {Connection} connection @returns {import('../../core/account').Cut[]} what cutting this connection now would cut, one entry an exchange */
 function nameCuts (connection) {
   const now = performance.now()
-  const remotePort = connection.socket.remotePort ?? null
-  const upgraded = connection.isForeign
-  if (connection.exchanges.length === 0) {
-    return [{ method: null, path: null, ageMs: Math.round(now - connection.since), remotePort, upgraded }]
-  }
-  return connection.exchanges.map(({ request, since }) => ({
+  const exchanges = connection.exchanges.length > 0 ? connection.exchanges : [{ request: /** @type {any} */ ({}), since: connection.since }]
+  return exchanges.map(({ request, since }) => ({
     method: typeof request.method === 'string' ? request.method.slice(0, 100) : null, // the app can have overwritten it
     path: typeof request.url === 'string' ? request.url.split('?')[0].slice(0, LONGEST_PATH) : null,
     ageMs: Math.round(now - since),
-    remotePort,
-    upgraded
+    remotePort: connection.socket.remotePort ?? null,
+    upgraded: connection.isForeign
   }))
 }
 

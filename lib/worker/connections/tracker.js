@@ -32,8 +32,6 @@ class ConnectionTracker extends EventEmitter {
   requests = 0
   /** Requests begun whose response has not closed. */
   inFlight = 0
-  /** `rest` has a listener; without one, its cost per response is saved. */
-  isRestHeard = false
   /** @type {Connection | null} */
   #latest = null
   /** By the app's server: finds the acceptor of a connection that no listener has reported. @type {WeakMap<object, import('../accepting/acceptor').Acceptor>} */
@@ -47,8 +45,6 @@ class ConnectionTracker extends EventEmitter {
 
   constructor () {
     super()
-    this.on('newListener', event => { if (event === 'rest') this.isRestHeard = true })
-    this.on('removeListener', event => { if (event === 'rest') this.isRestHeard = this.listenerCount('rest') > 0 })
     diagnostics.subscribe('net.server.socket', message => this.#accepted(/** @type {any} */ (message)))
     diagnostics.subscribe('http.server.request.start', message => this.#begin(/** @type {any} */ (message)))
     diagnostics.subscribe('http.server.response.finish', message => this.#finish(/** @type {any} */ (message)))
@@ -155,16 +151,12 @@ class ConnectionTracker extends EventEmitter {
     if (!acceptor.isOfOurs(socket)) connection.isPinned = true
     socket[kConnection] = connection
     this.#latest = connection
-    if (connection === known) this.#serve(connection, socket)
-    else if (!this.#add(connection, socket._handle)) socket.on('close', () => this.release(connection))
-  }
-
-  /** The server has got a connection of the inbox. @param {Connection} connection @param {any} socket */
-  #serve (connection, socket) {
-    socket.unshift(connection.parcel?.bytes)
-    connection.socket = socket
-    connection.idleBytes = null
-    connection.parcel = null
+    if (connection === known) {
+      socket.unshift(connection.parcel?.bytes)
+      Object.assign(connection, { socket, parcel: null, idleBytes: null })
+    } else if (!this.#add(connection, socket._handle)) {
+      socket.on('close', () => this.release(connection))
+    }
   }
 
   /** @param {Connection} connection @param {any} handle @returns {boolean} its end is noticed by its handle */
@@ -228,7 +220,7 @@ class ConnectionTracker extends EventEmitter {
     if (exchange?.response !== response) return
     this.#end(exchange)
     // The server detaches the response later in this tick.
-    if (this.isRestHeard) process.nextTick(() => this.emit('rest', connection, exchange))
+    if (this.listenerCount('rest') > 0) process.nextTick(() => this.emit('rest', connection, exchange))
   }
 
   /** @param {any} exchange @returns {boolean} it was still in flight */

@@ -2,14 +2,7 @@
 
 /**
  * Moves an idle connection to a sibling.
- *
- *     this worker             primary (ledger)             sibling (inbox)
- *     idle? stop reading
- *     take ──── offer+parcel ──▶ ledger
- *                                  ├──── adopt+parcel ────────▶ held, unread
- *                                  ◀──── adopted ──────────────┤
- *                                  ├──── keep ────────────────▶ waiting: it reads
- *     close ◀────── moved ─────────┤
+ * Drawn in lib/primary/handoff/ledger.js: offer, adopt, adopted, keep, moved.
  *
  * Three processes hold the same TCP connection for a moment, and it ends only when the last copy is closed, so it survives
  * the death of any of them. Only one reads: this worker stops before the offer, the primary never starts, the sibling

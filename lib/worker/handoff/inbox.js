@@ -7,10 +7,6 @@
  * keepAliveTimeout until its next response, and would be sent an unsolicited 408 once headersTimeout has passed. In the
  * inbox it keeps what was left of its time, and as nothing has been read from it, it can move again at once.
  *
- *     adopt ──▶ held ──keep──▶ waiting ──bytes──▶ acceptor.accept(): the server's from here on
- *                 └──drop──▶ closed      ├──offered again──▶ a sibling's
- *                                        └──time is up, or the client left──▶ closed
- *
  * While it is held nothing is read: the primary may have given it to another worker. A connection whose parcel has bytes
  * does not wait: the server gets them at once.
  */
@@ -21,17 +17,6 @@ const { setImmediate } = require('node:timers')
 const { detachHandle } = require('../../core/internals')
 const { Connection } = require('../connections/connection')
 const { fromFields, takeUnread } = require('../connections/parcel')
-
-/** @type {Readonly<Record<import('../state').State, string | null>>} */
-const REFUSES = Object.freeze({
-  standby: 'this worker is a standby',
-  serving: null,
-  leaving: 'this worker is out of rotation',
-  out: 'this worker is out of rotation',
-  shut: 'this worker is leaving',
-  draining: 'this worker is leaving',
-  drained: 'this worker is leaving'
-})
 
 class Inbox {
   /** By the primary's id. @type {Map<number, Connection>} */
@@ -106,8 +91,7 @@ class Inbox {
   /** @param {import('../accepting/acceptor').Acceptor | undefined} acceptor @param {any} handle */
   #whyNot (acceptor, handle) {
     if (!handle) return 'no connection came with the message'
-    const why = REFUSES[this.state.current]
-    if (why) return why
+    if (this.state.refusal) return this.state.refusal
     if (this.admission.isAtCeiling) return 'no descriptors are left'
     if (!acceptor) return 'nothing listens there'
     if (!acceptor.isMovable) return 'connections of this server do not move'

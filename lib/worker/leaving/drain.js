@@ -47,45 +47,44 @@ class Drain {
    * @param {Pick<import('../enter').Parts, 'state' | 'tracker' | 'inbox' | 'handoff' | 'admission' | 'emptying'>} parts
    * @param {(account: import('../../core/account').Account) => void} done
    */
-  constructor ({ state, tracker, inbox, handoff, admission, emptying }, done) {
-    this.state = state
-    this.tracker = tracker
-    this.inbox = inbox
-    this.handoff = handoff
-    this.admission = admission
-    this.emptying = emptying
+  constructor (parts, done) {
+    this.parts = parts
     this.done = done
   }
 
   /** @param {Order} order a second one hurries the first: its deadlines count, and nothing is handed over where it says so */
   begin (order) {
-    if (this.state.current === 'drained') return
+    if (this.parts.state.current === 'drained') return
     const isFirst = this.#order === null
     this.#order = { ...order, handoff: order.handoff && this.#order?.handoff !== false }
     if (isFirst) this.#open()
     clearTimeout(this.#linger)
     if (order.lingerMs !== null) this.#linger = setTimeout(() => this.#pastLinger(order.lingerMs), order.lingerMs)
-    this.emptying.begin({
+    this.parts.emptying.begin({
       handoff: this.#order.handoff,
       deadlineMs: order.deadlineMs,
       onDeadline: () => this.#cut(),
       onLook: () => { if (this.#closeAfterMs !== null) setImmediate(() => this.#closeIdle()) },
-      onEmpty: () => this.#finish(),
+      onEmpty: () => {
+        clearTimeout(this.#linger)
+        this.parts.state.become('drained')
+        this.done(this.account)
+      },
       onGone: connection => this.#tally(connection),
       onBack: isStalled => this.#onBack(isStalled)
     })
     if (isFirst) process.emit(/** @type {any} */ ('recycle:drain'), /** @type {any} */ ({ reason: order.reason, deadlineMs: order.deadlineMs }))
-    this.emptying.look() // with nothing left the drain is over
+    this.parts.emptying.look() // with nothing left the drain is over
   }
 
   #open () {
-    this.state.become('draining')
-    this.account = openAccount(this.tracker.total, this.tracker.inFlight)
-    this.tracker.on('connection', () => this.account.connections++)
-    this.tracker.on('rest', (connection, exchange) => this.#rest(connection, exchange))
+    this.parts.state.become('draining')
+    this.account = openAccount(this.parts.tracker.total, this.parts.tracker.inFlight)
+    this.parts.tracker.on('connection', () => this.account.connections++)
+    this.parts.tracker.on('rest', (connection, exchange) => this.#rest(connection, exchange))
     // The siblings or the primary accept what is in the queue; without either, this worker does.
-    if (this.#order?.lingerMs === null) this.admission.shut()
-    else this.admission.shutEmpty(() => this.emptying.check())
+    if (this.#order?.lingerMs === null) this.parts.admission.shut()
+    else this.parts.admission.shutEmpty(() => this.parts.emptying.check())
   }
 
   /** @param {Connection} connection @param {Exchange} exchange */
@@ -118,7 +117,7 @@ class Drain {
   /** @param {number | null} lingerMs */
   #pastLinger (lingerMs) {
     this.#closeAfterMs = lingerMs
-    this.emptying.look()
+    this.parts.emptying.look()
   }
 
   /**
@@ -128,9 +127,9 @@ class Drain {
   #closeIdle () {
     const idleMs = this.#closeAfterMs ?? 0
     const latest = performance.now() - idleMs
-    this.inbox.close(idleMs)
-    this.tracker.noteIdle()
-    for (const connection of this.tracker.connections) {
+    this.parts.inbox.close(idleMs)
+    this.parts.tracker.noteIdle()
+    for (const connection of this.parts.tracker.connections) {
       const isQuietSession = connection.secure && connection.session && connection.isQuiet
       const isIdle = connection.stage === 'served' && (connection.isIdle || isQuietSession)
       if (isIdle && (connection.idleSince ?? connection.since) <= latest) connection.close('closedIdle')
@@ -141,7 +140,7 @@ class Drain {
   #cut () {
     this.#closeAfterMs = 0
     this.#closeIdle()
-    for (const connection of this.tracker.connections) {
+    for (const connection of this.parts.tracker.connections) {
       if (connection.stage !== 'served' || connection.socket.destroyed) continue // a destroyed one leaves the list in a later tick
       if (connection.session?.closed && connection.exchanges.length === 0) {
         connection.close('closedIdle')
@@ -150,13 +149,7 @@ class Drain {
       this.account.cuts.push(...nameCuts(connection))
       connection.close('cut')
     }
-    setTimeout(() => this.handoff.relinquish(), SETTLE_MS)
-  }
-
-  #finish () {
-    clearTimeout(this.#linger)
-    this.state.become('drained')
-    this.done(this.account)
+    setTimeout(() => this.parts.handoff.relinquish(), SETTLE_MS)
   }
 }
 

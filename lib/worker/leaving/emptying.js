@@ -40,7 +40,12 @@ class Emptying {
   begin (purpose) {
     clearTimeout(this.#deadline)
     this.#deadline = setTimeout(() => setImmediate(() => { if (this.#purpose === purpose) purpose.onDeadline() }), purpose.deadlineMs)
-    this.sender.begin({ quota: purpose.handoff ? Infinity : 0, onBack: purpose.onBack, onLook: () => this.#onLook() })
+    const onLook = () => {
+      this.closeNotice.step()
+      purpose.onLook()
+      this.check()
+    }
+    this.sender.begin({ quota: purpose.handoff ? Infinity : 0, onBack: purpose.onBack, onLook })
     if (this.#purpose === null) this.closeNotice.begin()
     this.#purpose = purpose
     this.closeNotice.announce()
@@ -70,12 +75,6 @@ class Emptying {
   retract () {
     this.#end()
     this.closeNotice.retract()
-  }
-
-  #onLook () {
-    this.closeNotice.step()
-    this.#purpose?.onLook()
-    this.check()
   }
 
   #end () {

@@ -16,54 +16,42 @@ const { performance } = require('node:perf_hooks')
 
 /** @typedef {(fields: Record<string, any>) => void} Answer */
 
-class OutOfRotation {
-  /** @param {Pick<import('../enter').Parts, 'channel' | 'state' | 'tracker' | 'admission' | 'emptying'>} parts */
-  constructor ({ channel, state, tracker, admission, emptying }) {
-    this.state = state
-    this.tracker = tracker
-    this.admission = admission
-    this.emptying = emptying
-    /** Gives up leaving. @type {(why: string) => void} */
-    this.giveUp = () => {}
-    channel.answer({
-      'leave-rotation': (order, answer) => this.#begin(order, answer),
-      collect: (_, answer) => this.#do(answer, () => require('../health/memory').collect()),
-      heapdump: ({ file }, answer) => this.#do(answer, () => require('../health/memory').dumpHeap(file))
-    })
-    channel.on({
-      rejoin: () => {
-        if (state.current === 'leaving') this.giveUp('it was called back')
-        else if (state.current === 'out') this.#return()
-      }
-    })
-  }
+/** @param {Pick<import('../enter').Parts, 'channel' | 'state' | 'tracker' | 'admission' | 'emptying'>} parts */
+function offerOutOfRotation ({ channel, state, tracker, admission, emptying }) {
+  let giveUp = (/** @type {string} */ why) => {}
 
-  /** Its addresses are given up; the order to drain follows. */
-  cancel () {
-    if (this.state.current === 'leaving') this.emptying.retract()
-  }
+  channel.answer({
+    'leave-rotation': leave,
+    collect: (_, answer) => perform(answer, () => require('../health/memory').collect()),
+    heapdump: ({ file }, answer) => perform(answer, () => require('../health/memory').dumpHeap(file))
+  })
+  channel.on({
+    rejoin () {
+      if (state.current === 'leaving') giveUp('it was called back')
+      else if (state.current === 'out') serve()
+    }
+  })
 
   /** @param {{ deadlineMs: number, handoff: boolean }} order @param {Answer} answer */
-  #begin ({ deadlineMs, handoff }, answer) {
-    const { state, emptying } = this
-    const why = state.isServing ? this.#whyNot() : `it is ${state.current} already`
+  function leave ({ deadlineMs, handoff }, answer) {
+    const why = state.isServing ? whyNot() : `it is ${state.current} already`
     if (why) return answer({ why, moved: 0 })
     const began = performance.now()
     let moved = 0
-    this.giveUp = why => {
+    giveUp = why => {
       emptying.retract()
-      this.#return()
+      serve()
       answer({ why, moved })
     }
     state.become('leaving')
-    this.admission.shut()
+    admission.shut()
     emptying.begin({
       handoff,
       deadlineMs,
-      onDeadline: () => this.giveUp(this.#whatIsLeft()),
-      onLook: () => {
-        const why = this.#whyNot()
-        if (why) this.giveUp(why)
+      onDeadline: () => giveUp(`${tracker.total} of its connections are left, with ${tracker.inFlight} requests in flight`),
+      onLook () {
+        const why = whyNot()
+        if (why) giveUp(why)
       },
       onEmpty () {
         state.become('out')
@@ -74,14 +62,14 @@ class OutOfRotation {
     emptying.look()
   }
 
-  #return () {
-    this.state.become('serving')
-    this.admission.open()
+  function serve () {
+    state.become('serving')
+    admission.open()
   }
 
   /** @param {Answer} answer @param {() => Record<string, any>} task blocks this thread until it is done */
-  #do (answer, task) {
-    if (this.state.current !== 'out') return answer({ why: 'it is in rotation' })
+  function perform (answer, task) {
+    if (state.current !== 'out') return answer({ why: 'it is in rotation' })
     try {
       answer({ why: null, ...task() })
     } catch (error) {
@@ -90,13 +78,9 @@ class OutOfRotation {
   }
 
   /** @returns {string | null} what cannot be emptied, whatever the time */
-  #whyNot () {
-    const foreign = [...this.tracker.connections].filter(isForeign).length
+  function whyNot () {
+    const foreign = [...tracker.connections].filter(isForeign).length
     return foreign > 0 ? `${foreign} of its connections are upgraded or raw, and cannot be moved` : null
-  }
-
-  #whatIsLeft () {
-    return `${this.tracker.total} of its connections are left, with ${this.tracker.inFlight} requests in flight`
   }
 }
 
@@ -105,4 +89,4 @@ function isForeign (connection) {
   return connection.isForeign && !connection.socket.destroyed && !(connection.secure === null && 'setSecureContext' in connection.acceptor.server)
 }
 
-module.exports = { OutOfRotation }
+module.exports = { offerOutOfRotation }

@@ -1,16 +1,16 @@
 'use strict'
 
 const t = require('tap')
-const { OutOfRotation } = require('../../../lib/worker/leaving/out-of-rotation')
+const { offerOutOfRotation } = require('../../../lib/worker/leaving/out-of-rotation')
 const { received, turn, workerParts } = require('../../support/worker-parts')
 
 /** @param {any} t @param {import('node:http').RequestListener} [listener] */
 async function scene (t, listener) {
   const worker = await workerParts(t, listener)
-  const outOfRotation = new OutOfRotation(worker)
+  offerOutOfRotation(worker)
   const answers = () => worker.all('answer')
   const until = async (/** @type {() => boolean} */ isSo) => { while (!isSo()) await turn() }
-  return { ...worker, outOfRotation, answers, until, answered: () => until(() => answers().length > 0) }
+  return { ...worker, answers, until, answered: () => until(() => answers().length > 0) }
 }
 
 /** Requests whose response does not end before release(). */
