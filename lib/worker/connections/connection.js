@@ -71,6 +71,11 @@ class Connection {
     this.parsed = 0
   }
 
+  /** What its server has got: the TLS socket, or the socket. @returns {any} */
+  get top () {
+    return this.secure ?? this.socket
+  }
+
   get isInInbox () {
     return this.stage === 'held' || this.stage === 'waiting'
   }
@@ -92,8 +97,7 @@ class Connection {
   get isIdle () {
     if (this.stage === 'waiting') return !this.socket.destroyed
     if (this.stage !== 'served' || this.session !== null || !this.isQuiet || this.isForeign || this.isEnding) return false
-    const isSilent = !this.isAdopted && (this.secure ?? this.socket).bytesRead === 0
-    return isSilent || this.socket.bytesRead === this.idleBytes
+    return this.socket.bytesRead === this.idleBytes || (this.top.bytesRead === 0 && !this.isAdopted)
   }
 
   /** Neither request nor stream is in flight. HTTP/1 alone: half a head may have been received. */
@@ -118,15 +122,14 @@ class Connection {
 
   /** The protocol is the app's: a WebSocket, for example, or a raw TCP server. */
   get isForeign () {
-    const top = /** @type {any} */ (this.secure ?? this.socket)
-    return this.stage === 'served' && this.session === null && !top.parser
+    return this.stage === 'served' && this.session === null && !this.top.parser
   }
 
   /** Destroys its topmost layer, which closes the layers beneath it in its own order. @param {Fate} fate */
   close (fate) {
     this.fate ??= fate
-    const top = this.session ?? this.secure ?? this.socket
-    top.destroy()
+    const outermost = this.session ?? this.top
+    outermost.destroy()
   }
 }
 

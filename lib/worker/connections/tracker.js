@@ -66,7 +66,7 @@ class ConnectionTracker extends EventEmitter {
     for (const server of servers) {
       for (const socket of betweenRequests(server)) {
         const connection = this.of(socket)
-        if (connection) connection.idleBytes = connection.socket.bytesRead
+        if (connection && connection.top === socket) connection.idleBytes = connection.socket.bytesRead
       }
     }
   }

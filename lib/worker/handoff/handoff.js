@@ -1,8 +1,7 @@
 'use strict'
 
 /**
- * Moves an idle connection to a sibling.
- * Drawn in lib/primary/handoff/ledger.js: offer, adopt, adopted, keep, moved.
+ * Moves an idle connection to a sibling. The messages are drawn in lib/primary/handoff/ledger.js.
  *
  * Three processes hold the same TCP connection for a moment, and it ends only when the last copy is closed, so it survives
  * the death of any of them. Only one reads: this worker stops before the offer, the primary never starts, the sibling

@@ -146,7 +146,7 @@ function retractClose (connection, { response }) {
  * @returns {boolean}
  */
 function isFollowed (connection, request) {
-  const chunk = currentChunk(connection.secure ?? connection.socket)
+  const chunk = currentChunk(connection.top)
   if (!chunk) return false
   if (connection.parsed === 0) process.nextTick(() => { connection.parsed = 0 }) // a chunk is parsed within one tick
   const headEnd = chunk.indexOf(HEAD_END, connection.parsed)
