@@ -86,13 +86,10 @@ class Admission {
     this.consider()
   }
 
-  /** No other process accepts from the queue. @param {() => void} done every acceptor is shut, and the queue was emptied */
+  /** No other process accepts from the queue. @param {() => void} done called as each open acceptor is shut, its queue emptied */
   shutEmpty (done) {
     this.#hold()
-    const open = [...this.acceptors].filter(acceptor => acceptor.isOpen)
-    let left = open.length
-    if (left === 0) return done()
-    for (const acceptor of open) acceptor.shutEmpty(() => { if (--left === 0) done() })
+    for (const acceptor of this.acceptors) if (acceptor.isOpen) acceptor.shutEmpty(done)
   }
 
   get isAtCeiling () {
