@@ -32,6 +32,7 @@ const { count, integer, duration, ratio, flag, text, orNull, optional, record } 
 
 const CMD = 'NODE_RECYCLE'
 const LONGEST_WISH = 200
+const LONGEST_BYTES = 1_400_000 // in base64, of a megabyte
 
 const name = text(8192) // an address: paths are at most 4,096 characters, and in JSON some take more
 const why = text(2000)
@@ -47,6 +48,8 @@ const query = record({
   readableAll: optional(flag),
   writableAll: optional(flag)
 })
+// A connection that moves: its server, the time that is left of its keep-alive timeout, and its unread bytes, in base64.
+const parcel = record({ key: name, leftMs: orNull(duration), bytes: optional(text(LONGEST_BYTES)) })
 const shared = record({ ticketKeys: text(1000) }) // what net calls server data: https servers alone have any
 
 /** @param {Record<string, import('./shape').Shape>} [fields] @param {Kind['handle']} [handle] @returns {Kind} */
@@ -70,7 +73,7 @@ const FROM_WORKER = Object.freeze({
   full: kind({ isAtCeiling: flag }),
   room: kind(),
   // An idle connection for a sibling.
-  offer: kind({ id, key: name, leftMs: orNull(duration) }, 'socket'),
+  offer: kind({ id, parcel }, 'socket'),
   // The answer to `adopt`.
   adopted: kind({ id }),
   refused: kind({ id, why: optional(orNull(why)) }),
@@ -110,11 +113,11 @@ const FROM_PRIMARY = Object.freeze({
   // Give so many idle connections away.
   share: kind({ count }),
   // Take this connection over.
-  adopt: kind({ id, key: name, leftMs: orNull(duration) }, 'socket'),
+  adopt: kind({ id, parcel }, 'socket'),
   // It is yours, read it; it is another's by now, close your copy.
   keep: kind({ id }),
   drop: kind({ id }),
-  // Your offer was taken; no sibling took it, keep serving it (`isStalled`: a silent one still may).
+  // Your offer was taken; no sibling took it, keep serving it (`isStalled`: one that has not answered still may).
   moved: kind({ id }),
   back: kind({ id, isStalled: flag })
 })

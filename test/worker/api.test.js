@@ -3,33 +3,31 @@
 const t = require('tap')
 const worker = require('../../lib/worker')
 const { findApi, offerApi } = require('../../lib/worker/api')
-const { SlotAssignment } = require('../../lib/worker/boot/slot')
 
 t.test('outside a fleet everything does nothing', async t => {
   t.equal(findApi(), undefined)
   const before = process.listenerCount(/** @type {any} */ ('recycle:drain'))
   t.equal(worker.requestRecycle('why'), undefined)
   t.equal(worker.requestRecycle(), undefined)
-  t.equal(worker.onDrain(() => t.fail('there is no drain here')), undefined)
-  t.equal(worker.onServe(() => t.fail('there is no slot here')), undefined)
+  t.equal(worker.onDrain(() => t.fail('no drain outside a fleet')), undefined)
+  t.equal(worker.onServe(() => t.fail('no slot outside a fleet')), undefined)
   t.equal(worker.pin(/** @type {any} */ ({})), undefined)
-  t.equal(process.listenerCount(/** @type {any} */ ('recycle:drain')), before, 'and no listener is left')
+  t.equal(process.listenerCount(/** @type {any} */ ('recycle:drain')), before, 'nor does it leave a listener behind')
 })
 
-t.test('the package exports these four functions to the app', async t => {
+t.test('the package gives the app these four and no more', async t => {
   t.same(Object.keys(require('recycle-supervisor/worker')).sort(), ['onDrain', 'onServe', 'pin', 'requestRecycle'])
 })
 
-t.test('in a fleet they call the preload, also from another copy of the package', async t => {
+t.test('in a fleet they reach the preload, also from another copy of the package', async t => {
   /** @type {any[]} */
   const sent = []
   const socket = {}
   const connection = { isPinned: false }
-  offerApi({
-    channel: /** @type {any} */ ({ send: (/** @type {string} */ type, /** @type {any} */ fields) => sent.push([type, fields]) }),
-    tracker: /** @type {any} */ ({ of: (/** @type {any} */ of) => of === socket ? connection : undefined }),
-    assignment: new SlotAssignment(true)
-  })
+  const { connect, assign } = offerApi(/** @type {any} */ ({ of: (/** @type {any} */ of) => of === socket ? connection : undefined }))
+  worker.requestRecycle('before it is a worker')
+  t.same(sent, [])
+  connect(/** @type {any} */ ({ send: (/** @type {string} */ type, /** @type {any} */ fields) => sent.push([type, fields]) }))
   for (const id of ['../../lib/worker', '../../lib/worker/api']) delete require.cache[require.resolve(id)]
   const copy = require('../../lib/worker')
   t.not(copy, worker)
@@ -42,11 +40,27 @@ t.test('in a fleet they call the preload, also from another copy of the package'
     t.same(sent, [['requested', { reason: 'a leak' }]])
     pin(/** @type {any} */ (socket))
     t.equal(connection.isPinned, true)
-    t.doesNotThrow(() => pin(/** @type {any} */ ({})), 'a socket that no server of recycle accepted')
+    t.doesNotThrow(() => pin(/** @type {any} */ ({})), 'a socket of no server of ours')
     /** @type {any[]} */
     const heard = []
     onDrain(about => heard.push(about))
     for (let n = 0; n < 2; n++) process.emit(/** @type {any} */ ('recycle:drain'), /** @type {any} */ ({ reason: 'rss', deadlineMs: 5 }))
     t.same(heard, [{ reason: 'rss', deadlineMs: 5 }], 'once')
   }
+
+  // A standby has its slot when it is called: in the environment first, then each callback is called, once.
+  process.env.RECYCLE_SLOT = 'standby'
+  t.teardown(() => { delete process.env.RECYCLE_SLOT })
+  /** @type {any[]} */
+  const served = []
+  for (const name of ['a', 'b']) copy.onServe((/** @type {any} */ { slot }) => served.push([name, slot, process.env.RECYCLE_SLOT]))
+  t.same(served, [])
+  assign(2)
+  t.same(served, [['a', 2, '2'], ['b', 2, '2']])
+  t.equal(process.listenerCount(/** @type {any} */ ('recycle:serve')), 0)
+  served.length = 0
+  copy.onServe((/** @type {any} */ about) => served.push(about))
+  t.same(served, [], 'never within the call')
+  await new Promise(resolve => process.nextTick(resolve))
+  t.same(served, [{ slot: 2 }], 'also a later callback')
 })

@@ -20,7 +20,7 @@ class Worker extends EventEmitter {
   latest = { connections: 0 }
   isGone = false
   isServing = true
-  /** @type {{ type: string, id: number, leftMs?: number | null, socket?: Socket }[]} */
+  /** @type {{ type: string, id: number, parcel?: { key: string, leftMs: number | null, bytes?: string }, socket?: Socket }[]} */
   got = []
   /** The error of each send. @type {Error | null} */
   sendError = null
@@ -58,7 +58,7 @@ class Worker extends EventEmitter {
   /** @param {number} id @param {number | null} [leftMs] */
   offer (id, leftMs = 5000) {
     const socket = new Socket()
-    this.emit('offer', { id, key: KEY, leftMs }, socket)
+    this.emit('offer', { id, parcel: { key: KEY, leftMs, bytes: 'aGVhZA==' } }, socket)
     return socket
   }
 
@@ -103,14 +103,15 @@ t.test('the time that an idle connection has left does not depend on the wall cl
   const { id } = await receiver.until('adopt')
   setWallClock(t, DAYS_MS)
   receiver.emit('adopted', { id })
-  const { leftMs } = await receiver.until('adopt', 2)
+  const { parcel: { leftMs } } = /** @type {any} */ (await receiver.until('adopt', 2))
   t.ok(leftMs > 4000 && leftMs <= 5000, `${leftMs} ms`)
 })
 
 t.test('an offer is adopted: kept by the receiver, moved for the sender, closed here', async t => {
   const { sender, receivers: [receiver], ledger } = scene(1)
   const socket = sender.offer(7)
-  const { id, leftMs, socket: sent } = await receiver.until('adopt')
+  const { id, parcel: { leftMs, ...parcel }, socket: sent } = /** @type {any} */ (await receiver.until('adopt'))
+  t.same(parcel, { key: KEY, bytes: 'aGVhZA==' }, 'the parcel is passed whole')
   t.equal(sent, socket)
   t.ok(leftMs > 4000 && leftMs <= 5000, 'the time left is sent with it')
   t.equal(socket.closed, 0, 'the copy of the primary is open until a worker has adopted it')
@@ -126,12 +127,12 @@ t.test('an offer is adopted: kept by the receiver, moved for the sender, closed 
 t.test('a connection without a time limit keeps none', async t => {
   const { sender, receivers: [receiver] } = scene(1)
   sender.offer(1, null)
-  t.equal(receiver.last('adopt').leftMs, null)
+  t.equal(receiver.last('adopt').parcel.leftMs, null)
 })
 
 t.test('an offer that arrives without its socket goes back', async t => {
   const { sender, receivers: [receiver] } = scene(1)
-  sender.emit('offer', { id: 4, key: KEY, leftMs: 100 }, undefined)
+  sender.emit('offer', { id: 4, parcel: { key: KEY, leftMs: 100 } }, undefined)
   t.same(sender.got, [{ type: 'back', id: 4, isStalled: false }])
   t.same(receiver.got, [])
 })

@@ -11,12 +11,13 @@ const { Duplex } = require('node:stream')
 const { setImmediate: turn, setTimeout: sleep } = require('node:timers/promises')
 const t = require('tap')
 const { ConnectionTracker } = require('../../../lib/worker/connections/tracker')
+const { KEY, workerParts } = require('../../support/worker-parts')
 
 /** @param {import('tap').Test} t */
 async function start (t) {
   const tracker = new ConnectionTracker()
   const server = http.createServer((_, response) => response.end('ok'))
-  const acceptor = /** @type {any} */ ({ server, arriving: null, isOfOurs: () => true })
+  const acceptor = /** @type {any} */ ({ server, isOfOurs: () => true })
   tracker.watch(acceptor)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -30,40 +31,57 @@ async function start (t) {
   return { tracker, acceptor, connect }
 }
 
-t.test('a connection is lasting when it has been open for a second', async t => {
+t.test('a connection is lasting when it has been here for a second', async t => {
   const { tracker, connect } = await start(t)
   const old = await Promise.all([connect(), connect(), connect()])
   t.equal(tracker.lasting, 0)
   await sleep(1050)
   t.equal(tracker.lasting, 3)
   await connect()
-  t.equal(tracker.lasting, 3, 'the latest connection is not')
+  t.equal(tracker.lasting, 3, 'the latest is not')
   const gone = once(tracker, 'gone')
   old[1].socket.destroy()
   await gone
   t.equal(tracker.lasting, 2)
 })
 
-t.test('or at once when another worker handed it over, whatever connections came before', async t => {
-  const { tracker, acceptor, connect } = await start(t)
-  await connect()
-  acceptor.arriving = { bytes: Buffer.from('GET / HT'), isPinned: false }
-  await connect()
-  acceptor.arriving = null
-  await connect()
-  t.equal(tracker.lasting, 1)
+t.test('or at once when it comes from a sibling, whatever came before it', async t => {
+  const worker = await workerParts(t)
+  await worker.connect()
+  const { handle } = await worker.connectElsewhere()
+  worker.receive.adopt({ id: 1, parcel: { key: KEY, leftMs: null } }, handle)
+  await worker.connect()
+  t.equal(worker.tracker.lasting, 1)
+})
+
+t.test('an idle connection is taken, and comes back, as the same one; it counts until its handle is closed', async t => {
+  const { tracker, connect, server } = await workerParts(t)
+  const { connection } = await connect()
+  const other = await connect()
+  const parcel = tracker.take(connection)
+  t.equal(connection.stage, 'offered')
+  t.same([tracker.connections.size, tracker.total], [1, 2])
+  tracker.adopt(connection, parcel)
+  t.equal(connection.stage, 'held')
+  t.same([...tracker.connections].map(c => c === connection), [false, true], 'behind the others')
+  t.same([tracker.connections.size, tracker.total, server._connections], [2, 2, 2])
+  const gone = once(tracker, 'gone')
+  connection.parcel?.handle.close()
+  t.equal((await gone)[0], connection)
+  t.same([tracker.connections.size, tracker.total, server._connections], [1, 1, 1])
+  other.client.destroy()
 })
 
 /** @param {string} name */
 const read = name => fs.readFileSync(path.join(__dirname, '..', '..', 'fixtures', name))
 
-t.test('a TLS connection without listeners is removed when it is closed', async t => {
+t.test('a TLS connection whose listeners the app has taken off is gone when it is closed', async t => {
   const tracker = new ConnectionTracker()
   const server = https.createServer({ key: read('localhost.key'), cert: read('localhost.crt') }, (request, response) => {
     for (const socket of [request.socket, /** @type {any} */ (request.socket)._parent]) socket.removeAllListeners('close')
     response.end('ok')
   })
-  tracker.watch(/** @type {any} */ ({ server, arriving: null, isOfOurs: () => true }))
+  tracker.watch(/** @type {any} */ ({ server, isOfOurs: () => true }))
   const ours = server.listeners('secureConnection')[0]
   server.removeListener('secureConnection', /** @type {any} */ (ours))
   server.listen(0, '127.0.0.1')
@@ -74,7 +92,7 @@ t.test('a TLS connection without listeners is removed when it is closed', async 
   await once(client, 'secureConnect')
   client.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n')
   await once(client, 'data')
-  t.equal(tracker.requests, 1, 'its request was counted, though no listener has reported its TLS')
+  t.equal(tracker.requests, 1, 'its request was counted, though no listener has told of its TLS')
   t.equal(tracker.connections.size, 1)
   const gone = once(tracker, 'gone')
   client.destroy()
@@ -83,7 +101,7 @@ t.test('a TLS connection without listeners is removed when it is closed', async 
   t.equal(tracker.inFlight, 0)
 })
 
-t.test('a stream that the app emits on its server, neither TCP nor pipe, is removed when it closes, or at the next sweep', async t => {
+t.test('what the app feeds its server with and is no TCP or pipe is gone when it closes, or at the next sweep', async t => {
   const { tracker, acceptor } = await start(t)
   const feed = () => {
     const stream = new Duplex({ read () {}, write: (chunk, encoding, done) => done() })
