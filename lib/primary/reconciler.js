@@ -30,6 +30,8 @@ class Reconciler {
    */
   constructor ({ options, fleet, rollout, tasks, stopping }) {
     this.options = options
+    /** @type {import('./measuring/sampler').Sampler} */
+    this.sampler = /** @type {any} */ (null)
     this.fleet = fleet
     this.rollout = rollout
     this.tasks = tasks
@@ -48,9 +50,11 @@ class Reconciler {
    * @param {object} by
    * @param {Record<import('../core/plan').Action['type'], (action: any) => Promise<unknown>>} by.steps what carries each action
    *   out; what it changes at once is in the facts when it returns
+   * @param {import('./measuring/sampler').Sampler} by.sampler
    * @param {Reconciler['collectionOf']} by.collectionOf
    */
-  connect ({ steps, collectionOf }) {
+  connect ({ steps, sampler, collectionOf }) {
+    this.sampler = sampler
     this.steps = steps
     this.collectionOf = collectionOf
   }
@@ -114,7 +118,8 @@ class Reconciler {
 
   /** @param {import('./workers/worker-handle').WorkerHandle} handle @returns {import('../core/plan').WorkerFacts} */
   #describe (handle) {
-    const { state, generation, reason, sample, condemnedAt, budget } = handle
+    const { state, generation, reason, condemnedAt, budget } = handle
+    const sample = this.sampler.figuresOf(handle)?.sample ?? null
     const isOverHard = reason === 'hard-rss' || (sample !== null && isOver(sample, budget, budget.hardBytes))
     return { state, generation, reason, bytes: sample?.rssBytes ?? 0, condemnedAt, collection: this.collectionOf(handle), isOverHard }
   }

@@ -106,6 +106,7 @@ class Supervisor extends EventEmitter {
         'boot-standby': () => recycler.bootStandby(),
         'retire-standby': ({ handle, reason }) => recycler.retireStandby(handle, reason)
       },
+      sampler: this.sampler,
       collectionOf: handle => garbageCollection.stateOf(handle)
     })
   }
@@ -175,7 +176,7 @@ class Supervisor extends EventEmitter {
 
   /** A snapshot of the fleet: plain data, sizes in bytes, times in milliseconds. */
   status () {
-    const { workers, ready } = describeFleet(this.#fleet, now())
+    const { workers, ready } = describeFleet(this.#fleet, handle => this.sampler.figuresOf(handle), now())
     const totals = { workers: this.size, ready, recycles: this.recycler.count, ...this.ledger.totals }
     return { v: VERSION, name: this.name, pid: process.pid, app: this.spawner.app, workers, totals }
   }

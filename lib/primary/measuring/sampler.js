@@ -12,6 +12,7 @@
 const { makeSample, figure } = require('../../core/sample')
 const { verdict, isOver } = require('../../core/verdict')
 const { now } = require('../clock')
+const { Figures } = require('./figures')
 const { CpuProbe } = require('./meter/cpu')
 const { isTraced } = require('./meter/procfs')
 const { sweep } = require('./meter/sweep')
@@ -21,10 +22,8 @@ const { sweep } = require('./meter/sweep')
 const LATE_MS = 1000
 
 class Sampler {
-  /** @type {WeakMap<WorkerHandle, import('./meter').Probe>} */
-  #probes = new WeakMap()
-  /** @type {WeakMap<WorkerHandle, CpuProbe>} */
-  #cpus = new WeakMap()
+  /** @type {WeakMap<WorkerHandle, Figures>} */
+  #figures = new WeakMap()
   #isLooking = false
   /** Which workers to look at next. @type {'none' | 'requested' | 'all'} */
   #next = 'none'
@@ -49,17 +48,27 @@ class Sampler {
     this.stopping = stopping
   }
 
-  /** @param {WorkerHandle} handle one that has become ready, or a standby */
+  /** @param {WorkerHandle} handle one that has become ready, or a standby: it is judged by what it does from here on */
   attend (handle) {
-    if (this.#probes.has(handle)) return
-    const probe = this.meter.probe(handle.pid, handle.budget)
-    this.#probes.set(handle, probe)
-    const cpu = new CpuProbe(handle.pid)
-    this.#cpus.set(handle, cpu)
-    handle.once('exit', () => {
-      probe.close()
-      cpu.close()
-    })
+    const known = this.#figures.get(handle)
+    if (known) return known.restart()
+    const figures = new Figures(this.meter.probe(handle.pid, handle.budget), new CpuProbe(handle.pid))
+    this.#figures.set(handle, figures)
+    handle.once('exit', () => figures.close())
+  }
+
+  /** @param {WorkerHandle} handle @returns {Figures | null} null: it has not been ready yet */
+  figuresOf (handle) {
+    return this.#figures.get(handle) ?? null
+  }
+
+  /** A condemned worker stays in service, and begins anew as far as its budget is concerned. @param {WorkerHandle} handle */
+  keep (handle) {
+    const { slot, pid, reason } = handle
+    handle.reason = null
+    handle.condemnedAt = 0
+    this.#figures.get(handle)?.restart()
+    this.record('worker.keep', { slot, pid, reason })
   }
 
   /**
@@ -105,30 +114,25 @@ class Sampler {
     this.#lastLook = at
     if (slept) for (const handle of this.fleet.watched()) handle.heardAt = at
     await sweep(handles, async handle => {
-      this.#weighCpu(handle, at)
-      const { window } = handle
+      const figures = /** @type {Figures} */ (this.#figures.get(handle))
+      figures.cpu.look(at)
+      const { window } = figures
       const reading = await this.#measure(handle, at)
       // A worker that has become ready or was kept meanwhile begins with a reading of its own.
-      if (handle.window === window && handle.isWatched && !this.stopping.aborted) this.#judge(handle, this.#observe(handle, reading, at), at)
+      if (figures.window === window && handle.isWatched && !this.stopping.aborted) this.#judge(handle, figures, this.#observe(handle, figures, reading, at), at)
     })
   }
 
   /** @param {WorkerHandle} handle @param {number} at @param {boolean} [inFull] */
   async #measure (handle, at, inFull) {
-    const reading = await this.#probes.get(handle)?.read(at, inFull) ?? null
-    if (reading && reading.pssBytes !== null) handle.lastFull = reading
+    const figures = this.#figures.get(handle)
+    const reading = await figures?.probe.read(at, inFull) ?? null
+    if (figures && reading && reading.pssBytes !== null) figures.lastFull = reading
     return reading
   }
 
-  /** @param {WorkerHandle} handle @param {number} at */
-  #weighCpu (handle, at) {
-    const cpu = this.#cpus.get(handle)
-    cpu?.look(at)
-    handle.cpuPercent = cpu?.percent ?? null
-  }
-
-  /** @param {WorkerHandle} handle @param {import('../../core/sample').Reading | null} reading @param {number} at */
-  #observe (handle, reading, at) {
+  /** @param {WorkerHandle} handle @param {Figures} figures @param {import('../../core/sample').Reading | null} reading @param {number} at */
+  #observe (handle, figures, reading, at) {
     const silentMs = Math.max(0, at - handle.heardAt)
     const isSpared = silentMs >= handle.budget.stuckMs && (handle.latest.debugged || isTraced(handle.pid))
     const { requests, connections, inFlight, elu, gc, loopLagMs } = handle.latest
@@ -138,18 +142,18 @@ class Sampler {
       silentMs: isSpared ? 0 : silentMs,
       requested: this.#requestOf(handle)
     })
-    if (!handle.isWeighed) this.#weighFresh(handle, sample)
-    handle.isWeighed = true
-    handle.observe(sample)
+    if (!figures.isJudged) this.#judgeFresh(handle, sample)
+    figures.isJudged = true
+    figures.observe(sample, handle.budget.samples)
     this.record('worker.sample', { slot: handle.slot, pid: handle.pid, ...sample, connections, inFlight, elu, gc, loopLagMs })
     handle.isSampled = true
     return sample
   }
 
-  /** @param {WorkerHandle} handle @param {import('../../core/sample').Sample} sample @param {number} at */
-  #judge (handle, sample, at) {
+  /** @param {WorkerHandle} handle @param {Figures} figures @param {import('../../core/sample').Sample} sample @param {number} at */
+  #judge (handle, { window }, sample, at) {
     if (handle.reason !== null) return
-    handle.reason = verdict(handle.window, handle.budget)
+    handle.reason = verdict(window, handle.budget)
     if (handle.reason === null) return
     handle.condemnedAt = at
     const { metric, softBytes, hardBytes } = handle.budget
@@ -174,7 +178,7 @@ class Sampler {
    * @param {WorkerHandle} handle
    * @param {import('../../core/sample').Sample} sample
    */
-  #weighFresh (handle, sample) {
+  #judgeFresh (handle, sample) {
     const { budget } = handle
     const slot = handle.slot === null ? undefined : this.fleet.slots.get(handle.slot)
     if (!slot) return

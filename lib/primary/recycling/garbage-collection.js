@@ -19,6 +19,8 @@ const TASK = { type: 'collect', timeoutMs: 60_000 }
 class GarbageCollection {
   /** Condemned workers whose collection is under way, or was not enough. @type {WeakMap<WorkerHandle, 'under way' | 'over'>} */
   #tried = new WeakMap()
+  /** When a worker last collected, ms, by clock.js. @type {WeakMap<WorkerHandle, number>} */
+  #collectedAt = new WeakMap()
 
   /**
    * @param {object} deps
@@ -43,8 +45,9 @@ class GarbageCollection {
     const tried = this.#tried.get(handle)
     if (tried === 'under way') return 'under way'
     if (this.options.onBudget !== 'collect' || tried === 'over') return 'none'
-    const { reason, sample, condemnedAt: at, collectedAt } = handle
-    return mayCollect({ reason, requested: sample?.requested ?? null, at, collectedAt }, this.options.intervalMs) ? 'due' : 'none'
+    const { reason, condemnedAt: at } = handle
+    const requested = this.sampler.figuresOf(handle)?.sample?.requested ?? null
+    return mayCollect({ reason, requested, at, collectedAt: this.#collectedAt.get(handle) ?? null }, this.options.intervalMs) ? 'due' : 'none'
   }
 
   /**
@@ -71,7 +74,7 @@ class GarbageCollection {
     this.#tried.set(handle, 'under way')
     await this.outOfRotation.take(handle, TASK, async done => {
       const { isEnough } = await this.#weigh(handle, done, /** @type {string} */ (handle.reason), began)
-      if (isEnough) this.record('worker.keep', handle.keep())
+      if (isEnough) this.sampler.keep(handle)
     })
     if (handle.reason === null) this.#tried.delete(handle)
     else this.#tried.set(handle, 'over')
@@ -81,7 +84,7 @@ class GarbageCollection {
   /** @param {WorkerHandle} handle @param {Outcome} done @param {string} reason @param {number} began */
   async #weigh (handle, { before, after, moved, emptyMs, pauseMs }, reason, began) {
     const reading = await this.sampler.read(handle, { inFull: true })
-    handle.collectedAt = now()
+    this.#collectedAt.set(handle, now())
     const { slot, pid, budget: { metric, softBytes } } = handle
     const bytes = reading && figure(/** @type {any} */ (reading), metric)
     return this.record('collected', {

@@ -127,7 +127,7 @@ class Recycler {
       oldPid: old.pid,
       ...fields,
       readyMs: incumbent?.readyMs ?? null,
-      rssBefore: old.sample?.rssBytes ?? null,
+      rssBefore: this.sampler.figuresOf(old)?.sample?.rssBytes ?? null,
       rssAfter: after?.rssBytes ?? null
     })
   }
@@ -137,7 +137,7 @@ class Recycler {
     this.#recordNotReady(slot, old.isServing ? old.pid : null, why)
     this.requests.refused(old, new RecycleError('RECYCLE_NOT_READY', { who: `the replacement of slot ${slot.slot}`, slot: slot.slot, why }))
     if (this.rollout.requested(old.generation) !== null) this.#rolloutFailed()
-    else if (old.reason === 'reload' && old.isServing) this.record('worker.keep', old.keep()) // the rollout was stopped meanwhile
+    else if (old.reason === 'reload' && old.isServing) this.sampler.keep(old) // the rollout was stopped meanwhile
   }
 
   /** @param {import('../workers/fleet').Slot | import('../workers/fleet').StandbyPool} place @param {number | null} oldPid @param {string} why */
@@ -150,7 +150,7 @@ class Recycler {
     if (!this.rollout.failed()) return
     this.record('fleet.warning', { warning: 'rollout-stopped', failures: Rollout.PATIENCE })
     for (const { incumbent, recycle } of this.fleet.list()) {
-      if (incumbent?.reason === 'reload' && !recycle) this.record('worker.keep', incumbent.keep())
+      if (incumbent?.reason === 'reload' && !recycle) this.sampler.keep(incumbent)
     }
     this.changed()
   }

@@ -8,7 +8,6 @@
 const { FROM_WORKER, ourMessage, flawOf, checkHandlers } = require('../../core/message')
 const { NO_DELAYS, withLongest } = require('../../core/gc-pauses')
 const { transition } = require('../../core/state')
-const { openWindow, pushSample } = require('../../core/window')
 const { now } = require('../clock')
 const { Channel } = require('./channel')
 
@@ -38,26 +37,15 @@ class WorkerHandle extends Channel {
   calledAt = null
   /** When anything was last heard. */
   heardAt = now()
-  window = openWindow()
-  /** Its first sample has been looked at. */
-  isWeighed = false
   /** Why it is to go; set once. @type {import('../../core/verdict').Reason | 'scale' | 'stop' | null} */
   reason = null
   condemnedAt = 0
-  /** When it last collected garbage out of rotation, ms, by clock.js. @type {number | null} */
-  collectedAt = null
   /** @type {import('../../core/sample').Sample['requested']} */
   requested = null
   /** The addresses it listens on. @type {Set<string>} */
   addresses = new Set()
   /** The addresses it has asked for; there may be more than one `listen()` before the first is answered. @type {Set<string>} */
   asked = new Set()
-  /** @type {import('../../core/sample').Sample | null} */
-  sample = null
-  /** The last reading that knew PSS and USS. @type {import('../../core/sample').Reading | null} */
-  lastFull = null
-  /** Of one CPU. @type {number | null} */
-  cpuPercent = null
   /** It has sent a message that is none of the protocol's. */
   isRefused = false
   /** Its preload has run: it holds signals off, and takes commands. */
@@ -112,12 +100,6 @@ class WorkerHandle extends Channel {
     this.state = transition(this.state, state)
   }
 
-  /** @param {import('../../core/sample').Sample} sample */
-  observe (sample) {
-    this.sample = sample
-    this.window = pushSample(this.window, sample, this.budget.samples)
-  }
-
   /** It will not listen there. @param {string} key */
   renounce (key) {
     this.asked.delete(key)
@@ -129,15 +111,6 @@ class WorkerHandle extends Channel {
     this.slot = slot
     this.calledAt = now()
     this.send('serve', { slot })
-  }
-
-  /** It is condemned no more, and begins anew as far as its budget is concerned. @returns {Record<string, any>} the journal's `worker.keep` */
-  keep () {
-    const { slot, pid, reason } = this
-    this.reason = null
-    this.condemnedAt = 0
-    this.window = openWindow()
-    return { slot, pid, reason }
   }
 
   #listen () {
@@ -225,22 +198,14 @@ class WorkerHandle extends Channel {
 
   #standBy () {
     this.become('standby')
-    this.standbyAt = this.#openWatch()
+    this.standbyAt = this.heardAt = now()
     this.emit('standby')
   }
 
   #beReady () {
     this.become('ready')
-    this.readyAt = this.#openWatch()
+    this.readyAt = this.heardAt = now()
     this.emit('ready')
-  }
-
-  /** From now on it is judged by what it does from now on. @returns {number} now, ms, by clock.js */
-  #openWatch () {
-    this.heardAt = now()
-    this.window = openWindow()
-    this.isWeighed = false
-    return this.heardAt
   }
 }
 

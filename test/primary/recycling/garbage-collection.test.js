@@ -26,7 +26,16 @@ function scene ({ onBudget = 'collect', after = 50 } = {}) {
   let changes = 0
   /** @type {Map<number, any>} */
   const slots = new Map()
-  const sampler = { read: async () => ({ rssBytes: after, pssBytes: after, ussBytes: after }) }
+  /** @type {Map<any, any>} */
+  const figures = new Map()
+  const sampler = {
+    read: async () => ({ rssBytes: after, pssBytes: after, ussBytes: after }),
+    figuresOf: (/** @type {any} */ handle) => figures.get(handle),
+    keep (/** @type {any} */ handle) {
+      journal.push({ event: 'worker.keep', reason: handle.reason })
+      handle.reason = null
+    }
+  }
   const collection = new GarbageCollection(/** @type {any} */ ({
     options: { onBudget, intervalMs: 100 },
     fleet: { slots },
@@ -45,15 +54,9 @@ function scene ({ onBudget = 'collect', after = 50 } = {}) {
       isServing: true,
       reason: /** @type {string | null} */ (reason),
       condemnedAt: now(),
-      collectedAt: null,
-      budget: BUDGET,
-      sample: { rssBytes, requested: null },
-      keep () {
-        const { slot, pid, reason } = handle
-        handle.reason = null
-        return { slot, pid, reason }
-      }
+      budget: BUDGET
     }
+    figures.set(handle, { sample: { rssBytes, requested: null } })
     slots.set(handle.slot, { slot: handle.slot, incumbent: handle })
     return handle
   }
