@@ -37,7 +37,7 @@ const INSIDE = {
       workers: [],
       sockets: [],
       handoff: [],
-      recycling: ['workers'] // it sends orders to workers: worker-actions
+      recycling: ['workers'] // it obtains and retires workers
     },
     shared: ['clock']
   },
@@ -45,12 +45,11 @@ const INSIDE = {
     folders: {
       accepting: [],
       connections: [],
-      handoff: [],
+      handoff: ['connections'], // a connection travels as a parcel
       health: [],
       boot: [],
       leaving: [
-        'connections', // a drain names the requests it cuts, a close notice tells whether a pipelined request follows
-        'handoff', // idle connections go to other workers: sender
+        'connections', // a drain names the requests it cuts
         'health' // memory is measured, and collected, while the worker is out of rotation
       ]
     },
@@ -180,8 +179,8 @@ for (const [layer, { folders, shared }] of Object.entries(INSIDE)) {
   })
 }
 
-t.test('the preload uses every folder of the worker', async t => {
-  const used = new Set(edges.get('lib/worker/preload.js')?.filter(isOurs).map(folderOf))
+t.test('prepare and enter use every folder of the worker', async t => {
+  const used = new Set(['prepare', 'enter'].flatMap(file => edges.get(`lib/worker/${file}.js`) ?? []).filter(isOurs).map(folderOf))
   t.same(Object.keys(INSIDE.worker.folders).filter(folder => !used.has(folder)), [])
 })
 
