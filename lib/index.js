@@ -27,7 +27,7 @@ function supervise ({ app, args = [], ...given }) {
   return supervisor.start()
 }
 
-// Loaded when they are called: whoever supervises keeps a small process.
+// Loaded when they are called, so that the supervising process stays small.
 
 /** @type {typeof import('./drill').drill} */
 const drill = async options => require('./drill').drill(options)

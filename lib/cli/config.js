@@ -62,7 +62,7 @@ async function loadNamed (explorer, file) {
 }
 
 /**
- * A search goes no further than the project: what lies above may be anybody's, and config files are programs.
+ * A search goes no further than the project: what lies above may be another user's, and config files are programs.
  *
  * @param {string} folder
  * @returns {string}

@@ -22,7 +22,7 @@ const MAX_CHARS = 400 // of what commander says, which repeats what it was given
 /** @param {string[]} argv */
 async function main (argv) {
   const program = new Command('recycle')
-    .description('Runs any Node.js HTTP app on a fleet of workers and replaces whoever crosses its memory budget, without dropping a request.')
+    .description('Runs any Node.js HTTP app on a fleet of workers and replaces each worker that crosses its memory budget, without dropping a request.')
     .version(version)
     .enablePositionalOptions()
     .exitOverride()

@@ -105,7 +105,7 @@ class Client {
 /**
  * @param {string} socketPath
  * @returns {Promise<Client>} greeted
- * @throws {RecycleError} RECYCLE_NO_ANSWER, with `details.isLive` where somebody listens and does not greet
+ * @throws {RecycleError} RECYCLE_NO_ANSWER, with `details.isLive` where a process listens and does not greet
  */
 function connect (socketPath) {
   return new Promise((resolve, reject) => {
@@ -115,7 +115,7 @@ function connect (socketPath) {
       socket.destroy()
       reject(new RecycleError('RECYCLE_NO_ANSWER', { path: socketPath, why, isLive }))
     }
-    const timer = setTimeout(() => fail(`somebody listens there, and says nothing for ${HELLO_MS} ms`), HELLO_MS)
+    const timer = setTimeout(() => fail(`a process listens there, and says nothing for ${HELLO_MS} ms`), HELLO_MS)
     socket.once('error', (/** @type {NodeJS.ErrnoException} */ { code, message }) =>
       fail(WHY[code ?? ''] ?? message, !Object.hasOwn(WHY, code ?? '')))
     socket.once('end', () => fail(client.ended?.message ?? 'it has closed the connection'))
@@ -126,19 +126,19 @@ function connect (socketPath) {
   })
 }
 
-/** Errors that say that nobody listens. @type {Record<string, string>} */
+/** Errors that say that no process listens. @type {Record<string, string>} */
 const WHY = {
   ENOENT: 'there is no such socket',
-  ECONNREFUSED: 'nobody listens there any more',
+  ECONNREFUSED: 'no process listens there any more',
   ENOTSOCK: 'it is no socket',
   ENOTDIR: 'it is no socket'
 }
 
 /**
- * Asks who listens there.
+ * Asks which fleet listens there.
  *
  * @param {string} socketPath
- * @returns {Promise<Found | null>} null: nobody
+ * @returns {Promise<Found | null>} null: none
  */
 async function hail (socketPath) {
   try {

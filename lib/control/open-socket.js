@@ -89,7 +89,7 @@ async function publish (hidden, socket, remedy) {
 }
 
 /**
- * Takes a stale socket away. Of several who find it stale only one may, and it looks again: what the others have opened
+ * Takes a stale socket away. Of several processes that find it stale only one may, and it looks again: what the others have opened
  * meanwhile is not taken from them. Only taking away wants this lock; opening is the kernel's to decide.
  *
  * @param {string} socket

@@ -6,7 +6,7 @@
  *     $XDG_RUNTIME_DIR/recycle    where that is a folder of ours
  *     /tmp/recycle-<uid>          else: services, sudo and cron have no XDG_RUNTIME_DIR
  *
- * A fleet opens its socket in the first that there is; whoever looks for a fleet looks in both, for it may have been
+ * A fleet opens its socket in the first that there is; a client looks for it in both, for it may have been
  * started from elsewhere. RECYCLE_CONTROL_DIR names one folder in the place of both.
  */
 
@@ -68,7 +68,7 @@ function nameBy (socket) {
 }
 
 /**
- * Makes the folder of sockets, or makes sure that it is nobody else's.
+ * Makes the folder of sockets, or makes sure that it is no other user's.
  *
  * @param {string} folder
  * @param {string} socket that is to be opened in it
@@ -86,7 +86,7 @@ function prepareFolder (folder, socket) {
 }
 
 /**
- * What another user could have put into a folder is no fleet of ours, for those who open a socket there and for those who
+ * What another user could have put into a folder is no fleet of ours, for the fleet that opens a socket there and for the client that
  * look for one.
  *
  * @param {string} folder

@@ -1,11 +1,11 @@
 'use strict'
 
 /**
- * The level: how many connections a worker takes before it shuts its gate and leaves the queue to the others. It rises
+ * The level: how many connections a worker takes before it stops accepting and leaves the queue to the others. It rises
  * when all are full, like water in connected loads, so the fullest worker is never far above the emptiest; and it
  * never keeps a client waiting for a worker that does not respond.
  *
- * Below the floor there is no level: a gate that opens and shuts for every short connection would cost more than the
+ * Below the floor there is no level: starting and stopping to accept for every short connection would cost more than the
  * evenness is worth. What is uneven down there, spread() evens out by moving connections.
  */
 
@@ -15,7 +15,7 @@ const STEP = 1.15
 /**
  * @typedef {object} Load
  * @property {number} connections
- * @property {boolean} isFull its gate is shut
+ * @property {boolean} isFull it has stopped accepting
  * @property {boolean} isAtCeiling it has no descriptors for more, whatever the level
  * @property {boolean} isResponsive it has been heard of lately
  */
@@ -34,11 +34,11 @@ function nextLimit (level, loads) {
 }
 
 /**
- * How many of its idle connections each worker should give to its siblings, so that they are even. Whoever has more than
+ * How many of its idle connections each worker should give to its siblings, so that they are even. A worker that has more than
  * the mean gives, all at once: what the fullest alone gave would take a round for each of them.
  *
  * @param {readonly number[]} counts each worker's lasting connections: what is short-lived evens out by itself, and looking
- *   for who might move among thousands that come and go would cost something at each response
+ *   for those that might move among thousands that come and go would cost something at each response
  * @returns {number[]} one for each worker; all 0: they are even enough
  */
 function spread (counts) {

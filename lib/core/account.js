@@ -13,7 +13,7 @@
  * @property {boolean} upgraded an upgraded or raw connection, which is the app's own to end
  *
  * @typedef {object} Account
- * @property {number} connections open, or waiting in the inbox, when the drain began, or accepted before the gate shut
+ * @property {number} connections open, or waiting in the inbox, when the drain began, or accepted before it stopped accepting
  * @property {number} inFlight requests in flight when the drain began
  * @property {number} finished requests that ended in full during the drain
  * @property {number} aborted requests that their client gave up during the drain
@@ -22,10 +22,10 @@
  * @property {number} takenBack offers taken back and served here to the end
  * @property {number} replayed requests that a sibling had to answer instead: none, for a connection moves when nothing is under way on it
  * @property {number} closedByClient
- * @property {number} closedAfterResponse by `Connection: close`, whoever asked for it
+ * @property {number} closedAfterResponse by `Connection: close`, whichever side asked for it
  * @property {number} closedIdle
  * @property {number} cut connections that ended with something in flight
- * @property {number} unacked offers of which nobody knows what became
+ * @property {number} unacked offers whose outcome is not known
  * @property {number} unaccounted connections that ended with a worker that gave no account: what was on them is not known
  * @property {Cut[]} cuts what was cut, by name
  */

@@ -5,7 +5,7 @@
  * been enough. Both are made from what the journal records: `worker.condemn` and `collected`.
  *
  * What is left after a full collection is what the app keeps. Were that close to the budget, the worker would be back in
- * no time; so it must be well below. And who is over budget again soon after makes garbage faster than it is worth
+ * no time; so it must be well below. And a worker that is over budget again soon after makes garbage faster than it is worth
  * collecting out of rotation. Together they bound how often one worker can go round: a leak ends at the first rule.
  */
 
@@ -17,7 +17,7 @@ const SOON = 10
 /**
  * @param {object} condemned
  * @param {string | null} condemned.reason
- * @param {string | null} condemned.requested somebody wants it replaced anyway
+ * @param {string | null} condemned.requested it is to be replaced anyway
  * @param {number} condemned.at ms, by any clock that only goes forward
  * @param {number | null} condemned.collectedAt when it collected last, ms, by any clock that only goes forward
  * @param {number} intervalMs between two looks

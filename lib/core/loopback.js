@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * Whether this names the machine itself, and so nobody else can come by that address. Names below `localhost` are the
+ * Whether this names the machine itself, so that no other machine can connect to it. Names below `localhost` are the
  * machine's own by RFC 6761.
  *
  * @param {string} host a name or an address, without brackets

@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * Whose turn it is. Of the condemned workers, the largest goes first, but nobody waits for ever behind larger ones: who
- * has waited long goes before them. How many may recycle at once is what surge and unavailability allow. A recycle holds its place from the spawning of the replacement until the old worker is gone.
+ * The order of recycles. Of the condemned workers the largest goes first, but one that has waited long goes before larger
+ * ones. How many may recycle at once is what surge and unavailability allow. A recycle holds its place from the spawning of
+ * the replacement until the old worker is gone.
  *
  * @typedef {object} Candidate a condemned worker whose recycle has not begun
  * @property {number} slot

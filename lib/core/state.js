@@ -4,7 +4,7 @@ const { RecycleError } = require('./errors')
 
 /**
  * The life of a worker. A worker that leaves as intended is retired, whatever its exit code; one that leaves otherwise
- * has crashed. One that is aside is out of rotation for a while: it serves nobody, and comes back.
+ * has crashed. One that is out of rotation serves no client for a while, and comes back.
  *
  * @typedef {'spawning' | 'standby' | 'ready' | 'out-of-rotation' | 'draining' | 'retired' | 'crashed'} State
  * @type {Readonly<Record<State, readonly State[]>>}

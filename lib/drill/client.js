@@ -16,7 +16,7 @@
  *   dropped     reset                    the peer reset the connection (RST). Right behind the first bytes of a response,
  *                                        libuv may report it as a close: then it goes by closed-during-response
  *               closed-before-response   the peer closed, no byte of a response had come. Also on a connection that was
- *                                        idle before: the client has sent the request, and nobody answers it
+ *                                        idle before: the client has sent the request, and it is not answered
  *               closed-during-response   the peer closed in the midst of one: length or last chunk never came
  *               timeout                  no complete response in time
  *               status                   a complete response with another status

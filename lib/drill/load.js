@@ -20,7 +20,7 @@ class Load extends EventEmitter {
   errors = new Map()
   /** @type {Map<number, number>} */
   #latency = new Map()
-  /** Buckets that not everybody has reported yet, by their start. @type {Map<number, Tick>} */
+  /** Buckets that not every process has reported yet, by their start. @type {Map<number, Tick>} */
   #ticks = new Map()
   /** @type {Process[]} */
   #processes = []

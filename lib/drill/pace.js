@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * When requests are due. With a rate they are due at even intervals, whether or not anybody is free to send them: one
+ * When requests are due. With a rate they are due at even intervals, whether or not a client is free to send them: one
  * that must wait is sent late, and its latency is measured from when it was due. A slow server cannot hide its slowness
  * by keeping its clients from asking ("coordinated omission"; Tene, wrk2). Pure.
  */

@@ -131,7 +131,7 @@ class Run {
     })
   }
 
-  /** Finds out where the load is to go, and whether anybody is there. */
+  /** Finds out where the load is to go, and whether a server is there. */
   async #aim () {
     const port = Number(process.env.PORT)
     this.#target = this.own.url ? targetOf(this.own.url) : findTarget(this.#addresses, port)

@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * The clients of one process, at work. Without a rate each sends again as soon as it can; with one, whoever is free
+ * The clients of one process, at work. Without a rate each sends again as soon as it can; with one, a client that is free
  * takes the request that is due.
  */
 
@@ -54,7 +54,7 @@ class Swarm {
     for (const client of this.clients) this.#next(client)
   }
 
-  /** From now on the fleet may go away: who finds it gone has done his work. */
+  /** From now on the fleet may go away: a client that finds it gone is done. */
   announceStop () {
     for (const client of this.clients) client.isStopAnnounced = true
   }

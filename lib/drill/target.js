@@ -57,7 +57,7 @@ function readAddress (address) {
  * Connects, and sends nothing.
  *
  * @param {Target} target
- * @returns {Promise<string | null>} null: somebody listens there; else why not
+ * @returns {Promise<string | null>} null: a server listens there; else why not
  */
 function probe ({ host, port, socketPath }) {
   return new Promise(resolve => {
@@ -74,7 +74,7 @@ function probe ({ host, port, socketPath }) {
 }
 
 /**
- * A port of the loopback interface that nobody listens on. Not one of those that the kernel gives to clients: a client's
+ * A port of the loopback interface that no server listens on. Not one of those that the kernel gives to clients: a client's
  * connection would do to keep the app from it.
  *
  * @returns {Promise<number>}

@@ -35,7 +35,7 @@ function judge ({ requests, dropped, recycles, others, arrived, url, errors, bro
   if (recycles === 0) return inconclusive('no recycle took place, so nothing is known about them: let it last longer, recycle more often, or lower the budget')
   if (others && others.cut + others.unknown > 0) {
     const said = `${grouped(others.cut)} cut, ${grouped(others.unknown)} ended with a worker that crashed or gave no account`
-    return inconclusive(`${figures}, but the fleet has other clients, who may have lost some: of its connections ${said}`)
+    return inconclusive(`${figures}, but the fleet has other clients, which may have lost some: of its connections ${said}`)
   }
   return { verdict: 'clean', exitCode: 0, sentence: figures }
 }

@@ -18,21 +18,21 @@ const SENTENCES = {
   'fleet.stop': l => `stopped after ${l.recycles} recycles`,
   'fleet.failed': l => l.error,
   'fleet.warning': l => (Object.hasOwn(WARNINGS, l.warning) ? WARNINGS[l.warning](l) : null) ?? l.warning,
-  'worker.spawn': l => `spawned ${who(l)}`,
-  'worker.standby': l => `standing by ${who(l)} in ${formatTime(l.readyMs)}`,
-  'worker.ready': l => `ready ${who(l)} in ${formatTime(l.readyMs)}`,
-  'worker.condemn': l => `over budget ${who(l)}: ${because(l)}`,
-  'worker.keep': l => `${who(l)} stays in service`,
-  'worker.out-of-rotation': l => `out of rotation ${who(l)} to ${l.task === 'collect' ? 'collect its garbage' : 'write a heap snapshot'}: ${l.connections} connections, ${l.inFlight} in flight`,
-  'worker.in-rotation': l => `back in rotation ${who(l)} after ${formatTime(l.outMs)}, ${l.moved} connections moved${l.why ? `; nothing was done: ${l.why}` : ''}`,
+  'worker.spawn': l => `spawned ${worker(l)}`,
+  'worker.standby': l => `standing by ${worker(l)} in ${formatTime(l.readyMs)}`,
+  'worker.ready': l => `ready ${worker(l)} in ${formatTime(l.readyMs)}`,
+  'worker.condemn': l => `over budget ${worker(l)}: ${because(l)}`,
+  'worker.keep': l => `${worker(l)} stays in service`,
+  'worker.out-of-rotation': l => `out of rotation ${worker(l)} to ${l.task === 'collect' ? 'collect its garbage' : 'write a heap snapshot'}: ${l.connections} connections, ${l.inFlight} in flight`,
+  'worker.in-rotation': l => `back in rotation ${worker(l)} after ${formatTime(l.outMs)}, ${l.moved} connections moved${l.why ? `; nothing was done: ${l.why}` : ''}`,
   collected: l => `collected slot ${l.slot} (${l.pid}): ${sizes(l)}, heap ${formatSize(l.heapUsedBefore)} → ${formatSize(l.heapUsedAfter)} in ${formatTime(l.pauseMs)}${l.isEnough === false ? '; not enough' : ''}`,
-  heapdump: l => `heap snapshot of ${who(l)}: ${l.file}, ${formatSize(l.bytes)} in ${formatTime(l.pauseMs)}`,
-  cpuprofile: l => `CPU profile of ${who(l)}: ${l.file}, ${formatTime(l.tookMs)}`,
-  'worker.request': l => `${who(l)} asks to be recycled${l.reason ? `: ${l.reason}` : ''}`,
-  'worker.protocol-error': l => `${who(l)} sent a message that is none of recycle's (${l.type}): ${l.flaw}; it is replaced`,
-  'worker.drain': l => `draining ${who(l)}: ${l.connections} connections, ${l.inFlight} in flight`,
-  'worker.retire': l => `retired ${who(l)}`,
-  'worker.crash': l => `crashed ${who(l)}: ${l.error ?? l.signal ?? `code ${l.code}`}, ${l.connections} connections, ${l.inFlight} in flight`,
+  heapdump: l => `heap snapshot of ${worker(l)}: ${l.file}, ${formatSize(l.bytes)} in ${formatTime(l.pauseMs)}`,
+  cpuprofile: l => `CPU profile of ${worker(l)}: ${l.file}, ${formatTime(l.tookMs)}`,
+  'worker.request': l => `${worker(l)} asks to be recycled${l.reason ? `: ${l.reason}` : ''}`,
+  'worker.protocol-error': l => `${worker(l)} sent a message that is none of recycle's (${l.type}): ${l.flaw}; it is replaced`,
+  'worker.drain': l => `draining ${worker(l)}: ${l.connections} connections, ${l.inFlight} in flight`,
+  'worker.retire': l => `retired ${worker(l)}`,
+  'worker.crash': l => `crashed ${worker(l)}: ${l.error ?? l.signal ?? `code ${l.code}`}, ${l.connections} connections, ${l.inFlight} in flight`,
   'worker.not-ready': l => `no ${l.slot === null ? 'standby' : `${l.oldPid ? 'replacement' : 'worker'} for slot ${l.slot}`}: ${l.why}; ${l.oldPid ? 'the old worker stays, ' : ''}next try in ${formatTime(l.nextTryMs)}`,
   recycled: l => `recycled slot ${l.slot}, ${l.oldPid} → ${l.pid} (${l.reason}): ${account(l)} in ${formatTime(l.drainMs)}, ${sizes(l)}`,
   scaled: l => `scaled slot ${l.slot} away: ${account(l)}`,
@@ -60,7 +60,7 @@ function isQuiet (line) {
 
 /** @param {Line} line @param {{ colors?: boolean }} [how] @returns {string} the local time and the sentence, in colour by its level */
 function prettyLine (line, { colors = false } = {}) {
-  // Whoever called has looked at the stream; newer Nodes would look at stdout, whichever it is.
+  // The caller has looked at the stream; newer Nodes would look at stdout, whichever it is.
   const paint = (/** @type {Parameters<typeof util.styleText>[0]} */ style, /** @type {string} */ text) =>
     colors ? util.styleText(style, text, { validateStream: false }) : text
   const time = new Date(line.t).toTimeString().slice(0, 8)
@@ -85,7 +85,7 @@ function levelOf (line) {
 }
 
 /** @param {Line} l */
-function who (l) {
+function worker (l) {
   return `${l.slot === null ? 'standby' : `slot ${l.slot}`} (${l.pid})`
 }
 

@@ -24,7 +24,7 @@ const { readArgs } = require('./control-args')
  * @typedef {Record<string, any>} Line
  * @typedef {(progress: { done: number, of: number, line?: Line }) => void} Progress
  *
- * @typedef {object} Asking the client, for those who need more of it
+ * @typedef {object} Asking the client, for the verbs that need more of it
  * @property {import('./control-recent').Recent} recent
  * @property {(line: Line) => void} onEvent
  * @property {AbortSignal} signal aborted when it leaves

@@ -32,7 +32,7 @@ async function openControl (supervisor, { control, limits }) {
     connection.say({ hello: { name, pid: process.pid, app, version } })
   })
   const { path, release } = await openControlSocket(server, { name, control })
-  server.on('error', () => {}) // accept() failed: out of descriptors; who comes waits in the queue
+  server.on('error', () => {}) // accept() failed: out of descriptors; the client waits in the queue
   return {
     path,
     async close () {

@@ -5,7 +5,7 @@
  *
  * @param {import('./control-verbs').Supervised} supervisor not started yet, or just so
  * @param {Pick<import('../core/options').Options, 'control' | 'admin' | 'adminAllowRemote'>} options
- * @returns {Promise<{ close: () => Promise<void> }>} `close` resolves when everybody has been told the end; may be called again
+ * @returns {Promise<{ close: () => Promise<void> }>} `close` resolves when every client has been told the end; may be called again
  * @throws {import('../core/errors').RecycleError} RECYCLE_CONTROL, RECYCLE_CONTROL_TAKEN, RECYCLE_ADMIN
  */
 async function operate (supervisor, options) {

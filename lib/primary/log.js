@@ -32,7 +32,7 @@ function jsonLog (fd) {
 
 /** @param {NodeJS.WriteStream} stream */
 function prettyLog (stream) {
-  stream.on('error', () => {}) // whoever read it has gone: the fleet stays
+  stream.on('error', () => {}) // its reader has gone: the fleet stays
   const colors = stream.isTTY && stream.hasColors()
   return (/** @type {Line} */ line) => {
     if (!isQuiet(line)) stream.write(`${prettyLine(line, { colors })}\n`)

@@ -6,7 +6,7 @@
  * connections that are unaccounted for the supervisor says nothing, so that the client may have lost requests on these.
  *
  * @typedef {object} Disagreement
- * @property {number | null} recycle its id; null: while nobody was being replaced
+ * @property {number | null} recycle its id; null: while no worker was being replaced
  * @property {number} client requests that the client lost
  * @property {number} supervisor requests that the supervisor cut
  */

@@ -21,7 +21,7 @@ const MIB = 1024 ** 2
  * @returns {string} lines of text, each with its end
  */
 function formatReport (report, { colors = false } = {}) {
-  // Whoever called has looked at the stream; newer Nodes would look at stdout, whichever it is.
+  // The caller has looked at the stream; newer Nodes would look at stdout, whichever it is.
   const paint = (/** @type {Style} */ style, /** @type {string} */ text) => colors ? util.styleText(style, text, { validateStream: false }) : text
   const parts = [
     [paint(['bold', report.verdict.ok ? 'green' : 'red'], report.verdict.text), ...about(report).map(line => paint('dim', line))],

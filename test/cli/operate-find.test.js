@@ -97,7 +97,7 @@ t.test('two fleets', async t => {
   await t.test('a fleet that does not answer is listed without a wait', async t => {
     web.child.kill('SIGSTOP')
     t.teardown(() => web.child.kill('SIGCONT'))
-    t.match(await room.recycle(['status', '--control', elsewhere]), { code: 2, stderr: /^recycle: no fleet answers on [^\n]*: somebody listens there, and says nothing for 5000 ms\n$/ })
+    t.match(await room.recycle(['status', '--control', elsewhere]), { code: 2, stderr: /^recycle: no fleet answers on [^\n]*: a process listens there, and says nothing for 5000 ms\n$/ })
   })
 })
 

@@ -186,7 +186,7 @@ t.test('--admin logs its address; an address that is not available gives one sen
   const { adminPort, url } = await startAdmin(t, 'plain.js', { workers: 1 })
   t.match(url, /^http:\/\/127\.0\.0\.1:\d+$/)
   t.match(await run('--admin', `127.0.0.1:${adminPort}`), {
-    code: 2, stdout: '', stderr: `recycle: the admin server cannot listen on 127.0.0.1:${adminPort}: somebody listens there already\n`
+    code: 2, stdout: '', stderr: `recycle: the admin server cannot listen on 127.0.0.1:${adminPort}: another process listens there already\n`
   })
   t.match(await run('--admin', '0.0.0.0:9100'), {
     code: 2, stderr: 'recycle: --admin was given "0.0.0.0:9100"; it takes a loopback address, such as 127.0.0.1:9100; any other only with --admin-allow-remote\n'

@@ -11,7 +11,7 @@ const { DRILL_OPTIONS } = require('../../drill/options')
  * @property {string} about
  * @property {Flag[]} flags
  * @property {Operand[]} operands the last one may repeat
- * @property {boolean} passesThrough what comes after the first operand is somebody else's
+ * @property {boolean} passesThrough what comes after the first operand is another program's
  *
  * @typedef {Value & { names: string[], takesValue: boolean, about: string }} Flag
  * @typedef {Value & { about: string }} Operand

@@ -1,6 +1,6 @@
 'use strict'
 
-/** The fleet as `recycle top` knows it: its last status, the course of each slot, what happened, and who is selected. */
+/** The fleet as `recycle top` knows it: its last status, the course of each slot, what happened, and which row is selected. */
 
 const { isQuiet } = require('../../journal/sentence')
 const { History } = require('./history')

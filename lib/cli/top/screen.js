@@ -57,7 +57,7 @@ class Screen extends EventEmitter {
     this.output.write(`${beginSynchronizedOutput}${cursorTo(0, 0)}${clipped.join(`${eraseEndLine}\r\n`)}${eraseEndLine}${eraseDown}${endSynchronizedOutput}`)
   }
 
-  /** As Ctrl-Z does where nobody listens to keys: the shell takes over until `fg`. */
+  /** As Ctrl-Z does where keys are not read: the shell takes over until `fg`. */
   suspend () {
     this.#leave()
     process.kill(0, 'SIGTSTP')
@@ -72,7 +72,7 @@ class Screen extends EventEmitter {
   #begin () {
     readline.emitKeypressEvents(this.input)
     this.#heed(this.input, 'keypress', (_, { ctrl, name, sequence }) => this.emit('key', `${ctrl ? 'ctrl-' : ''}${name ?? sequence}`))
-    this.#heed(this.input, 'end', () => this.emit('key', 'q')) // nobody is there any more
+    this.#heed(this.input, 'end', () => this.emit('key', 'q')) // the terminal is gone
     this.#heed(this.output, 'resize', () => this.emit('resize'))
     this.#heed(process, 'SIGCONT', () => {
       this.#enter()

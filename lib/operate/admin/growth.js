@@ -2,7 +2,7 @@
 
 /**
  * Workers count from their own start, and a counter must never go back: it grows by what each worker's count has grown
- * by since it was last seen, whoever is in the slot.
+ * by since it was last seen, whichever worker is in the slot.
  */
 class Growth {
   /** By pid, then by what is counted. @type {Map<number, Map<string, number>>} */

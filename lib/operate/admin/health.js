@@ -3,13 +3,13 @@
 /**
  * Whether enough workers are ready. Enough is what the fleet is meant to have less `maxUnavailable`, counted by slots: one
  * that is recycled, with its replacement ready first, is ready throughout. A slot that was added counts once it has been
- * ready, so that scaling up does no harm; one that is scaled away counts no more at once. Who is aside on purpose, and
- * comes back, is not missed as long as somebody serves.
+ * ready, so that scaling up does no harm; one that is scaled away counts no more at once. A worker that is out of rotation
+ * comes back, and is not missed as long as another one serves.
  */
 
 class Health {
   #intended
-  /** What somebody has last scaled it to. */
+  /** What it was last scaled to. */
   #target
 
   /** @param {import('../control-verbs').Supervised} supervisor */

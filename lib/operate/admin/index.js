@@ -121,7 +121,7 @@ function listen (server, { host, port }) {
       reject(new RecycleError('RECYCLE_ADMIN', { address: addressOf(host, port), why: WHY[error.code ?? ''] ?? error.message }))
     })
     server.listen({ host, port }, () => {
-      server.on('error', () => {}) // accept() failed: out of descriptors; who comes waits in the queue
+      server.on('error', () => {}) // accept() failed: out of descriptors; the client waits in the queue
       const bound = /** @type {import('node:net').AddressInfo} */ (server.address())
       resolve(`http://${addressOf(host, bound.port)}`)
     })
@@ -130,7 +130,7 @@ function listen (server, { host, port }) {
 
 /** @type {Record<string, string>} */
 const WHY = {
-  EADDRINUSE: 'somebody listens there already',
+  EADDRINUSE: 'another process listens there already',
   EACCES: 'this user may not listen there',
   EADDRNOTAVAIL: 'this machine has no such address',
   ENOTFOUND: 'there is no host of that name'

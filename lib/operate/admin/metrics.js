@@ -53,7 +53,7 @@ class Metrics {
     cut: this.#counter('connections_cut_total', 'Connections that a drain ended with something in flight.'),
     moved: this.#counter('connections_moved_total', 'Connections that a sibling took over from a worker that was leaving.'),
     takenBack: this.#counter('connections_taken_back_total', 'Connections that no sibling took, and that the leaving worker served to the end.'),
-    unacked: this.#counter('connections_unacknowledged_total', 'Connections handed over of which nobody knows what became.'),
+    unacked: this.#counter('connections_unacknowledged_total', 'Connections handed over whose outcome is not known.'),
     unaccounted: this.#counter('connections_unaccounted_total', 'Connections that ended with a worker that crashed or gave no account: what was on them is not known.')
   }
 
@@ -99,13 +99,13 @@ class Metrics {
     stopped: line => this.#account(line)
   })
 
-  /** Takes note of what the workers have counted, some of whom may be gone at the next look. @param {Worker[]} workers */
+  /** Takes note of what the workers have counted, some of which may be gone at the next look. @param {Worker[]} workers */
   look (workers) {
     for (const worker of workers) this.#count(worker)
   }
 
   /**
-   * The text of a scrape, a metric at a time, with turns of the loop in between. Whoever asks while it is being made gets
+   * The text of a scrape, a metric at a time, with turns of the loop in between. A scrape while it is being made gets
    * the same.
    *
    * @param {{ workers: Worker[], totals: { workers: number } }} status
@@ -190,7 +190,7 @@ class Metrics {
   }
 }
 
-/** @param {Worker[]} workers @returns {Map<number, Worker>} who serves each slot, else who is in it */
+/** @param {Worker[]} workers @returns {Map<number, Worker>} the worker that serves each slot, else the one in it */
 function inServiceBySlot (workers) {
   /** @type {Map<number, Worker>} */
   const found = new Map()

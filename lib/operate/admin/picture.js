@@ -2,7 +2,7 @@
 
 /**
  * What the live page shows: the last minutes of each slot's memory and of the traffic, recycles and crashes, and where
- * everybody stands. It keeps what a page needs that is just being opened, and gives out what is new since the last time.
+ * every worker stands. It keeps what a page needs that is just being opened, and gives out what is new since the last time.
  *
  * @typedef {{ t: number, bytes: number, budget: number | null }} Point
  *

@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * Server-sent events to whoever has the page open. Nothing is kept for those who do not read: they are closed, and come
+ * Server-sent events to the pages that are open. Nothing is kept for a page that does not read: it is closed, and comes
  * back when they can.
  */
 
