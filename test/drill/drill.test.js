@@ -146,9 +146,10 @@ t.test('an HTTPS app, a connection for each request, by a URL', async t => {
 })
 
 t.test('inconclusive', async t => {
+  const url = `http://127.0.0.1:${await freePort()}`
   const cases = {
     'no recycle took place': [{ app: fixture('plain.js'), duration: 300, recycleEvery: '1h' }, /^no recycle took place/],
-    'no server listens there': [{ app: fixture('own-address.js'), args: ['0'], url: 'http://127.0.0.1:9' }, /^the load never arrived: there is no connection to http:\/\/127\.0\.0\.1:9 \(ECONNREFUSED\)/],
+    'no server listens there': [{ app: fixture('own-address.js'), args: ['0'], url }, new RegExp(`^the load never arrived: there is no connection to ${url} \\(ECONNREFUSED\\)`)],
     'the address of the app is unknown': [{ app: fixture('own-address.js'), args: ['0'] }, /^the load never arrived: it cannot be told where the app listens/]
   }
   for (const [title, [options, sentence]] of Object.entries(cases)) {
