@@ -52,7 +52,7 @@ class Drain {
     this.done = done
   }
 
-  /** @param {Order} order a second one hurries the first: its deadlines count, and nothing is handed over where it says so */
+  /** @param {Order} order a second one replaces the deadlines of the first, and can end the hand-off */
   begin (order) {
     if (this.parts.state.current === 'drained') return
     const isFirst = this.#order === null
