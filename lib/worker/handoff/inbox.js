@@ -69,7 +69,9 @@ class Inbox {
     })
     socket.once('end', () => socket.destroy())
     setImmediate(() => setImmediate(() => { connection.isPolled = true })) // a poll for I/O lies between the two
-    if (connection.until !== null) socket.setTimeout(Math.max(1, connection.until - performance.now()), () => socket.destroy())
+    if (connection.until === null) return
+    // Closed after a poll for I/O: a request that came in time is read first, also where the time has ended on the way here.
+    socket.setTimeout(Math.max(1, connection.until - performance.now()), () => setImmediate(() => { if (connection.stage === 'waiting') socket.destroy() }))
   }
 
   /** Closes connections that have been idle here for so long; of one server, where it is given. @param {number} idleMs @param {import('../accepting/acceptor').Acceptor} [acceptor] */

@@ -191,3 +191,42 @@ t.test('closing the inbox spares a connection that has not been polled yet: a re
   t.equal((await gone)[0], idle.connection)
   t.same([...worker.tracker.connections].map(connection => connection === other.connection), [true])
 })
+
+/** Holds the thread, as a request of another connection does in a busy worker. @param {number} ms */
+function block (ms) {
+  const end = performance.now() + ms
+  while (performance.now() < end);
+}
+
+t.test('a request that came while its connection moved is served, though the idle time ended on the way', async t => {
+  const worker = await workerParts(t)
+  const { client, handle } = await worker.connectElsewhere()
+  worker.receive.adopt(adopt(1, 20), handle)
+  await new Promise(resolve => client.write(HEAD, resolve)) // in time: the bytes are in the kernel
+  block(30)
+  worker.receive.keep({ id: 1 })
+  block(5)
+  t.match(await received(client, '/asked'), /^HTTP\/1\.1 200 OK/)
+})
+
+t.test('a request that came in time is served by a worker that was too busy to read it before the idle time ended', async t => {
+  const worker = await workerParts(t)
+  const { client } = await waiting(worker, 200)
+  await turn()
+  await new Promise(resolve => client.write(HEAD, () => {
+    block(250)
+    resolve(undefined)
+  }))
+  t.match(await received(client, '/asked'), /^HTTP\/1\.1 200 OK/)
+})
+
+t.test('without a request the connection is closed when its idle time has ended', async t => {
+  const worker = await workerParts(t)
+  const { client, handle } = await worker.connectElsewhere()
+  worker.receive.adopt(adopt(1, 20), handle)
+  block(30)
+  worker.receive.keep({ id: 1 })
+  client.resume()
+  await once(client, 'close')
+  t.equal(worker.tracker.total, 0)
+})
