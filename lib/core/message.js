@@ -77,10 +77,7 @@ const FROM_WORKER = Object.freeze({
   // The answer to `adopt`.
   adopted: kind({ id }),
   refused: kind({ id, why: optional(orNull(why)) }),
-  // The answer to `shut`, and to `serve`.
-  shut: kind(),
-  serving: kind(),
-  // What became of `leave-rotation`, `collect`, `heapdump` or `profile`; `why` it was not done, or null.
+  // The answer to each message with an id but `adopt`; `why` it was not done, or null.
   answer: kind({
     id, why: orNull(why), moved: optional(count), tookMs: optional(duration), pauseMs: optional(duration), bytes: optional(count), before: optional(usage), after: optional(usage)
   }),
@@ -91,11 +88,11 @@ const FROM_WORKER = Object.freeze({
 /** primary → worker @type {Readonly<Record<string, Kind>>} */
 const FROM_PRIMARY = Object.freeze({
   // The answer to `listen`, with the listening socket where there is no error.
-  listener: kind({ id, errno: integer, data: optional(shared) }, 'socket'),
+  answer: kind({ id, errno: integer, data: optional(shared) }, 'socket'),
   // The fleet ends: stop accepting for good.
-  shut: kind(),
+  shut: kind({ id }),
   // A standby is called: this is its slot; accept.
-  serve: kind({ slot: count }),
+  serve: kind({ id, slot: count }),
   // A connection that came through the queue after `shut`.
   accept: kind({ key: name }, 'socket'),
   // Leave; sent again with a shorter deadline, it hurries.

@@ -23,7 +23,7 @@ class Channel {
     this.onDown = () => {}
     process.prependListener('disconnect', () => this.check())
     this.on({
-      listener: ({ id, ...fields }, handle) => { // the answer to `listen`
+      answer: ({ id, ...fields }, handle) => {
         this.#calls.get(id)?.(fields, handle)
         if (this.#calls.delete(id)) this.expect(-1)
       }

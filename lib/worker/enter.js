@@ -52,24 +52,24 @@ function enter ({ tracker, listenHook, signals, api }, channel, settings) {
   offerOutOfRotation({ channel, state, tracker, admission, emptying })
   const beat = startHeartbeat(settings.beatMs, { channel, tracker, admission })
 
-  channel.on({
-    serve ({ slot }) {
-      if (state.current !== 'standby') return
+  channel.answer({
+    serve ({ slot }, answer) {
+      if (state.current !== 'standby') return answer({ why: `this worker is ${state.current}` })
       state.become('serving')
       try {
         api.assign(slot)
       } finally { // also where a listener of the app's throws
-        admission.open(() => channel.send('serving'))
+        admission.open(() => answer({ why: null }))
       }
     },
-    shut () {
+    shut (_, answer) {
       if (state.current === 'leaving') emptying.retract() // the order to drain follows
       if (state.canBecome('shut')) state.become('shut')
       admission.shut()
-      channel.send('shut')
-    },
-    drain: order => drain.begin(order)
+      answer({ why: null })
+    }
   })
+  channel.on({ drain: order => drain.begin(order) })
   /** The primary has exited. Cluster would exit at once and reset what is in flight; here it is finished first. */
   channel.onDown = () => {
     /** @type {import('node:cluster').Worker} */ (cluster.worker).exitedAfterDisconnect = true

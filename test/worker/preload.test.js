@@ -26,7 +26,7 @@ async function startWorker (t) {
   worker.process.on('internalMessage', (/** @type {any} */ received, /** @type {any} */ socket) => {
     if (received.cmd !== 'NODE_RECYCLE') return
     got.push({ ...received, socket, at: performance.now() })
-    if (received.type === 'listen') send('listener', { id: received.id, errno: 0 }, handle)
+    if (received.type === 'listen') send('answer', { id: received.id, errno: 0 }, handle)
   })
   const all = (/** @type {string} */ type) => got.filter(message => message.type === type)
   const until = async (/** @type {string} */ type, count = 1) => {

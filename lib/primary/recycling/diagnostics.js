@@ -60,7 +60,7 @@ class Diagnostics {
     const refuse = (/** @type {string} */ why) => new RecycleError('RECYCLE_NOT_DONE', { slot, what: 'the CPU profile', why })
     if (!handle?.isServing) throw refuse(handle ? `its worker is ${handle.state}` : 'it has no worker at the moment')
     const file = create(asked ?? this.#nameFor(slot, 'cpuprofile'))
-    const { event, value } = await handle.ask('profile', { durationMs, file }, durationMs + WRITE_MS)
+    const { event, value } = await handle.call('profile', { durationMs, file }, durationMs + WRITE_MS)
     const why = event === 'answer' ? value.why : event === 'exit' ? `its worker ${howItLeft(value)}` : 'it did not answer'
     if (why === null) return this.record('cpuprofile', { slot, pid: handle.pid, file, bytes: value.bytes, tookMs: Math.round(value.tookMs) })
     fs.rmSync(file, { force: true })

@@ -127,7 +127,7 @@ class OutOfRotation {
 /** @param {WorkerHandle} handle @param {string} type @param {Record<string, any>} fields @param {number} timeoutMs @returns {Promise<Outcome>} */
 async function ask (handle, type, fields, timeoutMs) {
   if (handle.state !== 'out-of-rotation') return { why: `its worker is ${handle.state}` }
-  const { event, value } = await handle.ask(type, fields, timeoutMs)
+  const { event, value } = await handle.call(type, fields, timeoutMs)
   if (isDraining(handle)) return { why: 'it was told to drain' }
   if (event === 'answer') return { ...value, isHeard: true }
   if (event === 'exit') return { why: `its worker ${howItLeft(value)}` }

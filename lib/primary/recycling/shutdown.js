@@ -5,7 +5,7 @@
  * they would come back at once, into a queue that is just being closed.
  */
 
-const { retire } = require('../workers/retirement')
+const { kill, retire } = require('../workers/retirement')
 
 const ANSWER_MS = 1000
 
@@ -44,14 +44,9 @@ class Shutdown {
   /** A worker that boots may hold an address too, and one that has just been told to drain may not have got round to it. */
   async #giveUpAddresses () {
     const shut = Promise.all(this.fleet.all().map(async handle => {
-      const answer = handle.next(['shut', 'exit'], ANSWER_MS)
-      if (handle.hasEntered) {
-        handle.send('shut')
-      } else {
-        if (handle.state !== 'draining') handle.become('draining')
-        handle.kill('SIGKILL')
-      }
-      await answer
+      if (handle.hasEntered) return handle.call('shut', {}, ANSWER_MS)
+      if (handle.state !== 'draining') handle.become('draining')
+      await kill(handle)
     }))
     const last = await this.listeningSockets.closeAll(shut)
     const serving = this.fleet.serving()

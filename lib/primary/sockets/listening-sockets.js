@@ -48,11 +48,11 @@ class ListeningSockets {
 
   /** Gives a worker what it asks for. @param {import('../workers/worker-handle').WorkerHandle} handle */
   connect (handle) {
-    handle.on('listen', ({ id, key, query, data }) => {
+    handle.on('listen', ({ key, query, data }, answer) => {
       if (this.#isClosing) return // what is being given up is not taken again; a worker that asks now is about to go
       const { errno, handle: socket, data: shared } = this.open(key, query, data, handle)
       if (errno) handle.renounce(key)
-      handle.send('listener', { id, errno, data: shared }, socket)
+      answer({ errno, data: shared }, socket)
     })
     handle.on('unlisten', ({ key }) => { if (handle.state !== 'draining') this.leave(key, handle) })
     handle.on('exit', () => this.forget(handle))

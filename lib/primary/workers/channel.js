@@ -1,6 +1,6 @@
 'use strict'
 
-/** What passes between the primary and one worker's process: messages, questions with their answers, signals, its end. */
+/** What passes between the primary and one worker's process: messages, calls with their answers, signals, its end. */
 
 const { EventEmitter } = require('node:events')
 const { message } = require('../../core/message')
@@ -72,14 +72,14 @@ class Channel extends EventEmitter {
   }
 
   /**
-   * Asks for something that is answered once.
+   * Sends a message that the worker answers once.
    *
    * @param {string} type
    * @param {Record<string, any>} fields
    * @param {number} timeoutMs
    * @returns {Promise<{ event: 'answer' | 'exit' | 'disconnect' | 'timeout', value?: any }>}
    */
-  async ask (type, fields, timeoutMs) {
+  async call (type, fields, timeoutMs) {
     const name = `answer ${++this.#lastId}`
     const answer = this.next([name, 'exit', 'disconnect'], timeoutMs)
     this.send(type, { id: this.#lastId, ...fields })

@@ -59,7 +59,7 @@ class Lifecycle extends EventEmitter {
     if (standby) this.fleet.standbyPool.remove(standby)
     this.#places.set(handle, place)
     place.seat(handle)
-    if (standby) standby.call(/** @type {number} */ (place.slot))
+    if (standby) standby.serve(/** @type {number} */ (place.slot))
     const why = await becomesReady(handle, standby ? CALL_MS : this.options.readyTimeoutMs)
     if (why === null) return { why }
     const hasCrashed = handle.isGone

@@ -107,10 +107,10 @@ class WorkerHandle extends Channel {
   }
 
   /** Calls a standby into a slot; it is `ready` when it accepts. @param {number} slot */
-  call (slot) {
+  serve (slot) {
     this.slot = slot
     this.calledAt = now()
-    this.send('serve', { slot })
+    this.call('serve', { slot }, Infinity).then(({ event, value }) => { if (event === 'answer' && value.why === null && this.state === 'standby') this.#beReady() })
   }
 
   #listen () {
@@ -120,9 +120,9 @@ class WorkerHandle extends Channel {
     }
     const handlers = checkHandlers(FROM_WORKER, {
       hello: () => { this.hasEntered = true },
-      listen: (fields) => {
+      listen: ({ id, ...fields }) => {
         this.asked.add(fields.key)
-        this.emit('listen', fields)
+        this.emit('listen', fields, (/** @type {Record<string, any>} */ answer, /** @type {any} */ socket) => this.send('answer', { id, ...answer }, socket))
       },
       listening: ({ key, missing }) => {
         this.addresses.add(key)
@@ -143,8 +143,6 @@ class WorkerHandle extends Channel {
       requested: forward('requested'),
       full: forward('full'),
       room: forward('room'),
-      shut: forward('shut'),
-      serving: () => { if (this.state === 'standby' && this.calledAt !== null) this.#beReady() },
       offer: (fields, socket) => {
         this.#shifted--
         forward('offer')(fields, socket)
