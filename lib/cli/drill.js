@@ -68,8 +68,9 @@ async function drillAndReport (app, args, { html, config: named, ...given }) {
       return drillResolved(toRun.app, toRun.args, own, journal => resolveAll({ ...supervisors, journal, log }, config && withoutDoors(config)).options, how)
     })
   const outcome = await drilled.finally(() => progress.close())
-  await report(outcome, html)
-  if (own.out !== null || outcome.verdict === 'dropped') print(`The run file is ${outcome.file}`)
+  const isRecorded = fs.statSync(outcome.file).size > 0
+  if (isRecorded) await report(outcome.file, html)
+  if (own.out !== null || (isRecorded && outcome.verdict !== 'clean')) print(`The run file is ${outcome.file}`)
   else fs.rmSync(path.dirname(outcome.file), { recursive: true })
   if (outcome.verdict === 'inconclusive') complain(`recycle drill: inconclusive: ${outcome.sentence}`)
   else print(outcome.sentence)
@@ -86,9 +87,8 @@ function withoutDoors ({ values: { name, control, admin, adminAllowRemote, ...va
   return { ...rest, values }
 }
 
-/** @param {import('../drill').Outcome} outcome @param {string | undefined} html */
-async function report ({ verdict, file }, html) {
-  if (verdict === 'inconclusive') return
+/** @param {string} file @param {string | undefined} html */
+async function report (file, html) {
   const { readReport } = require('../report')
   const { formatReport } = require('../report/table')
   const { report, series } = await readReport([file])

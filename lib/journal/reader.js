@@ -11,8 +11,10 @@ const { pipeline } = require('node:stream')
 const zlib = require('node:zlib')
 const { RecycleError } = require('../core/errors')
 const { fileId } = require('../core/file-id')
+const { openForReading } = require('./regular-file')
 
 const VERSION = 1
+const INHERITED = /^\/dev\/(stdin|fd\/\d+)$|^\/proc\/self\/fd\/\d+$/ // may be a pipe, as of a process substitution
 const CHUNK_BYTES = 256 * 1024
 const NOT_BLANK = /[^\r\n][^\n]*/g // a blank line costs no more than its byte
 const MAX_LINE_CHARS = 8 * 1024 * 1024 // a longer one is not ours, and must not fill the memory
@@ -140,7 +142,8 @@ async function * readFile (file, tally) {
 
 /** @param {string} file @returns {Promise<import('node:stream').Readable>} of text */
 async function openText (file) {
-  const input = fs.createReadStream(file, { highWaterMark: CHUNK_BYTES })
+  const fd = INHERITED.test(file) ? undefined : openForReading(file)
+  const input = fs.createReadStream(file, { fd, highWaterMark: CHUNK_BYTES })
   await new Promise((resolve, reject) => input.once('readable', () => resolve(undefined)).once('error', reject))
   const head = input.read()
   if (head === null) return input // it is empty

@@ -10,7 +10,7 @@ const path = require('node:path')
 const { SonicBoom } = require('sonic-boom')
 const { RecycleError } = require('../core/errors')
 const { fileId } = require('../core/file-id')
-const { openRegular } = require('./regular-file')
+const { openForAppending } = require('./regular-file')
 
 const LOOK_EVERY_MS = 1000
 const KEPT_BYTES = 16 * 1024 ** 2 // on a full disk; the lines beyond are lost
@@ -50,7 +50,7 @@ function openJournal (file, onTrouble = why => process.emitWarning(`the journal 
 
   const reopen = () => {
     try {
-      ({ fd, id } = openRegular(file))
+      ({ fd, id } = openForAppending(file))
     } catch (error) {
       if (!isAstray) onTrouble(`${/** @type {Error} */ (error).message}; the file that was there before is written on`)
       isAstray = true
@@ -91,7 +91,7 @@ function openFirst (file) {
     const stream = STREAMS.get(absolute)
     if (stream !== undefined) return { fd: openStream(absolute, stream), id: null }
     if (absolute === '/dev/null') return { fd: fs.openSync(absolute, 'a'), id: null }
-    return openRegular(file)
+    return openForAppending(file)
   } catch (error) {
     throw new RecycleError('RECYCLE_JOURNAL', { file, why: /** @type {Error} */ (error).message })
   }

@@ -74,11 +74,11 @@ function formatFleets (fleets, { width = Infinity } = {}) {
   return lines.map(line => `${line.length > width ? `${line.slice(0, width - 1)}…` : line}\n`).join('')
 }
 
-/** RSS against its budget. @param {Worker} worker @param {number} [width] */
-function bar ({ rssBytes, budgetBytes }, width = BAR_WIDTH) {
+/** RSS against its budget. @param {Worker} worker */
+function bar ({ rssBytes, budgetBytes }) {
   if (rssBytes === null || budgetBytes === null) return '–'
-  const filled = Math.min(width, Math.round(rssBytes / budgetBytes * width))
-  return '█'.repeat(filled) + '░'.repeat(width - filled)
+  const filled = Math.min(BAR_WIDTH, Math.round(rssBytes / budgetBytes * BAR_WIDTH))
+  return '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled)
 }
 
 /** @param {Worker} worker @returns {'red' | 'yellow' | 'green'} */
@@ -107,4 +107,4 @@ function count (n, what) {
   return `${n} ${what}${n === 1 ? '' : 's'}`
 }
 
-module.exports = { formatStatus, formatFleets, bar, colorOf, mib, short, count }
+module.exports = { formatStatus, formatFleets, colorOf, mib, short, count }

@@ -33,6 +33,14 @@ t.test('--log json writes pino\'s lines on stderr', async t => {
   t.same(twice.slice(0, 1), [], 'no line has a key twice')
 })
 
+t.test('--log json has no character that a terminal obeys, or that reverses the order of text', async t => {
+  const name = 'a\u009b2J\u0085\u202eb.js'
+  const dir = t.testdir({ [name]: BRIEF })
+  const { stderr } = await runToEnd([process.execPath, BIN, '-w', '1', '--log', 'json', path.join(dir, name)], { env: { PORT: String(await freePort()) } })
+  t.notMatch(stderr.replaceAll('\n', ''), /[\p{Cc}\p{Bidi_Control}]/u)
+  t.match(JSON.parse(lines(stderr)[0]), { event: 'fleet.start', app: path.join(dir, name) }, 'it means the same')
+})
+
 t.test('--log pretty writes a sentence per event, --log silent nothing', async t => {
   const dir = t.testdir({ 'app.js': BRIEF })
   const run = async (/** @type {string} */ log) => runToEnd([process.execPath, BIN, '-w', '1', '--log', log, path.join(dir, 'app.js')], { env: { PORT: String(await freePort()) } })

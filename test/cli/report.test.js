@@ -1,6 +1,6 @@
 'use strict'
 
-const { execFile, spawn } = require('node:child_process')
+const { execFile, execFileSync, spawn } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 const zlib = require('node:zlib')
@@ -13,7 +13,7 @@ const DROPPED = [...CLEAN, drop(1100)]
 
 /** @param {string[]} args @returns {Promise<{ code: number, stdout: string, stderr: string }>} */
 function report (...args) {
-  return new Promise(resolve => execFile(process.execPath, [BIN, 'report', ...args], { maxBuffer: 1e8 }, (error, stdout, stderr) =>
+  return new Promise(resolve => execFile(process.execPath, [BIN, 'report', ...args], { maxBuffer: 1e8, timeout: 20_000 }, (error, stdout, stderr) =>
     resolve({ code: error ? error.code : 0, stdout, stderr })))
 }
 
@@ -48,7 +48,7 @@ t.test('an unreadable file gives one sentence and exit code 2', async t => {
     folder: {},
     fine: ndjson(CLEAN)
   })
-  for (const [name, why] of Object.entries({ junk: 'not one line', empty: 'nothing in it', newer: 'version', bad: 'invalid block type', folder: 'directory', missing: 'no such file' })) {
+  for (const [name, why] of Object.entries({ junk: 'not one line', empty: 'nothing in it', newer: 'version', bad: 'invalid block type', folder: 'it is a folder, not a regular file', missing: 'no such file' })) {
     const { code, stdout, stderr } = await report(file(name))
     t.equal(code, 2, name)
     t.match(stderr, /^recycle: \S+ cannot be read: [^\n]+\n$/, name)
@@ -57,6 +57,28 @@ t.test('an unreadable file gives one sentence and exit code 2', async t => {
   }
   t.match(await report(file('fine'), file('junk')), { code: 2 }, 'one bad file among good ones is an error')
   t.match(await report(), { code: 2, stderr: /file/ })
+})
+
+t.test('a FIFO is refused, and not waited for', async t => {
+  const file = files(t, { fine: ndjson(CLEAN) })
+  execFileSync('mkfifo', [file('fifo')])
+  for (const args of [[file('fifo')], [file('fine'), file('fifo')], ['/dev/null']]) {
+    const { code, stdout, stderr } = await report(...args)
+    t.match({ code, stdout }, { code: 2, stdout: '' })
+    t.match(stderr, new RegExp(`^recycle: ${args.at(-1)} cannot be read: it is a (FIFO|device), not a regular file\n$`))
+  }
+})
+
+t.test('a pipe that the command was started with is read: standard input, a process substitution', async t => {
+  const file = files(t, { 'run.ndjson': ndjson(CLEAN), 'run.ndjson.gz': zlib.gzipSync(ndjson(CLEAN)) })
+  const { stdout: whole } = await report('--json', file('run.ndjson'))
+  const command = `'${process.execPath}' '${BIN}' report --json`
+  for (const shell of [
+    `cat '${file('run.ndjson')}' | ${command} /dev/stdin`,
+    `cat '${file('run.ndjson')}' | ${command} /dev/fd/0`,
+    `${command} <(gzip -dc '${file('run.ndjson.gz')}')`,
+    `${command} <(cat '${file('run.ndjson.gz')}')`
+  ]) t.equal(execFileSync('bash', ['-c', shell], { encoding: 'utf8' }), whole, shell)
 })
 
 t.test('rotated, compressed, truncated files in any order give the same report', async t => {

@@ -81,5 +81,5 @@ t.test('a missing file gives one sentence', async t => {
 })
 
 t.test('and so does a folder', async t => {
-  await t.rejects(read(t.testdir({})), { name: 'RecycleError', code: 'RECYCLE_UNREADABLE', exitCode: 2, message: /cannot be read: EISDIR/ })
+  await t.rejects(read(t.testdir({})), { name: 'RecycleError', code: 'RECYCLE_UNREADABLE', exitCode: 2, message: /cannot be read: it is a folder, not a regular file/ })
 })

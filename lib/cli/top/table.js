@@ -1,15 +1,14 @@
 'use strict'
 
-/** The workers as lines: all columns fit 80, and what is more goes to the sparkline. */
+/** The workers as lines. All columns fit into 80 characters; a wider terminal has a longer sparkline. */
 
 const util = require('node:util')
-const { bar, colorOf, mib, short } = require('../../operate/control-table')
+const { colorOf, mib, short } = require('../../operate/control-table')
 const { layOut } = require('../../report/grid')
 const { sparkline } = require('./sparkline')
 
-const BAR_WIDTH = 4
 const SPARKLINE_WIDTH = { min: 8, max: 30 }
-const REASON_WIDTH = 8
+const REASON_WIDTH = 'requested'.length // reserved, so that the table keeps its layout at the first recycle
 
 /**
  * @typedef {import('./fleet-view').Worker} Worker
@@ -21,9 +20,8 @@ const REASON_WIDTH = 8
 const BEFORE = [
   { title: '#', cell: ({ worker: { slot } }) => slot === null ? '–' : `${slot}` },
   { title: 'pid', cell: ({ worker: { pid } }) => `${pid}` },
-  { title: 'state', left: true, cell: ({ worker: { state } }) => state.slice(0, 5) },
+  { title: 'state', left: true, cell: ({ worker: { state } }) => state === 'out-of-rotation' ? 'out' : state.replace(/ing$/, '') },
   { title: 'age', cell: ({ worker: { ageMs } }) => age(ageMs) },
-  { title: 'used', left: true, cell: ({ worker }) => bar(worker, BAR_WIDTH) },
   { title: 'MiB', left: true, cell: ({ worker: { rssBytes, budgetBytes } }) => budgetBytes === null ? mib(rssBytes) : `${mib(rssBytes)}/${mib(budgetBytes)}` }
 ]
 
@@ -35,7 +33,7 @@ const BEHIND = [
   { title: 'fly', cell: ({ worker: { inFlight } }) => short(inFlight) },
   { title: 'reqs', cell: ({ worker: { requests } }) => brief(requests) },
   { title: 'rec', cell: ({ worker: { recycles } }) => short(recycles) },
-  { title: 'last', left: true, cell: ({ worker: { lastReason } }) => lastReason ?? '' }
+  { title: 'last'.padEnd(REASON_WIDTH), left: true, cell: ({ worker: { lastReason } }) => lastReason ?? '' }
 ]
 
 /**
@@ -48,7 +46,7 @@ function formatRows (rows, { width, colors, selected }) {
     colors ? util.styleText(style, text, { validateStream: false }) : text
   const lay = (/** @type {number} */ sparkWidth) => layOut(
     [...BEFORE, { title: 'last min'.padEnd(sparkWidth), left: true }, ...BEHIND],
-    rows.map(row => [...BEFORE.map(({ cell }) => cell(row)), course(row, sparkWidth), ...BEHIND.map(({ cell }) => cell(row))]),
+    rows.map(row => [...BEFORE.map(({ cell }) => cell(row)), historyOf(row, sparkWidth), ...BEHIND.map(({ cell }) => cell(row))]),
     width - 2
   )
   const spare = width - 2 - lay(SPARKLINE_WIDTH.min)[0].length - (REASON_WIDTH - 'last'.length)
@@ -59,13 +57,13 @@ function formatRows (rows, { width, colors, selected }) {
     : `  ${painted(line, rows[i].worker, paint)}`)]
 }
 
-/** The bar and the course in the colour of how near the budget is. @param {string} line @param {Worker} worker @param {(style: any, text: string) => string} paint */
+/** The sparkline in the colour of how near the budget is. @param {string} line @param {Worker} worker @param {(style: any, text: string) => string} paint */
 function painted (line, worker, paint) {
-  return worker.budgetBytes === null ? line : line.replace(/[█░▁-▇]+/g, text => paint(colorOf(worker), text))
+  return worker.budgetBytes === null ? line : line.replace(/[▁-█]+/g, text => paint(colorOf(worker), text))
 }
 
-/** @param {Row} row @param {number} width */
-function course ({ history, worker: { budgetBytes } }, width) {
+/** Memory over time, scaled to the budget. @param {Row} row @param {number} width */
+function historyOf ({ history, worker: { budgetBytes } }, width) {
   if (!history) return ' '.repeat(width)
   const values = history.in(width)
   return sparkline(values, Math.max(budgetBytes ?? 0, ...values.map(value => value ?? 0)))

@@ -44,9 +44,9 @@ t.test('a row has every figure of its worker', async t => {
     'shop  pid 77  /srv/shop.js',
     '2 of 2 workers ready, 200 MiB RSS, 4 recycles, 0 requests/s',
     '',
-    '  #  pid state age used MiB     last min      CPU ELU conn fly reqs rec last',
-    '▸ 0 1000 ready  1m ██░░ 100/200             ▄ 12% .25    3   1 1000   2 rss',
-    '  1 1001 ready  1m –    100                 █   – .25    3   1 1000   2',
+    '  #  pid state age MiB     last min          CPU ELU conn fly reqs rec last',
+    '▸ 0 1000 ready  1m 100/200                 ▄ 12% .25    3   1 1000   2 rss',
+    '  1 1001 ready  1m 100                     █   – .25    3   1 1000   2',
     ''
   ])
   t.equal(lines[23], 'q quit  ↑↓ select  r recycle')
@@ -56,6 +56,14 @@ t.test('80 columns have room for all figures, also those of many large, busy wor
   for (const workers of [[worker(0)], Array.from({ length: 12 }, (_, i) => worker(i)), [worker(1023, BIG)]]) {
     const lines = picture(fleetOf(workers), HOW)
     for (const line of lines.slice(3, 4 + workers.length)) t.ok(line.lastIndexOf(' rec') + 4 <= 80 && line.replace(/ \S+$/, '').length <= 80, line)
+  }
+})
+
+t.test('80 columns hold the reason of the last recycle', async t => {
+  const busy = { slot: 32, pid: 4194303, rssBytes: 480 * MIB, budgetBytes: 512 * MIB, cpuPercent: 100, elu: 1, connections: 1234, inFlight: 200, requests: 99_999, recycles: 999 }
+  for (const lastReason of ['rss', 'hard-rss', 'requests', 'age', 'stuck', 'reload', 'requested']) {
+    const row = picture(fleetOf([worker(0, { ...busy, lastReason })]), HOW)[4]
+    t.ok(row.slice(0, 80).trimEnd().endsWith(` ${lastReason}`), row)
   }
 })
 
@@ -125,9 +133,9 @@ t.test('in colour: near the budget, over it, and the selected worker', async t =
   const fleet = fleetOf([worker(0), worker(1, { rssBytes: 170 * MIB }), worker(2, { rssBytes: 250 * MIB }), worker(3)])
   const lines = picture(fleet, { ...HOW, colors: true })
   t.ok(lines[4].startsWith('\u001b[7m▸ 0 '))
-  t.match(lines[5], '\u001b[33m███░\u001b[39m')
-  t.match(lines[6], '\u001b[31m████\u001b[39m')
-  t.match(lines[7], '\u001b[32m██░░\u001b[39m')
+  t.match(lines[5], '\u001b[33m▇\u001b[39m')
+  t.match(lines[6], '\u001b[31m█\u001b[39m')
+  t.match(lines[7], '\u001b[32m▄\u001b[39m')
 })
 
 t.test('a late answer of the fleet is shown', async t => {
