@@ -21,7 +21,9 @@ t.test('requests in the sockets of a worker that blocks beyond its drain deadlin
   const clients = await clientPerWorker(t, port, 2)
   const { slot, pid } = supervisor.status().workers[0]
   const agent = clients.get(pid)
-  await events.until('worker.sample', { where: line => line.pid === pid && line.connections === 1 && line.inFlight === 0 })
+  await get(port, '/', { agent })
+  const since = Date.now() // by now it has heard that the other connections to it are closed
+  await events.until('worker.sample', { where: line => line.pid === pid && line.t - line.silentMs > since && line.connections === 1 && line.inFlight === 0 })
   process.kill(pid, 'SIGUSR2')
   await events.until('worker.sample', { where: line => line.pid === pid && line.silentMs > 300 })
   const unread = get(port, '/', { agent })
