@@ -1,29 +1,28 @@
 'use strict'
 
 /**
- * Every message between the primary and its workers. They travel as Node's internal messages (a `cmd` that starts with
- * `NODE_`), so that an app's own `process.on('message')` never sees one and none of the app's messages can be taken for
- * ours.
+ * Every message between the primary and its workers. They are internal messages of Node (`cmd` starts with `NODE_`): the
+ * app's `process.on('message')` never sees one, and no message of the app is mistaken for one.
  *
- * An app shares its process with our end of the channel, and may send what it likes. So the primary checks each message
- * against its shape at the door: past the dispatcher, every field is what this table says.
+ * The app shares its process with recycle's end of the channel, and can send anything. So the primary checks each message
+ * on arrival: behind the dispatcher, every field has the shape that this table declares.
  *
  * @typedef {object} Beat
  * @property {number} requests begun since the start
  * @property {number} inFlight
- * @property {number} connections with those in the inbox
- * @property {number} lasting how many of them have lasted for a second, or come from a sibling
+ * @property {number} connections including those in the inbox
+ * @property {number} lasting those open for a second or more, or moved here by a sibling
  * @property {number} elu event-loop utilisation since the last beat, 0 to 1
  * @property {import('./gc-pauses').Gc} gc pauses of the garbage collector; the longest since the last beat
  * @property {number} loopLagMs longest delay of the event loop since the last beat
- * @property {boolean} debugged an inspector is open: silence may be a breakpoint
- * @property {number | null} ceiling connections that it has descriptors for; null: not known
+ * @property {boolean} debugged an inspector is open: missing beats may be a breakpoint
+ * @property {number | null} ceiling connections that the worker has descriptors for; null: not known
  *
  * @typedef {{ cmd: 'NODE_RECYCLE', type: string } & Record<string, any>} Message
  *
  * @typedef {object} Kind of message
  * @property {import('./shape').Shape} fields
- * @property {'socket' | 'none'} handle whether a TCP or pipe handle comes with it
+ * @property {'socket' | 'none'} handle whether a TCP or pipe handle may accompany it
  */
 
 const { ACCOUNT } = require('./account')
@@ -47,7 +46,7 @@ const query = record({
   readableAll: optional(flag),
   writableAll: optional(flag)
 })
-const shared = record({ ticketKeys: text(1000) }) // what net calls server data: https servers alone have any
+const shared = record({ ticketKeys: text(1000) }) // net's server data, which only https servers have
 
 /** @param {Record<string, import('./shape').Shape>} [fields] @param {Kind['handle']} [handle] @returns {Kind} */
 const kind = (fields = {}, handle = 'none') => ({ fields: record(fields), handle })
@@ -56,17 +55,17 @@ const kind = (fields = {}, handle = 'none') => ({ fields: record(fields), handle
 const FROM_WORKER = Object.freeze({
   // The preload has run.
   hello: kind(),
-  // Give me the listening socket for this query of net's.
+  // Requests the listening socket for this query of net's.
   listen: kind({ id, key: name, query, data: optional(shared) }),
-  // A server of mine listens; why its connections cannot move, or null.
+  // A server listens; `missing`: why its connections cannot move, or null.
   listening: kind({ key: name, missing: orNull(why) }),
   // The app has closed that server.
   unlisten: kind({ key: name }),
-  // Pushed, never asked for.
+  // Pushed periodically; the primary never asks.
   beat: kind({ requests: count, inFlight: count, connections: count, lasting: count, elu: ratio, gc: GC, loopLagMs: duration, debugged: flag, ceiling: orNull(count) }),
   // The app asks to be recycled.
   requested: kind({ reason: optional(orNull(text(LONGEST_WISH))) }),
-  // It has stopped accepting, at the level or for want of descriptors; it accepts again.
+  // The worker has stopped accepting, at its limit or for lack of descriptors; it accepts again.
   full: kind({ isAtCeiling: flag }),
   room: kind(),
   // An idle connection for a sibling.
@@ -77,44 +76,44 @@ const FROM_WORKER = Object.freeze({
   // The answer to `shut`, and to `serve`.
   shut: kind(),
   serving: kind(),
-  // What became of `leave-rotation`, `collect`, `heapdump` or `profile`; `why` it was not done, or null.
+  // The result of `leave-rotation`, `collect`, `heapdump` or `profile`; `why`: the reason for a failure, or null.
   answer: kind({
     id, why: orNull(why), moved: optional(count), tookMs: optional(duration), pauseMs: optional(duration), bytes: optional(count), before: optional(usage), after: optional(usage)
   }),
-  // Nothing is left here.
+  // The worker has no connections left.
   drained: kind({ account: ACCOUNT })
 })
 
 /** primary → worker @type {Readonly<Record<string, Kind>>} */
 const FROM_PRIMARY = Object.freeze({
-  // The answer to `listen`, with the listening socket where there is no error.
+  // The answer to `listen`, with the listening socket if there is no error.
   listener: kind({ id, errno: integer, data: optional(shared) }, 'socket'),
-  // The fleet ends: stop accepting for good.
+  // The fleet stops: stop accepting for good.
   shut: kind(),
-  // A standby is called: this is its slot; accept.
+  // A standby takes this slot, and accepts.
   serve: kind({ slot: count }),
-  // A connection that came through the queue after `shut`.
+  // A connection that was in the queue after `shut`.
   accept: kind({ key: name }, 'socket'),
-  // Leave; sent again with a shorter deadline, it hurries.
+  // Drain and exit; sent again, it shortens the deadline.
   drain: kind({ reason: text(100), deadlineMs: duration, lingerMs: orNull(duration), handoff: flag }),
-  // Go out of rotation for a while: answered when nothing is left. Come back from there.
+  // Leave rotation for a while: answered when no connection is left. Return to rotation.
   'leave-rotation': kind({ id, deadlineMs: duration, handoff: flag }),
   rejoin: kind(),
-  // Only out of rotation, for they hold the worker's thread.
+  // Only out of rotation, because they block the worker's thread.
   collect: kind({ id }),
   heapdump: kind({ id, file: name }),
   // While it serves.
   profile: kind({ id, durationMs: duration, file: name }),
-  // Leave the queue to the others from this many connections on.
+  // Stop accepting at this many connections.
   level: kind({ level: count }),
-  // Give so many idle connections away.
+  // Give this many idle connections to siblings.
   share: kind({ count }),
-  // Take this connection over.
+  // Adopt this connection.
   adopt: kind({ id, key: name, leftMs: orNull(duration) }, 'socket'),
-  // It is yours, read it; it is another's by now, close your copy.
+  // Read the adopted connection; close this copy, a sibling has the connection.
   keep: kind({ id }),
   drop: kind({ id }),
-  // Your offer was taken; no sibling took it, keep serving it (`isStalled`: a silent one still may).
+  // A sibling adopted the offer; no sibling did, keep serving it (`isStalled`: a stuck one still may).
   moved: kind({ id }),
   back: kind({ id, isStalled: flag })
 })
@@ -129,12 +128,12 @@ function message (type, fields) {
 }
 
 /**
- * A message that carries a handle loses it where the receiver has no descriptor left, and Node drops the message with it,
- * for a raw handle is not sent again. Here it is one of ours all the same, without the handle.
+ * If the receiver has no descriptor left, a message loses its handle, and Node drops the message: it does not send a raw
+ * handle again. This returns such a message too, without the handle.
  *
  * @param {any} received by `internalMessage`
- * @param {any} [handle] what came with it
- * @returns {Message | null} null: it is cluster's, or Node's
+ * @param {any} [handle] that accompanies it
+ * @returns {Message | null} null: a message of cluster or of Node
  */
 function ourMessage (received, handle) {
   const message = received?.cmd === 'NODE_HANDLE' && !handle ? received.msg : received
@@ -144,26 +143,26 @@ function ourMessage (received, handle) {
 /**
  * @param {Readonly<Record<string, Kind>>} kinds
  * @param {Message} received
- * @param {any} [handle] what came with it
- * @returns {string | null} what is wrong with it, in a sentence; null: nothing is
+ * @param {any} [handle] that accompanies it
+ * @returns {string | null} what is wrong with it, as a clause; null: it is valid
  */
 function flawOf (kinds, { cmd, type, ...fields }, handle) {
   if (typeof type !== 'string' || !Object.hasOwn(kinds, type)) return 'there is no message of this type'
   const flaw = kinds[type].fields(fields)
   if (flaw) return `its ${flaw.at.slice(1) || 'fields'} must be ${flaw.accepts}`
-  if (kinds[type].handle === 'none' && handle) return 'no handle comes with it'
-  // An offer without a socket is no flaw: Node drops a handle whose connection has just ended.
-  if (handle && !isStream(handle)) return 'what comes with it must be a TCP or pipe handle'
+  if (kinds[type].handle === 'none' && handle) return 'it must come without a handle'
+  // An offer without a socket is valid: Node drops a handle whose connection has just ended.
+  if (handle && !isStream(handle)) return 'its handle must be a TCP or pipe handle'
   return null
 }
 
-/** A bare handle of a TCP or unix socket, and not what Node makes of one, nor of a datagram socket. @param {any} handle */
+/** Whether this is a bare handle of a TCP or unix socket: not a net.Socket, and not of a datagram socket. @param {any} handle */
 function isStream (handle) {
   return typeof handle.readStop === 'function' && typeof handle.close === 'function'
 }
 
 /**
- * Throws at load where a handler is for a message that there is not, or has one already.
+ * Throws at load time if a handler is for an unknown message, or for one that has a handler already.
  *
  * @template {Record<string, (fields: any, handle?: any) => void>} Handlers
  * @param {Readonly<Record<string, Kind>>} kinds

@@ -3,8 +3,8 @@
 const { setTimeout: sleep } = require('node:timers/promises')
 
 /**
- * Recycles slot after slot, one every so often, or as soon as the last one is done where that takes longer. A slot that
- * cannot be recycled (its replacement does not get ready, the fleet stops) is passed over: the journal has it.
+ * Recycles one slot after the other, at an interval, or as soon as the last recycle ends if it takes longer. A recycle that
+ * fails (the replacement is not ready, the fleet stops) is skipped: the journal records it.
  *
  * @param {{ size: number, recycle: (slot: number) => Promise<unknown> }} supervisor
  * @param {number} everyMs

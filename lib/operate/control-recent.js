@@ -2,7 +2,7 @@
 
 const KEPT = 100
 
-/** The last lines of the journal, samples left out, and the lines to come: for `follow`, with or without a journal file. */
+/** The last lines of the journal, without samples, for `follow`; independent of a journal file. */
 class Recent {
   /** @type {Record<string, any>[]} */
   #lines = []

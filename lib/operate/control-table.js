@@ -1,6 +1,6 @@
 'use strict'
 
-/** What `recycle ls` and `recycle status` show, as text. */
+/** The tables of `recycle ls` and `recycle status`. */
 
 const util = require('node:util')
 const { plain } = require('../core/plain')
@@ -12,9 +12,9 @@ const BAR_WIDTH = 10
 const NEAR = 0.8
 
 /**
- * @typedef {Record<string, any>} Worker as supervisor.status() says it
- * @typedef {{ title: string, left?: boolean, cell: (worker: Worker) => string, dispensable?: number }} Column `dispensable`: left out, the
- *   lowest first, where the terminal is too narrow
+ * @typedef {Record<string, any>} Worker as in supervisor.status()
+ * @typedef {{ title: string, left?: boolean, cell: (worker: Worker) => string, dispensable?: number }} Column `dispensable`: omitted, the
+ *   lowest first, if the terminal is too narrow
  */
 
 /** @type {Column[]} */

@@ -3,11 +3,11 @@
 const { plain } = require('../core/plain')
 
 /**
- * A table of text, as narrow as its content: columns two apart, or one where the terminal is too narrow for that.
+ * A table of text, as narrow as its content. Columns are two spaces apart, or one if the terminal is narrow.
  *
  * @typedef {object} Column
  * @property {string} title
- * @property {boolean} [left] text stands at the left, figures at the right
+ * @property {boolean} [left] aligned left, for text; figures are aligned right
  */
 
 /**

@@ -1,8 +1,7 @@
 'use strict'
 
 /**
- * The report for a terminal: the verdict first, then each recycle, each drop, where the witnesses disagree, and what it
- * all did to latency. 80 columns.
+ * The report for a terminal, in 80 columns: the verdict, then recycles, crashes, drops, disagreements and latency.
  */
 
 const util = require('node:util')
@@ -21,7 +20,7 @@ const MIB = 1024 ** 2
  * @returns {string} lines of text, each with its end
  */
 function formatReport (report, { colors = false } = {}) {
-  // Whoever called has looked at the stream; newer Nodes would look at stdout, whichever it is.
+  // The caller has checked the stream; newer versions of Node would check stdout instead.
   const paint = (/** @type {Style} */ style, /** @type {string} */ text) => colors ? util.styleText(style, text, { validateStream: false }) : text
   const parts = [
     [paint(['bold', report.verdict.ok ? 'green' : 'red'], report.verdict.text), ...about(report).map(line => paint('dim', line))],
@@ -71,7 +70,7 @@ function recycles ({ recycleEvents, recycleEventsOmitted }, paint) {
   return [paint('dim', heading), ...painted, ...more]
 }
 
-/** From what was known to be in flight to everything that may have been, of a worker that gave no account. @param {Report['recycleEvents'][number]} event */
+/** For a worker that gave no account: from the requests known to be in flight to all of its connections. @param {Report['recycleEvents'][number]} event */
 function cutOf ({ cut, unaccounted, lost }) {
   return `${short(cut)}${unaccounted ? `–${short(Number(cut) + unaccounted)}` : lost ? '?' : ''}`
 }
@@ -115,7 +114,7 @@ function drops (report, paint) {
     { title: 'recycle', left: true }, { title: 'phase', left: true }
   ], cells.map(({ time, error, request, recycle, phase }) => [time, error, clip(request, left), recycle, phase]), WIDTH)
   const more = dropsOmitted ? [paint('dim', `and ${whole(dropsOmitted)} earlier ones`)] : []
-  const note = drops.some(drop => drop.joinedBy === 'port') ? [paint('dim', '* joined by its port with what the supervisor cut; the others by time alone')] : []
+  const note = drops.some(drop => drop.joinedBy === 'port') ? [paint('dim', '* joined by port with a request that the supervisor cut; the others by time alone')] : []
   return [paint('dim', heading), ...lines.map(line => paint('red', line)), ...more, ...note]
 }
 
@@ -156,12 +155,12 @@ function pauses ({ gc }, paint) {
 /** @param {Report} report @param {Paint} paint */
 function remarks ({ unacked, client, clockSetBackMs, skippedLines, recycleEvents }, paint) {
   const said = []
-  if (unacked > 0) said.push(`${whole(unacked)} connections were handed over and never acknowledged: what became of them is not known`)
-  if (recycleEvents.some(({ lost }) => lost)) said.push('cut 0–2, 1?: the worker gave no account; from what its last beat had in flight to all its connections')
+  if (unacked > 0) said.push(`${whole(unacked)} connections were handed over and never acknowledged: their outcome is not known`)
+  if (recycleEvents.some(({ lost }) => lost)) said.push('cut 0–2, 1?: the worker gave no account; from its requests in flight at the last beat to all of its connections')
   if (recycleEvents.some(({ kind }) => kind === 'unfinished')) said.push('cut –: the journal ends before the drain does')
-  if (client?.wasCutShort) said.push("the client's records end early: its requests are counted by what there is")
-  if (clockSetBackMs > 0) said.push(`the machine's clock was set back by ${formatTime(clockSetBackMs)}: times are as it had them, durations are right`)
-  if (skippedLines > 0) said.push(`${whole(skippedLines)} lines were passed over: cut short, or not of this version`)
+  if (client?.wasCutShort) said.push("the client's record is truncated: later requests are not counted")
+  if (clockSetBackMs > 0) said.push(`the machine's clock was set back by ${formatTime(clockSetBackMs)}: times are by that clock, durations are right`)
+  if (skippedLines > 0) said.push(`${whole(skippedLines)} lines were skipped: truncated, or not of this version`)
   return said.flatMap(remark => wrap(remark)).map(remark => paint('dim', remark))
 }
 
@@ -190,7 +189,7 @@ function whole (value) {
   return value.toLocaleString('en-US')
 }
 
-/** In five characters. @param {number | null} value */
+/** At most five characters. @param {number | null} value */
 function short (value) {
   if (value === null) return '–'
   return value < 100_000 ? `${value}` : Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 0 }).format(value)
@@ -216,7 +215,7 @@ function percent (share) {
   return `${(100 * share).toFixed(2)}%`
 }
 
-/** Tells the local time of day; in a run of many hours with its date. @param {Report} report @returns {(t: number) => string} */
+/** Formats the local time of day; in a run of many hours with the date. @param {Report} report @returns {(t: number) => string} */
 function clockOf ({ from, to }) {
   const hasDate = Number(to) - Number(from) > 20 * 3_600_000
   return t => {

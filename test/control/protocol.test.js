@@ -61,7 +61,7 @@ t.test('an error of the catalogue comes out as it went in', async t => {
 })
 
 t.test('any other error, or one of another version, keeps its words', async t => {
-  t.match(readError(writeError(new TypeError('oh'))), { code: 'RECYCLE_VERB_FAILED', message: 'the fleet could not do it: oh' })
+  t.match(readError(writeError(new TypeError('oh'))), { code: 'RECYCLE_VERB_FAILED', message: 'the fleet failed to carry out the request: oh' })
   t.match(readError({ code: 'RECYCLE_OF_TOMORROW', message: 'no', details: {} }), { code: 'RECYCLE_VERB_FAILED', message: /: no$/ })
   t.match(readError({ code: 'RECYCLE_STOPPED', message: 'it stops' }), { code: 'RECYCLE_VERB_FAILED', message: /: it stops$/ })
   for (const odd of [null, 3, {}, { code: 'toString' }]) t.equal(readError(odd).code, 'RECYCLE_VERB_FAILED')

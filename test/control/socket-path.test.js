@@ -31,7 +31,7 @@ t.test('sockets are in $XDG_RUNTIME_DIR/recycle where that is ours, else in /tmp
   t.same(controlFolders({ XDG_RUNTIME_DIR: runtime, RECYCLE_CONTROL_DIR: '/run/mine' }), ['/run/mine'], 'unless one is named')
 })
 
-t.test('the folder is made for its user alone; one that there was is left as it is, and refused where others may write', async t => {
+t.test('the folder is made for its user alone; one that there was is left as it is, and refused where other users may write', async t => {
   const folder = path.join(shortFolder(t), 'sockets')
   const mode = () => fs.statSync(folder).mode & 0o7777
   prepareFolder(folder, 'socket')
@@ -40,7 +40,7 @@ t.test('the folder is made for its user alone; one that there was is left as it 
   prepareFolder(folder, 'socket')
   t.equal(mode(), 0o755)
   fs.chmodSync(folder, 0o1777)
-  t.throws(() => prepareFolder(folder, 'socket'), { code: 'RECYCLE_CONTROL', message: /others may write to [^ ]+sockets \(mode 777\)/ })
+  t.throws(() => prepareFolder(folder, 'socket'), { code: 'RECYCLE_CONTROL', message: /other users may write to [^ ]+sockets \(mode 777\)/ })
   t.equal(mode(), 0o1777)
 })
 
@@ -94,13 +94,13 @@ t.test('a fleet is not looked for, by its name either, where another user could 
     t.same(await listFleets({ RECYCLE_CONTROL_DIR: folder }), [])
   }
   fs.symlinkSync(own, path.join(parent, 'link'))
-  await untrusted(path.join(parent, 'link'), /^there is no fleet named "api"; no fleet is running; passed over: \S+link is a symbolic link$/)
+  await untrusted(path.join(parent, 'link'), /^there is no fleet named "api"; no fleet is running; ignored: \S+link is a symbolic link$/)
   fs.chmodSync(own, 0o777)
-  await untrusted(own, /; passed over: others may write to \S+own \(mode 777\)$/)
+  await untrusted(own, /; ignored: other users may write to \S+own \(mode 777\)$/)
   fs.chmodSync(own, 0o700)
   if (uid === 0) {
     fs.chownSync(own, 12345, 12345)
-    await untrusted(own, /; passed over: \S+own belongs to another user \(uid 12345\)$/)
+    await untrusted(own, /; ignored: \S+own belongs to another user \(uid 12345\)$/)
     fs.chownSync(own, 0, 0)
   }
   await t.rejects(findFleet({ name: '../own/api' }, env), { code: 'RECYCLE_NO_FLEET', message: /no fleet named "..\/own\/api"; running: api/ })

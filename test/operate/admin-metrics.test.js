@@ -105,7 +105,7 @@ t.test('the metrics say what the journal says', async t => {
     await events.until('worker.ready', { count: 8 })
     const crashed = await watch()
     t.equal(crashed.get('recycle_worker_crashes_total'), 1)
-    t.equal(crashed.get('recycle_connections_unaccounted_total'), 1, 'what was on its connection is not known')
+    t.equal(crashed.get('recycle_connections_unaccounted_total'), 1, 'its requests are not known')
     t.same(back, [], 'nor over a crash')
   })
 
@@ -186,7 +186,7 @@ t.test('--admin says where it is; an address that it cannot have is refused in a
   const { adminPort, url } = await startAdmin(t, 'plain.js', { workers: 1 })
   t.match(url, /^http:\/\/127\.0\.0\.1:\d+$/)
   t.match(await run('--admin', `127.0.0.1:${adminPort}`), {
-    code: 2, stdout: '', stderr: `recycle: the admin server cannot listen on 127.0.0.1:${adminPort}: somebody listens there already\n`
+    code: 2, stdout: '', stderr: `recycle: the admin server cannot listen on 127.0.0.1:${adminPort}: another process listens there already\n`
   })
   t.match(await run('--admin', '0.0.0.0:9100'), {
     code: 2, stderr: 'recycle: --admin was given "0.0.0.0:9100"; it takes a loopback address, such as 127.0.0.1:9100; any other only with --admin-allow-remote\n'

@@ -3,11 +3,11 @@
 const LEVELS = [...'▁▂▃▄▅▆▇█']
 
 /**
- * The course of a figure from 0 to `highest` in one line of text; blank where nothing is known.
+ * Values from 0 to `highest` as a line of block characters; blank where there is no value.
  *
  * @param {readonly (number | null)[]} values
  * @param {number} highest
- * @returns {string} one character each
+ * @returns {string} one character for each value
  */
 function sparkline (values, highest) {
   return values.map(value => value === null
