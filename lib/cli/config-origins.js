@@ -2,9 +2,9 @@
 
 /** The output of `recycle --print-config`: each option, its value and the value's origin. */
 
-const util = require('node:util')
-const { formatSize } = require('../core/units')
 const { OPTIONS } = require('../core/options')
+const { painter } = require('../journal/painter')
+const { formatSize } = require('../core/units')
 const { layOut } = require('../report/grid')
 
 /**
@@ -34,7 +34,7 @@ function formatOrigins ({ app, args, config, options, origins }, { colors = fals
   const [heading, ...lines] = layOut([
     { title: 'option', left: true }, { title: 'value', left: true }, { title: 'from', left: true }
   ], rows, Infinity)
-  const paint = (/** @type {'dim' | 'bold'} */ style, /** @type {string} */ text) => colors ? util.styleText(style, text, { validateStream: false }) : text
+  const paint = painter(colors)
   const painted = lines.map((line, i) => rows[i][2] === 'default' ? paint('dim', line) : line)
   return [paint('bold', heading), ...painted].map(line => `${line}\n`).join('')
 }

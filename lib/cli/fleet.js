@@ -49,4 +49,4 @@ async function withFleet (command, use) {
   }
 }
 
-module.exports = { addFleetOptions, fleetOf, withFleet }
+module.exports = { addFleetOptions, withFleet }

@@ -2,6 +2,7 @@
 
 /** The commands that change a fleet. Each waits until the fleet is done, shows the steps, and sets the exit code. */
 
+const { count } = require('../core/units')
 const { addFleetOptions, withFleet } = require('./fleet')
 const { openSteps } = require('./steps')
 const { complain, print } = require('./print')
@@ -63,11 +64,6 @@ async function act (command, args, describe) {
 function losses (lines) {
   const sum = (/** @type {string} */ field) => lines.reduce((sum, line) => sum + (line[field] ?? 0), 0)
   return `${sum('cut')} cut, ${sum('moved')} moved`
-}
-
-/** @param {number} n @param {string} what */
-function count (n, what) {
-  return `${n} ${what}${n === 1 ? '' : 's'}`
 }
 
 module.exports = { addVerbs }

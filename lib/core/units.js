@@ -54,4 +54,14 @@ function formatTime (time) {
   return unitMs === 1 ? `${Math.round(time)}ms` : `${Math.round(time / unitMs * 10) / 10}${unit}`
 }
 
-module.exports = { parseSize, parseTime, formatSize, formatTime }
+/** @param {number} n @returns {string} `"1,234"` */
+function grouped (n) {
+  return Number(n).toLocaleString('en-US')
+}
+
+/** @param {number} n @param {string} one @param {string} [many] @returns {string} `"1 worker"`, `"1,234 requests"` */
+function count (n, one, many = `${one}s`) {
+  return `${grouped(n)} ${n === 1 ? one : many}`
+}
+
+module.exports = { parseSize, parseTime, formatSize, formatTime, grouped, count }

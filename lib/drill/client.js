@@ -206,7 +206,7 @@ class Client {
 
   #openAgent () {
     const { keepAlive } = this.plan
-    return new this.module.Agent({ keepAlive, maxSockets: keepAlive ? 1 : Infinity }) // with a limit, Node keeps alive all the same
+    return new this.module.Agent({ keepAlive, maxSockets: keepAlive ? 1 : Infinity }) // with maxSockets, Node keeps connections alive in any case
   }
 }
 

@@ -4,9 +4,8 @@
 
 const http = require('node:http')
 const { RecycleError } = require('../core/errors')
-const { textOf } = require('../core/option-types')
+const { textOf, types: optionTypes } = require('../core/option-types')
 const { OPTIONS } = require('../core/options')
-const { parseTime } = require('../core/units')
 
 /**
  * @typedef {Omit<import('../core/options').Option, 'env' | 'key' | 'kind'> & { kind: import('../core/options').Kind }} DrillOption
@@ -28,21 +27,9 @@ const { parseTime } = require('../core/units')
  * @property {string | null} out
  */
 
-const LONGEST_MS = 2 ** 31 - 1
-
 /** @type {Record<string, (...a: any[]) => import('../core/options').Kind>} */
 const types = {
-  count: (min, max) => ({
-    accepts: `a whole number from ${min} to ${max}`,
-    read: value => /^\d+$/.test(textOf(value)) && value >= min && value <= max ? Number(value) : undefined
-  }),
-  time: (min, text) => ({
-    accepts: `a time of ${text} to 24 days, such as 500ms, 30s or 2h`,
-    read: value => {
-      const time = parseTime(textOf(value))
-      return time !== undefined && time >= min && time <= LONGEST_MS ? time : undefined
-    }
-  }),
+  ...optionTypes,
   url: () => ({
     accepts: 'a URL that begins with http:// or https://',
     read: value => {
@@ -57,7 +44,7 @@ const types = {
       return http.METHODS.includes(method) && method !== 'CONNECT' ? method : undefined
     }
   }),
-  path: () => ({
+  requestPath: () => ({
     accepts: 'a path that begins with /',
     read: value => /^\/[^\s#]*$/.test(textOf(value)) ? value : undefined
   }),
@@ -66,16 +53,7 @@ const types = {
     accepts: 'text',
     read: value => Buffer.isBuffer(value) ? value : typeof value === 'string' ? Buffer.from(value) : undefined
   }),
-  statuses: () => ({ accepts: 'statuses, classes or ranges, such as 200,404 or 2xx or 200-299', read: readStatuses }),
-  file: () => ({
-    accepts: 'a path',
-    isFile: true,
-    read: value => typeof value === 'string' && value !== '' ? value : undefined
-  }),
-  boolean: () => ({
-    accepts: 'true or false',
-    read: value => typeof value === 'boolean' ? value : undefined
-  })
+  statuses: () => ({ accepts: 'statuses, classes or ranges, such as 200,404 or 2xx or 200-299', read: readStatuses })
 }
 
 /** @type {readonly Readonly<DrillOption & { key: string }>[]} */
@@ -84,7 +62,7 @@ const DRILL_OPTIONS = Object.freeze([
   row('duration', '-d, --duration <time>', types.time(100, '100ms'), 30_000, '30s', 'duration of the load, before the fleet is stopped under it', 'durationMs'),
   row('url', '--url <url>', types.url(), null, 'where the app listens', 'target of the load'),
   row('method', '--method <method>', types.method(), 'GET', 'GET', 'method of each request'),
-  row('path', '--path <path>', types.path(), '/', '/', 'path of each request, with its query'),
+  row('path', '--path <path>', types.requestPath(), '/', '/', 'path of each request, with its query'),
   row('header', '-H, --header <name: value>', types.headers(), {}, 'none', 'header of each request; repeatable', 'headers'),
   row('body', '--body <text>', types.text(), null, 'none', 'body of each request'),
   row('rate', '--rate <n>', types.count(1, 1_000_000), null, 'as fast as it goes', 'requests per second, over all connections; latency then counts from the time a request was due'),
@@ -93,7 +71,7 @@ const DRILL_OPTIONS = Object.freeze([
   row('timeout', '--timeout <time>', types.time(10, '10ms'), 10_000, '10s', 'a request without a complete response by then is dropped', 'timeoutMs'),
   row('recycleEvery', '--recycle-every <time>', types.time(10, '10ms'), null, '2s; never, where a budget is given', 'interval at which a worker is recycled, slot by slot', 'recycleEveryMs'),
   row('loadWorkers', '--load-workers <n>', types.count(1, 256), 1, '1', 'processes that make the load'),
-  row('out', '--out <file>', types.file(), null, 'none', 'run file to keep: the journal and the records of the clients, as NDJSON')
+  row('out', '--out <file>', types.path(), null, 'none', 'run file to keep: the journal and the records of the clients, as NDJSON')
 ])
 
 const DEFAULT_EVERY_MS = 2000

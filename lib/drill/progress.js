@@ -2,8 +2,7 @@
 
 /** The progress of a drill: a bar on a terminal, else a line a second. */
 
-const { formatTime } = require('../core/units')
-const { count, grouped } = require('./verdict')
+const { count, formatTime, grouped } = require('../core/units')
 
 const LINE_EVERY_MS = 1000
 const BAR_WIDTH = 20

@@ -23,6 +23,8 @@
  * @property {string} sentence
  */
 
+const { count, grouped } = require('../core/units')
+
 /** @param {Findings} findings @returns {Verdict} */
 function judge ({ requests, dropped, recycles, others, arrived, url, errors, broke }) {
   const figures = `${grouped(dropped)} dropped of ${count(requests, 'request')} over ${count(recycles, 'recycle')}`
@@ -50,14 +52,4 @@ function kindsOf (errors) {
   return [...errors].sort(([, a], [, b]) => b - a).map(([error, times]) => `${grouped(times)} ${error}`).join(', ')
 }
 
-/** @param {number} n @param {string} what */
-function count (n, what) {
-  return `${grouped(n)} ${what}${n === 1 ? '' : 's'}`
-}
-
-/** @param {number} n */
-function grouped (n) {
-  return n.toLocaleString('en-US')
-}
-
-module.exports = { judge, count, grouped }
+module.exports = { judge }

@@ -2,7 +2,7 @@
 
 /** The journal's events as sentences, for the log and for `recycle tail`. */
 
-const util = require('node:util')
+const { painter } = require('./painter')
 const { plain } = require('../core/plain')
 const { formatSize, formatTime } = require('../core/units')
 
@@ -60,9 +60,7 @@ function isQuiet (line) {
 
 /** @param {Line} line @param {{ colors?: boolean }} [how] @returns {string} the local time and the sentence, in colour by its level */
 function prettyLine (line, { colors = false } = {}) {
-  // The caller has checked the stream; newer versions of Node would check stdout instead.
-  const paint = (/** @type {Parameters<typeof util.styleText>[0]} */ style, /** @type {string} */ text) =>
-    colors ? util.styleText(style, text, { validateStream: false }) : text
+  const paint = painter(colors)
   const time = new Date(line.t).toTimeString().slice(0, 8)
   const text = plain(sentence(line))
   const level = levelOf(line)

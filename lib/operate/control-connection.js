@@ -32,7 +32,7 @@ class Connection {
 
   /**
    * @param {import('node:net').Socket} socket
-   * @param {{ supervisor: import('./control-verbs').Supervised, recent: import('./control-recent').Recent, limits?: Partial<Limits> }} fleet
+   * @param {{ supervisor: import('./control-verbs').Supervised, recent: import('./control-verbs').Asking['recent'], limits?: Partial<Limits> }} fleet
    */
   constructor (socket, { supervisor, recent, limits }) {
     this.socket = socket

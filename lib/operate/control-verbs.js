@@ -25,7 +25,7 @@ const { readArgs } = require('./control-args')
  * @typedef {(progress: { done: number, of: number, line?: Line }) => void} Progress
  *
  * @typedef {object} Asking the client of a `follow`
- * @property {import('./control-recent').Recent} recent
+ * @property {{ last: (count: number) => Line[] }} recent the last lines of the journal, without samples
  * @property {(line: Line) => void} onEvent
  * @property {AbortSignal} signal aborted when the client disconnects
  *

@@ -8,10 +8,10 @@ const { openControlSocket } = require('../control/open-socket')
 const { encode, writeError } = require('../control/protocol')
 const { RecycleError } = require('../core/errors')
 const { Connection } = require('./control-connection')
-const { Recent } = require('./control-recent')
 
 const MAX_CLIENTS = 32
 const CLOSE_MS = 1000
+const MAX_RECENT = 100 // lines
 
 /**
  * @param {import('./control-verbs').Supervised} supervisor
@@ -48,6 +48,26 @@ function refuse (socket) {
   socket.on('error', () => {})
   const error = writeError(new RecycleError('RECYCLE_CUT_OFF', { why: `it has ${MAX_CLIENTS} clients already` }))
   socket.end(encode({ id: null, error }), () => socket.destroy())
+}
+
+/** The last lines of the journal, without samples, for `follow`; independent of a journal file. */
+class Recent {
+  /** @type {Record<string, any>[]} */
+  #lines = []
+
+  /** @param {import('node:events').EventEmitter} supervisor */
+  constructor (supervisor) {
+    supervisor.on('event', line => {
+      if (line.event === 'worker.sample') return
+      this.#lines.push(line)
+      if (this.#lines.length > MAX_RECENT) this.#lines.shift()
+    })
+  }
+
+  /** @param {number} count */
+  last (count) {
+    return count > 0 ? this.#lines.slice(-count) : []
+  }
 }
 
 module.exports = { openControl }

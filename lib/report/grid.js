@@ -27,4 +27,15 @@ function layOut (columns, cells, width) {
     .trimEnd())
 }
 
-module.exports = { layOut }
+/** A count in at most five characters. @param {number | null} value */
+function short (value) {
+  if (value === null) return '–'
+  return value < 100_000 ? `${value}` : Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 0 }).format(value)
+}
+
+/** @param {number | null} bytes */
+function mib (bytes) {
+  return bytes === null ? '–' : `${Math.round(bytes / 1024 ** 2)}`
+}
+
+module.exports = { layOut, short, mib }

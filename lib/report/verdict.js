@@ -1,5 +1,7 @@
 'use strict'
 
+const { count, grouped } = require('../core/units')
+
 /**
  * The first sentence of a report, and whether it is ok. It is not ok if connections ended with a worker that crashed or gave
  * no account: there may have been requests on them that the worker had not read. A client that lost nothing settles the
@@ -29,21 +31,11 @@ function verdictOf ({ client, requests, dropped, recycles, cut, unaccounted, cra
   const doubt = unseen === 0 ? '' : isSeen ? ": all the client's own" : `: ${unseen === 1 ? 'its' : 'their'} requests are not known`
   const isCertain = isSeen || (unseen === 0 && inFlightAtCrashes === 0)
   if (requests === null || dropped === null) {
-    return { ok: cut === 0 && isCertain, text: `${number(cut)} cut ${over}${crashed}${missed}${doubt}` }
+    return { ok: cut === 0 && isCertain, text: `${grouped(cut)} cut ${over}${crashed}${missed}${doubt}` }
   }
-  const cutToo = cut === 0 ? '' : `; the supervisor cut ${number(cut)}`
-  const text = `${number(dropped)} dropped of ${count(requests, 'request')} ${over}${cutToo}${crashed}${missed}${doubt}`
+  const cutToo = cut === 0 ? '' : `; the supervisor cut ${grouped(cut)}`
+  const text = `${grouped(dropped)} dropped of ${count(requests, 'request')} ${over}${cutToo}${crashed}${missed}${doubt}`
   return { ok: dropped === 0 && cut === 0 && isCertain, text }
-}
-
-/** @param {number} value @param {string} one @param {string} [many] */
-function count (value, one, many = `${one}s`) {
-  return `${number(value)} ${value === 1 ? one : many}`
-}
-
-/** @param {number} value */
-function number (value) {
-  return value.toLocaleString('en-US')
 }
 
 module.exports = { verdictOf }

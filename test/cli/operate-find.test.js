@@ -62,7 +62,7 @@ t.test('two fleets', async t => {
     const third = await room.start(1, ['--name', 'batch', PLAIN])
     await Promise.all(VERBS.map(async verb => {
       t.same(await room.recycle(verb), {
-        code: 2, signal: null, stdout: '', stderr: `recycle: several fleets are running: api (pid ${api.child.pid}), batch (pid ${third.child.pid}); say which by --name\n`
+        code: 2, signal: null, stdout: '', stderr: `recycle: several fleets are running: api (pid ${api.child.pid}), batch (pid ${third.child.pid}); select one by --name\n`
       }, verb[0])
     }))
     const { stdout } = await room.recycle(['ls'])

@@ -1,10 +1,9 @@
 'use strict'
 
-const util = require('node:util')
+const { painter } = require('../../journal/painter')
 const { plain } = require('../../core/plain')
-const { formatSize } = require('../../core/units')
+const { count, formatSize } = require('../../core/units')
 const { prettyLine } = require('../../journal/sentence')
-const { count } = require('../../operate/control-table')
 const { formatRows } = require('./table')
 
 const HEAD = 4 // two lines of facts, an empty line and the heading
@@ -19,8 +18,7 @@ const LATE_MS = 3000
  * @returns {string[]} a line for each row of the terminal; may be longer than its columns
  */
 function picture (fleet, { columns, rows, colors, now, message }) {
-  const paint = (/** @type {Parameters<typeof util.styleText>[0]} */ style, /** @type {string} */ text) =>
-    colors ? util.styleText(style, text, { validateStream: false }) : text
+  const paint = painter(colors)
   const { name, pid, app, workers, totals } = /** @type {Record<string, any>} */ (fleet.status)
   const room = Math.max(1, rows - HEAD - 2 - EVENTS)
   const from = windowOf(fleet, room)

@@ -12,10 +12,11 @@
  * It reads the journal's lines and the supervisor's status, and cannot change the fleet.
  */
 
+const path = require('node:path')
 const { RecycleError } = require('../../core/errors')
+const { renderDocument } = require('../../report/page/document')
 const { Health } = require('./health')
 const { Metrics } = require('./metrics')
-const { renderLivePage } = require('./page')
 const { Picture } = require('./picture')
 const { createServer, answer } = require('./server')
 const { Stream } = require('./stream')
@@ -103,6 +104,17 @@ async function openAdmin (supervisor, { admin, adminAllowRemote }) {
       setImmediate(() => server.closeAllConnections())
     })
   }
+}
+
+/** The live page: the report of a running fleet; it reads only /events. */
+function renderLivePage () {
+  return renderDocument({
+    title: 'recycle',
+    main: path.join(__dirname, 'browser', 'live.cjs'),
+    styles: [path.join(__dirname, 'browser', 'live.css')],
+    without: 'This page needs JavaScript, which is disabled; /status has the same figures as JSON.',
+    policy: ["connect-src 'self'"]
+  })
 }
 
 /** Wall-clock time, like that of the journal's lines. */
