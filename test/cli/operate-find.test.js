@@ -128,7 +128,7 @@ t.test('a socket that cannot be opened: one sentence, exit 2, nothing started', 
   fs.symlinkSync(shortFolder(t), room.folder)
   for (const [args, sentence] of /** @type {[string[], RegExp][]} */ ([
     [[PLAIN], /cannot be opened: \S+sockets is a symbolic link\n$/],
-    [['--control', `/tmp/${'x'.repeat(110)}`, PLAIN], /cannot be opened: its path has 115 bytes, and the path of a unix socket has 107 at the most\n$/],
+    [['--control', `/tmp/${'x'.repeat(110)}`, PLAIN], /cannot be opened: the path has 115 bytes; a unix socket allows 107\n$/],
     [['--control', '/no/such/folder/x', PLAIN], /cannot be opened: there is no such folder\n$/],
     [['--control', PLAIN, PLAIN], /cannot be opened: the path exists and is not a socket\n$/]
   ])) {
