@@ -4,7 +4,7 @@ const BASE_MS = 250
 const LONGEST_MS = 60_000
 
 /**
- * How long to wait before the next try: 250 ms, doubled with each failure in a row, at most a minute.
+ * The delay before the next try: 250 ms, doubled with each failure in a row, at most a minute.
  *
  * @param {number} failures in a row so far, 0 or more
  * @returns {number} milliseconds; 0 for no failure

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * Text of others on its way to a terminal: an app, a fleet, a file or a command line may hold what a terminal would obey
- * (C0, DEL and C1 controls), or what reverses the order of what is read (bidirectional controls).
+ * Text from an app, a fleet, a file or a command line, made safe for a terminal. It may contain characters that a terminal
+ * obeys (C0, DEL and C1 controls), or that reverse the order of text (bidirectional controls).
  */
 
 const UNSAFE = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu

@@ -29,7 +29,7 @@ t.test('supervise() throws errors that have a code', async t => {
     [{ maxRss: 'much' }, 'RECYCLE_BAD_OPTION', /^maxRss was given "much"/],
     [{ maxSurge: 0 }, 'RECYCLE_BAD_OPTION', /^maxSurge was given 0/],
     [{ maxRAM: 1 }, 'RECYCLE_UNKNOWN_OPTION', /^unknown option "maxRAM"; the options are workers, maxRss, /],
-    [{ metric: 'pss', meter: 'pidusage' }, 'RECYCLE_METRIC_UNSUPPORTED', /^metric pss /],
+    [{ metric: 'pss', meter: 'pidusage' }, 'RECYCLE_METRIC_UNSUPPORTED', /^the meter pidusage cannot read metric pss /],
     [{ journal: '/nonexistent/run.ndjson' }, 'RECYCLE_JOURNAL', /^the journal \/nonexistent\/run\.ndjson /],
     [{ app: path.join(FIXTURES, 'nowhere.js') }, 'RECYCLE_NO_APP', /nowhere\.js cannot be started: there is no such file$/]
   ]

@@ -21,7 +21,7 @@ t.test('no fleet: one sentence, exit 2; an empty list is no failure', async t =>
   t.same(await room.recycle(['ls']), { code: 0, signal: null, stdout: '', stderr: 'no fleet is running\n' })
   t.same(await room.recycle(['ls', '--json']), { code: 0, signal: null, stdout: '[]\n', stderr: '' })
   const nowhere = path.join(room.folder, 'x.sock')
-  t.match(await room.recycle(['stop', '--control', nowhere]), { code: 2, stdout: '', stderr: `recycle: no fleet answers on ${nowhere}: there is no such socket\n` })
+  t.match(await room.recycle(['stop', '--control', nowhere]), { code: 2, stdout: '', stderr: `recycle: no fleet answers at ${nowhere}: there is no such socket\n` })
 })
 
 t.test('two fleets', async t => {
@@ -62,7 +62,7 @@ t.test('two fleets', async t => {
     const third = await room.start(1, ['--name', 'batch', PLAIN])
     await Promise.all(VERBS.map(async verb => {
       t.same(await room.recycle(verb), {
-        code: 2, signal: null, stdout: '', stderr: `recycle: several fleets are running: api (pid ${api.child.pid}), batch (pid ${third.child.pid}); say which by --name\n`
+        code: 2, signal: null, stdout: '', stderr: `recycle: several fleets are running: api (pid ${api.child.pid}), batch (pid ${third.child.pid}); select one by --name\n`
       }, verb[0])
     }))
     const { stdout } = await room.recycle(['ls'])
@@ -97,7 +97,7 @@ t.test('two fleets', async t => {
   await t.test('a fleet that does not answer is listed without a wait', async t => {
     web.child.kill('SIGSTOP')
     t.teardown(() => web.child.kill('SIGCONT'))
-    t.match(await room.recycle(['status', '--control', elsewhere]), { code: 2, stderr: /^recycle: no fleet answers on [^\n]*: a process listens there, and says nothing for 5000 ms\n$/ })
+    t.match(await room.recycle(['status', '--control', elsewhere]), { code: 2, stderr: /^recycle: no fleet answers at [^\n]*: a process listens there, but sent nothing for 5000 ms\n$/ })
   })
 })
 
@@ -128,9 +128,9 @@ t.test('a socket that cannot be opened: one sentence, exit 2, nothing started', 
   fs.symlinkSync(shortFolder(t), room.folder)
   for (const [args, sentence] of /** @type {[string[], RegExp][]} */ ([
     [[PLAIN], /cannot be opened: \S+sockets is a symbolic link\n$/],
-    [['--control', `/tmp/${'x'.repeat(110)}`, PLAIN], /cannot be opened: its path has 115 bytes, and the path of a unix socket has 107 at the most\n$/],
+    [['--control', `/tmp/${'x'.repeat(110)}`, PLAIN], /cannot be opened: the path has 115 bytes; a unix socket allows 107\n$/],
     [['--control', '/no/such/folder/x', PLAIN], /cannot be opened: there is no such folder\n$/],
-    [['--control', PLAIN, PLAIN], /cannot be opened: it is there already, and is no socket\n$/]
+    [['--control', PLAIN, PLAIN], /cannot be opened: the path exists and is not a socket\n$/]
   ])) {
     const { code, stdout, stderr } = await room.recycle(['--log', 'json', ...args])
     t.equal(code, 2)

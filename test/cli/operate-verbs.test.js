@@ -138,7 +138,7 @@ t.test('a fleet that dies during a verb: one sentence, exit 1', async t => {
     isDraining = workers.some((/** @type {any} */ { state }) => state === 'draining')
   }
   child.kill('SIGKILL')
-  t.match(await asked, { code: 1, stdout: '', stderr: 'recycle: the fleet api has gone before it answered\n' })
+  t.match(await asked, { code: 1, stdout: '', stderr: 'recycle: the fleet api ended before it answered\n' })
   load.isStopping = true
 })
 

@@ -48,14 +48,14 @@ t.test('an unreadable file gives one sentence and exit code 2', async t => {
     folder: {},
     fine: ndjson(CLEAN)
   })
-  for (const [name, why] of Object.entries({ junk: 'not one line', empty: 'nothing in it', newer: 'version', bad: 'invalid block type', folder: 'it is a folder, not a regular file', missing: 'no such file' })) {
+  for (const [name, why] of Object.entries({ junk: 'it has no journal line', empty: 'it is empty', newer: 'version', bad: 'invalid block type', folder: 'it is a folder, not a regular file', missing: 'no such file' })) {
     const { code, stdout, stderr } = await report(file(name))
     t.equal(code, 2, name)
     t.match(stderr, /^recycle: \S+ cannot be read: [^\n]+\n$/, name)
     t.match(stderr, why)
     t.equal(stdout, '')
   }
-  t.match(await report(file('fine'), file('junk')), { code: 2 }, 'one bad file among good ones is an error')
+  t.match(await report(file('fine'), file('junk')), { code: 2 }, 'one bad file among good ones is not ignored')
   t.match(await report(), { code: 2, stderr: /file/ })
 })
 

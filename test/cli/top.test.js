@@ -172,17 +172,17 @@ t.test('when the fleet dies, top says so and exits', { skip }, async t => {
   const { control, child } = await startFleet(t, dir)
   const { terminal } = await startTop(t, dir, control)
   child.kill('SIGKILL')
-  t.match(await isRestored(t, terminal, 1), /^recycle: the fleet plain has gone$/m)
+  t.match(await isRestored(t, terminal, 1), /^recycle: the fleet plain is gone$/m)
 })
 
 t.test('without a terminal, top gives one sentence and exit code 2', async t => {
   t.same(await runToEnd([process.execPath, BIN, 'top']), {
-    code: 2, signal: null, stdout: '', stderr: 'recycle: top needs a terminal; recycle status says the same once\n'
+    code: 2, signal: null, stdout: '', stderr: 'recycle: recycle top needs a terminal; recycle status prints the same once\n'
   })
 })
 
 t.test('without a fleet, top says so and does not touch the terminal', { skip }, async t => {
   const dir = folder(t)
   const terminal = new Terminal(t, ['sh', '-c', `${process.execPath} ${BIN} top --control ${dir}/none; echo "exit code $?"; exec sleep 1000`], { columns: 200 })
-  t.match(await terminal.until(/exit code \d/), /^recycle: no fleet answers on .*\/none: there is no such socket\nexit code 2$/)
+  t.match(await terminal.until(/exit code \d/), /^recycle: no fleet answers at .*\/none: there is no such socket\nexit code 2$/)
 })

@@ -43,8 +43,8 @@ t.test('a bad request is answered with the flaw, and with its id if it has one',
     ['"status"', /it is not an object$/, null],
     ['[1]', /it is not an object$/, null],
     ['null', /it is not an object$/, null],
-    ['{"id":3,"verb":"status"}', /its v is missing; this fleet speaks 1$/, 3],
-    ['{"v":2,"id":3,"verb":"status"}', /its v is 2; this fleet speaks 1$/, 3],
+    ['{"id":3,"verb":"status"}', /its v is missing; this fleet uses 1$/, 3],
+    ['{"v":2,"id":3,"verb":"status"}', /its v is 2; this fleet uses 1$/, 3],
     ['{"v":1,"id":{},"verb":"status"}', /its id is neither a number nor a text/, null],
     [`{"v":1,"id":"${'x'.repeat(65)}","verb":"status"}`, /its id is neither/, null],
     ['{"v":1,"id":3}', /it has no verb$/, 3],
@@ -60,8 +60,8 @@ t.test('an error of the catalogue is the same after the transfer', async t => {
   t.same({ code, message, details }, { code: thrown.code, message: thrown.message, details: thrown.details })
 })
 
-t.test('any other error, or one of another version, keeps its message', async t => {
-  t.match(readError(writeError(new TypeError('oh'))), { code: 'RECYCLE_VERB_FAILED', message: 'the fleet could not do it: oh' })
+t.test('any other error, or one of another version, keeps its words', async t => {
+  t.match(readError(writeError(new TypeError('oh'))), { code: 'RECYCLE_VERB_FAILED', message: 'the fleet failed to carry out the request: oh' })
   t.match(readError({ code: 'RECYCLE_OF_TOMORROW', message: 'no', details: {} }), { code: 'RECYCLE_VERB_FAILED', message: /: no$/ })
   t.match(readError({ code: 'RECYCLE_STOPPED', message: 'it stops' }), { code: 'RECYCLE_VERB_FAILED', message: /: it stops$/ })
   for (const odd of [null, 3, {}, { code: 'toString' }]) t.equal(readError(odd).code, 'RECYCLE_VERB_FAILED')

@@ -47,9 +47,9 @@ t.test('a profile needs a budget, and one that its old space can hold', async t 
   for (const gc of ['huge-heap', 'no-mark-sweep']) {
     refused({ gc }, `gc was given "${gc}"; it takes default, unless maxRss is set`)
   }
-  refused({ gc: 'no-mark-sweep', maxRss: '183MiB' }, 'maxRss was given "183MiB"; it takes a size of at most 182 MiB with gc no-mark-sweep: the old space cannot hold more')
+  refused({ gc: 'no-mark-sweep', maxRss: '183MiB' }, 'maxRss was given "183MiB"; it takes a size of at most 182 MiB with gc no-mark-sweep: the old space cannot grow larger')
   refused({ gc: 'huge-heap', maxRss: '512MiB', nodeOption: ['--max_old_space_size=200'] },
-    'maxRss was given "512MiB"; it takes a size of at most 262 MiB with gc huge-heap: the old space cannot hold more')
+    'maxRss was given "512MiB"; it takes a size of at most 262 MiB with gc huge-heap: the old space cannot grow larger')
   t.equal(resolve({ gc: 'no-mark-sweep', maxRss: '182MiB' }).gc, 'no-mark-sweep')
   t.equal(resolve({ gc: 'no-mark-sweep', maxRss: '1G', nodeOption: ['--max-old-space-size=100', '--max-old-space-size=4096'] }).gc, 'no-mark-sweep', 'the last of the user’s flags wins')
   t.equal(resolve({ gc: 'huge-heap', maxRss: '64G' }).gc, 'huge-heap')

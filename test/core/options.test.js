@@ -180,7 +180,7 @@ t.test('without a surge, one worker must be allowed to be missing while another 
 
 t.test('not all workers may be missing', async t => {
   t.throws(() => resolve({ maxUnavailable: 3, workers: 3 }), {
-    code: 'RECYCLE_BAD_OPTION', message: 'maxUnavailable was given 3; it takes a whole number below that of the workers (3)'
+    code: 'RECYCLE_BAD_OPTION', message: 'maxUnavailable was given 3; it takes a whole number below the number of workers (3)'
   })
   t.equal(resolve({ maxUnavailable: 2, workers: 3 }).maxUnavailable, 2)
 })

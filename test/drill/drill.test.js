@@ -149,8 +149,8 @@ t.test('inconclusive', async t => {
   const url = `http://127.0.0.1:${await freePort()}`
   const cases = {
     'no recycle took place': [{ app: fixture('plain.js'), duration: 300, recycleEvery: '1h' }, /^no recycle took place/],
-    'no server listens there': [{ app: fixture('own-address.js'), args: ['0'], url }, new RegExp(`^the load never arrived: there is no connection to ${url} \\(ECONNREFUSED\\)`)],
-    'the address of the app is unknown': [{ app: fixture('own-address.js'), args: ['0'] }, /^the load never arrived: it cannot be told where the app listens/]
+    'no server listens there': [{ app: fixture('own-address.js'), args: ['0'], url: 'http://127.0.0.1:9' }, /^the load never arrived: no connection to http:\/\/127\.0\.0\.1:9 \(ECONNREFUSED\)/],
+    'its address is not known': [{ app: fixture('own-address.js'), args: ['0'] }, /^the load never arrived: the address of the app is not known/]
   }
   for (const [title, [options, sentence]] of Object.entries(cases)) {
     t.test(title, async t => {
@@ -165,7 +165,7 @@ t.test('inconclusive', async t => {
     t.teardown(() => other.close())
     const { port } = /** @type {import('node:net').AddressInfo} */ (other.address())
     const outcome = await run(t, { app: fixture('own-address.js'), args: ['0'], url: `http://127.0.0.1:${port}`, duration: 500, recycleEvery: '1h' })
-    t.match(outcome, { verdict: 'inconclusive', exitCode: 2, sentence: /it is not this fleet that does$/ })
+    t.match(outcome, { verdict: 'inconclusive', exitCode: 2, sentence: /it is not this fleet$/ })
   })
 
   t.test('the app dies while it starts', async t => {

@@ -21,7 +21,7 @@ t.test('a drop decides the verdict, whatever else happened', async t => {
 t.test('without a recycle, without load or without an end it is inconclusive', async t => {
   for (const [findings, sentence] of [
     [{ recycles: 0 }, /^no recycle took place/],
-    [{ requests: 0 }, /^the load never arrived: nothing could be sent/],
+    [{ requests: 0 }, /^the load never arrived: no request could be sent/],
     [{ requests: 0, broke: 'the app died' }, /^the app died$/],
     [{ broke: 'a process of the load ended' }, /^a process of the load ended$/],
     [{ arrived: false }, /not this fleet/],

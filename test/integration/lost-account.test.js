@@ -1,6 +1,6 @@
 'use strict'
 
-/** A worker that ends without an account of its connections: their requests are unknown, and no report calls the recycle clean. */
+/** A worker that ends without an account of its connections: their requests are not known, and no report says that all is well. */
 
 const http = require('node:http')
 const t = require('tap')
@@ -34,7 +34,7 @@ t.test('requests in the sockets of a worker that blocks beyond its drain deadlin
 
   const { verdict, unaccounted } = reportOf(events.lines)
   t.same([verdict.ok, unaccounted], [false, 1])
-  t.equal(verdict.text, '0 cut over 1 recycle; 1 connection unaccounted for: what was on it is not known')
+  t.equal(verdict.text, '0 cut over 1 recycle; 1 connection unaccounted for: its requests are not known')
 })
 
 t.test('a worker that crashes at its first request had a connection, though none of its heartbeats has reported it', async t => {

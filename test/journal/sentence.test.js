@@ -12,7 +12,7 @@ t.test('a line is a sentence, with its local time', async t => {
 
 t.test('unknown connections are shown, and are an error', async t => {
   const lost = { ...RECYCLED, lost: true, unaccounted: 2 }
-  t.match(sentence(lost), '3 finished, 2 unaccounted for, it gave no account of itself in 93ms')
+  t.match(sentence(lost), '3 finished, 2 unaccounted for, the worker gave no account in 93ms')
   t.equal(levelOf(lost), 'error')
   t.equal(sentence({ event: 'worker.crash', slot: 0, pid: 1, signal: 'SIGKILL', connections: 3, inFlight: 0 }), 'crashed slot 0 (1): SIGKILL, 3 connections, 0 in flight')
 })

@@ -105,7 +105,7 @@ t.test('the metrics agree with the journal', async t => {
     await events.until('worker.ready', { count: 8 })
     const crashed = await watch()
     t.equal(crashed.get('recycle_worker_crashes_total'), 1)
-    t.equal(crashed.get('recycle_connections_unaccounted_total'), 1, 'the requests on its connection are unknown')
+    t.equal(crashed.get('recycle_connections_unaccounted_total'), 1, 'its requests are not known')
     t.same(back, [], 'nor over a crash')
   })
 

@@ -93,7 +93,7 @@ t.test('a fleet under load', async t => {
     const drip = setInterval(() => client.socket.write(' '), 20)
     t.teardown(() => clearInterval(drip))
     await client.closed
-    t.match(client.heard.at(-1), { id: null, error: { code: 'RECYCLE_CUT_OFF', message: /half a line, and no more for 200 ms$/ } })
+    t.match(client.heard.at(-1), { id: null, error: { code: 'RECYCLE_CUT_OFF', message: /a line was incomplete for 200 ms$/ } })
   })
 
   await t.test('a silent client is closed in time; a client that waits for an answer is not', async t => {
@@ -101,7 +101,7 @@ t.test('a fleet under load', async t => {
     const follower = await rawClient(t, file)
     ask(follower, { id: 1, verb: 'follow' })
     await silent.closed
-    t.match(silent.heard.at(-1), { error: { message: /not a word for 1000 ms$/ } })
+    t.match(silent.heard.at(-1), { error: { message: /it was idle for 1000 ms$/ } })
     const heard = follower.heard.length
     await follower.until(line => line.event && follower.heard.indexOf(line) > heard)
   })

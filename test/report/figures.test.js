@@ -44,7 +44,7 @@ t.test('the figures of a run', async t => {
   t.match(report, {
     v: 1, requests: 450, dropped: 1, recycles: 2, crashes: 1, inFlightAtCrashes: 2, moved: 22, cut: 4, byReason: { rss: 2 }, app: '/srv/app.js', workers: 2, from: T0, to: T0 + 1600
   })
-  t.equal(report.verdict.text, '1 dropped of 450 requests over 2 recycles; the supervisor cut 4; 1 crash with 5 connections, 2 requests in flight; 10 connections unaccounted for: what was on them is not known')
+  t.equal(report.verdict.text, '1 dropped of 450 requests over 2 recycles; the supervisor cut 4; 1 crash with 5 connections, 2 requests in flight; 10 connections unaccounted for: their requests are not known')
   t.equal(report.verdict.ok, false)
   t.same(report.recycleEvents.map(({ kind, cut, dropped }) => [kind, cut, dropped]),
     [['recycle', 0, 0], ['recycle', 1, 1], ['stop', 2, 0], ['scale', 1, 0], ['stop', 0, 0]], 'cuts when stopping and scaling are cuts')
@@ -72,7 +72,7 @@ t.test('without client records there is no figure of requests', async t => {
   t.equal(report.client, null)
   t.same(report.latency, { steady: null, recycling: null })
   t.same(report.disagreements, [])
-  t.equal(report.verdict.text, '4 cut over 2 recycles; 1 crash with 5 connections, 2 requests in flight; 10 connections unaccounted for: what was on them is not known')
+  t.equal(report.verdict.text, '4 cut over 2 recycles; 1 crash with 5 connections, 2 requests in flight; 10 connections unaccounted for: their requests are not known')
   const quiet = figuresOf([fleetStart(), ...recycle(10)])
   t.same(quiet.verdict, { ok: true, text: '0 cut over 1 recycle' })
   t.equal(figuresOf([fleetStart(), line(5, 'worker.crash', { slot: 0, pid: 1, code: 1, inFlight: 3 })]).verdict.ok, false,
@@ -88,9 +88,9 @@ t.test('connections that ended with a worker that gave no account, or crashed, a
   const lost = recycle(10, { connections: 2, inFlight: 0, moved: 0, cut: 0, unaccounted: 2, lost: true })
   const crash = line(500, 'worker.crash', { slot: 1, pid: 300, code: 1, signal: null, connections: 1, inFlight: 0 })
   for (const [lines, text] of [
-    [lost, '0 cut over 1 recycle; 2 connections unaccounted for: what was on them is not known'],
-    [[crash], '0 cut over 0 recycles; 1 crash with 1 connection, 0 requests in flight: what was on it is not known'],
-    [[...lost, crash], '0 cut over 1 recycle; 1 crash with 1 connection, 0 requests in flight; 2 connections unaccounted for: what was on them is not known']
+    [lost, '0 cut over 1 recycle; 2 connections unaccounted for: their requests are not known'],
+    [[crash], '0 cut over 0 recycles; 1 crash with 1 connection, 0 requests in flight: its requests are not known'],
+    [[...lost, crash], '0 cut over 1 recycle; 1 crash with 1 connection, 0 requests in flight; 2 connections unaccounted for: their requests are not known']
   ]) t.same(figuresOf(lines).verdict, { ok: false, text })
   t.match(figuresOf([...lost, crash]), { unaccounted: 2, connectionsAtCrashes: 1, recycleEvents: [{ cut: 0, unaccounted: 2 }], crashEvents: [{ connections: 1 }] })
   t.same(figuresOf(recycle(10, { connections: 0, lost: true })).verdict.ok, true, 'it had none')
@@ -102,7 +102,7 @@ t.test('a client without drops settles it, where every connection was its own', 
   const [start, end] = [clientStart(), clientEnd(1000, 50, 0)]
   const alone = { ...start, isAlone: true }
   t.same(figuresOf([alone, ...lost, end]).verdict, { ok: true, text: "0 dropped of 50 requests over 1 recycle; 2 connections unaccounted for: all the client's own" })
-  const others = { ok: false, text: '0 dropped of 50 requests over 1 recycle; 2 connections unaccounted for: what was on them is not known' }
+  const others = { ok: false, text: '0 dropped of 50 requests over 1 recycle; 2 connections unaccounted for: their requests are not known' }
   t.same(figuresOf([start, ...lost, end]).verdict, others)
   t.same(figuresOf([alone, start, ...lost, end, end]).verdict.ok, false, 'with several loads, each must say so')
   t.equal(figuresOf([alone, ...lost, drop(100), clientEnd(1000, 50, 1)]).verdict.ok, false)

@@ -168,7 +168,7 @@ t.test('the page in a browser', async t => {
     const lost = recycle(5000, { connections: 2, moved: 0, cut: 0, unaccounted: 2, lost: true })
     const crash = line(7000, 'worker.crash', { slot: 0, pid: 300, code: 1, signal: null, connections: 3, inFlight: 0 })
     const { page, seen } = await open(t, pageOf([fleetStart(), spawn(0, 0, 100), sample(10, 0, 100, 50e6), sample(9000, 0, 101, 50e6), ...lost, crash]))
-    t.match(await page.textContent('h1'), '0 cut over 1 recycle; 1 crash with 3 connections, 0 requests in flight; 2 connections unaccounted for: what was on them is not known')
+    t.match(await page.textContent('h1'), '0 cut over 1 recycle; 1 crash with 3 connections, 0 requests in flight; 2 connections unaccounted for: their requests are not known')
     t.equal(await page.locator('.verdict.bad').count(), 1)
     t.match(await page.locator('.tile', { hasText: 'Unaccounted' }).textContent(), 'Unaccounted2')
     t.match(await page.locator('.tile', { hasText: 'Crashes' }).textContent(), '3 connections, 0 requests in flight')

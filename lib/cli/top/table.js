@@ -2,11 +2,11 @@
 
 /** The workers as lines. All columns fit into 80 characters; a wider terminal has a longer sparkline. */
 
-const util = require('node:util')
-const { colorOf, mib, short } = require('../../operate/control-table')
-const { layOut } = require('../../report/grid')
-const { sparkline } = require('./sparkline')
+const { painter } = require('../../journal/painter')
+const { colorOf } = require('../../operate/control-table')
+const { layOut, mib, short } = require('../../report/grid')
 
+const LEVELS = [...'▁▂▃▄▅▆▇█']
 const SPARKLINE_WIDTH = { min: 8, max: 30 }
 const REASON_WIDTH = 'requested'.length // reserved, so that the table keeps its layout at the first recycle
 
@@ -42,8 +42,7 @@ const BEHIND = [
  * @returns {string[]} the heading, then a line for each
  */
 function formatRows (rows, { width, colors, selected }) {
-  const paint = (/** @type {Parameters<typeof util.styleText>[0]} */ style, /** @type {string} */ text) =>
-    colors ? util.styleText(style, text, { validateStream: false }) : text
+  const paint = painter(colors)
   const lay = (/** @type {number} */ sparkWidth) => layOut(
     [...BEFORE, { title: 'last min'.padEnd(sparkWidth), left: true }, ...BEHIND],
     rows.map(row => [...BEFORE.map(({ cell }) => cell(row)), historyOf(row, sparkWidth), ...BEHIND.map(({ cell }) => cell(row))]),
@@ -69,6 +68,19 @@ function historyOf ({ history, worker: { budgetBytes } }, width) {
   return sparkline(values, Math.max(budgetBytes ?? 0, ...values.map(value => value ?? 0)))
 }
 
+/**
+ * Values from 0 to `highest` as a line of block characters; blank where there is no value.
+ *
+ * @param {readonly (number | null)[]} values
+ * @param {number} highest
+ * @returns {string} one character for each value
+ */
+function sparkline (values, highest) {
+  return values.map(value => value === null
+    ? ' '
+    : LEVELS[Math.max(0, Math.min(LEVELS.length - 1, Math.ceil(value / (highest || 1) * LEVELS.length) - 1))]).join('')
+}
+
 /** In at most four characters. @param {number} ms */
 function age (ms) {
   const [unit, name] = /** @type {[number, string]} */ ([[86_400_000, 'd'], [3_600_000, 'h'], [60_000, 'm']].find(([unit]) => ms >= Number(unit)) ?? [1000, 's'])
@@ -80,4 +92,4 @@ function brief (count) {
   return count < 100_000 ? `${count}` : Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: 3 }).format(count)
 }
 
-module.exports = { formatRows }
+module.exports = { formatRows, sparkline }

@@ -15,7 +15,7 @@ for (const metric of ['pss', 'uss']) {
     t.throws(() => pickMeter({ meter: 'pidusage', metric }), {
       code: 'RECYCLE_METRIC_UNSUPPORTED',
       exitCode: 2,
-      message: new RegExp(`^metric ${metric} cannot be read here by the meter pidusage, which gives rss alone; use --metric rss`)
+      message: new RegExp(`^the meter pidusage cannot read metric ${metric} here: it gives rss alone; use --metric rss`)
     })
   })
 }
