@@ -1,22 +1,23 @@
 'use strict'
 
 /**
- * Every message between the primary and its workers. They are internal messages of Node (`cmd` starts with `NODE_`): the
- * app's `process.on('message')` never sees one, and no message of the app is mistaken for one.
+ * Every message between the primary and its workers. They travel as Node's internal messages (a `cmd` that starts with
+ * `NODE_`), so that an app's own `process.on('message')` never sees one and none of the app's messages can be taken for
+ * ours.
  *
- * The app shares its process with recycle's end of the channel, and can send anything. So the primary checks each message
- * on arrival: behind the dispatcher, every field has the shape that this table declares.
+ * An app shares its process with our end of the channel, and may send what it likes. So the primary checks each message
+ * against its shape at the door: past the dispatcher, every field is what this table says.
  *
  * @typedef {object} Beat
  * @property {number} requests begun since the start
  * @property {number} inFlight
- * @property {number} connections including those in the inbox
- * @property {number} lasting those open for a second or more, or moved here by a sibling
+ * @property {number} connections with those in the inbox
+ * @property {number} lasting how many of them have lasted for a second, or come from a sibling
  * @property {number} elu event-loop utilisation since the last beat, 0 to 1
  * @property {import('./gc-pauses').Gc} gc pauses of the garbage collector; the longest since the last beat
  * @property {number} loopLagMs longest delay of the event loop since the last beat
- * @property {boolean} debugged an inspector is open: missing beats may be a breakpoint
- * @property {number | null} ceiling connections that the worker has descriptors for; null: not known
+ * @property {boolean} debugged an inspector is open: silence may be a breakpoint
+ * @property {number | null} ceiling connections that it has descriptors for; null: not known
  *
  * @typedef {{ cmd: 'NODE_RECYCLE', type: string } & Record<string, any>} Message
  *
@@ -24,7 +25,7 @@
  * @property {string} what it says
  * @property {string[]} names of its fields
  * @property {import('./shape').Shape} fields
- * @property {'socket' | 'none'} handle whether a TCP or pipe handle may accompany it
+ * @property {'socket' | 'none'} handle whether a TCP or pipe handle comes with it
  */
 
 const { ACCOUNT } = require('./account')
@@ -49,76 +50,51 @@ const query = record({
   readableAll: optional(flag),
   writableAll: optional(flag)
 })
-const shared = record({ ticketKeys: text(1000) }) // net's server data, which only https servers have
+// A connection that moves: its server, the time that is left of its keep-alive timeout, and its unread bytes, in base64.
+const parcel = record({ key: name, leftMs: orNull(duration), bytes: optional(text(LONGEST_BYTES)) })
+const shared = record({ ticketKeys: text(1000) }) // what net calls server data: https servers alone have any
 
 /** @param {string} what @param {Record<string, import('./shape').Shape>} [fields] @param {Kind['handle']} [handle] @returns {Kind} */
 const kind = (what, fields = {}, handle = 'none') => ({ what, names: Object.keys(fields), fields: record(fields), handle })
 
 /** worker → primary @type {Readonly<Record<string, Kind>>} */
 const FROM_WORKER = Object.freeze({
-  // The preload has run.
-  hello: kind(),
-  // Requests the listening socket for this query of net's.
-  listen: kind({ id, key: name, query, data: optional(shared) }),
-  // A server listens; `missing`: why its connections cannot move, or null.
-  listening: kind({ key: name, missing: orNull(why) }),
-  // The app has closed that server.
-  unlisten: kind({ key: name }),
-  // Pushed periodically; the primary never asks.
-  beat: kind({ requests: count, inFlight: count, connections: count, lasting: count, elu: ratio, gc: GC, loopLagMs: duration, debugged: flag, ceiling: orNull(count) }),
-  // The app asks to be recycled.
-  requested: kind({ reason: optional(orNull(text(LONGEST_WISH))) }),
-  // The worker has stopped accepting, at its limit or for lack of descriptors; it accepts again.
-  full: kind({ isAtCeiling: flag }),
-  room: kind(),
-  // An idle connection for a sibling.
-  offer: kind({ id, key: name, leftMs: orNull(duration) }, 'socket'),
-  // The answer to `adopt`.
-  adopted: kind({ id }),
-  refused: kind({ id, why: optional(orNull(why)) }),
-  // The answer to `shut`, and to `serve`.
-  shut: kind(),
-  serving: kind(),
-  // The result of `leave-rotation`, `collect`, `heapdump` or `profile`; `why`: the reason for a failure, or null.
-  answer: kind({
+  hello: kind('the preload has run'),
+  listen: kind('a call: the listening socket for this query of net\'s', { id, key: name, query, data: optional(shared) }),
+  listening: kind('a server listens; `missing`: why its connections cannot move, or null', { key: name, missing: orNull(why) }),
+  unlisten: kind('the app has closed that server', { key: name }),
+  beat: kind('the heartbeat, pushed and never asked for', { requests: count, inFlight: count, connections: count, lasting: count, elu: ratio, gc: GC, loopLagMs: duration, debugged: flag, ceiling: orNull(count) }),
+  requested: kind('the app asks to be recycled', { reason: optional(orNull(text(LONGEST_WISH))) }),
+  full: kind('it has stopped accepting, at the limit or for want of descriptors', { isAtCeiling: flag }),
+  room: kind('it accepts again'),
+  offer: kind('an idle connection for a sibling', { id, parcel }, 'socket'),
+  adopted: kind('the answer to `adopt`: it holds the connection, unread', { id }),
+  refused: kind('the answer to `adopt`: it does not take it', { id, why: optional(orNull(why)) }),
+  answer: kind('the answer to a call of the primary\'s; `why` it was not done, or null', {
     id, why: orNull(why), moved: optional(count), tookMs: optional(duration), pauseMs: optional(duration), bytes: optional(count), before: optional(usage), after: optional(usage)
   }),
-  // The worker has no connections left.
-  drained: kind({ account: ACCOUNT })
+  drained: kind('nothing is left in this worker', { account: ACCOUNT })
 })
 
 /** primary → worker @type {Readonly<Record<string, Kind>>} */
 const FROM_PRIMARY = Object.freeze({
-  // The answer to `listen`, with the listening socket if there is no error.
-  listener: kind({ id, errno: integer, data: optional(shared) }, 'socket'),
-  // The fleet stops: stop accepting for good.
-  shut: kind(),
-  // A standby takes this slot, and accepts.
-  serve: kind({ slot: count }),
-  // A connection that was in the queue after `shut`.
-  accept: kind({ key: name }, 'socket'),
-  // Drain and exit; sent again, it shortens the deadline.
-  drain: kind({ reason: text(100), deadlineMs: duration, lingerMs: orNull(duration), handoff: flag }),
-  // Leave rotation for a while: answered when no connection is left. Return to rotation.
-  'leave-rotation': kind({ id, deadlineMs: duration, handoff: flag }),
-  rejoin: kind(),
-  // Only out of rotation, because they block the worker's thread.
-  collect: kind({ id }),
-  heapdump: kind({ id, file: name }),
-  // While it serves.
-  profile: kind({ id, durationMs: duration, file: name }),
-  // Stop accepting at this many connections.
-  level: kind({ level: count }),
-  // Give this many idle connections to siblings.
-  share: kind({ count }),
-  // Adopt this connection.
-  adopt: kind({ id, key: name, leftMs: orNull(duration) }, 'socket'),
-  // Read the adopted connection; close this copy, a sibling has the connection.
-  keep: kind({ id }),
-  drop: kind({ id }),
-  // A sibling adopted the offer; no sibling did, keep serving it (`isStalled`: a stuck one still may).
-  moved: kind({ id }),
-  back: kind({ id, isStalled: flag })
+  answer: kind('the answer to `listen`, with the listening socket where there is no error', { id, errno: integer, data: optional(shared) }, 'socket'),
+  shut: kind('a call: the fleet ends, stop accepting for good', { id }),
+  serve: kind('a call to a standby: this is its slot, accept', { id, slot: count }),
+  accept: kind('a connection that came through the queue after `shut`', { key: name }, 'socket'),
+  drain: kind('leave; sent again with a shorter deadline, it hurries', { reason: text(100), deadlineMs: duration, lingerMs: orNull(duration), handoff: flag }),
+  'leave-rotation': kind('a call: leave rotation for a while; answered when nothing is left', { id, deadlineMs: duration, handoff: flag }),
+  rejoin: kind('come back into rotation'),
+  collect: kind('a call, only out of rotation: collect garbage', { id }),
+  heapdump: kind('a call, only out of rotation: write a heap snapshot', { id, file: name }),
+  profile: kind('a call: write a CPU profile while it serves', { id, durationMs: duration, file: name }),
+  level: kind('leave the queue to the others from this many connections on', { level: count }),
+  share: kind('give so many idle connections away', { count }),
+  adopt: kind('take this connection over, and do not read it yet', { id, parcel }, 'socket'),
+  keep: kind('the adopted connection is this worker\'s: read it', { id }),
+  drop: kind('the adopted connection is another worker\'s by now: close this copy', { id }),
+  moved: kind('the offer was taken', { id }),
+  back: kind('no sibling took the offer, keep serving it; `isStalled`: a silent one still may', { id, isStalled: flag })
 })
 
 /**
@@ -131,12 +107,12 @@ function message (type, fields) {
 }
 
 /**
- * If the receiver has no descriptor left, a message loses its handle, and Node drops the message: it does not send a raw
- * handle again. This returns such a message too, without the handle.
+ * A message that carries a handle loses it where the receiver has no descriptor left, and Node drops the message with it,
+ * for a raw handle is not sent again. Here it is one of ours all the same, without the handle.
  *
  * @param {any} received by `internalMessage`
- * @param {any} [handle] that accompanies it
- * @returns {Message | null} null: a message of cluster or of Node
+ * @param {any} [handle] what came with it
+ * @returns {Message | null} null: it is cluster's, or Node's
  */
 function ourMessage (received, handle) {
   const message = received?.cmd === 'NODE_HANDLE' && !handle ? received.msg : received
@@ -146,26 +122,26 @@ function ourMessage (received, handle) {
 /**
  * @param {Readonly<Record<string, Kind>>} kinds
  * @param {Message} received
- * @param {any} [handle] that accompanies it
- * @returns {string | null} what is wrong with it, as a clause; null: it is valid
+ * @param {any} [handle] what came with it
+ * @returns {string | null} what is wrong with it, in a sentence; null: nothing is
  */
 function flawOf (kinds, { cmd, type, ...fields }, handle) {
   if (typeof type !== 'string' || !Object.hasOwn(kinds, type)) return 'there is no message of this type'
   const flaw = kinds[type].fields(fields)
   if (flaw) return `its ${flaw.at.slice(1) || 'fields'} must be ${flaw.accepts}`
   if (kinds[type].handle === 'none' && handle) return 'it must come without a handle'
-  // An offer without a socket is valid: Node drops a handle whose connection has just ended.
+  // An offer without a socket is no flaw: Node drops a handle whose connection has just ended.
   if (handle && !isStream(handle)) return 'its handle must be a TCP or pipe handle'
   return null
 }
 
-/** Whether this is a bare handle of a TCP or unix socket: not a net.Socket, and not of a datagram socket. @param {any} handle */
+/** A bare handle of a TCP or unix socket, and not what Node makes of one, nor of a datagram socket. @param {any} handle */
 function isStream (handle) {
   return typeof handle.readStop === 'function' && typeof handle.close === 'function'
 }
 
 /**
- * Throws at load time if a handler is for an unknown message, or for one that has a handler already.
+ * Throws at load where a handler is for a message that there is not, or has one already.
  *
  * @template {Record<string, (fields: any, handle?: any) => void>} Handlers
  * @param {Readonly<Record<string, Kind>>} kinds

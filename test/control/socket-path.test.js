@@ -31,7 +31,7 @@ t.test('sockets are in $XDG_RUNTIME_DIR/recycle where that folder belongs to the
   t.same(controlFolders({ XDG_RUNTIME_DIR: runtime, RECYCLE_CONTROL_DIR: '/run/mine' }), ['/run/mine'], 'a path that is given is used instead')
 })
 
-t.test('the folder is made for its user alone; one that there was is left as it is, and refused where other users may write', async t => {
+t.test('a new folder is private to its user; an existing one is not changed, and is refused where other users may write', async t => {
   const folder = path.join(shortFolder(t), 'sockets')
   const mode = () => fs.statSync(folder).mode & 0o7777
   prepareFolder(folder, 'socket')

@@ -1,6 +1,6 @@
 'use strict'
 
-/** A worker that ends without an account of its connections: their requests are not known, and no report says that all is well. */
+/** A worker that ends without an account of its connections: their requests are unknown, and no report calls the recycle clean. */
 
 const http = require('node:http')
 const t = require('tap')

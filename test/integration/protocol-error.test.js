@@ -25,9 +25,9 @@ const MESSAGES = [
   ['/', { type: '__proto__' }, /^there is no message of this type/],
   ['/', { type: 'constructor' }, /^there is no message of this type/],
   ['/', { type: { length: 1 } }, /^there is no message of this type/],
-  ['/socket', { type: 'offer', id: 1, key: 'x', leftMs: null }, /^its handle must be a TCP or pipe handle/],
-  ['/server', { type: 'offer', id: 1, key: 'x', leftMs: null }, /^its handle must be a TCP or pipe handle/],
-  ['/udp', { type: 'offer', id: 1, key: 'x', leftMs: null }, /^its handle must be a TCP or pipe handle/],
+  ['/socket', { type: 'offer', id: 1, parcel: { key: 'x', leftMs: null } }, /^its handle must be a TCP or pipe handle/],
+  ['/server', { type: 'offer', id: 1, parcel: { key: 'x', leftMs: null } }, /^its handle must be a TCP or pipe handle/],
+  ['/udp', { type: 'offer', id: 1, parcel: { key: 'x', leftMs: null } }, /^its handle must be a TCP or pipe handle/],
   ['/server', { type: 'room' }, /^it must come without a handle/]
 ]
 
