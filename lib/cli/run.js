@@ -1,6 +1,7 @@
 'use strict'
 
 const { Option } = require('commander')
+const { nearest } = require('../core/did-you-mean')
 const { RecycleError } = require('../core/errors')
 const { OPTIONS } = require('../core/options')
 const { addConfig, loadConfig, pickApp, resolveAll } = require('./config')
@@ -48,7 +49,7 @@ async function run (app, args, given, command) {
   const { obeySignals } = require('../primary/signals')
   const { operate } = require('../operate')
   const toRun = pickApp(app, args, config)
-  const supervisor = orNoSuchCommand(toRun.app, () => assemble(toRun.app, toRun.args, options))
+  const supervisor = orNoSuchCommand(toRun.app, command.commands.map(subcommand => subcommand.name()), () => assemble(toRun.app, toRun.args, options))
   const stopped = new Promise(resolve => supervisor.once('stopped', resolve))
   const operations = await operate(supervisor, options)
   obeySignals(supervisor) // before the forks, which take time
@@ -60,19 +61,21 @@ async function run (app, args, given, command) {
 }
 
 /**
- * `recycle relaod` is parsed as an app of that name: the error says that there is no such command either.
+ * `recycle relaod` is parsed as an app of that name: the error says that there is no such command either, and which is like it.
  *
  * @template T
  * @param {string} app
+ * @param {string[]} commands
  * @param {() => T} assemble
  * @returns {T}
  */
-function orNoSuchCommand (app, assemble) {
+function orNoSuchCommand (app, commands, assemble) {
   try {
     return assemble()
   } catch (error) {
     if (error instanceof RecycleError && error.code === 'RECYCLE_NO_APP' && /^\w+$/.test(app)) {
-      throw new RecycleError(error.code, { ...error.details, why: `${error.details.why}, and no such command; see recycle --help` })
+      const meant = nearest(app, commands)
+      throw new RecycleError(error.code, { ...error.details, why: `${error.details.why}, and no such command; ${meant ? `did you mean recycle ${meant}?` : 'see recycle --help'}` })
     }
     throw error
   }

@@ -19,7 +19,8 @@ t.test('a missing app gives one sentence and exit code 1', async t => {
 t.test('for a word that is not a file, the message also names commands', async t => {
   const { code, stderr } = await recycle(['relaod'])
   t.equal(code, 1)
-  t.equal(stderr, 'recycle: the app relaod cannot be started: there is no such file, and no such command; see recycle --help\n')
+  t.equal(stderr, 'recycle: the app relaod cannot be started: there is no such file, and no such command; did you mean recycle reload?\n')
+  t.match((await recycle(['zzzzzz'])).stderr, /no such command; see recycle --help\n$/)
 })
 
 t.test('an empty app name is refused', async t => {
