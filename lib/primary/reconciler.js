@@ -14,6 +14,8 @@ const { plan } = require('../core/plan')
 const { isOver } = require('../core/verdict')
 const { now } = require('./clock')
 
+/** @typedef {import('./workers/worker-handle').WorkerHandle} WorkerHandle */
+
 class Reconciler {
   #isScheduled = false
   #rounds = new EventEmitter().setMaxListeners(0)
@@ -27,36 +29,24 @@ class Reconciler {
    * @param {import('./recycling/rollout').Rollout} deps.rollout
    * @param {import('./tasks').Tasks} deps.tasks
    * @param {AbortSignal} deps.stopping
+   * @param {Record<import('../core/plan').Action['type'], (action: any) => Promise<unknown>>} deps.steps what carries each action
+   *   out; what it changes at once is in the facts when it returns
+   * @param {(handle: WorkerHandle) => import('./measuring/figures').Figures | null} deps.figuresOf
+   * @param {(handle: WorkerHandle) => import('../core/plan').WorkerFacts['collection']} deps.collectionOf
    */
-  constructor ({ options, fleet, rollout, tasks, stopping }) {
+  constructor ({ options, fleet, rollout, tasks, stopping, steps, figuresOf, collectionOf }) {
     this.options = options
-    /** @type {import('./measuring/sampler').Sampler} */
-    this.sampler = /** @type {any} */ (null)
     this.fleet = fleet
     this.rollout = rollout
     this.tasks = tasks
     this.stopping = stopping
-    /** @type {Record<string, (action: any) => Promise<unknown>>} */
-    this.steps = {}
-    /** @type {(handle: import('./workers/worker-handle').WorkerHandle) => import('../core/plan').WorkerFacts['collection']} */
-    this.collectionOf = () => 'none'
+    this.steps = steps
+    this.figuresOf = figuresOf
+    this.collectionOf = collectionOf
     stopping.addEventListener('abort', () => {
       clearTimeout(this.#timer)
       this.#rounds.emit('round')
     })
-  }
-
-  /**
-   * @param {object} by
-   * @param {Record<import('../core/plan').Action['type'], (action: any) => Promise<unknown>>} by.steps what carries each action
-   *   out; what it changes at once is in the facts when it returns
-   * @param {import('./measuring/sampler').Sampler} by.sampler
-   * @param {Reconciler['collectionOf']} by.collectionOf
-   */
-  connect ({ steps, sampler, collectionOf }) {
-    this.sampler = sampler
-    this.steps = steps
-    this.collectionOf = collectionOf
   }
 
   /** A fact has changed, or what is desired. Several changes of one turn make one plan. */
@@ -98,7 +88,7 @@ class Reconciler {
     if (wakeAt < Infinity) this.#timer = setTimeout(() => this.changed(), wakeAt - now())
   }
 
-  /** @param {import('./workers/worker-handle').WorkerHandle[]} standbys @returns {import('../core/plan').Facts} */
+  /** @param {WorkerHandle[]} standbys @returns {import('../core/plan').Facts} */
   #facts (standbys) {
     const { standbyPool } = this.fleet
     return {
@@ -116,10 +106,10 @@ class Reconciler {
     }
   }
 
-  /** @param {import('./workers/worker-handle').WorkerHandle} handle @returns {import('../core/plan').WorkerFacts} */
+  /** @param {WorkerHandle} handle @returns {import('../core/plan').WorkerFacts} */
   #describe (handle) {
     const { state, generation, reason, condemnedAt, budget } = handle
-    const sample = this.sampler.figuresOf(handle)?.sample ?? null
+    const sample = this.figuresOf(handle)?.sample ?? null
     const isOverHard = reason === 'hard-rss' || (sample !== null && isOver(sample, budget, budget.hardBytes))
     return { state, generation, reason, bytes: sample?.rssBytes ?? 0, condemnedAt, collection: this.collectionOf(handle), isOverHard }
   }

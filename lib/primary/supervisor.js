@@ -75,7 +75,29 @@ class Supervisor extends EventEmitter {
     const tasks = this.#tasks
     const stopping = this.#stopping.signal
     const rollout = new Rollout()
-    const reconciler = this.#reconciler = new Reconciler({ options, fleet, rollout, tasks, stopping })
+    /** @type {Reconciler} */
+    const reconciler = this.#reconciler = new Reconciler({
+      options,
+      fleet,
+      rollout,
+      tasks,
+      stopping,
+      steps: {
+        boot: ({ slot }) => recycler.boot(slot),
+        recycle: ({ slot, how }) => recycler.recycle(slot, how),
+        collect: ({ slot }) => garbageCollection.relieve(slot),
+        rejoin: () => outOfRotation.rejoin(),
+        'scale-away': ({ slot }) => recycler.scaleAway(slot),
+        close: async ({ slot }) => {
+          fleet.close(slot)
+          changed()
+        },
+        'boot-standby': () => recycler.bootStandby(),
+        'retire-standby': ({ handle, reason }) => recycler.retireStandby(handle, reason)
+      },
+      figuresOf: handle => this.sampler.figuresOf(handle),
+      collectionOf: handle => garbageCollection.stateOf(handle)
+    })
     const changed = () => reconciler.changed()
     const until = (/** @type {() => boolean} */ isSo) => reconciler.until(isSo)
     const deps = { options, fleet, rollout, spawner, meter, tasks, stopping, changed, until, record: this.#record.bind(this) }
@@ -91,23 +113,6 @@ class Supervisor extends EventEmitter {
     this.shutdown = new Shutdown({ ...deps, listeningSockets: this.#listeningSockets })
     this.commands = new Commands({
       ...deps, recycler, garbageCollection, diagnostics: new Diagnostics({ ...deps, outOfRotation }), look: at => this.#look(at)
-    })
-    reconciler.connect({
-      steps: {
-        boot: ({ slot }) => recycler.boot(slot),
-        recycle: ({ slot, how }) => recycler.recycle(slot, how),
-        collect: ({ slot }) => garbageCollection.relieve(slot),
-        rejoin: () => outOfRotation.rejoin(),
-        'scale-away': ({ slot }) => recycler.scaleAway(slot),
-        close: async ({ slot }) => {
-          fleet.close(slot)
-          changed()
-        },
-        'boot-standby': () => recycler.bootStandby(),
-        'retire-standby': ({ handle, reason }) => recycler.retireStandby(handle, reason)
-      },
-      sampler: this.sampler,
-      collectionOf: handle => garbageCollection.stateOf(handle)
     })
   }
 
