@@ -31,7 +31,11 @@ t.test('supervise() throws errors that have a code', async t => {
     [{ maxRAM: 1 }, 'RECYCLE_UNKNOWN_OPTION', /^unknown option "maxRAM"; the options are workers, maxRss, /],
     [{ metric: 'pss', meter: 'pidusage' }, 'RECYCLE_METRIC_UNSUPPORTED', /^the meter pidusage cannot read metric pss /],
     [{ journal: '/nonexistent/run.ndjson' }, 'RECYCLE_JOURNAL', /^the journal \/nonexistent\/run\.ndjson /],
-    [{ app: path.join(FIXTURES, 'nowhere.js') }, 'RECYCLE_NO_APP', /nowhere\.js cannot be started: there is no such file$/]
+    [{ app: path.join(FIXTURES, 'nowhere.js') }, 'RECYCLE_NO_APP', /nowhere\.js cannot be started: there is no such file$/],
+    [{ app: 5 }, 'RECYCLE_BAD_OPTION', /^app was given 5; it takes a path, the file that `node` would run$/],
+    [{ app: undefined }, 'RECYCLE_BAD_OPTION', /^app was given undefined; it takes a path/],
+    [{ args: 'one' }, 'RECYCLE_BAD_OPTION', /^args was given "one"; it takes an array of strings$/],
+    [{ args: [1] }, 'RECYCLE_BAD_OPTION', /^args was given \[1\]; it takes an array of strings$/]
   ]
   for (const [options, code, message] of calls) {
     t.throws(() => supervise({ app: PLAIN, ...options }), { name: 'RecycleError', code, message }, code)
