@@ -95,11 +95,13 @@ class Run {
     const { recycles, totals: { cut, unaccounted }, connectionsAtCrashes } = this.#audit
     const isCounted = this.#loadMs >= BEATS_TO_BE_SURE * this.options.intervalMs
     const url = this.#target?.url ?? null
+    const isAlone = !(this.#fleet instanceof RemoteFleet)
     const verdict = judge({
       requests,
       dropped,
       recycles,
-      others: this.#fleet instanceof RemoteFleet ? { cut, unknown: unaccounted + connectionsAtCrashes } : null,
+      isAlone,
+      supervisor: { cut, unknown: unaccounted + (isAlone ? 0 : connectionsAtCrashes) }, // of its own fleet's crashes, the clients saw the loss
       arrived: this.#arrived || (isCounted ? false : null),
       url: url ?? 'the app',
       errors,

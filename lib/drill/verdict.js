@@ -3,15 +3,15 @@
 /**
  * The verdict of a drill. Pure.
  *
- * The drill's clients see only their own requests. A fleet that the drill has started has no other clients, so their result
- * is the verdict. A running fleet may have lost requests of other clients.
+ * It takes both witnesses: the drill's clients, which see only their own requests, and the supervisor's audit. A fleet may
+ * have other clients: a running one its own, and an app that the drill has started one that connects to itself.
  *
  * @typedef {object} Findings
  * @property {number} requests that the clients sent
  * @property {number} dropped
  * @property {number} recycles
- * @property {{ cut: number, unknown: number } | null} others connections of a fleet that has other clients: those that it
- *   cut, and those that ended with a worker that crashed or gave no account; null: the fleet has no other clients
+ * @property {boolean} isAlone the drill has started the fleet
+ * @property {{ cut: number, unknown: number }} supervisor connections that it cut, and those that it cannot account for
  * @property {boolean | null} arrived the fleet's workers have received requests; null: they have not reported yet
  * @property {string} url
  * @property {ReadonlyMap<string, number>} errors drops by error
@@ -26,7 +26,7 @@
 const { count, grouped } = require('../core/units')
 
 /** @param {Findings} findings @returns {Verdict} */
-function judge ({ requests, dropped, recycles, others, arrived, url, errors, broke }) {
+function judge ({ requests, dropped, recycles, isAlone, supervisor, arrived, url, errors, broke }) {
   const figures = `${grouped(dropped)} dropped of ${count(requests, 'request')} over ${count(recycles, 'recycle')}`
   if (requests === 0) return inconclusive(broke ?? `the load never arrived: no request could be sent to ${url}`)
   const answered = requests - dropped + (errors.get('status') ?? 0)
@@ -35,9 +35,12 @@ function judge ({ requests, dropped, recycles, others, arrived, url, errors, bro
   if (dropped > 0) return { verdict: 'dropped', exitCode: 1, sentence: `${figures} (${kindsOf(errors)})` }
   if (broke) return inconclusive(broke)
   if (recycles === 0) return inconclusive('no recycle took place: drill for longer, recycle more often, or lower the budget')
-  if (others && others.cut + others.unknown > 0) {
-    const said = `${grouped(others.cut)} cut, ${grouped(others.unknown)} ended with a worker that crashed or gave no account`
-    return inconclusive(`${figures}, but the fleet has other clients, which may have lost some: of its connections ${said}`)
+  if (supervisor.cut + supervisor.unknown > 0) {
+    const cut = `${grouped(supervisor.cut)} cut`
+    const unknown = grouped(supervisor.unknown)
+    return inconclusive(isAlone
+      ? `${figures}, but the supervisor reports ${cut}, ${unknown} unaccounted for`
+      : `${figures}, but the fleet has other clients, which may have lost some: of its connections ${cut}, ${unknown} ended with a worker that crashed or gave no account`)
   }
   return { verdict: 'clean', exitCode: 0, sentence: figures }
 }

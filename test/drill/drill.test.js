@@ -111,6 +111,20 @@ t.test('an app that drops: each drop is named', async t => {
     error === 'reset' && status === null && method === 'GET' && path === '/' && localPort > 0 && startedAt <= at))
 })
 
+t.test('a request that only the supervisor saw cut makes the drill inconclusive', async t => {
+  process.env.PORT = ''
+  const app = path.join(t.testdir({
+    'app.js': `const http = require('node:http')
+http.createServer((request, response) => { if (request.url !== '/never') response.end('ok') }).listen(process.env.PORT, () => {
+  http.get({ port: process.env.PORT, path: '/never' }).on('error', () => {}) // a client beside the load's
+})
+`
+  }), 'app.js')
+  const { all, ...outcome } = await run(t, { app, drainTimeout: '200ms' })
+  t.ok([...all('recycled'), ...all('stopped')].some(({ cut }) => cut > 0))
+  t.match(outcome, { verdict: 'inconclusive', exitCode: 2, dropped: 0, sentence: /^0 dropped of [\d,]+ requests over \d+ recycles?, but the supervisor reports \d+ cut, 0 unaccounted for$/ })
+})
+
 t.test('an app that answers nothing but errors drops everything, and the load counts as arrived', async t => {
   const { exitCode, dropped, requests, errors } = await run(t, { app: fixture('plain.js'), expect: '404' })
   t.equal(exitCode, 1)
