@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * How soon a replacement serves: from the verdict (the journal's `worker.condemn`) to the first response that a client gets from the new
- * pid. One worker, so that no other one can answer; two clients that open a connection for each request.
+ * The time until a replacement serves: from the verdict (the journal's `worker.condemn`) to the first response of the new
+ * pid. There is one worker, so that no other can answer, and two clients that open a connection for each request.
  *
  *     npm run bench:boot -- [--rounds 5] [--recycles 5] [--quick]
  */
@@ -56,11 +56,11 @@ bench.run({
 /** @param {string} app @param {Record<string, any>} options */
 async function measure (app, options) {
   const folder = temporaryFolder()
-  process.env.XDG_CACHE_HOME = folder // each measurement begins without a compile cache
+  process.env.XDG_CACHE_HOME = folder // each measurement starts without a compile cache
   const port = await freePort()
   process.env.PORT = String(port)
   const fleet = supervise({ app, workers: 1, stopLinger: 0, log: 'silent', ...options })
-  /** When each event came, by the event and its pid. @type {Map<string, number>} */
+  /** The time of each event, by event and pid. @type {Map<string, number>} */
   const at = new Map()
   /** @type {number[]} */
   const boots = []
@@ -72,7 +72,7 @@ async function measure (app, options) {
   const clients = new Clients(port)
   const runs = []
   try {
-    await recycle() // the first one only fills the caches
+    await recycle() // the first recycle only fills the caches
     boots.length = 0
     for (let i = 0; i < recycles; i++) runs.push(await recycle())
   } finally {
@@ -102,7 +102,7 @@ async function measure (app, options) {
   }
 }
 
-/** Two clients that send requests all the time, and note when each pid answered first. */
+/** Two clients that send requests all the time, and record the first response of each pid. */
 class Clients {
   failed = 0
   #isStopping = false

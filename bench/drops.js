@@ -1,16 +1,16 @@
 'use strict'
 
 /**
- * How many requests are dropped when workers are recycled: recycle beside its peers, with the same leaky app, the same
+ * The number of requests dropped when workers are recycled: recycle compared with its peers, with the same leaky app, the same
  * paced load and the strict client of `recycle drill`.
  *
  *     npm run bench:drops -- [--peers recycle,pm2] [--modes keep-alive,close] [--seconds 30] [--rate 1600] [--workers 5]
  *                            [--connections 100] [--budget 160] [--patience 0]
  *     npm run bench:drops -- --million      recycle alone: a million requests and 200 recycles, divided among the rounds
  *
- * p99 is of the requests that the app answers at once, while a worker is being recycled; those that take 300 ms are counted, but not timed.
+ * p99 is that of the requests that the app answers at once, during recycles; requests that take 300 ms are counted, but not timed.
  * A run in which no worker was recycled, or memory grew to four times the budget, is void: its drops count in the sums, but not per
- * recycle, and it has no p99. With --patience a run without a recycle goes on for up to so many seconds.
+ * recycle, and it has no p99. With --patience a run without a recycle lasts up to that many seconds longer.
  */
 
 const os = require('node:os')
@@ -23,7 +23,7 @@ const LONGEST_MS = 3600_000
 const BOUNDED = 4 // times the budget
 const KEPT_BYTES = 50 * 1024
 
-const ALL = Object.keys(PEERS).filter(name => name !== 'recycle-reload') // that one is of bench:proxy
+const ALL = Object.keys(PEERS).filter(name => name !== 'recycle-reload') // for bench:proxy
 const SLOW_SHARE = 0.1
 const SLOW_MS = 300
 
@@ -41,7 +41,7 @@ const bench = openBench({
     patience: '0',
     million: false
   },
-  quick: { peers: 'recycle,blog-post', modes: 'keep-alive', seconds: '3', rate: '300', workers: '2', connections: '40', budget: '80', patience: '40' }
+  quick: { peers: 'recycle,blog-post', modes: 'keep-alive', seconds: '2', rate: '600', workers: '2', connections: '60', budget: '80', patience: '40' }
 })
 const { values, rounds } = bench
 const [seconds, patience, rate, workers, connections, budget] = ['seconds', 'patience', 'rate', 'workers', 'connections', 'budget'].map(key => Number(values[key]))
@@ -50,7 +50,7 @@ const names = values.peers.split(',')
 /** @type {string[]} */
 const modes = values.modes.split(',')
 
-// The slow requests have connections of their own, so that the fast ones, whose latency is looked at, never wait for one.
+// The slow requests have connections of their own, so that the fast, timed ones never wait for them.
 const slowConnections = Math.min(connections - 1, Math.ceil(rate * SLOW_SHARE * SLOW_MS / 1000 * 1.25))
 const shares = [
   { path: '/', rate: rate * (1 - SLOW_SHARE), connections: connections - slowConnections, isTimed: true },
@@ -102,7 +102,7 @@ async function main () {
 
 /** @param {string} mode @param {string} name of the peer @param {(text: string) => void} say */
 async function take (mode, name, say) {
-  const leaksFor = os.freemem() / 2 / (rate * KEPT_BYTES) * 1000 // bare cluster keeps everything
+  const leaksFor = os.freemem() / 2 / (rate * KEPT_BYTES) * 1000 // bare cluster frees nothing
   const { recycles: isRecycling = true } = PEERS[name]
   const isDone = isMillion && isRecycling
     ? (/** @type {any} */ so) => (so.requests >= MILLION.requests / rounds && so.recycles >= MILLION.recycles / rounds) || so.elapsedMs > LONGEST_MS

@@ -1,13 +1,13 @@
 'use strict'
 
 /**
- * The 2017 experiment, repeated: does a worker that is recycled in time, and never collects the garbage of its old space, serve more? Every
+ * The 2017 experiment, repeated: does a worker serve more requests if it is recycled before it collects the garbage of its old space? Every
  * profile runs under recycle, so that they differ in V8 flags and budget alone; all are compared with `default`.
  *
  *     npm run bench:gc -- [--apps garbage,cache] [--profiles default,huge-heap] [--workers 1,5] [--connections 50]
- *                         [--generator autocannon] [--load saturation] [--requests 100000] [--warm 3] [--rate n] [--quick]
+ *                         [--generator autocannon] [--load saturation] [--requests 100000] [--rate n] [--quick]
  *
- * --generator: autocannon, which most people know, or raw, which counts drops, and times each request of a fixed rate from when it was due.
+ * --generator: autocannon, the best known one, or raw, which counts drops, and times each request of a fixed rate from when it was due.
  * With `autocannon,raw` both measure by turns. --load rate needs raw; it is 60 % of what `default` does at saturation, found before each
  * round, unless --rate gives it. Results: gc-node<n>.json by autocannon, gc-raw-node<n>.json by raw, gc-generators-node<n>.json by both.
  */
@@ -29,7 +29,7 @@ const TRACE = ['--trace-gc', `--require=${path.join(__dirname, 'support', 'gc-tr
 const MIB = 1024 ** 2
 const GENERATORS = ['autocannon', 'raw']
 const SHARE = 0.6 // of saturation
-const LONGEST_S = 120 // of one measurement, however many requests it has made by then
+const LONGEST_S = 120 // limit of one measurement
 
 const bench = openBench({
   name: 'gc',
@@ -40,16 +40,16 @@ const bench = openBench({
     connections: { default: '50', like: /^[1-9]\d*$/ },
     load: { default: 'saturation', of: Object.keys(LOADS) },
     requests: '100000',
-    warm: '3',
     rate: '',
     generator: { default: 'autocannon', of: GENERATORS }
   },
-  quick: { apps: 'garbage', profiles: 'default,huge-heap', workers: '1', connections: '4', requests: '300', warm: '0.2', rate: '200' },
+  quick: { apps: 'garbage', profiles: 'default,huge-heap', workers: '1', connections: '4', requests: '300', rate: '200' },
   saveAs: ({ generator }) => generator === 'autocannon' ? 'gc' : generator === 'raw' ? 'gc-raw' : 'gc-generators'
 })
 const list = (/** @type {string} */ text) => text.split(',')
 const [apps, profiles, kinds] = [bench.values.apps, bench.values.profiles, bench.values.load].map(list)
-const [requests, warm] = [Number(bench.values.requests), Number(bench.values.warm)]
+const requests = Number(bench.values.requests)
+const warm = bench.values.quick ? 0.2 : 3 // seconds
 const generators = list(bench.values.generator)
 if (kinds.includes('rate') && generators.includes('autocannon')) {
   throw new BadFlag('--load rate takes --generator raw; autocannon does not time a request from when it was due')
@@ -107,7 +107,7 @@ async function measure ({ app, workers, connections, profile, generator, rate })
   const options = optionsOf(profile, app)
   const server = await startFleet({ ...options, app, workers, journal, nodeOption: [...TRACE, ...options.nodeOption] }, traces)
   const how = { port: server.port, connections, rate, seconds: LONGEST_S }
-  await load({ ...how, seconds: warm }) // or much of what is measured would be code that runs for the first time
+  await load({ ...how, seconds: warm }) // otherwise code that runs for the first time would be a large part of the figures
   const from = Date.now()
   const usage = new Usage(server.pid)
   const figures = await (generator === 'autocannon' ? autocannon : load)({ ...how, requests })
@@ -126,7 +126,7 @@ function startFleet ({ app, ...options }, traces) {
 }
 
 /**
- * A rate below saturation: found anew, for the machine is faster in one hour than in the next.
+ * A rate below saturation: measured before each round, because the speed of a machine varies over hours.
  *
  * @param {{ app: string, workers: number, connections: number }} how
  */
@@ -153,7 +153,7 @@ function perRequest (used, requests) {
 }
 
 /**
- * What the supervisor noted in the same time. A recycle counts if its verdict or its end falls into it.
+ * The recycles in the journal within the window. A recycle counts if its verdict or its end is in it.
  *
  * @param {string} journal of a fleet that has stopped
  * @param {{ from: number, to: number }} window

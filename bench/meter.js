@@ -1,10 +1,10 @@
 'use strict'
 
 /**
- * What it costs to read the memory of workers: in the primary, whose event loop is held meanwhile, and in the worker, whose memory map the
- * kernel locks while it walks it.
+ * The cost of reading the memory of workers: for the primary, because its event loop is blocked meanwhile, and for the worker, because the
+ * kernel locks its memory map during the walk.
  *
- *     npm run bench:meter -- [--fleets 5x50,100x50,5x150,5x1024,2x4096] [--workers-of 50,1024,4096] [--seconds 2] [--quick]
+ *     npm run bench:meter -- [--fleets 5x50,100x50,5x150,5x1024,2x4096] [--workers-of 50,1024,4096] [--quick]
  *
  * Fleets are <workers>x<MB each>. A fleet that does not fit into three quarters of the free memory is left out, with a message.
  */
@@ -27,7 +27,7 @@ const REST_MS = 10
 
 /** @typedef {{ read: () => unknown, close?: () => void }} Reader of one process */
 
-/** The budget says when a probe reads smaps_rollup: not again after the first time, as it is far away, or always. */
+/** The budget sets when a probe reads smaps_rollup: once, if it is far away, or always. */
 const FAR = /** @type {any} */ ({ metric: 'rss', softBytes: 1e13 })
 const ALWAYS = /** @type {any} */ ({ metric: 'rss', softBytes: 1 })
 
@@ -44,11 +44,11 @@ const READERS = {
 
 const bench = openBench({
   name: 'meter',
-  options: { fleets: { default: '5x50,100x50,5x150,5x1024,2x4096', like: /^[1-9]\d*x[1-9]\d*$/ }, 'workers-of': '50,1024,4096', seconds: '2' },
-  quick: { fleets: '2x50', 'workers-of': '50', seconds: '0.2' }
+  options: { fleets: { default: '5x50,100x50,5x150,5x1024,2x4096', like: /^[1-9]\d*x[1-9]\d*$/ }, 'workers-of': '50,1024,4096' },
+  quick: { fleets: '2x50', 'workers-of': '50' }
 })
 const { values } = bench
-const seconds = Number(values.seconds)
+const seconds = values.quick ? 0.2 : 2
 const fleets = values.fleets.split(',').map((/** @type {string} */ fleet) => fleet.split('x').map(Number)).filter(fits)
 const sizes = values['workers-of'].split(',').map(Number).filter((/** @type {number} */ size) => fits([1, size]))
 
@@ -78,7 +78,7 @@ bench.run({
   ]
 }).then(() => process.exit())
 
-/** What the primary pays. @param {number[]} fleet */
+/** The cost for the primary. @param {number[]} fleet */
 function fleetGroup ([workers, megabytes]) {
   return {
     name: `${workers} workers of ${megabytes} MB`,
@@ -88,7 +88,7 @@ function fleetGroup ([workers, megabytes]) {
   }
 }
 
-/** What the worker pays. @param {number} megabytes */
+/** The cost for the worker. @param {number} megabytes */
 function workerGroup (megabytes) {
   const subjects = Object.entries(READERS).filter(([name]) => !['smaps_rollup, blocking', 'pidusage'].includes(name))
   return {
@@ -99,7 +99,7 @@ function workerGroup (megabytes) {
 }
 
 /**
- * Polls as the primary does: every worker, 32 in a turn of the loop, then a rest, so that no poll finds the caches warm from the last one.
+ * Polls as the primary does: every worker, 32 in a turn of the loop, then a rest, so that no poll has the caches of the last one.
  * First the polls are timed, then the loop's turns.
  *
  * @param {(pid: number) => Reader} open
@@ -157,14 +157,14 @@ async function disturb (open, megabytes) {
 
 /** @param {{ read: (now: number) => Promise<unknown>, close: () => void }} probe @returns {Reader} */
 function probing (probe) {
-  const now = Date.now() // stands still, so that no reading for the record is due
+  const now = Date.now() // a fixed time, so that no reading for the record is due
   return { read: () => probe.read(now), close: () => probe.close() }
 }
 
 /** @param {Target[]} others */
 async function replaceTargets (others) {
   const before = targets
-  targets = [...before, ...others] // an exit meanwhile ends them all
+  targets = [...before, ...others] // an exit meanwhile ends all of them
   before.forEach(target => target.kill())
   await Promise.all(before.map(target => target.gone))
   targets = others

@@ -1,15 +1,15 @@
 'use strict'
 
 /**
- * What it costs to run under recycle. The app is "hello world", so that the app's own work hides nothing. Compared are bare cluster by both
+ * The cost of running under recycle. The app is "hello world", so that its own work hides nothing. Compared are bare cluster with both
  * of its policies, recycle with nothing to recycle, by both of its schedules, and recycle replacing a worker every second. Bare cluster
- * with a worker killed and forked every second shows what of the last is the boot of a process.
+ * with a worker killed and forked every second shows the share of a process boot in the last.
  *
  * Three kinds of load: as fast as possible, for throughput; at a fixed rate well below that, for latency, which a closed loop understates;
- * and all subjects at the same time, each with its share of the rate, for the CPU time of a request: other work of the machine then
- * disturbs all of them alike.
+ * and all subjects at the same time, each with its share of the rate, for the CPU time of a request: other load of the machine then
+ * affects all of them equally.
  *
- *     npm run bench:overhead -- [--rounds 5] [--seconds 5] [--warm 5] [--connections 50] [--workers 2×CPU+1]
+ *     npm run bench:overhead -- [--rounds 5] [--seconds 5] [--connections 50] [--workers 2×CPU+1]
  *       [--rates 20000,4000]  (requests per second, keep-alive and with a connection per request) [--quick]
  */
 
@@ -22,16 +22,16 @@ const { Usage, rssOf } = require('./support/usage')
 
 const app = path.join(__dirname, 'apps', 'hello.js')
 const RECYCLE_EVERY_MS = '1000'
-const NUMBER = /^\d*\.?\d+$/ // 0 too
 
 const bench = openBench({
   name: 'overhead',
-  options: { seconds: '5', warm: { default: '5', like: NUMBER }, connections: '50', rates: '20000,4000', workers: String(2 * os.availableParallelism() + 1) },
-  quick: { seconds: '0.5', warm: '0', connections: '10', rates: '500,200', workers: '2' }
+  options: { seconds: '5', connections: '50', rates: '20000,4000', workers: String(2 * os.availableParallelism() + 1) },
+  quick: { seconds: '0.5', connections: '10', rates: '500,200', workers: '2' }
 })
 const { values } = bench
 const [rate, closeRate = rate] = values.rates.split(',').map(Number)
 const workers = Number(values.workers)
+const warmSeconds = values.quick ? 0 : 5
 const fleet = (/** @type {number} */ workers, /** @type {Record<string, any>} */ more = {}) => JSON.stringify({ app, workers, ...more })
 
 const EVEN = 'cluster, round robin'
@@ -88,12 +88,12 @@ bench.run({
   goals: [
     ...KINDS.filter(({ rate }) => !rate).flatMap(({ name: group }) => [
       { group, subject: 'recycle, idle', key: 'rps', ratioAtLeast: 0.98 },
-      { group, subject: 'recycle, idle', key: 'rps', ratioAtLeast: 0.98, beside: EVEN }, // which is as even
+      { group, subject: 'recycle, idle', key: 'rps', ratioAtLeast: 0.98, beside: EVEN }, // the one with equal shares
       { group, subject: 'recycle, 1 a second', key: 'rps', ratioAtLeast: 0.9 },
-      { group, subject: 'recycle, 1 a second', key: 'rps', ratioAtLeast: 0.98, beside: KILLED } // which boots as many
+      { group, subject: 'recycle, 1 a second', key: 'rps', ratioAtLeast: 0.98, beside: KILLED } // the one with as many boots
     ]),
     ...KINDS.map(({ name: group }) => ({ group, subject: 'recycle, idle', key: 'p99', ratioAtMost: 1.05 })),
-    ...TOGETHER.map(({ name: group }) => ({ group, subject: 'recycle, idle', key: 'cpuUs', ratioAtMost: 1.02 })), // what leaves 0.98 of the throughput
+    ...TOGETHER.map(({ name: group }) => ({ group, subject: 'recycle, idle', key: 'cpuUs', ratioAtMost: 1.02 })), // the inverse of 0.98 of the throughput
     { subject: 'recycle, idle', key: 'primaryMiB', above: 8 },
     { subject: 'recycle, 1 a second', key: 'dropped', atMost: 0 }
   ]
@@ -104,8 +104,8 @@ async function measure (script, args, kind) {
   const server = await startServer(script, args)
   const how = { port: server.port, connections: Number(values.connections), ...kind }
   const usage = new Usage(server.pid)
-  // In the first seconds connections are evened out, and code runs for the first time.
-  const figures = await load({ ...how, warmSeconds: Number(values.warm), seconds: Number(values.seconds) })
+  // In the first seconds connections are rebalanced, and code runs for the first time.
+  const figures = await load({ ...how, warmSeconds, seconds: Number(values.seconds) })
   const used = usage.stop()
   const primaryMiB = rssOf(server.pid) / 1024 ** 2
   await server.stop()
@@ -127,10 +127,10 @@ async function measureTogether (subjects, { keepAlive, rate }) {
   const names = Object.keys(subjects)
   const servers = await Promise.all(Object.values(subjects).map(([script, ...args]) => startServer(script, args)))
   const how = { connections: Number(values.connections), keepAlive, rate: rate / names.length }
-  if (Number(values.warm) > 0) await Promise.all(servers.map(({ port }) => load({ ...how, port, seconds: Number(values.warm) })))
+  if (warmSeconds > 0) await Promise.all(servers.map(({ port }) => load({ ...how, port, seconds: warmSeconds })))
   const measured = await Promise.all(servers.map(async ({ pid, port }) => {
-    const usage = new Usage(pid, 1000) // rarely: reading takes CPU time from all of them
-    const figures = await load({ ...how, port, seconds: Number(values.seconds) * names.length }) // as long as by turns
+    const usage = new Usage(pid, 1000) // rarely: a reading takes CPU time from all of them
+    const figures = await load({ ...how, port, seconds: Number(values.seconds) * names.length }) // as long as one after the other
     const used = usage.stop()
     return { ...figures, cpuUs: used && used.cpuMs * 1000 / figures.requests, primaryMiB: rssOf(pid) / 1024 ** 2 }
   }))

@@ -1,11 +1,11 @@
 'use strict'
 
 /**
- * What it costs a worker to note the pauses of the garbage collector and the lag of the event loop (lib/worker/pauses.js). Of two plain
- * servers one notes them. Both run side by side, and the load moves from one to the other and back many times in a round. CPU time per
- * request is compared, which other work of the machine disturbs least.
+ * The cost of recording the pauses of the garbage collector and the lag of the event loop in a worker (lib/worker/health/gc-pauses.js). Of two plain
+ * servers one records them. Both run side by side, and the load alternates between them many times in a round. CPU time per
+ * request is compared, which other load of the machine affects least.
  *
- *     npm run bench:pauses -- [--rounds 9] [--slices 12] [--seconds 0.5] [--connections 50] [--quick]
+ *     npm run bench:pauses -- [--rounds 9] [--quick]
  */
 
 const path = require('node:path')
@@ -15,14 +15,14 @@ const { startServer } = require('./support/server')
 const { usedBy } = require('./support/usage')
 
 const APPS = { 'hello world': 'hello.js', 'garbage, 6,000 Buffers a request': 'garbage.js' }
-const WARM_SECONDS = 2
 
 const bench = openBench({
   name: 'pauses',
-  options: { rounds: '9', slices: '12', seconds: '0.5', connections: '50' },
-  quick: { slices: '1', seconds: '0.3', connections: '10' }
+  options: { rounds: '9' }
 })
-const { slices, seconds, connections } = Object.fromEntries(['slices', 'seconds', 'connections'].map(key => [key, Number(bench.values[key])]))
+const { slices, seconds, connections, warmSeconds } = bench.values.quick
+  ? { slices: 1, seconds: 0.3, connections: 10, warmSeconds: 0.1 }
+  : { slices: 12, seconds: 0.5, connections: 50, warmSeconds: 2 }
 
 bench.run({
   groups: Object.entries(APPS).map(([name, app]) => ({ name, subjects: pair(app), beside: ['without'] })),
@@ -37,7 +37,7 @@ bench.run({
   note: `Both servers live through a round; the load moves from one to the other ${slices} times.`
 })
 
-/** Both are measured in the turn of the first. @param {string} app */
+/** The turn of the first subject measures both. @param {string} app */
 function pair (app) {
   /** @type {Map<number, Promise<Record<string, any>>>} */
   const measured = new Map()
@@ -54,7 +54,7 @@ async function measure (app) {
     const server = await startServer('noting-pauses.js', [app, name])
     return { name, server, cpuMs: 0, requests: 0, seconds: 0, dropped: 0 }
   }))
-  for (const { server } of subjects) await load({ port: server.port, connections, seconds: bench.values.quick ? 0.1 : WARM_SECONDS })
+  for (const { server } of subjects) await load({ port: server.port, connections, seconds: warmSeconds })
   for (let slice = 0; slice < slices; slice++) {
     for (const subject of slice % 2 ? subjects : [...subjects].reverse()) {
       const before = usedBy(subject.server.pid).cpuMs

@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * Rolling reloads behind nginx with upstream keep-alive, the commonest layout: what the clients of nginx see when the workers behind it
+ * Rolling reloads behind nginx with upstream keep-alive, the most common layout: the errors that clients of nginx get when the workers
  * are replaced. nginx keeps idle connections to the app; where the app closes one just as nginx sends a request on it, the client gets a 502.
  *
  *     npm run bench:proxy -- [--peers recycle-reload,pm2-reload,recluster] [--seconds 25] [--rate 900] [--workers 3] [--quick]
@@ -21,7 +21,7 @@ const SHARES = [
   { path: '/', share: 0.4, connections: 6, body: Buffer.alloc(20_000, 'x') },
   { path: '/slow', share: 0.05, connections: 17 } // 900/s × 5 % × 300 ms: 13.5 are in flight
 ]
-const BUDGET_BYTES = 1024 ** 3 // no worker comes to it
+const BUDGET_BYTES = 1024 ** 3 // no worker reaches it
 
 const bench = openBench({
   name: 'proxy',

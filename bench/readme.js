@@ -1,13 +1,13 @@
 'use strict'
 
 /**
- * Writes results/README.md and its plots from the JSON beside it, and what README.md and docs/*.md say of it: `npm run bench:readme`.
+ * Writes results/README.md and its plots from the JSON beside it, and the excerpts in README.md and docs/*.md: `npm run bench:readme`.
  *
- * The words of the page are in results/TEMPLATE.md. There `{{plot: overhead}}` stands for the bench's plot, `{{machine: overhead}}` for the
+ * The text of the page is in results/TEMPLATE.md. There `{{plot: overhead}}` stands for the bench's plot, `{{machine: overhead}}` for the
  * machine and the settings, and any other `{{…}}` for an excerpt (excerpts/index.js). README.md and docs/*.md have such excerpts between
  * `<!-- gc: huge-heap -->` and `<!-- /gc -->`.
  *
- *     node bench/readme.js [folder]      of the results; another than bench/results leaves README.md and docs alone
+ *     node bench/readme.js [folder]      of the results; with another than bench/results, README.md and docs are not changed
  */
 
 const fs = require('node:fs')

@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * How fast `recycle report` reads, and in how much memory: `node bench/report.js [size]`; 64MiB unless given.
+ * The speed and the peak memory of `recycle report`: `node bench/report.js [size]`; 64MiB unless given.
  *
  * Writes a journal of that size, as a fleet of five under load would, with the records of a client, and reads it in a process of its own.
  */

@@ -12,6 +12,6 @@ sockets.on('connection', socket => socket.on('message', data => socket.send(Stri
 
 process.once('recycle:drain', () => { // or require('recycle-supervisor/worker').onDrain(…)
   for (const socket of sockets.clients) socket.close(1012, 'service restart')
-  sockets.on('connection', socket => socket.close(1012, 'service restart')) // who was on the way
+  sockets.on('connection', socket => socket.close(1012, 'service restart')) // for a client that was connecting
 })
 server.listen(process.env.PORT ?? 3000)

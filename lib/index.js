@@ -9,9 +9,9 @@ const { assemble } = require('./primary/start')
 /**
  * Runs an app under a supervisor in this process.
  *
- * Options are those of the command line in camelCase (`maxRss: '512MiB'`, `interval: '500ms'`); sizes may be numbers of
- * bytes, times numbers of milliseconds. The log is silent unless asked for. Signals are the caller's business. A control
- * socket is there where `control` or `name` is given; where it cannot be opened, the fleet stops and `ready()` rejects with
+ * Options are those of the command line in camelCase (`maxRss: '512MiB'`, `interval: '500ms'`). Sizes may be numbers of
+ * bytes, times numbers of milliseconds. The log is silent by default. The caller handles signals. The fleet has a control
+ * socket if `control` or `name` is given; if the socket cannot be opened, the fleet stops and `ready()` rejects with
  * RECYCLE_CONTROL or RECYCLE_CONTROL_TAKEN.
  *
  * @param {{ app: string, args?: string[] } & Record<string, any>} options
@@ -27,7 +27,7 @@ function supervise ({ app, args = [], ...given }) {
   return supervisor.start()
 }
 
-// Loaded when they are called: whoever supervises keeps a small process.
+// Loaded on demand, to keep the process of a supervisor small.
 
 /** @type {typeof import('./drill').drill} */
 const drill = async options => require('./drill').drill(options)

@@ -1,6 +1,6 @@
 'use strict'
 
-/** The house as design says it is: imports point down only, and never in a circle. */
+/** The layers of lib/: imports point down only, and never in a cycle; so do those between the folders of primary and worker. */
 
 const fs = require('node:fs')
 const { isBuiltin } = require('node:module')
@@ -9,7 +9,7 @@ const t = require('tap')
 
 const ROOT = path.join(__dirname, '..')
 
-/** Each room and the rooms that it may import from, itself included; the floors of the house from the top down. */
+/** Each layer and the layers that it may import from, itself included, from the top down. */
 const MAY_IMPORT = {
   bin: ['cli'],
   cli: ['cli', 'index', 'operate', 'drill', 'report', 'primary', 'control', 'journal', 'core'],
@@ -23,6 +23,39 @@ const MAY_IMPORT = {
   worker: ['worker', 'mold', 'core'],
   mold: ['mold', 'core'],
   core: ['core']
+}
+
+/**
+ * Each folder of a layer and the folders of this layer that it imports, no more and no fewer. `shared` are the files beside the
+ * folders that any folder may import; the other files there (supervisor, preload) put the folders together.
+ *
+ * @type {Record<string, { folders: Record<string, string[]>, shared: string[] }>}
+ */
+const INSIDE = {
+  primary: {
+    folders: {
+      measuring: [],
+      workers: [],
+      sockets: [],
+      handoff: [],
+      recycling: ['workers'] // it obtains and retires workers
+    },
+    shared: ['clock']
+  },
+  worker: {
+    folders: {
+      accepting: [],
+      connections: [],
+      handoff: ['connections'], // a connection travels as a parcel
+      health: [],
+      boot: [],
+      leaving: [
+        'connections', // a drain names the requests it cuts
+        'health' // memory is measured, and collected, while the worker is out of rotation
+      ]
+    },
+    shared: []
+  }
 }
 
 const files = [...sources('lib'), ...sources('bin')]
@@ -40,7 +73,7 @@ function code (file) {
   return fs.readFileSync(path.join(ROOT, file), 'utf8').replace(/\/\*[^]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '')
 }
 
-/** Types that are named in comments are no imports: nothing is loaded for them. @param {string} file @returns {string[]} files, and packages by name */
+/** Types in comments do not count: they load nothing. @param {string} file @returns {string[]} files, and packages by name */
 function importsOf (file) {
   return [...code(file).matchAll(/\b(?:require|import)\(\s*(['"])(.+?)\1\s*\)/g)].map(([, , name]) =>
     name.startsWith('.')
@@ -48,7 +81,7 @@ function importsOf (file) {
       : name)
 }
 
-/** @param {string} target as it is written, from the root @returns {string} the file; what is missing stays as it is written */
+/** @param {string} target as written, from the root @returns {string} the file; a missing one is returned as written */
 function resolve (target) {
   const candidates = [target, `${target}.js`, path.join(target, 'index.js')]
   return candidates.find(file => fs.statSync(path.join(ROOT, file), { throwIfNoEntry: false })?.isFile()) ?? `${target}.js`
@@ -60,53 +93,99 @@ function isOurs (file) {
 }
 
 /** @param {string} file @returns {string} */
-function roomOf (file) {
+function layerOf (file) {
   const [top, second] = file.split(path.sep)
   return top === 'lib' ? second.replace(/\.js$/, '') : top
 }
 
-t.test('the edges are read at all', async t => {
+/** @param {string} file @returns {string | null} its folder inside its layer; null: it lies beside the folders */
+function folderOf (file) {
+  const [, , folder, ...rest] = file.split(path.sep)
+  return rest.length > 0 ? folder : null
+}
+
+/** @param {string} layer @returns {[string, string][]} imports from the files in the folders of a layer to other files of this layer */
+function importsInside (layer) {
+  return files.filter(file => layerOf(file) === layer && folderOf(file) !== null)
+    .flatMap(file => /** @type {string[]} */ (edges.get(file)).filter(isOurs).filter(target => layerOf(target) === layer)
+      .map(target => /** @type {[string, string]} */ ([file, target])))
+}
+
+/** @param {Iterable<[string, string[]]>} graph @returns {string[]} each cycle as a → b → a */
+function cyclesOf (graph) {
+  const targets = new Map(graph)
+  /** @type {Set<string>} */
+  const done = new Set()
+  /** @type {string[]} */
+  const cycles = []
+  const visit = (/** @type {string} */ node, /** @type {string[]} */ way) => {
+    if (way.includes(node)) cycles.push([...way.slice(way.indexOf(node)), node].join(' → '))
+    if (way.includes(node) || done.has(node)) return
+    for (const target of targets.get(node) ?? []) visit(target, [...way, node])
+    done.add(node)
+  }
+  for (const node of targets.keys()) visit(node, [])
+  return cycles
+}
+
+t.test('imports are found', async t => {
   t.ok(files.length > 30)
   t.ok(edges.get('lib/core/verdict.js')?.includes('lib/core/sample.js'))
   t.ok(edges.get('lib/primary/workers/spawner.js')?.includes('lib/core/budget.js'))
   t.ok(edges.get('lib/core/units.js')?.includes('bytes'))
 })
 
-t.test('whatever is imported is there', async t => {
+t.test('every imported file exists', async t => {
   const missing = files.flatMap(file => /** @type {string[]} */ (edges.get(file))
     .filter(target => isOurs(target) && !fs.existsSync(path.join(ROOT, target)))
     .map(target => `${file} → ${target}`))
   t.same(missing, [])
 })
 
-t.test('every room has its floor', async t => {
-  t.same([...new Set(files.map(roomOf))].filter(room => !Object.hasOwn(MAY_IMPORT, room)), [])
+t.test('every folder of lib/ has a layer', async t => {
+  t.same([...new Set(files.map(layerOf))].filter(layer => !Object.hasOwn(MAY_IMPORT, layer)), [])
 })
 
 t.test('imports point down', async t => {
   const upward = files.flatMap(file => /** @type {string[]} */ (edges.get(file))
     .filter(isOurs)
-    .filter(target => !(MAY_IMPORT)[roomOf(file)]?.includes(roomOf(target)))
+    .filter(target => !(MAY_IMPORT)[layerOf(file)]?.includes(layerOf(target)))
     .map(target => `${file} → ${target}`))
   t.same(upward, [])
 })
 
-t.test('imports make no circle', async t => {
-  /** @type {Set<string>} */
-  const done = new Set()
-  /** @type {string[]} */
-  const circles = []
-  const visit = (/** @type {string} */ file, /** @type {string[]} */ way) => {
-    if (way.includes(file)) circles.push([...way.slice(way.indexOf(file)), file].join(' → '))
-    if (way.includes(file) || done.has(file)) return
-    for (const target of (edges.get(file) ?? []).filter(isOurs)) visit(target, [...way, file])
-    done.add(file)
-  }
-  for (const file of files) visit(file, [])
-  t.same(circles, [])
+t.test('imports make no cycle', async t => {
+  t.same(cyclesOf([...edges].map(([file, targets]) => [file, targets.filter(isOurs)])), [])
+  t.same(cyclesOf([['a', ['b']], ['b', ['c']], ['c', ['b']]]), ['b → c → b'], 'a cycle is found')
 })
 
-t.test('what is injected into the app brings no package with it', async t => {
+for (const [layer, { folders, shared }] of Object.entries(INSIDE)) {
+  t.test(`the folders of lib/${layer} import each other as the table says`, async t => {
+    /** @type {Record<string, Set<string>>} */
+    const found = {}
+    for (const file of files.filter(file => layerOf(file) === layer)) found[folderOf(file) ?? ''] = new Set()
+    delete found['']
+    for (const [file, target] of importsInside(layer)) {
+      const [from, to] = [String(folderOf(file)), folderOf(target)]
+      if (to !== null && to !== from) found[from].add(to)
+    }
+    const sorted = (/** @type {Record<string, Iterable<string>>} */ lists) => Object.entries(lists).map(([folder, list]) => [folder, [...list].sort()]).sort()
+    t.same(sorted(found), sorted(folders))
+    t.same(cyclesOf(Object.entries(folders)), [])
+  })
+
+  t.test(`of the files beside them the folders of lib/${layer} import ${shared.join(', ') || 'none'} alone`, async t => {
+    const beside = importsInside(layer).filter(([, target]) => folderOf(target) === null && !shared.includes(path.basename(target, '.js')))
+    t.same(beside.map(edge => edge.join(' → ')), [])
+  })
+}
+
+t.test('prepare and enter use every folder of the worker', async t => {
+  const used = new Set(['prepare', 'enter'].flatMap(file => edges.get(`lib/worker/${file}.js`) ?? []).filter(isOurs).map(folderOf))
+  t.same(Object.keys(INSIDE.worker.folders).filter(folder => !used.has(folder)), [])
+})
+
+t.test('the code injected into the app loads no package', async t => {
   /** @type {Set<string>} */
   const loaded = new Set()
   const load = (/** @type {string} */ target) => {
@@ -121,8 +200,8 @@ t.test('what is injected into the app brings no package with it', async t => {
 })
 
 t.test('core is pure: no clock, timer, fs or process', async t => {
-  for (const file of files.filter(file => roomOf(file) === 'core')) {
-    t.same(/** @type {string[]} */ (edges.get(file)).filter(isBuiltin), [], `${file} needs nothing of Node's`)
+  for (const file of files.filter(file => layerOf(file) === 'core')) {
+    t.same(/** @type {string[]} */ (edges.get(file)).filter(isBuiltin), [], `${file} imports no module of Node`)
     const impure = code(file).replace(/'[^'\n]*'|"[^"\n]*"/g, "''").match(/\b(?:Date\.now|new Date|performance\.|Math\.random|setTimeout|setInterval|setImmediate|process\.)/g)
     t.same(impure, null, file)
   }

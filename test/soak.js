@@ -1,9 +1,9 @@
 'use strict'
 
 /**
- * The long proof of the hand-off: `npm run soak [requests] [recycles]`, by default 1,000,000 requests over at least 200
- * recycles on 200 keep-alive connections, half of the clients with think time. Fails on one failed request, one reconnect,
- * one account that does not add up. The clients are a process of their own.
+ * A long run of the hand-off: `npm run soak [requests] [recycles]`, by default 1,000,000 requests over at least 200
+ * recycles on 200 keep-alive connections, half of the clients with think time. It fails on one failed request, one reconnect,
+ * or one account that does not add up. The clients run in a process of their own.
  */
 
 const { fork } = require('node:child_process')

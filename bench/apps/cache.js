@@ -1,6 +1,6 @@
 'use strict'
 
-// A cache of 300 MB on the heap, of which each request replaces 20 entries: what leaves it is old, so that no scavenge finds it.
+// A cache of 300 MB on the heap, of which each request replaces 20 entries: a replaced entry is old, so no scavenge collects it.
 const http = require('node:http')
 
 const ENTRIES = 300_000

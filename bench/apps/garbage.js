@@ -1,6 +1,6 @@
 'use strict'
 
-// The published experiment's: each request makes 6,000 Buffers of one byte, and none outlives it.
+// The app of the published experiment: each request makes 6,000 Buffers of one byte, all garbage after it.
 const http = require('node:http')
 
 http.createServer((request, response) => {

@@ -1,6 +1,6 @@
 'use strict'
 
-// Two million small objects that live for ever, and requests that make ordinary garbage and replace a few of them: by 2012's V8 a
+// Two million small permanent objects, and requests that make ordinary garbage and replace a few of them: in the V8 of 2012 a
 // second of delay every few seconds.
 const http = require('node:http')
 

@@ -1,6 +1,6 @@
 'use strict'
 
-// Loads nothing to speak of, and answers with its pid.
+// Loads only http, and answers with its pid.
 const http = require('node:http')
 
 http.createServer((request, response) => response.end(String(process.pid))).listen(process.env.PORT)

@@ -6,7 +6,7 @@ const { markdownTable } = require('../support/table')
 const MODES = ['keep-alive', 'a connection per request']
 const PROXIED = 'behind nginx, rolling reloads'
 
-/** What each is called, and by which name of the peer it was measured: by bench:drops, and by bench:proxy. */
+/** The label of each peer, and its name in bench:drops and in bench:proxy. */
 const COMPARED = [
   { title: '**recycle**', direct: 'recycle', proxied: 'recycle-reload' },
   { title: 'pm2, `max_memory_restart`', direct: 'pm2' },

@@ -1,6 +1,6 @@
 'use strict'
 
-/** What bench:gc found, across apps, fleets, Nodes and both load generators. */
+/** The results of bench:gc, across apps, fleets, Nodes and both load generators. */
 
 const { figuresOf } = require('../support/figures')
 const { groupName } = require('../support/gc-profiles')
@@ -12,7 +12,7 @@ const NODES = [20, 22, 24, 26]
 const BESIDE = 'default'
 const CONNECTIONS = 50
 
-/** What each app is, in words that need no knowledge of the bench. */
+/** A description of each app, readable without the bench. */
 const APPS = {
   objects: '2 million live objects',
   cache: 'a cache of 300 MB',
@@ -87,7 +87,7 @@ module.exports = {
     ])
   },
 
-  /** All that was measured with the strict count of drops. */
+  /** All measurements with the strict count of drops. */
   sum (read) {
     const files = read('gc-raw')
     const roundsIn = (/** @type {any} */ { groups }) => groups.flatMap((/** @type {any} */ { subjects }) => subjects.flatMap((/** @type {any} */ { rounds }) => rounds)).filter(Boolean)

@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * What pages say of published results. A page names an excerpt and never holds a number of its own:
+ * Excerpts of the published results. A page names an excerpt and never holds a number of its own:
  *
  *     gc: huge-heap                                            a table or a sentence of this folder
  *     overhead; keep-alive; recycle, idle; ratio cpuUs         one figure: bench; group; subject; how and which; of the lowest Node
@@ -55,7 +55,7 @@ function figure (expression, read) {
 }
 
 /**
- * A page with each of its blocks written anew.
+ * A page with each of its blocks rewritten.
  *
  * @param {string} page @param {Read} read
  */

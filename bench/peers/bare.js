@@ -1,6 +1,6 @@
 'use strict'
 
-// Bare cluster: nothing is recycled, and so nothing is dropped. The others are compared with it.
+// Bare cluster: nothing is recycled, so nothing is dropped. The other peers are compared with it.
 const cluster = require('node:cluster')
 
 const [, , app, workers] = process.argv

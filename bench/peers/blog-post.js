@@ -26,7 +26,7 @@ function rssBytes (pid) {
   try {
     return Number(/VmRSS:\s+(\d+)/.exec(fs.readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? 0) * 1024
   } catch {
-    return 0 // the process is gone
+    return 0 // the process has exited
   }
 }
 

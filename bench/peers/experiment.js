@@ -1,6 +1,6 @@
 'use strict'
 
-// The 2017 experiment's supervisor, written anew in as few lines: every 5 s an awk over smaps for each worker, while the primary waits.
+// The supervisor of the 2017 experiment, rewritten: every 5 s an awk over smaps for each worker, while the primary waits.
 // A worker over budget is disconnected, and gets SIGTERM after 4 s. A worker that has exited is replaced.
 const { execFileSync } = require('node:child_process')
 const cluster = require('node:cluster')
@@ -23,7 +23,7 @@ function rssBytes (pid) {
   try {
     return Number(execFileSync('awk', ['/^Rss:/ { kib += $2 } END { print kib }', `/proc/${pid}/smaps`])) * 1024
   } catch {
-    return 0 // the process is gone
+    return 0 // the process has exited
   }
 }
 

@@ -1,7 +1,7 @@
 'use strict'
 
 // pm2 in cluster mode, its daemon in a home of its own. pm2 reads memory every 30 s; here every second, or its workers would be
-// many times over budget. With `reload` no memory limit is set, and the app is reloaded again and again.
+// many times over budget. With `reload` no memory limit is set, and the app is reloaded repeatedly.
 const fs = require('node:fs')
 const path = require('node:path')
 const { promisify } = require('node:util')

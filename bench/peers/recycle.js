@@ -1,6 +1,6 @@
 'use strict'
 
-// recycle, with its defaults. After the budget comes `reload`, which reloads again and again, or options as `{"handoff":false}`.
+// recycle, with its defaults. After the budget comes `reload`, which reloads repeatedly, or options as `{"handoff":false}`.
 const { supervise } = require('../..')
 
 const PAUSE_MS = 1000 // as in pm2.js

@@ -1,6 +1,6 @@
 'use strict'
 
-/** One run: a peer with an app under load, and what the clients saw of it. */
+/** One run: a peer with an app under load, and the records of its clients. */
 
 const { spawn } = require('node:child_process')
 const { once } = require('node:events')
@@ -25,7 +25,7 @@ const ASK_EVERY_MS = 250
  * @property {number} rate requests per second
  * @property {number} connections
  * @property {Buffer} [body] sent by POST
- * @property {boolean} [isTimed] its latencies are looked at
+ * @property {boolean} [isTimed] its latencies are recorded
  *
  * @typedef {object} Plan
  * @property {string} app a file of bench/apps
@@ -62,7 +62,7 @@ async function runPeer (name, { app, keepAlive, workers, budgetBytes, shares, fr
     peer.kill('SIGTERM')
     roster.close()
   }
-  process.once('exit', end) // the run may be broken off
+  process.once('exit', end) // the run may be interrupted
   try {
     await Promise.race([died, ready(roster, workers, name)])
     proxy = await front?.(port)
@@ -126,7 +126,7 @@ function start (name, { app, port, workers, budgetBytes, roster }) {
     env: { ...process.env, PORT: String(port), ROSTER: roster.folder },
     stdio: ['ignore', 'ignore', 'pipe']
   })
-  let tail = '' // some peers print much when their workers crash; it matters only where the run fails
+  let tail = '' // some peers print a lot when their workers crash; it is shown only if the run fails
   peer.stderr.setEncoding('utf8').on('data', text => { tail = (tail + text).slice(-4000) })
   return { peer, said: () => tail }
 }

@@ -4,8 +4,8 @@
  * autocannon as the load, in a process of its own, with figures as those of load.js. autocannon rounds throughput to whole seconds and
  * latencies to whole milliseconds, so both are taken from its events.
  *
- * It is no counter of drops: it writes the next request although a response announced `Connection: close`, and takes a close without a
- * response for nothing. So `dropped` and `refused` are left out, and `unanswered` is what of `requests` got no response of status 200.
+ * It cannot count drops: it writes the next request although a response announced `Connection: close`, and ignores a close without a
+ * response. So `dropped` and `refused` are left out, and `unanswered` is the number of `requests` without a response of status 200.
  */
 
 const { execFile } = require('node:child_process')

@@ -1,6 +1,6 @@
 'use strict'
 
-/** What one subject did in one group, worded for a table's cell. Pure. */
+/** The figures of one subject in one group, as text for the cell of a table. Pure. */
 
 const { besideOf, decimal, latest, ratioOf, roundsOf } = require('./results')
 const { summary, within } = require('./statistics')
@@ -27,7 +27,7 @@ class Figures {
     return ratioOf({ ...within(this.#rounds, this.#beside, key), count: 1 }, ' ×')
   }
 
-  /** How much more than the other. @param {string} key @param {number} [digits] */
+  /** The difference from the other. @param {string} key @param {number} [digits] */
   more (key, digits = 1) {
     return decimal(within(this.#rounds, this.#beside, key, (a, b) => a - b).median, digits)
   }

@@ -7,8 +7,8 @@
  *     workers: '1,5'                                   such numbers
  *     rate: ''                                         a number from 0 on, or empty
  *     apps: { default: 'garbage', of: ['garbage'] }    some of these
- *     heap: false                                      given or not
- *     fleets: { default: '5x50', like: /^\d+x\d+$/ }   some that look like this
+ *     heap: false                                      a switch
+ *     fleets: { default: '5x50', like: /^\d+x\d+$/ }   some of this form
  *     out: { default: '' }                             any text
  *
  * @typedef {{ default: string, of?: string[], like?: RegExp }} Words
@@ -22,7 +22,7 @@ class BadFlag extends Error {}
 
 /**
  * @param {Flags} flags
- * @param {Record<string, string>} quick what --quick makes of them
+ * @param {Record<string, string>} quick their values with --quick
  * @param {string[]} argv
  * @returns {Record<string, any>} texts and booleans, by name
  * @throws {BadFlag}
@@ -66,7 +66,7 @@ function checked (name, flag, value) {
   return items.join(',')
 }
 
-/** From now on a BadFlag that nothing catches ends the process: one sentence, exit code 2. @param {string} command */
+/** From now on an uncaught BadFlag ends the process: one sentence, exit code 2. @param {string} command */
 function exitOnBadFlag (command) {
   process.once('uncaughtException', error => {
     const isBad = error instanceof BadFlag

@@ -1,6 +1,6 @@
 'use strict'
 
-/** What `--trace-gc` printed in the workers, as counts. gc-trace.js writes it to files. */
+/** Counts from the output of `--trace-gc` in the workers. gc-trace.js writes it to files. */
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -26,7 +26,7 @@ function parseTrace (text) {
   return lines.flatMap((line, i) => {
     const found = LINE.exec(line)?.groups
     if (!found) {
-      const isWhole = i < lines.length - 1 // the last one may have been cut off with its worker
+      const isWhole = i < lines.length - 1 // the last line may be incomplete: its worker was killed
       if (isWhole && COLLECTION.test(line)) throw new Error(`a line of --trace-gc that is not known: ${line}`)
       return []
     }
@@ -61,7 +61,7 @@ function readTraces (folder, { from, to }) {
  * The reasons of each profile's mark-sweeps, over all its rounds.
  *
  * @param {{ subjects: { name: string, rounds: (Record<string, any> | null)[] }[] }} group of the results
- * @returns {string[]} a sentence for each profile that did
+ * @returns {string[]} a sentence for each profile with mark-sweeps
  */
 function reasonsOf ({ subjects }) {
   return subjects.flatMap(({ name, rounds }) => {

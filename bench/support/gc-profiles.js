@@ -2,7 +2,7 @@
 
 /**
  * The apps of bench:gc and the profiles to run them by, as options of supervise(). `no-mark-sweep` has the flags as they were published; an
- * app that holds more than they allow gets that much more. Those with a budget are the product's own.
+ * app that holds more than they allow gets that much more. The profiles with a budget are those of `--gc`.
  */
 
 const ROOMY_BYTES = 8 * 1024 ** 3 // a budget that no run reaches
@@ -42,7 +42,7 @@ const COMPARED = ['default', 'huge-heap', 'no-mark-sweep']
 const LOADS = { saturation: 'saturation', rate: 'a fixed rate' }
 
 /**
- * What a group of the bench is called.
+ * The name of a group of the bench.
  *
  * @param {{ app: string, workers: number, connections: number, load: string }} how `load`: saturation or rate
  */

@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * Loaded in each worker by --require, beside --trace-gc: what V8 prints goes to GC_TRACE_DIR/<pid>. The first line is the epoch of the times
+ * Loaded in each worker by --require, with --trace-gc: the output of V8 goes to GC_TRACE_DIR/<pid>. The first line is the epoch of the times
  * that follow.
  */
 
@@ -15,11 +15,11 @@ if (cluster.isWorker && isMainThread && process.env.GC_TRACE_DIR) {
   fs.writeFileSync(file, `${performance.timeOrigin}\n`)
   fs.closeSync(1)
   becomeStdout(file)
-  process.on('SIGTERM', () => process.exit()) // by a signal's default, what the C library has buffered would be lost
+  process.on('SIGTERM', () => process.exit()) // with the default action of a signal, the buffer of the C library would be lost
 }
 
 /**
- * A file gets the lowest descriptor that is free: 1, where V8 prints, unless another thread opens a file just then, as the C library's free()
+ * A file gets the lowest free descriptor: 1, where V8 prints, unless another thread opens a file just then, as the C library's free()
  * does (/proc/sys/vm/overcommit_memory). Such a file is closed again at once, so this tries again.
  * @param {string} file
  */

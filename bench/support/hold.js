@@ -5,12 +5,12 @@ const v8 = require('node:v8')
 const vm = require('node:vm')
 
 /**
- * The longest time for which the event loop was held: the loop is kept turning, and each turn is timed. Finer than
- * monitorEventLoopDelay(), which looks once a millisecond, and it costs a CPU; so nothing else is timed meanwhile.
+ * The longest time for which the event loop was blocked: the loop is kept turning, and each turn is timed. Finer than
+ * monitorEventLoopDelay(), which samples once a millisecond, but it uses a whole CPU; so nothing else is timed meanwhile.
  *
- * Where the kernel tells how long the thread had to wait for a CPU (schedstat), that is taken off: it is the machine's
- * doing, not that of the code. Turning makes garbage, whose collection would be taken for a hold: the nursery is emptied
- * beforehand, and is large enough for 50 ms of it.
+ * Where the kernel reports how long the thread waited for a CPU (schedstat), that time is subtracted: it is not a cost
+ * of the code. The turns make garbage, and its collection would count as blocking: the new space is emptied beforehand,
+ * and is large enough for 50 ms of turns.
  */
 class Hold {
   #longestMs = 0
@@ -52,7 +52,7 @@ const ZERO = 48
 const schedstat = openSchedstat()
 const buffer = Buffer.alloc(64)
 
-/** How long the main thread has waited for a CPU since it began; 0 where that is not known. */
+/** The time that the main thread has waited for a CPU since its start; 0 if unknown. */
 function waitedMs () {
   if (schedstat === null) return 0
   fs.readSync(schedstat, buffer, 0, buffer.length, 0)

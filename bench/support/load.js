@@ -4,12 +4,12 @@
  * The raw load generator, in a process of its own: plain sockets, since on a small machine a full HTTP client takes the CPU of the workers.
  *
  *     const { load } = require('./support/load')
- *     await load({ port, connections: 50, seconds: 5 })                         // as fast as it goes
+ *     await load({ port, connections: 50, seconds: 5 })                         // as fast as possible
  *     await load({ port, connections: 50, requests: 100_000, rate: 2000 })      // exactly 2,000 a second
  *     await load({ port, connections: 50, seconds: 5, keepAlive: false })       // a connection per request
  *
  * With a rate, requests are due at even intervals whether or not a connection is free to send them, and a latency counts
- * from then: a stall of the server counts for every request that was due meanwhile (coordinated omission).
+ * from then: a stall of the server counts for every request that was due meanwhile (no coordinated omission).
  *
  * The count is strict: a request that was sent is answered, by a complete response of status 200, or dropped. A
  * response's `Connection: close` is honoured. Responses have a Content-Length.
@@ -17,7 +17,7 @@
  * @typedef {object} Load
  * @property {number} port of 127.0.0.1
  * @property {number} connections
- * @property {number} [seconds] how long; what is in flight then is waited for
+ * @property {number} [seconds] how long; requests in flight then are waited for
  * @property {number} [warmSeconds] before that, on the same connections: counted, but not timed; 0 unless given
  * @property {number} [requests] or how many
  * @property {number | null} [rate] per second, in all; as fast as possible unless given

@@ -2,9 +2,7 @@
 
 const os = require('node:os')
 
-const SAME = /** @type {const} */ (['cpu', 'cpus', 'kernel', 'arch', 'node', 'flags'])
-
-/** The machine that the figures were taken on. */
+/** The machine of the measurement. */
 function describeMachine () {
   const { node, v8 } = process.versions
   return {
@@ -22,15 +20,10 @@ function describeMachine () {
 
 /** @typedef {ReturnType<typeof describeMachine>} Machine */
 
-/** @param {Machine} a @param {Machine} b */
-function isSameMachine (a, b) {
-  return SAME.every(key => a[key] === b[key])
-}
-
 /** @param {Machine} machine */
 function machineLine ({ cpu, cpus, memoryBytes, kernel, arch, node, flags, load }) {
   const memory = `${Math.round(memoryBytes / 1024 ** 3)} GiB`
   return `Node ${node}${flags ? ` ${flags}` : ''}, ${cpus} × ${cpu} (${arch}), ${memory}, ${kernel}, load average ${load.join(' ')}`
 }
 
-module.exports = { describeMachine, isSameMachine, machineLine }
+module.exports = { describeMachine, machineLine }

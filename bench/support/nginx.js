@@ -1,6 +1,6 @@
 'use strict'
 
-/** nginx in front of a server, in a folder of its own: the layout that most deployments have. */
+/** nginx in front of a server, in a folder of its own: the most common layout. */
 
 const { spawn, spawnSync } = require('node:child_process')
 const { once } = require('node:events')
@@ -12,7 +12,7 @@ const { temporaryFolder } = require('./folder')
 
 const READY_MS = 5000
 
-/** @returns {string | null} such as nginx/1.22.1; null: it is not in PATH */
+/** @returns {string | null} such as nginx/1.22.1; null: nginx is not in PATH */
 function nginxVersion () {
   const { error, stderr } = spawnSync('nginx', ['-v'], { encoding: 'utf8' })
   return error ? null : /nginx\/[\d.]+/.exec(stderr)?.[0] ?? 'nginx'
@@ -27,7 +27,7 @@ function nginxVersion () {
  */
 async function startNginx (upstreamPort) {
   const folder = temporaryFolder()
-  fs.chmodSync(folder, 0o755) // where nginx is started by root, its worker is another user
+  fs.chmodSync(folder, 0o755) // if root starts nginx, its worker runs as another user
   const port = await freePort()
   fs.writeFileSync(path.join(folder, 'nginx.conf'), configOf(port, upstreamPort))
   const nginx = spawn('nginx', ['-p', folder, '-c', 'nginx.conf', '-e', 'error.log'], { stdio: ['ignore', 'ignore', 'inherit'] })

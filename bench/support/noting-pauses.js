@@ -1,6 +1,6 @@
 'use strict'
 
-// An app alone: `node noting-pauses.js <app> <with|without>`, with or without noting pauses as a worker does. Prints "ready".
+// An app alone: `node noting-pauses.js <app> <with|without>`, with or without recording pauses as a worker does. Prints "ready".
 const net = require('node:net')
 const { GcPauses } = require('../../lib/worker/health/gc-pauses')
 

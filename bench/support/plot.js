@@ -25,7 +25,7 @@ const TICKS = 6
 /**
  * @param {Plot} plot
  * @param {any[]} files results of one bench, by version of Node, ascending
- * @returns {string | null} null: there is nothing to be shown
+ * @returns {string | null} null: there are no figures
  */
 function drawPlot ({ key, title, ratio = false, groups: pattern = '' }, files) {
   const nodes = files.map(({ machine }) => machine.node.split('.')[0])
@@ -106,7 +106,7 @@ function logScale (points) {
   const at = (/** @type {number} */ value) => Math.log(Math.max(value, from) / from) / Math.log(to / from)
   /** @type {number[]} */
   const ticks = []
-  for (const tick of [1, ...all]) { // 1 always, of the others those that have room
+  for (const tick of [1, ...all]) { // always 1, and the others as far as there is room
     if (tick >= from && tick <= to && ticks.every(other => Math.abs(at(other) - at(tick)) > 0.07)) ticks.push(tick)
   }
   return { at, ticks }

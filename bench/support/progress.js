@@ -4,7 +4,7 @@ const { formatTime } = require('../../lib/core/units')
 
 const WIDTH = 24
 
-/** A bar on stderr, where that is a terminal. */
+/** A bar on stderr, if that is a terminal. */
 class Progress {
   #began = Date.now()
   #done = 0
@@ -21,7 +21,7 @@ class Progress {
     this.say('')
   }
 
-  /** @param {string} more about what is under way */
+  /** @param {string} more about the step under way */
   say (more) {
     if (!process.stderr.isTTY) return
     const share = this.#done / this.total

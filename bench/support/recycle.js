@@ -12,7 +12,7 @@ const fleet = supervise({ stopLinger: 0, ...JSON.parse(options) })
 let slot = 0
 fleet.ready().then(() => {
   console.log('ready')
-  if (everyMs) setInterval(() => fleet.recycle(slot++ % fleet.size).catch(() => {}), Number(everyMs)) // the last one is still under way
+  if (everyMs) setInterval(() => fleet.recycle(slot++ % fleet.size).catch(() => {}), Number(everyMs)) // the last recycle is still under way
 }, error => {
   console.error(error.message)
   process.exit(1)

@@ -1,14 +1,13 @@
 'use strict'
 
 /**
- * Where a bench keeps what it has measured, and where it is read from. A run writes to `<file>.partial` and renames that to `<file>` when it
- * is complete: a run that is broken off leaves the published file as it was.
+ * The files with the results of benches. A run writes its file when it is complete: an interrupted run leaves the published file as it
+ * was.
  */
 
 const fs = require('node:fs')
 const path = require('node:path')
 const { BadFlag } = require('./flags')
-const { isSameMachine } = require('./machine')
 
 /** What is published. */
 const RESULTS = path.join(__dirname, '..', 'results')
@@ -17,7 +16,6 @@ class ResultsFile {
   /** @param {string | null} file null: nothing is kept @throws {BadFlag} it cannot be written */
   constructor (file) {
     this.file = file
-    this.partial = file && `${file}.partial`
     if (!file) return
     try {
       fs.mkdirSync(path.dirname(file), { recursive: true })
@@ -27,31 +25,11 @@ class ResultsFile {
     }
   }
 
-  /**
-   * The complete groups of a run that was broken off.
-   *
-   * @param {{ machine: import('./machine').Machine, settings: Record<string, any> }} now
-   * @returns {import('./results').Group[]} none, where no run was
-   * @throws {BadFlag} it had other flags, or another machine
-   */
-  unfinished ({ machine, settings }) {
-    if (!this.partial || !fs.existsSync(this.partial)) return []
-    const kept = JSON.parse(fs.readFileSync(this.partial, 'utf8'))
-    const isSame = JSON.stringify(kept.settings) === JSON.stringify(settings) && isSameMachine(kept.machine, machine)
-    if (!isSame) throw new BadFlag(`--resume goes on with the same flags on the same machine; ${this.partial} has others`)
-    return kept.groups
-  }
-
-  /** @param {any} results */
+  /** @param {any} results of a complete run */
   save (results) {
-    if (!this.partial) return
-    fs.writeFileSync(`${this.partial}.new`, text(results))
-    fs.renameSync(`${this.partial}.new`, this.partial)
-  }
-
-  /** The run is complete. */
-  finish () {
-    if (this.file && this.partial) fs.renameSync(this.partial, this.file)
+    if (!this.file) return
+    fs.writeFileSync(`${this.file}.new`, text(results))
+    fs.renameSync(`${this.file}.new`, this.file)
   }
 }
 

@@ -1,6 +1,6 @@
 'use strict'
 
-/** What a results file says: its tables, and whether its goals are met. Pure. */
+/** The tables of a results file, and whether its goals are met. Pure. */
 
 const { summary, within } = require('./statistics')
 
@@ -12,7 +12,7 @@ const { summary, within } = require('./statistics')
  * @property {boolean} [ratio] also as a ratio to another subject
  * @property {boolean} [less] less is better
  * @property {boolean} [total] the sum over the rounds
- * @property {boolean} [worst] the largest of the rounds, where a median would hide what must never happen
+ * @property {boolean} [worst] the largest of the rounds, for figures of which a single bad value matters
  * @property {boolean} [brief] the median without its spread, where a table has many columns
  * @property {string} [set] columns of one set are a table of their own
  *
@@ -24,7 +24,7 @@ const { summary, within } = require('./statistics')
  */
 
 /**
- * Of the subjects that others are compared with, the better one.
+ * The better one of the baselines.
  *
  * @param {Group} group @param {Column[]} columns @returns {string | null} null: none was measured
  */
@@ -45,7 +45,7 @@ function countOf ({ subjects }) {
   return Math.max(...subjects.map(({ rounds }) => rounds.filter(Boolean).length))
 }
 
-/** What a group's tables are called. @param {Group} group @param {Column[]} columns */
+/** The heading of the tables of a group. @param {Group} group @param {Column[]} columns */
 function headingOf (group, columns) {
   const other = besideOf(group, columns)
   const count = countOf(group)

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * The workers of any supervisor, seen from outside: by the file that each leaves in a folder when it listens (sign-roster.js), and by /proc
- * until it is gone.
+ * The workers of any supervisor, observed from outside: by the file that each writes into a folder when it listens (sign-roster.js), and by /proc
+ * until it has exited.
  */
 
 const fs = require('node:fs')
@@ -16,7 +16,7 @@ const LOOK_EVERY_MS = 50
 class Roster {
   /** @type {Map<string, Seen>} */
   #seen = new Map()
-  /** The most that one worker, and all together, had of RSS. */
+  /** The highest RSS of one worker, and of all together. */
   peakBytes = 0
   peakFleetBytes = 0
   #timer
@@ -42,7 +42,7 @@ class Roster {
 
   /**
    * The times of replacements: from the boot of the new worker or the end of the old one, whichever is first, to the readiness of the new
-   * one or the end of the old one, whichever is last. The nth worker that came replaces the nth that went.
+   * one or the end of the old one, whichever is last. The nth new worker replaces the nth that ended.
    *
    * @param {number} from
    * @param {number} to
@@ -74,7 +74,7 @@ class Roster {
     this.peakFleetBytes = Math.max(this.peakFleetBytes, fleetBytes)
   }
 
-  /** Ends the workers that are left: one that was told to disconnect outlives a primary that exits. */
+  /** Ends the remaining workers: a disconnected worker outlives its primary. */
   close () {
     clearInterval(this.#timer)
     this.#look()
@@ -86,7 +86,7 @@ class Roster {
 function kill (pid) {
   try {
     process.kill(pid, 'SIGKILL')
-  } catch {} // it is gone
+  } catch {} // it has exited
 }
 
 module.exports = { Roster }

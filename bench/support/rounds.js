@@ -1,20 +1,20 @@
 'use strict'
 
 /**
- * The frame of every bench: subjects are measured in turn, again and again, in one run.
+ * The frame of every bench: subjects are measured in turn, round by round, in one run.
  *
  *     round 1: A B C    round 2: B C A    round 3: C A B    …
  *
- * A machine is faster in one minute than in the next, so two subjects are compared within a round. What is reported is the median of those
+ * The speed of a machine varies from minute to minute, so two subjects are compared within a round. The result is the median of those
  * ratios, with their spread.
  *
  *     const { openBench } = require('./support/rounds')
  *
  *     const bench = openBench({
  *       name: 'meter',                                     // npm run bench:meter, results/meter-node<major>.json
- *       options: { connections: '50', pin: false },        // flags beside the common ones; see flags.js
+ *       options: { connections: '50', tls: false },        // flags beside the common ones; see flags.js
  *       quick: { connections: '4' },                       // their values by --quick
- *       saveAs: values => values.pin ? 'meter-pin' : 'meter' // where one bench has several results files
+ *       saveAs: values => values.tls ? 'meter-tls' : 'meter' // where one bench has several results files
  *     })
  *     const { values } = bench                             // parsed: values.connections, values.rounds, values.quick, …
  *     await bench.run({
@@ -22,7 +22,7 @@
  *         name: 'keep-alive',                              // a table of its own
  *         subjects: {
  *           bare: async () => ({ rps: 1000, p99: 2 }),     // starts it, warms it up, measures, stops it; resolves with figures
- *           mine: async ({ round, group, say }) => ({ … }) // any JSON; what the columns name must be numbers
+ *           mine: async ({ round, group, say }) => ({ … }) // any JSON; the keys of columns are numbers
  *         },
  *         beside: ['bare'],                                // ratios are to this one; of several, to the better one
  *         by: 'rps'                                        // better in this column; unless told, in the first
@@ -37,8 +37,8 @@
  *     })
  *
  * Common flags: --rounds <n> (5); --quick (one short round, which shows that the bench works and no more); --only <regex> (of "group /
- * subject"; what a subject is compared with stays in); --out <file>; --resume (goes on with a run that was broken off: its complete groups
- * are not measured again). --quick and --only save nothing unless --out is given. Bad input is refused by one sentence, with exit code 2.
+ * subject"; what a subject is compared with stays in); --out <file>. --quick and --only save nothing unless --out is given. Bad
+ * input is refused by one sentence, with exit code 2.
  *
  * One subject is warmed up before the first round. A missed goal is printed and saved; the exit code is 0 all the same.
  */
@@ -70,7 +70,7 @@ class Bench {
   /** @param {About} about @param {string[]} argv @throws {BadFlag} as run() does */
   constructor ({ name, options = {}, quick = {}, saveAs = () => name }, argv) {
     this.name = name
-    this.values = readFlags({ rounds: '5', ...options, quick: false, resume: false, only: { default: '' }, out: { default: '' } }, { rounds: '1', ...quick }, argv)
+    this.values = readFlags({ rounds: '5', ...options, quick: false, only: { default: '' }, out: { default: '' } }, { rounds: '1', ...quick }, argv)
     this.rounds = Math.round(Number(this.values.rounds))
     this.#isWarm = this.values.quick
     this.savedAs = saveAs(this.values)
@@ -78,31 +78,25 @@ class Bench {
     this.file = new ResultsFile(this.values.out || (isPublished ? path.join(RESULTS, `${this.savedAs}-node${process.versions.node.split('.')[0]}.json`) : null))
   }
 
-  /** @param {{ groups: Group[], columns: any[], goals?: any[], plot?: any, note?: string }} what @returns {Promise<any>} what is saved */
+  /** @param {{ groups: Group[], columns: any[], goals?: any[], plot?: any, note?: string }} what @returns {Promise<any>} the results */
   async run ({ groups, columns, goals = [], plot, note }) {
-    const { quick, resume, out, only, ...settings } = this.values
+    const { quick, out, only, ...settings } = this.values
     const machine = describeMachine()
     const chosen = choose(groups, only)
-    const results = { v: 1, bench: this.savedAs, date: new Date().toISOString(), machine, settings, note, columns, goals, plot, groups: resume ? this.file.unfinished({ machine, settings }) : [] }
-    const missing = chosen.filter(({ name }) => !results.groups.some(group => group.name === name))
-    const progress = new Progress(this.rounds * missing.reduce((sum, { subjects }) => sum + Object.keys(subjects).length, 0))
+    const results = { v: 1, bench: this.savedAs, date: new Date().toISOString(), machine, settings, note, columns, goals, plot, groups: /** @type {import('./results').Group[]} */ ([]) }
+    const progress = new Progress(this.rounds * chosen.reduce((sum, { subjects }) => sum + Object.keys(subjects).length, 0))
     console.log(`bench:${this.name}, ${this.rounds} ${this.rounds === 1 ? 'round' : 'rounds'}\n${machineLine(machine)}`)
     const breakOff = () => {
-      const { partial } = this.file
-      console.error(`\nbench:${this.name} was broken off${partial && results.groups.length ? `; its complete groups are in ${path.relative('', partial)}, and --resume goes on with them` : ''}.`)
-      process.exit(130) // by which servers are ended too
+      console.error(`\nbench:${this.name} was interrupted.`)
+      process.exit(130) // its exit handlers end the servers
     }
     for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, breakOff)
-    for (const group of missing) {
-      results.groups.push(await this.#measure(group, progress))
-      this.file.save(results)
-    }
+    for (const group of chosen) results.groups.push(await this.#measure(group, progress))
     progress.end()
     for (const signal of ['SIGINT', 'SIGTERM']) process.removeListener(signal, breakOff)
     for (const group of results.groups) console.log(`\n${headingOf(group, columns)}\n${resultTables(group, columns).map(alignTable).join('\n')}`)
     for (const { text, isMet } of judge(results)) console.log(`${isMet ? 'goal met:   ' : 'goal missed:'} ${text}`)
     this.file.save(results)
-    this.file.finish()
     if (this.file.file) console.log(`\nsaved to ${path.relative('', this.file.file)}`)
     return results
   }
@@ -148,7 +142,7 @@ function choose (groups, only) {
 }
 
 /**
- * What all subjects of a group have in common in a round, made by the first that asks.
+ * A value that all subjects of a group share in a round, made at the first call.
  *
  * @template T
  * @param {() => T} make

@@ -11,7 +11,7 @@ const { freePort } = require('../../lib/drill/target')
  * @param {string} script a file of this folder
  * @param {string[]} args
  * @param {{ env?: Record<string, string> }} [how]
- * @returns {Promise<{ pid: number, port: number, stop: () => Promise<void> }>} `stop` resolves when it is gone
+ * @returns {Promise<{ pid: number, port: number, stop: () => Promise<void> }>} `stop` resolves when it has exited
  * @throws {Error} where it exits before it is ready
  */
 async function startServer (script, args, { env = {} } = {}) {

@@ -2,12 +2,12 @@
 
 // `node sized.js <MiB> [seconds]`: a process of that RSS, in Buffers. Prints "ready".
 //
-// With seconds it works on fresh memory for so long at SIGUSR2, and prints two times in µs: `map`, to get 64 MiB from the kernel, and
+// With seconds it works on fresh memory for that long at SIGUSR2, and prints two times in µs: `map`, to get 64 MiB from the kernel, and
 // `fault`, to touch 16 pages of them for the first time. Needs --expose-gc then.
 const { percentiles } = require('./statistics')
 
 const MIB = 1024 ** 2
-const FRESH_BYTES = 64 * MIB // more than glibc serves out of memory that it holds
+const FRESH_BYTES = 64 * MIB // more than glibc serves from its free lists
 const PAGE_BYTES = 4096
 const BATCH_BYTES = 16 * PAGE_BYTES
 

@@ -1,15 +1,15 @@
 'use strict'
 
-/** What `recycle --print-config` prints: each option, its value, and where that came from. */
+/** The output of `recycle --print-config`: each option, its value and the value's origin. */
 
-const util = require('node:util')
-const { formatSize } = require('../core/units')
 const { OPTIONS } = require('../core/options')
+const { painter } = require('../journal/painter')
+const { formatSize } = require('../core/units')
 const { layOut } = require('../report/grid')
 
 /**
  * @typedef {object} Resolved
- * @property {string | undefined} app of the command line
+ * @property {string | undefined} app as the command line names it
  * @property {string[]} args
  * @property {import('../core/config').Config | null} config
  * @property {import('../core/options').Options} options
@@ -34,17 +34,17 @@ function formatOrigins ({ app, args, config, options, origins }, { colors = fals
   const [heading, ...lines] = layOut([
     { title: 'option', left: true }, { title: 'value', left: true }, { title: 'from', left: true }
   ], rows, Infinity)
-  const paint = (/** @type {'dim' | 'bold'} */ style, /** @type {string} */ text) => colors ? util.styleText(style, text, { validateStream: false }) : text
+  const paint = painter(colors)
   const painted = lines.map((line, i) => rows[i][2] === 'default' ? paint('dim', line) : line)
   return [paint('bold', heading), ...painted].map(line => `${line}\n`).join('')
 }
 
-/** As it was written, and what became of it where that is not the same. @param {import('../core/options').Option} option @param {import('../core/options').Origin} origin @param {any} value */
+/** The value as written, with the resolved value beside it where the two differ. @param {import('../core/options').Option} option @param {import('../core/options').Origin} origin @param {any} value */
 function valueOf ({ key, fallback, shown }, { from, text }, value) {
   if (from !== 'default' && typeof value === 'boolean') return value ? 'on' : 'off'
   const written = from === 'default' ? shown : Array.isArray(text) ? text.join(' ') : String(text)
-  const isReckoned = from === 'default' ? value !== fallback : text === 'auto' && value !== text
-  return isReckoned ? `${written} (${key.endsWith('Bytes') ? formatSize(value) : value})` : written
+  const isComputed = from === 'default' ? value !== fallback : text === 'auto' && value !== text
+  return isComputed ? `${written} (${key.endsWith('Bytes') ? formatSize(value) : value})` : written
 }
 
 /** @param {import('../core/options').Origin} origin @param {import('../core/config').Config | null} config */

@@ -1,6 +1,6 @@
 'use strict'
 
-/** The config file: found, loaded, and where each value came from. Only commands that start an app load it. */
+/** Finds and loads the config file. Only commands that start an app do so. */
 
 const os = require('node:os')
 const fs = require('node:fs')
@@ -22,8 +22,8 @@ function addConfig (command) {
 }
 
 /**
- * The config file that was named, by flag or RECYCLE_CONFIG, or that is found; paths in it are made absolute, from its
- * folder.
+ * Loads the config file that --config or RECYCLE_CONFIG names, or the one that a search finds. Paths in it are relative
+ * to its folder, and are made absolute.
  *
  * @param {string | undefined} named
  * @param {Record<string, string | undefined>} env
@@ -62,7 +62,7 @@ async function loadNamed (explorer, file) {
 }
 
 /**
- * A search goes no further than the project: what lies above may be anybody's, and config files are programs.
+ * The search ends at the project: the folders above may belong to other users, and config files are programs.
  *
  * @param {string} folder
  * @returns {string}
@@ -75,7 +75,7 @@ function projectFolder (folder) {
 }
 
 /**
- * The search reads what it finds under these names, whatever it is, and a FIFO would keep it waiting.
+ * The search reads any file with one of these names, and a read of a FIFO would block.
  *
  * @param {string} stopDir
  * @throws {RecycleError} RECYCLE_BAD_CONFIG
@@ -111,7 +111,7 @@ async function load (file, content) {
 }
 
 /**
- * A program that awaits what never settles runs out of work, and Node would then exit with code 0, without a word.
+ * Node exits with code 0, silently, if the only thing left is a promise that never settles.
  *
  * @template T
  * @param {Promise<T> | T} awaited
@@ -130,7 +130,7 @@ async function orEmptyLoop (awaited) {
   }
 }
 
-/** One line, with the line of the file where it is known. @param {string} file @param {unknown} thrown */
+/** One line of text, with the line number in the file if it is known. @param {string} file @param {unknown} thrown */
 function causeIn (file, thrown) {
   const { message, stack } = thrown instanceof Error ? thrown : { message: String(thrown), stack: '' }
   const line = stack?.split(file)[1]?.match(/^:(\d+)/)?.[1]
@@ -147,14 +147,14 @@ function fromFolder ({ app, values, ...rest }, folder) {
   }
 }
 
-/** As short as it can be named from here. @param {string} file */
+/** The path relative to the working directory, unless that is longer than one step up. @param {string} file */
 function shortened (file) {
   const relative = path.relative(process.cwd(), file)
   return relative.startsWith(path.join('..', '..')) ? file : relative
 }
 
 /**
- * What is to be run: the app of the command line with its arguments, else that of the config file with its own.
+ * The app to run: that of the command line with its arguments, else that of the config file with its own.
  *
  * @param {string | undefined} app
  * @param {string[]} args

@@ -10,10 +10,10 @@ function addCpuprofile (program) {
   const command = program.command('cpuprofile')
     .description('Takes a CPU profile of a worker while it serves.')
     .argument('<slot>')
-    .option('--duration <time>', 'how long, up to 10m', '10s')
+    .option('--duration <time>', 'length of the profile, up to 10m', '10s')
     .option('--out <file>', "a new file (default: by slot, pid and time, in the fleet's working directory)")
   addFleetOptions(command)
-    .addHelpText('after', '\nPrints the path of the file, which only you can read; Chrome DevTools opens it. Exit code: 0 it is there, 1 it could not be done, 2 wrong usage, or no such fleet.')
+    .addHelpText('after', '\nPrints the path of the file, which only you can read; Chrome DevTools opens it. Exit code: 0 the file is written, 1 the worker could not write it, 2 wrong usage, or no such fleet.')
     .action((slot, given) => profile(command, slot, given))
 }
 

@@ -14,9 +14,9 @@ const { complain, print } = require('./print')
 /** `recycle drill [options] <app> [app args…]` @param {import('commander').Command} program */
 function addDrill (program) {
   const command = program.command('drill')
-    .description('drives the app with load, recycles its workers all along, stops it under load, and says what was dropped')
-    .argument('[app]', 'the file that `node` would run; it may stand in the config file instead')
-    .argument('[args...]', "the app's own")
+    .description('puts the app under load, recycles its workers meanwhile, stops it under load, and reports what was dropped')
+    .argument('[app]', 'the file that `node` would run; the config file may name it instead')
+    .argument('[args...]', "the app's own arguments")
     .passThroughOptions()
     .usage('[options] <app> [app args...] | --name <name> --url <url> [options]')
     .addHelpText('after', '\nExit code 0: nothing was dropped; 1: something was; 2: wrong usage, or inconclusive.')
@@ -25,9 +25,9 @@ function addDrill (program) {
     if (option.name === 'header') flag.argParser((/** @type {string} */ value, /** @type {string[]} */ before = []) => [...before, value])
     command.addOption(flag)
   }
-  command.option('--html <page>', 'write the report as a self-contained page as well')
-  command.option('--name <name>', 'drill the running fleet of this name, in the place of an app; needs --url; it is not stopped at the end')
-  command.option('--control <path>', 'the same, by the path of its control socket')
+  command.option('--html <page>', 'also write the report as a self-contained page')
+  command.option('--name <name>', 'drill the running fleet of this name instead of an app; needs --url; the fleet is not stopped at the end')
+  command.option('--control <path>', 'drill the running fleet with this control socket')
   for (const option of OPTIONS) if (!['journal', 'name', 'control'].includes(option.name)) command.addOption(flagOf(option))
   addConfig(command)
   command.action((app, args, given) => run(app, args, given))
@@ -44,7 +44,7 @@ async function run (app, args, given) {
   } catch (error) {
     if (!(error instanceof RecycleError)) throw error
     complain(`recycle drill: ${error.message}`)
-    process.exitCode = 2 // whatever it was, the load never arrived
+    process.exitCode = 2 // after any error the result is inconclusive
   }
 }
 
@@ -56,20 +56,21 @@ async function drillAndReport (app, args, { html, config: named, ...given }) {
   const { own, supervisors } = partOptions(withoutDefaults(given), nameOf)
   const { name, control } = supervisors
   const isRunning = name !== undefined || control !== undefined
-  if (isRunning && app !== undefined) throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: '--name and --control are for the drill of a running fleet, which takes no app' })
+  if (isRunning && app !== undefined) throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: '--name and --control select a running fleet; its drill takes no app' })
   const log = supervisors.log ?? process.env.RECYCLE_LOG ?? 'silent'
-  if (html !== undefined) writePage(html, '') // that it cannot be written is said before, not after
+  if (html !== undefined) writePage(html, '') // fails before the drill if the file cannot be written
   const progress = openProgress(process.stderr, { isBar: process.stderr.isTTY && log === 'silent' })
   const how = { signal: interruption(), onProgress: (/** @type {import('../drill/progress').Figures} */ figures) => progress.update(figures) }
   const drilled = isRunning
     ? drillRunning(own, supervisors, how, nameOf)
     : loadConfig(named).then(config => {
       const toRun = pickApp(app, args, config)
-      return drillResolved(toRun.app, toRun.args, own, journal => resolveAll({ ...supervisors, journal, log }, config && withoutDoors(config)).options, how)
+      return drillResolved(toRun.app, toRun.args, own, journal => resolveAll({ ...supervisors, journal, log }, config && withoutAddresses(config)).options, how)
     })
   const outcome = await drilled.finally(() => progress.close())
-  await report(outcome, html)
-  if (own.out !== null || outcome.verdict === 'dropped') print(`The run file is ${outcome.file}`)
+  const isRecorded = fs.statSync(outcome.file).size > 0
+  if (isRecorded) await report(outcome.file, html)
+  if (own.out !== null || (isRecorded && outcome.verdict !== 'clean')) print(`The run file is ${outcome.file}`)
   else fs.rmSync(path.dirname(outcome.file), { recursive: true })
   if (outcome.verdict === 'inconclusive') complain(`recycle drill: inconclusive: ${outcome.sentence}`)
   else print(outcome.sentence)
@@ -77,18 +78,17 @@ async function drillAndReport (app, args, { html, config: named, ...given }) {
 }
 
 /**
- * The fleet of a drill is not the one of production: it takes neither its name nor its addresses.
+ * The fleet of a drill takes neither the name nor the addresses of the production fleet.
  *
  * @param {import('../core/config').Config} config
  * @returns {import('../core/config').Config}
  */
-function withoutDoors ({ values: { name, control, admin, adminAllowRemote, ...values }, ...rest }) {
+function withoutAddresses ({ values: { name, control, admin, adminAllowRemote, ...values }, ...rest }) {
   return { ...rest, values }
 }
 
-/** @param {import('../drill').Outcome} outcome @param {string | undefined} html */
-async function report ({ verdict, file }, html) {
-  if (verdict === 'inconclusive') return
+/** @param {string} file @param {string | undefined} html */
+async function report (file, html) {
   const { readReport } = require('../report')
   const { formatReport } = require('../report/table')
   const { report, series } = await readReport([file])
@@ -99,7 +99,7 @@ async function report ({ verdict, file }, html) {
   print(`The page is ${html}`)
 }
 
-/** The first SIGINT or SIGTERM ends the load early; a second one ends everything. @returns {AbortSignal} */
+/** The first SIGINT or SIGTERM ends the load early; the second ends the process. @returns {AbortSignal} */
 function interruption () {
   const controller = new AbortController()
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) {

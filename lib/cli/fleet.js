@@ -1,22 +1,22 @@
 'use strict'
 
-/** Which fleet a verb is for, and a conversation with it. */
+/** Selects the fleet of a command, and connects to it. */
 
 const { RecycleError } = require('../core/errors')
 
 /** @param {import('commander').Command} command @returns {import('commander').Command} */
 function addFleetOptions (command) {
   return command
-    .option('--name <name>', 'the fleet of this name (default: the only one that is running)')
-    .option('--control <path>', 'the fleet whose control socket this is')
+    .option('--name <name>', 'the fleet of this name (default: the only running fleet)')
+    .option('--control <path>', 'the fleet with this control socket')
 }
 
 /**
- * The fleet's name or socket as given behind the verb, before it, or in the environment.
+ * The fleet's name or socket, as given after the command, before it, or in the environment.
  *
  * @param {import('commander').Command} command
  * @returns {{ name?: string, control?: string }}
- * @throws {RecycleError} RECYCLE_BAD_USAGE for other options before the verb, which are those of `recycle <app>`
+ * @throws {RecycleError} RECYCLE_BAD_USAGE for other options before the command: those of `recycle <app>`
  */
 function fleetOf (command) {
   const parent = /** @type {import('commander').Command} */ (command.parent)
@@ -49,4 +49,4 @@ async function withFleet (command, use) {
   }
 }
 
-module.exports = { addFleetOptions, fleetOf, withFleet }
+module.exports = { addFleetOptions, withFleet }

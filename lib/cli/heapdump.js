@@ -7,12 +7,12 @@ const { complain, print } = require('./print')
 function addHeapdump (program) {
   const { Option } = require('commander')
   const command = program.command('heapdump')
-    .description('Writes a heap snapshot of a worker: out of rotation, so that no request waits for it.')
+    .description('Writes a heap snapshot of a worker, which is out of rotation meanwhile: no request waits for it.')
     .argument('<slot>')
     .option('--out <file>', "a new file (default: by slot, pid and time, in the fleet's working directory)")
-    .addOption(new Option('--then <what>', 'what becomes of the worker afterwards (default: it goes back into service)').choices(['recycle']))
+    .addOption(new Option('--then <what>', 'recycle the worker afterwards (default: the worker returns to service)').choices(['recycle']))
   addFleetOptions(command)
-    .addHelpText('after', '\nPrints the path of the file, which only you can read. Exit code: 0 it is there, 1 it could not be done, 2 wrong usage, or no such fleet.')
+    .addHelpText('after', '\nPrints the path of the file, which only you can read. Exit code: 0 the file is written, 1 the worker could not write it, 2 wrong usage, or no such fleet.')
     .action((slot, given) => dump(command, slot, given))
 }
 

@@ -5,9 +5,9 @@ const { complain, printJson } = require('./print')
 /** `recycle ls`: the fleets that are running. @param {import('commander').Command} program */
 function addLs (program) {
   program.command('ls')
-    .description('Lists the fleets that are running.')
+    .description('Lists the running fleets.')
     .option('--json', 'print a JSON array instead')
-    .addHelpText('after', '\nOnly of this user, and without those whose --control is a path of their own.')
+    .addHelpText('after', '\nLists the fleets of this user, except those with --control <path>.')
     .action(given => list(given))
 }
 

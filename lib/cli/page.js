@@ -4,7 +4,7 @@ const { RecycleError } = require('../core/errors')
 const { writeRegular } = require('../journal/regular-file')
 
 /**
- * Writes what `--html` has named.
+ * Writes the file that `--html` names.
  *
  * @param {string} file
  * @param {string} text

@@ -1,6 +1,6 @@
 'use strict'
 
-/** How the command line speaks: one line at a time, and nothing of others reaches the terminal as it is. */
+/** Output of the command line, a line at a time, with control characters escaped. */
 
 const { plain, plainJson } = require('../core/plain')
 

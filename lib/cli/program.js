@@ -17,12 +17,12 @@ const { addTop } = require('./top')
 const { addVerbs } = require('./verbs')
 const { complain } = require('./print')
 
-const MAX_CHARS = 400 // of what commander says, which repeats what it was given
+const MAX_CHARS = 400 // of commander's message, which repeats the user's input
 
 /** @param {string[]} argv */
 async function main (argv) {
   const program = new Command('recycle')
-    .description('Runs any Node.js HTTP app on a fleet of workers and replaces whoever crosses its memory budget, without dropping a request.')
+    .description('Runs any Node.js HTTP app on a fleet of workers and replaces a worker that exceeds its memory budget, without dropping a request.')
     .version(version)
     .enablePositionalOptions()
     .exitOverride()
@@ -39,7 +39,7 @@ async function main (argv) {
   addCpuprofile(program)
   addCompletion(program)
 
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {}) // `| head` has seen enough
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {}) // EPIPE: the reader, such as `head`, has closed the pipe
   try {
     await program.parseAsync(argv)
   } catch (error) {
@@ -54,13 +54,13 @@ function oneSentence (text) {
 }
 
 /**
- * Says what went wrong in one sentence.
+ * Prints the error as one sentence.
  *
  * @param {unknown} error
  * @returns {number} the exit code
  */
 function report (error) {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2 // commander has said it
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2 // commander has printed it
   if (!(error instanceof RecycleError)) throw error
   complain(`recycle: ${error.message}`)
   return error.exitCode

@@ -6,10 +6,10 @@ const { print, printJson } = require('./print')
 /** `recycle report <file...>`. @param {import('commander').Command} program */
 function addReport (program) {
   program.command('report')
-    .description('Says what a run file or journals hold: what was dropped, and by which recycle.')
-    .argument('<file...>', 'run files of `recycle drill` and journals of one fleet; rotated and gzipped ones too')
+    .description('Reports what a run file or journals record: what was dropped, and by which recycle.')
+    .argument('<file...>', 'run files of `recycle drill`, and journals of one fleet; also rotated and gzipped files')
     .option('--json', 'print one JSON object instead')
-    .option('--html <page>', 'write a self-contained page as well')
+    .option('--html <page>', 'also write the report as a self-contained page')
     .addHelpText('after', '\nExit code: 0 nothing was dropped or cut, 1 something was or may have been, 2 a file cannot be read.')
     .action((files, given) => report(files, given))
 }
@@ -24,7 +24,7 @@ async function report (files, { json = false, html }) {
   }
   const { formatReport } = require('../report/table')
   const { stdout } = process
-  stdout.on('error', () => {}) // `| head` has seen enough
+  stdout.on('error', () => {}) // EPIPE: the reader, such as `head`, has closed the pipe
   if (json) printJson(report)
   else stdout.write(formatReport(report, { colors: stdout.isTTY && stdout.hasColors() }))
   process.exitCode = report.verdict.ok ? 0 : 1

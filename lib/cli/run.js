@@ -1,6 +1,7 @@
 'use strict'
 
 const { Option } = require('commander')
+const { nearest } = require('../core/did-you-mean')
 const { RecycleError } = require('../core/errors')
 const { OPTIONS } = require('../core/options')
 const { addConfig, loadConfig, pickApp, resolveAll } = require('./config')
@@ -8,14 +9,14 @@ const { addConfig, loadConfig, pickApp, resolveAll } = require('./config')
 /** `recycle [options] <app> [app args…]`, the default command. @param {import('commander').Command} program */
 function addRun (program) {
   const command = program
-    .argument('[app]', 'the file that `node` would run; it may stand in the config file instead')
-    .argument('[args...]', "the app's own")
+    .argument('[app]', 'the file that `node` would run; the config file may name it instead')
+    .argument('[args...]', "the app's own arguments")
     .passThroughOptions()
     .usage('[options] <app> [app args...]')
     .addHelpText('after', '\nEach option can also be set in the environment: --max-rss as RECYCLE_MAX_RSS.')
   for (const option of OPTIONS) command.addOption(flagOf(option))
   addConfig(command)
-  command.option('--print-config', 'print each option and where it came from, and exit')
+  command.option('--print-config', 'print each option with its origin, and exit')
   command.action((app, args, given) => run(app, args, given, command))
 }
 
@@ -48,10 +49,10 @@ async function run (app, args, given, command) {
   const { obeySignals } = require('../primary/signals')
   const { operate } = require('../operate')
   const toRun = pickApp(app, args, config)
-  const supervisor = orNoSuchCommand(toRun.app, () => assemble(toRun.app, toRun.args, options))
+  const supervisor = orNoSuchCommand(toRun.app, command.commands.map(subcommand => subcommand.name()), () => assemble(toRun.app, toRun.args, options))
   const stopped = new Promise(resolve => supervisor.once('stopped', resolve))
   const operations = await operate(supervisor, options)
-  obeySignals(supervisor) // before it takes its time to fork
+  obeySignals(supervisor) // before the forks, which take time
   supervisor.start()
   const failure = await stopped
   await operations.close()
@@ -60,25 +61,27 @@ async function run (app, args, given, command) {
 }
 
 /**
- * `recycle relaod` is asked for an app of that name.
+ * `recycle relaod` is parsed as an app of that name: the error says that there is no such command either, and which is like it.
  *
  * @template T
  * @param {string} app
+ * @param {string[]} commands
  * @param {() => T} assemble
  * @returns {T}
  */
-function orNoSuchCommand (app, assemble) {
+function orNoSuchCommand (app, commands, assemble) {
   try {
     return assemble()
   } catch (error) {
     if (error instanceof RecycleError && error.code === 'RECYCLE_NO_APP' && /^\w+$/.test(app)) {
-      throw new RecycleError(error.code, { ...error.details, why: `${error.details.why}, and no such command; see recycle --help` })
+      const meant = nearest(app, commands)
+      throw new RecycleError(error.code, { ...error.details, why: `${error.details.why}, and no such command; ${meant ? `did you mean recycle ${meant}?` : 'see recycle --help'}` })
     }
     throw error
   }
 }
 
-/** Commander gives a `--no-…` flag a default of its own. @param {Record<string, any>} given @returns {Record<string, any>} what was given indeed */
+/** Commander adds a default value for each `--no-…` flag. @param {Record<string, any>} given @returns {Record<string, any>} only the flags of the command line */
 function withoutDefaults (given) {
   return Object.fromEntries(Object.entries(given).filter(([name, value]) =>
     !(value === true && OPTIONS.some(o => o.name === name && o.flag.startsWith('--no-')))))

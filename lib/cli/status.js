@@ -6,8 +6,8 @@ const { printJson } = require('./print')
 /** `recycle status [name]`. @param {import('commander').Command} program */
 function addStatus (program) {
   const command = program.command('status')
-    .description('Shows what each worker of a fleet is doing.')
-    .argument('[name]', 'of the fleet, as --name')
+    .description('Shows the state of each worker of a fleet.')
+    .argument('[name]', 'name of the fleet, as --name')
     .option('--json', 'print one JSON object instead')
   addFleetOptions(command).action((name, given) => {
     if (name !== undefined) command.setOptionValue('name', name)

@@ -5,7 +5,7 @@ const { prettyLine } = require('../journal/sentence')
 const BAR_WIDTH = 20
 
 /**
- * How far a verb is: a line for each step; on a terminal with a bar below them.
+ * The progress of a command: a line for each step, and on a terminal a bar below them.
  *
  * @param {NodeJS.WriteStream} stream
  * @param {string} doing

@@ -9,9 +9,9 @@ const LAST = 10
 /** `recycle tail`. @param {import('commander').Command} program */
 function addTail (program) {
   const command = program.command('tail')
-    .description('Follows what happens in a fleet, until it ends.')
-    .option('-n, --last <n>', `begin with the last n lines, up to 100 (default: ${LAST})`)
-    .option('--json', 'print the lines of the journal as they are, samples included')
+    .description('Prints the events of a fleet as they happen, until the fleet ends.')
+    .option('-n, --last <n>', `begin with the last n events, up to 100 (default: ${LAST})`)
+    .option('--json', 'print the lines of the journal, samples included')
   addFleetOptions(command).action(given => follow(command, given))
 }
 
@@ -20,7 +20,7 @@ async function follow (command, { last = String(LAST), json = false }) {
   if (!/^\d+$/.test(last)) throw new RecycleError('RECYCLE_BAD_OPTION', { option: '--last', given: last, accepts: 'a whole number' })
   const { prettyLine, isQuiet } = require('../journal/sentence')
   const { stdout } = process
-  stdout.on('error', () => process.exit()) // `| head` has seen enough
+  stdout.on('error', () => process.exit()) // EPIPE: the reader, such as `head`, has closed the pipe
   const colors = stdout.isTTY && stdout.hasColors()
   await withFleet(command, client => client.follow(line => {
     if (json) printJson(line)

@@ -11,8 +11,8 @@ const EVENTS = 50
 /** `recycle top [name]`. @param {import('commander').Command} program */
 function addTop (program) {
   const command = program.command('top')
-    .description('Shows what each worker of a fleet is doing, live.')
-    .argument('[name]', 'of the fleet, as --name')
+    .description('Shows the state of each worker of a fleet, live.')
+    .argument('[name]', 'name of the fleet, as --name')
     .addHelpText('after', '\nKeys: q quits, the arrows select a worker, r recycles it.')
   addFleetOptions(command).action(name => {
     if (name !== undefined) command.setOptionValue('name', name)
@@ -23,7 +23,7 @@ function addTop (program) {
 /** @param {import('commander').Command} command */
 async function top (command) {
   const { stdin, stdout } = process
-  if (!stdin.isTTY || !stdout.isTTY) throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: 'top needs a terminal; recycle status says the same once' })
+  if (!stdin.isTTY || !stdout.isTTY) throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: 'recycle top needs a terminal; recycle status prints the same once' })
   await withFleet(command, async (client, name) => {
     const { FleetView } = require('./top/fleet-view')
     const { Screen } = require('./top/screen')
@@ -33,7 +33,7 @@ async function top (command) {
     const end = await watch(client, fleet, screen).finally(() => screen.close())
     if (end === 'stopped') print(`The fleet ${name} has stopped`)
     if (end !== 'gone') return
-    complain(`recycle: the fleet ${name} has gone`)
+    complain(`recycle: the fleet ${name} is gone`)
     process.exitCode = 1
   })
 }
@@ -85,7 +85,7 @@ async function watch (client, fleet, screen) {
   const timer = setInterval(async () => {
     if (!isAsking) {
       isAsking = true
-      const status = await client.call('status').catch(() => null) // that it has gone is said by follow
+      const status = await client.call('status').catch(() => null) // follow reports that the fleet is gone
       isAsking = false
       if (status) fleet.update(status, performance.now())
     }
@@ -102,7 +102,7 @@ async function watch (client, fleet, screen) {
 
 /** @param {import('../control/client').Client} client @param {number | null | undefined} slot @param {(text: string) => void} say */
 async function recycle (client, slot, say) {
-  if (slot === null || slot === undefined) return say('a standby has no slot to be recycled')
+  if (slot === null || slot === undefined) return say('a standby has no slot: recycle replaces workers by slot')
   say(`recycling slot ${slot}`)
   try {
     await client.call('recycle', { target: slot })

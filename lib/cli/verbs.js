@@ -1,7 +1,8 @@
 'use strict'
 
-/** The verbs that have a fleet do something: each waits until it is done, shows the steps, and exits by what happened. */
+/** The commands that change a fleet. Each waits until the fleet is done, shows the steps, and sets the exit code. */
 
+const { count } = require('../core/units')
 const { addFleetOptions, withFleet } = require('./fleet')
 const { openSteps } = require('./steps')
 const { complain, print } = require('./print')
@@ -10,23 +11,23 @@ const { complain, print } = require('./print')
 
 /** @param {Command} program */
 function addVerbs (program) {
-  verb(program, 'reload', 'Replaces every worker by one that runs the code of now, a few at a time.')
+  verb(program, 'reload', 'Replaces every worker, a few at a time, by one that runs the current code.')
     .action((given, command) => act(command, {}, ({ recycled }, name) => `${name} is reloaded: ${count(recycled.length, 'worker')} replaced, ${losses(recycled)}`))
 
-  verb(program, 'recycle', 'Replaces a worker, or each of them.')
-    .argument('<slot|pid|all>', 'a number that is a slot is that slot')
+  verb(program, 'recycle', 'Replaces one worker, or all of them.')
+    .argument('<slot|pid|all>', 'a number that is both a slot and a pid means the slot')
     .action((target, given, command) => act(command, { target }, ({ done }, name) => `${name}: ${count(done.length, 'worker')} replaced, ${losses(done)}`))
 
-  verb(program, 'gc', 'Has a worker collect its garbage: out of rotation, so that no request waits for it.')
+  verb(program, 'gc', 'Makes a worker collect its garbage, out of rotation meanwhile: no request waits for it.')
     .argument('<slot|all>')
     .action((target, given, command) => act(command, { target }, ({ done }, name) => `${name}: ${count(done.length, 'worker')} collected`))
 
-  verb(program, 'scale', 'Changes how many workers there are.')
+  verb(program, 'scale', 'Changes the number of workers.')
     .argument('<n|+1|-1>')
     .action((workers, given, command) => act(command, { workers }, ({ from, to }, name) => `${name} has ${count(to, 'worker')}, ${from} before`))
 
-  verb(program, 'stop', 'Stops the fleet: what is in flight finishes.')
-    .option('--now', 'cut what is in flight')
+  verb(program, 'stop', 'Stops the fleet; requests in flight finish.')
+    .option('--now', 'cut the requests in flight')
     .action(({ now }, command) => act(command, { now }, ({ stopped }, name) => `${name} has stopped, ${losses(stopped)}`))
 }
 
@@ -34,15 +35,15 @@ function addVerbs (program) {
 function verb (program, name, description) {
   return addFleetOptions(program.command(name).description(description))
     .option('--no-wait', 'exit as soon as the fleet has begun')
-    .addHelpText('after', '\nExit code: 0 it is done, 1 it could not be done, 2 wrong usage, or no such fleet.')
+    .addHelpText('after', '\nExit code: 0 done, 1 failed, 2 wrong usage, or no such fleet.')
 }
 
 /**
  * @param {Command} command
  * @param {Record<string, any>} args
- * @param {(result: Result, name: string) => string} told
+ * @param {(result: Result, name: string) => string} describe
  */
-async function act (command, args, told) {
+async function act (command, args, describe) {
   const { wait } = command.opts()
   const doing = command.name()
   await withFleet(command, async (client, name) => {
@@ -53,7 +54,7 @@ async function act (command, args, told) {
     const steps = openSteps(process.stderr, doing)
     /** @type {Result} */
     const result = await client.call(doing, args, { onProgress: progress => steps.update(/** @type {any} */ (progress)) }).finally(() => steps.close())
-    print(told(result, name))
+    print(describe(result, name))
     for (const { slot, message } of result.failed ?? []) complain(`recycle: slot ${slot}: ${message}`)
     if (result.failed?.length > 0) process.exitCode = 1
   })
@@ -63,11 +64,6 @@ async function act (command, args, told) {
 function losses (lines) {
   const sum = (/** @type {string} */ field) => lines.reduce((sum, line) => sum + (line[field] ?? 0), 0)
   return `${sum('cut')} cut, ${sum('moved')} moved`
-}
-
-/** @param {number} n @param {string} what */
-function count (n, what) {
-  return `${n} ${what}${n === 1 ? '' : 's'}`
 }
 
 module.exports = { addVerbs }

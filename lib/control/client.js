@@ -1,6 +1,6 @@
 'use strict'
 
-/** The side of the control socket that asks: finds a fleet, and speaks with it. */
+/** The client's side of the control socket: finds a fleet, and sends it requests. */
 
 const net = require('node:net')
 const path = require('node:path')
@@ -10,7 +10,7 @@ const { allSockets, trustedFolders, distrusted, socketIn, nameBy } = require('./
 const { Lines, encode, decode, readError } = require('./protocol')
 
 const HELLO_MS = 5000
-const MAX_LINE_BYTES = 64 * 1024 * 1024 // a fleet's answer is trusted, but not without bound
+const MAX_LINE_BYTES = 64 * 1024 * 1024 // the fleet is trusted, but the memory for its answer is bounded
 
 /**
  * @typedef {{ name: string, pid: number | null, app: string | null, path: string }} Found a fleet and its socket; `pid` null: it
@@ -19,17 +19,17 @@ const MAX_LINE_BYTES = 64 * 1024 * 1024 // a fleet's answer is trusted, but not 
  * @typedef {object} Ask
  * @property {(progress: Record<string, any>) => void} [onProgress]
  * @property {(line: Record<string, any>) => void} [onEvent]
- * @property {boolean} [wait] false: it is enough that the fleet has begun
+ * @property {boolean} [wait] false: resolve as soon as the fleet has begun
  */
 
-/** A conversation with a fleet. */
+/** A connection to a fleet. */
 class Client {
-  /** What the fleet says of itself. @type {{ name: string, pid: number, app: string, version: string } | null} */
+  /** The fleet's greeting. @type {{ name: string, pid: number, app: string, version: string } | null} */
   hello = null
   #lastId = 0
   /** @type {Map<number, Ask & { resolve: (result: any) => void, reject: (error: Error) => void }>} */
   #asked = new Map()
-  /** Why there will be no more answers. @type {Error | null} */
+  /** The reason why no more answers come. @type {Error | null} */
   ended = null
 
   /** @param {net.Socket} socket @param {() => void} greeted */
@@ -49,8 +49,8 @@ class Client {
    * @param {string} verb
    * @param {Record<string, any>} [args]
    * @param {Ask} [ask]
-   * @returns {Promise<any>} its result; with `wait: false` nothing, as soon as the fleet has begun
-   * @throws {RecycleError} as the fleet has thrown it; RECYCLE_FLEET_GONE, RECYCLE_CUT_OFF
+   * @returns {Promise<any>} the result of the verb; with `wait: false` undefined, as soon as the fleet has begun
+   * @throws {RecycleError} that of the fleet; RECYCLE_FLEET_GONE, RECYCLE_CUT_OFF
    */
   call (verb, args = {}, { onProgress, onEvent, wait = true } = {}) {
     if (this.ended) return Promise.reject(this.ended)
@@ -62,10 +62,10 @@ class Client {
   }
 
   /**
-   * Gives every line of the journal from now on.
+   * Calls `onLine` with every line of the journal from now on.
    *
    * @param {(line: Record<string, any>) => void} onLine
-   * @param {{ last?: number }} [how] how many of the lines before, samples left out
+   * @param {{ last?: number }} [how] number of earlier lines to begin with, without samples
    * @returns {Promise<void>} resolves at the fleet's end
    */
   follow (onLine, { last = 0 } = {}) {
@@ -104,8 +104,8 @@ class Client {
 
 /**
  * @param {string} socketPath
- * @returns {Promise<Client>} greeted
- * @throws {RecycleError} RECYCLE_NO_ANSWER, with `details.isLive` where somebody listens and does not greet
+ * @returns {Promise<Client>} after the fleet's greeting
+ * @throws {RecycleError} RECYCLE_NO_ANSWER, with `details.isLive` if a process listens and does not greet
  */
 function connect (socketPath) {
   return new Promise((resolve, reject) => {
@@ -115,10 +115,10 @@ function connect (socketPath) {
       socket.destroy()
       reject(new RecycleError('RECYCLE_NO_ANSWER', { path: socketPath, why, isLive }))
     }
-    const timer = setTimeout(() => fail(`somebody listens there, and says nothing for ${HELLO_MS} ms`), HELLO_MS)
+    const timer = setTimeout(() => fail(`a process listens there, but sent nothing for ${HELLO_MS} ms`), HELLO_MS)
     socket.once('error', (/** @type {NodeJS.ErrnoException} */ { code, message }) =>
       fail(WHY[code ?? ''] ?? message, !Object.hasOwn(WHY, code ?? '')))
-    socket.once('end', () => fail(client.ended?.message ?? 'it has closed the connection'))
+    socket.once('end', () => fail(client.ended?.message ?? 'the process that listens there closed the connection'))
     const client = new Client(socket, () => {
       clearTimeout(timer)
       resolve(client)
@@ -126,19 +126,19 @@ function connect (socketPath) {
   })
 }
 
-/** Errors that say that nobody listens. @type {Record<string, string>} */
+/** Errors that mean that no process listens. @type {Record<string, string>} */
 const WHY = {
   ENOENT: 'there is no such socket',
-  ECONNREFUSED: 'nobody listens there any more',
-  ENOTSOCK: 'it is no socket',
-  ENOTDIR: 'it is no socket'
+  ECONNREFUSED: 'no process listens there any more',
+  ENOTSOCK: 'it is not a socket',
+  ENOTDIR: 'it is not a socket'
 }
 
 /**
- * Asks who listens there.
+ * Finds the fleet that listens on a socket.
  *
  * @param {string} socketPath
- * @returns {Promise<Found | null>} null: nobody
+ * @returns {Promise<Found | null>} null: no process listens there
  */
 async function hail (socketPath) {
   try {
@@ -152,14 +152,14 @@ async function hail (socketPath) {
   }
 }
 
-/** @param {import('./socket-path').Env} [env] @returns {Promise<Found[]>} the fleets that have their socket in its usual place */
+/** @param {import('./socket-path').Env} [env] @returns {Promise<Found[]>} the fleets with a socket in one of the usual folders */
 async function listFleets (env = process.env) {
   const found = await Promise.all(allSockets(env).map(hail))
   return found.filter(fleet => fleet !== null)
 }
 
 /**
- * The fleet that is meant: by its name, by the path of its socket, or the only one there is.
+ * Finds a fleet by its name, by the path of its socket, or as the only running fleet.
  *
  * @param {{ name?: string | null, control?: string | null }} which
  * @param {import('./socket-path').Env} [env]
@@ -173,7 +173,7 @@ async function findFleet ({ name, control }, env = process.env) {
     const { name, pid, app } = /** @type {NonNullable<Client['hello']>} */ (client.hello)
     return { name, pid, app, path: path.resolve(control) }
   }
-  const isName = types.name().read(name) !== undefined // no other is a fleet's, and a path would lead out of the folder
+  const isName = types.name().read(name) !== undefined // fleets have no other names, and a path would lead out of the folder
   if (typeof name === 'string' && isName) {
     const found = await Promise.all(trustedFolders(env).map(folder => hail(socketIn(folder, name))))
     const fleet = found.find(fleet => fleet !== null)

@@ -1,12 +1,12 @@
 'use strict'
 
 /**
- * Opens a control socket: only its user may connect, what a fleet that is gone has left is taken over, and what belongs to
- * another is left alone.
+ * Opens a control socket. Only its user may connect. A socket file that an ended fleet left behind is replaced; a file of
+ * any other kind, or of another user, is not touched.
  *
- * Node deletes the file of a unix socket as it closes it, by the path that it was bound to, even where another fleet's
- * socket is there by now. So a socket is bound to a name of its own, linked to the path where clients look for it, and that
- * first name is deleted. A socket under that path is therefore one that listens, or one that was left behind.
+ * When Node closes a unix socket, it deletes the file at the path that the socket was bound to, even if that is another
+ * fleet's socket by then. So the socket is bound to a temporary name, linked to its public path, and the temporary name
+ * is deleted. A socket at the public path therefore listens, or was left behind.
  */
 
 const { randomInt } = require('node:crypto')
@@ -20,14 +20,14 @@ const { controlFolders, socketIn, prepareFolder, checkLength, ourUid } = require
 
 const PATIENCE_MS = 15_000
 const WAIT_MS = 50
-const LOCK_MS = 10_000 // longer than a look at the socket can take
+const LOCK_MS = 10_000 // longer than staleId() can take
 
 /**
  * @param {import('node:net').Server} server
- * @param {{ name: string, control: string | null }} of the fleet; `control`: the path that was asked for
+ * @param {{ name: string, control: string | null }} of the fleet; `control`: the path of --control
  * @param {import('./socket-path').Env} [env]
  * @returns {Promise<{ path: string, release: () => void }>} where it listens; `release` deletes the file if it is still this
- *   server's, to be called before the server is closed
+ *   server's; call it before closing the server
  * @throws {RecycleError} RECYCLE_CONTROL, RECYCLE_CONTROL_TAKEN; the server is closed then
  */
 async function openControlSocket (server, { name, control }, env = process.env) {
@@ -65,7 +65,7 @@ function listen (server, socket) {
     }
     const done = () => settle(null)
     server.once('error', settle).once('listening', done)
-    const before = process.umask(0o177) // it is 0600 from its first moment on; listen() makes it before it returns
+    const before = process.umask(0o177) // listen() creates the file before it returns: mode 0600 from the start
     try {
       server.listen({ path: socket })
     } finally {
@@ -85,16 +85,16 @@ async function publish (hidden, socket, remedy) {
     }
     await makeRoom(socket, remedy)
   }
-  refuse(socket, 'others open it at the same time')
+  refuse(socket, 'other fleets are opening it at the same time')
 }
 
 /**
- * Takes a stale socket away. Of several who find it stale only one may, and it looks again: what the others have opened
- * meanwhile is not taken from them. Only taking away wants this lock; opening is the kernel's to decide.
+ * Deletes a stale socket. Of several fleets that find it stale, one takes the lock and checks again, so that it does not
+ * delete a socket that another fleet has opened meanwhile. Opening needs no lock: link() is atomic.
  *
  * @param {string} socket
  * @param {string} remedy
- * @throws {RecycleError} where it is not stale, or not ours
+ * @throws {RecycleError} if it is not stale, or not this user's
  */
 async function makeRoom (socket, remedy) {
   await staleId(socket, remedy)
@@ -112,25 +112,25 @@ async function makeRoom (socket, remedy) {
 /**
  * @param {string} socket
  * @param {string} remedy
- * @returns {Promise<string | null>} which one is there, and is stale; null: none is there
+ * @returns {Promise<string | null>} file id of the stale socket; null: there is no file
  */
 async function staleId (socket, remedy) {
   const found = fs.lstatSync(socket, { throwIfNoEntry: false })
   if (!found) return null
   if (found.isSymbolicLink()) refuse(socket, 'it is a symbolic link')
-  if (!found.isSocket()) refuse(socket, 'it is there already, and is no socket')
+  if (!found.isSocket()) refuse(socket, 'the path exists and is not a socket')
   if (found.uid !== ourUid()) refuse(socket, `it belongs to another user (uid ${found.uid})`)
   const holder = await hail(socket)
   if (holder) throw new RecycleError('RECYCLE_CONTROL_TAKEN', { path: socket, pid: holder.pid, remedy })
   return fileId(found)
 }
 
-/** How old a file is. Of one that is said to be of the future the clock was set back since. @param {number} t its time, ms since the epoch */
+/** A time in the future means that the clock was set back. @param {number} t ms since the epoch */
 function ageMs (t) {
-  return Math.abs(Date.now() - t) // eslint-disable-line no-restricted-properties -- the times of files are of the wall clock
+  return Math.abs(Date.now() - t) // eslint-disable-line no-restricted-properties -- file times are by the wall clock
 }
 
-/** @param {string} lock a folder @param {string} socket @returns {string | null} which one it is; null: it is taken */
+/** @param {string} lock a folder @param {string} socket @returns {string | null} file id of the lock; null: another process has it */
 function take (lock, socket) {
   try {
     fs.mkdirSync(lock)
@@ -139,19 +139,19 @@ function take (lock, socket) {
     const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
     if (code !== 'EEXIST') refuse(socket, message)
     const found = fs.lstatSync(lock, { throwIfNoEntry: false })
-    if (found && ageMs(found.mtimeMs) > LOCK_MS) removeOurs(lock, fileId(found)) // its process was killed while it had it
+    if (found && ageMs(found.mtimeMs) > LOCK_MS) removeOurs(lock, fileId(found)) // the process that had the lock was killed
     return null
   }
 }
 
-/** Deletes a socket or a lock if the path still leads to this one. @param {string} file @param {string} id */
+/** Deletes a socket or a lock, if the path still leads to this file. @param {string} file @param {string} id */
 function removeOurs (file, id) {
   try {
     const found = fs.lstatSync(file)
     if (fileId(found) !== id) return
     if (found.isDirectory()) fs.rmdirSync(file)
     else fs.unlinkSync(file)
-  } catch {} // it is gone, or its folder is
+  } catch {} // the file or its folder is gone
 }
 
 /** @param {string} socket @param {string} why @returns {never} @throws {RecycleError} */

@@ -1,21 +1,21 @@
 'use strict'
 
 /**
- * What is said over the control socket: JSON lines in UTF-8, one object a line, each with the version `v`.
+ * The protocol of the control socket: JSON lines in UTF-8, one object a line, each with the version `v`.
  *
  *     fleet → client   { v: 1, hello: { name, pid, app, version } }      at once
- *     client → fleet   { v: 1, id?, verb, …arguments }                    several may be under way
- *     fleet → client   { v: 1, id, ok: true }                             understood and begun; then
+ *     client → fleet   { v: 1, id?, verb, …arguments }                    several may run at a time
+ *     fleet → client   { v: 1, id, ok: true }                             accepted and begun; then
  *                      { v: 1, id, progress: { … } }                      any number
  *                      { v: 1, id, event: { … } }                         `follow` alone: a line of the journal
  *                      { v: 1, id, result: … }                            done; or
- *                      { v: 1, id, error: { code, message, details } }    refused or failed, also in the place of `ok`
+ *                      { v: 1, id, error: { code, message, details } }    refused or failed, also instead of `ok`
  *
- * `id` is the client's, a number or a short text; an answer without one is about the connection. Within a version fields
- * and verbs are added, and none changes its meaning: pass over what you do not know.
+ * The client chooses `id`, a number or a short text; an answer without an id is about the connection. A version may gain
+ * fields and verbs, and none changes its meaning: ignore what you do not know.
  *
- * A client may leave once it has heard `ok`: what it asked for goes on. It is closed when it sends a line that is too
- * long or half a line and no more, when it says nothing for long with nothing under way, and when it does not read.
+ * A client may disconnect after `ok`: the fleet carries the request out. The fleet closes a connection that sends a line
+ * that is too long or incomplete, that is idle for long with no request running, or that does not read.
  */
 
 const { CATALOGUE, RecycleError } = require('../core/errors')
@@ -24,7 +24,7 @@ const VERSION = 1
 
 /** @typedef {Record<string, any>} Message */
 
-/** Puts lines together from chunks. */
+/** Splits a stream of chunks into lines. */
 class Lines {
   /** @type {Buffer[]} */
   #parts = []
@@ -35,14 +35,14 @@ class Lines {
     this.maxBytes = maxBytes
   }
 
-  /** Part of a line has come, and not the rest. */
+  /** The last line received is incomplete. */
   get isHalf () {
     return this.#length > 0
   }
 
   /**
    * @param {Buffer} chunk
-   * @returns {{ lines: string[], isTooLong: boolean }} whole lines, without empty ones; where one is too long, those before it
+   * @returns {{ lines: string[], isTooLong: boolean }} complete lines that are not empty; if one is too long, those before it
    */
   push (chunk) {
     const lines = []
@@ -67,7 +67,7 @@ function encode (message) {
   return `${JSON.stringify({ v: VERSION, ...message })}\n`
 }
 
-/** @param {string} line @returns {Message | null} null: it is no message of ours */
+/** @param {string} line @returns {Message | null} null: not a message of this version */
 function decode (line) {
   try {
     const message = JSON.parse(line)
@@ -80,7 +80,7 @@ function decode (line) {
 /**
  * @param {string} line
  * @returns {{ id: string | number | null, verb: string, args: Record<string, any> }}
- * @throws {RecycleError} RECYCLE_BAD_REQUEST; its details have the `id` where there is one
+ * @throws {RecycleError} RECYCLE_BAD_REQUEST; `details.id` is the request's id, if it has one
  */
 function readRequest (line) {
   /** @type {any} */
@@ -93,7 +93,7 @@ function readRequest (line) {
   if (request === null || typeof request !== 'object' || Array.isArray(request)) throw bad('it is not an object')
   const { v, id = null, verb, ...args } = request
   if (!(id === null || Number.isFinite(id) || (typeof id === 'string' && id.length <= 64))) throw bad('its id is neither a number nor a text of up to 64 characters')
-  if (v !== VERSION) throw bad(`its v is ${JSON.stringify(v)?.slice(0, 20) ?? 'missing'}; this fleet speaks ${VERSION}`, id)
+  if (v !== VERSION) throw bad(`its v is ${JSON.stringify(v)?.slice(0, 20) ?? 'missing'}; this fleet uses ${VERSION}`, id)
   if (typeof verb !== 'string') throw bad('it has no verb', id)
   return { id, verb, args }
 }
@@ -110,9 +110,9 @@ function writeError (error) {
   return writeError(new RecycleError('RECYCLE_VERB_FAILED', { why }))
 }
 
-/** The error as the fleet has thrown it. @param {any} error @returns {RecycleError} */
+/** The error that the fleet threw. @param {any} error @returns {RecycleError} */
 function readError (error) {
-  const { code, message = 'it did not say why', details } = error ?? {}
+  const { code, message = 'the fleet gave no reason', details } = error ?? {}
   if (Object.hasOwn(CATALOGUE, code)) {
     const thrown = new RecycleError(code, details)
     if (thrown.message === message) return thrown

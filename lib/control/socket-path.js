@@ -1,25 +1,25 @@
 'use strict'
 
 /**
- * Where control sockets live: one per fleet, <name>.sock, in a folder that is its user's alone.
+ * The paths of control sockets: one per fleet, <name>.sock, in a folder that belongs to the user alone.
  *
- *     $XDG_RUNTIME_DIR/recycle    where that is a folder of ours
+ *     $XDG_RUNTIME_DIR/recycle    if $XDG_RUNTIME_DIR is a folder of this user
  *     /tmp/recycle-<uid>          else: services, sudo and cron have no XDG_RUNTIME_DIR
  *
- * A fleet opens its socket in the first that there is; whoever looks for a fleet looks in both, for it may have been
- * started from elsewhere. RECYCLE_CONTROL_DIR names one folder in the place of both.
+ * A fleet opens its socket in the first of them. A client looks in both, because the fleet may have been started in
+ * another environment. RECYCLE_CONTROL_DIR names one folder instead of both.
  */
 
 const fs = require('node:fs')
 const path = require('node:path')
 const { RecycleError } = require('../core/errors')
 
-const MAX_PATH_BYTES = process.platform === 'linux' ? 107 : 103 // of a unix socket; a longer one might be cut off
+const MAX_PATH_BYTES = process.platform === 'linux' ? 107 : 103 // of a unix socket; a longer path may be truncated
 const EXTENSION = '.sock'
 
 /** @typedef {Record<string, string | undefined>} Env */
 
-/** @param {Env} env @returns {string[]} the folders, the one to open a socket in first */
+/** @param {Env} env @returns {string[]} the folders; sockets are opened in the first */
 function controlFolders (env) {
   if (env.RECYCLE_CONTROL_DIR) return [path.resolve(env.RECYCLE_CONTROL_DIR)]
   const shared = `/tmp/recycle-${ourUid()}`
@@ -35,17 +35,17 @@ function socketIn (folder, name) {
   return path.join(folder, `${name}${EXTENSION}`)
 }
 
-/** @param {Env} env @returns {string[]} those of the folders that are there and to be trusted */
+/** @param {Env} env @returns {string[]} the folders that exist and are safe */
 function trustedFolders (env) {
   return controlFolders(env).filter(folder => fs.existsSync(folder) && distrust(folder) === null)
 }
 
-/** @param {Env} env @returns {string[]} why the others are passed over */
+/** @param {Env} env @returns {string[]} for each other folder, why it is ignored */
 function distrusted (env) {
   return controlFolders(env).map(distrust).filter(why => why !== null)
 }
 
-/** @param {Env} env @returns {string[]} the paths of all sockets there are, by name; a fleet may listen there or not */
+/** @param {Env} env @returns {string[]} the paths of all sockets, by name; some may be stale */
 function allSockets (env) {
   return trustedFolders(env).flatMap(folder => filesIn(folder)
     .filter(file => file.endsWith(EXTENSION))
@@ -58,20 +58,20 @@ function filesIn (folder) {
   try {
     return fs.readdirSync(folder)
   } catch {
-    return [] // it has gone, or may not be read
+    return [] // deleted meanwhile, or not readable
   }
 }
 
-/** @param {string} socket @returns {string} the name of the fleet, by where its socket is */
+/** @param {string} socket @returns {string} the name of the fleet */
 function nameBy (socket) {
   return path.basename(socket, EXTENSION)
 }
 
 /**
- * Makes the folder of sockets, or makes sure that it is nobody else's.
+ * Creates the folder of the sockets, or checks that no other user can write to it.
  *
  * @param {string} folder
- * @param {string} socket that is to be opened in it
+ * @param {string} socket to be opened in it, for the error
  * @throws {RecycleError} RECYCLE_CONTROL
  */
 function prepareFolder (folder, socket) {
@@ -86,11 +86,10 @@ function prepareFolder (folder, socket) {
 }
 
 /**
- * What another user could have put into a folder is no fleet of ours, for those who open a socket there and for those who
- * look for one.
+ * Whether another user could have put a socket into the folder. Fleets open no socket there, and clients ignore it.
  *
  * @param {string} folder
- * @returns {string | null} why its sockets are not to be trusted; null: they are, or there is no such folder
+ * @returns {string | null} why the folder is not safe; null: it is, or it does not exist
  */
 function distrust (folder) {
   const stat = fs.lstatSync(folder, { throwIfNoEntry: false })
@@ -98,14 +97,14 @@ function distrust (folder) {
   if (stat.isSymbolicLink()) return `${folder} is a symbolic link`
   if (!stat.isDirectory()) return `${folder} is not a folder`
   if (stat.uid !== ourUid()) return `${folder} belongs to another user (uid ${stat.uid})`
-  return (stat.mode & 0o022) === 0 ? null : `others may write to ${folder} (mode ${(stat.mode & 0o777).toString(8)})`
+  return (stat.mode & 0o022) === 0 ? null : `other users may write to ${folder} (mode ${(stat.mode & 0o777).toString(8)})`
 }
 
-/** @param {string} socket @throws {RecycleError} RECYCLE_CONTROL where it is too long */
+/** @param {string} socket @throws {RecycleError} RECYCLE_CONTROL if the path is too long */
 function checkLength (socket) {
   const length = Buffer.byteLength(socket)
   if (length <= MAX_PATH_BYTES) return
-  throw new RecycleError('RECYCLE_CONTROL', { path: socket, why: `its path has ${length} bytes, and the path of a unix socket has ${MAX_PATH_BYTES} at the most` })
+  throw new RecycleError('RECYCLE_CONTROL', { path: socket, why: `the path has ${length} bytes; a unix socket allows ${MAX_PATH_BYTES}` })
 }
 
 /** @param {string} folder */

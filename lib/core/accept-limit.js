@@ -1,12 +1,12 @@
 'use strict'
 
 /**
- * The level: how many connections a worker takes before it shuts its gate and leaves the queue to the others. It rises
- * when all are full, like water in connected loads, so the fullest worker is never far above the emptiest; and it
- * never keeps a client waiting for a worker that does not respond.
+ * The limit: how many connections a worker accepts before it stops and leaves the queue to the others. It rises when all
+ * responsive workers are full, so the fullest worker is never far above the emptiest, and no client waits for a worker
+ * that does not respond.
  *
- * Below the floor there is no level: a gate that opens and shuts for every short connection would cost more than the
- * evenness is worth. What is uneven down there, spread() evens out by moving connections.
+ * The limit is never below the floor: to stop and resume for every short connection would cost more than evenness is
+ * worth. Below the floor, spread() evens out by moving connections.
  */
 
 const FLOOR = 64
@@ -15,31 +15,31 @@ const STEP = 1.15
 /**
  * @typedef {object} Load
  * @property {number} connections
- * @property {boolean} isFull its gate is shut
- * @property {boolean} isAtCeiling it has no descriptors for more, whatever the level
- * @property {boolean} isResponsive it has been heard of lately
+ * @property {boolean} isFull the worker does not accept
+ * @property {boolean} isAtCeiling it has no descriptors for more, whatever the limit
+ * @property {boolean} isResponsive its last beat is recent
  */
 
 /**
- * @param {number} level
- * @param {readonly Load[]} loads every worker that serves
+ * @param {number} limit
+ * @param {readonly Load[]} loads of every worker that serves
  * @returns {number}
  */
-function nextLimit (level, loads) {
+function nextLimit (limit, loads) {
   const responsive = loads.filter(v => v.isResponsive)
-  if (responsive.every(v => v.isFull) && responsive.some(v => !v.isAtCeiling)) return Math.ceil(level * STEP)
+  if (responsive.every(v => v.isFull) && responsive.some(v => !v.isAtCeiling)) return Math.ceil(limit * STEP)
   const mean = loads.reduce((sum, v) => sum + v.connections, 0) / Math.max(1, loads.length)
   const low = Math.max(FLOOR, Math.ceil(mean * STEP))
-  return level > low * STEP && !loads.some(v => v.isFull) ? low : level
+  return limit > low * STEP && !loads.some(v => v.isFull) ? low : limit
 }
 
 /**
- * How many of its idle connections each worker should give to its siblings, so that they are even. Whoever has more than
- * the mean gives, all at once: what the fullest alone gave would take a round for each of them.
+ * How many of its idle connections each worker should give to its siblings. Every worker above the mean gives at the same
+ * time: giving by the fullest alone would take a round for each worker.
  *
- * @param {readonly number[]} counts each worker's lasting connections: what is short-lived evens out by itself, and looking
- *   for who might move among thousands that come and go would cost something at each response
- * @returns {number[]} one for each worker; all 0: they are even enough
+ * @param {readonly number[]} counts each worker's lasting connections: short ones even out by themselves, and to search
+ *   thousands of them for idle ones would slow every response
+ * @returns {number[]} one for each worker; all 0: the workers are even enough
  */
 function spread (counts) {
   const mean = counts.reduce((sum, count) => sum + count, 0) / counts.length

@@ -1,40 +1,40 @@
 'use strict'
 
 /**
- * What became of everything that was here when a drain began. Every connection ends in exactly one of `moved`,
- * `closedByClient`, `closedAfterResponse`, `closedIdle`, `cut`, `unacked` and `unaccounted`, so that the sum of these is
- * `connections`: the supervisor's own audit, one of the two witnesses for "nothing was dropped".
+ * The account of a drain: how each connection ended that was open when the drain began. Every connection counts in exactly
+ * one of `moved`, `closedByClient`, `closedAfterResponse`, `closedIdle`, `cut`, `unacked` and `unaccounted`, whose sum is
+ * `connections`. It is the supervisor's audit, one of the two witnesses for "nothing was dropped".
  *
- * @typedef {object} Cut something that was in flight when the time was up
- * @property {string | null} method null: no more than part of a request's head had come, or the protocol is not HTTP
+ * @typedef {object} Cut a request in flight at the drain deadline
+ * @property {string | null} method null: the request's head was incomplete, or the protocol is not HTTP
  * @property {string | null} path without its query
  * @property {number} ageMs
  * @property {number | null} remotePort
- * @property {boolean} upgraded an upgraded or raw connection, which is the app's own to end
+ * @property {boolean} upgraded an upgraded or raw connection, which only the app can end
  *
  * @typedef {object} Account
- * @property {number} connections open, or waiting in the inbox, when the drain began, or accepted before the gate shut
+ * @property {number} connections open or in the inbox when the drain began, or accepted before the worker stopped accepting
  * @property {number} inFlight requests in flight when the drain began
- * @property {number} finished requests that ended in full during the drain
- * @property {number} aborted requests that their client gave up during the drain
+ * @property {number} finished requests that completed during the drain
+ * @property {number} aborted requests that the client aborted during the drain
  * @property {number} moved connections that a sibling took over
  * @property {number} refused offers that no sibling took
- * @property {number} takenBack offers taken back and served here to the end
- * @property {number} replayed requests that a sibling had to answer instead: none, for a connection moves when nothing is under way on it
+ * @property {number} takenBack offers withdrawn and served here to the end
+ * @property {number} replayed requests that a sibling had to answer instead: none, because only idle connections move
  * @property {number} closedByClient
- * @property {number} closedAfterResponse by `Connection: close`, whoever asked for it
+ * @property {number} closedAfterResponse by `Connection: close`, of the client or the server
  * @property {number} closedIdle
  * @property {number} cut connections that ended with something in flight
- * @property {number} unacked offers of which nobody knows what became
- * @property {number} unaccounted connections that ended with a worker that gave no account: what was on them is not known
- * @property {Cut[]} cuts what was cut, by name
+ * @property {number} unacked offers that were never acknowledged: their outcome is not known
+ * @property {number} unaccounted connections that ended with a worker that gave no account: their requests are not known
+ * @property {Cut[]} cuts each request that was cut
  */
 
 const { count, flag, text, orNull, listOf, record } = require('./shape')
 
 const LONGEST_PATH = 2000
 const CUT = record({ method: orNull(text(100)), path: orNull(text(LONGEST_PATH)), ageMs: count, remotePort: orNull(count), upgraded: flag })
-/** What a worker says when it has drained. */
+/** The account as a drained worker sends it. */
 const ACCOUNT = record({
   ...Object.fromEntries(Object.keys(openAccount(0, 0)).map(field => [field, count])),
   cuts: listOf(CUT)
@@ -62,15 +62,15 @@ function openAccount (connections, inFlight) {
 }
 
 /**
- * The account of a worker that gave none, by what was last known of it. A connection with a request in flight was cut; on
- * any other there may have been a request, too, that the worker had not read.
+ * The account of a worker that gave none, from its last beat. A connection with a request in flight was cut; any other
+ * connection may have had a request that the worker had not read.
  *
  * @param {number} connections
  * @param {number} inFlight
  * @returns {Account}
  */
 function lostAccount (connections, inFlight) {
-  const cut = Math.min(connections, inFlight) // by one connection there may have come several
+  const cut = Math.min(connections, inFlight) // one connection may have several requests in flight
   return { ...openAccount(connections, inFlight), cut, unaccounted: connections - cut }
 }
 

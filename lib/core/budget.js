@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * What one worker may use before it is replaced. Drawn once, when it is spawned: the jitter keeps workers that were
- * born together from leaving together. It only ever lowers a budget, so that what the user set is a promise.
+ * What a worker may use before it is replaced. The budget is drawn once, at the spawn: jitter keeps workers that start
+ * together from being replaced together. Jitter only lowers a budget, so the user's value is a maximum.
  *
  * @typedef {object} Budget
  * @property {'rss' | 'pss' | 'uss'} metric

@@ -1,17 +1,17 @@
 'use strict'
 
 /**
- * The ceiling: how many connections a process has descriptors for. A reserve is kept for what the app opens between two
- * counts. Where little is left it is half of what is left, so that a process with few descriptors serves all the same.
+ * The ceiling: how many connections a process has descriptors for. A reserve is kept for files and sockets that the app
+ * opens between two counts. It is at most half of the free descriptors, so that a process with few of them still serves.
  */
 
-const RESERVE = 0.1 // of the limit, at least …
-const RESERVE_MIN = 64 // … as many
+const RESERVE = 0.1 // of the limit
+const RESERVE_MIN = 64
 
 /**
- * @param {number} limit descriptors that the process may have
- * @param {number} open how many it has
- * @param {number} connections how many of those are connections
+ * @param {number} limit descriptors that the process may open
+ * @param {number} open descriptors in use
+ * @param {number} connections those of them that are connections
  * @returns {number} connections, 0 or more
  */
 function ceilingOf (limit, open, connections) {

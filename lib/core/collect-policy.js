@@ -1,26 +1,26 @@
 'use strict'
 
 /**
- * With `--on-budget collect`, whether a collection is worth trying for a worker that is over budget, and whether it has
- * been enough. Both are made from what the journal records: `worker.condemn` and `collected`.
+ * `--on-budget collect`: whether a worker over budget should try a collection, and whether the collection was enough. Both
+ * decisions use only what the journal records: `worker.condemn` and `collected`.
  *
- * What is left after a full collection is what the app keeps. Were that close to the budget, the worker would be back in
- * no time; so it must be well below. And who is over budget again soon after makes garbage faster than it is worth
- * collecting out of rotation. Together they bound how often one worker can go round: a leak ends at the first rule.
+ * Memory left after a full collection is live. It must be well below the budget, else the worker is over it again at once.
+ * A worker that exceeds the budget again soon after a collection makes garbage too fast to collect out of rotation.
+ * Together the two rules bound how often a worker collects.
  */
 
-/** Of the soft budget: the most that may be left. */
+/** The largest share of the soft budget that may be left. */
 const ENOUGH = 0.8
-/** Looks after a collection, within which another one is not tried. */
+/** Sampling intervals after a collection during which no other is tried. */
 const SOON = 10
 
 /**
  * @param {object} condemned
  * @param {string | null} condemned.reason
- * @param {string | null} condemned.requested somebody wants it replaced anyway
+ * @param {string | null} condemned.requested another reason to replace it
  * @param {number} condemned.at ms, by any clock that only goes forward
- * @param {number | null} condemned.collectedAt when it collected last, ms, by any clock that only goes forward
- * @param {number} intervalMs between two looks
+ * @param {number | null} condemned.collectedAt its last collection, ms, by the same clock
+ * @param {number} intervalMs between two samples
  */
 function mayCollect ({ reason, requested, at, collectedAt }, intervalMs) {
   if (reason !== 'rss' && reason !== 'hard-rss') return false

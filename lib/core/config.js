@@ -1,6 +1,6 @@
 'use strict'
 
-/** What a config file may hold, and its JSON schema; both from the table of the options. */
+/** The contents of a config file and their JSON schema, both from the table of options. */
 
 const { RecycleError } = require('./errors')
 const { OPTIONS } = require('./options')
@@ -9,17 +9,17 @@ const { nearest } = require('./did-you-mean')
 
 /**
  * @typedef {object} Config
- * @property {string} name the file, as sentences name it
+ * @property {string} name the file, as messages show it
  * @property {string | undefined} app
  * @property {string[]} args
- * @property {Record<string, any>} values by the options' names; each is checked when it is resolved
+ * @property {Record<string, any>} values by the options' names; resolveOptions() checks them
  */
 
 const OWN_KEYS = ['$schema', 'app', 'args']
 
 /**
- * @param {unknown} held what the file exports, or has under its key
- * @param {string} name the file, as sentences name it
+ * @param {unknown} held the file's export, or the value of "recycle" in package.json
+ * @param {string} name the file, as messages show it
  * @returns {Config}
  * @throws {RecycleError} RECYCLE_BAD_CONFIG
  */
@@ -37,12 +37,12 @@ function readConfig (held, name) {
     const meant = nearest(unknown, known)
     refuse(`has an unknown key ${shown(unknown)}; ${meant ? `did you mean ${meant}?` : `the keys are ${known.slice(1).join(', ')}`}`)
   }
-  if (app !== undefined && (typeof app !== 'string' || app === '')) refuse('has an app that is no path; it takes the file that `node` would run')
-  if (!Array.isArray(args) || !args.every(arg => typeof arg === 'string')) refuse('has args that are no array of strings')
+  if (app !== undefined && (typeof app !== 'string' || app === '')) refuse('has an app that is not a path; it takes the file that `node` would run')
+  if (!Array.isArray(args) || !args.every(arg => typeof arg === 'string')) refuse('has args that are not an array of strings')
   return { name, app, args, values }
 }
 
-/** JSON schema (draft 7, which editors know) of a config file. */
+/** JSON schema of a config file; draft 7, which editors support. */
 function configSchema () {
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',

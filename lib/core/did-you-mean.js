@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * The word that was probably meant: the same but for case, dashes and underscores, else the one that is fewest edits
- * away, where these are few for its length.
+ * The word that was probably meant: equal except for case, dashes and underscores, else the word the fewest edits away, if
+ * these are few for its length.
  *
  * @param {string} written
  * @param {readonly string[]} words
@@ -14,7 +14,7 @@ function nearest (written, words) {
   return ranked.length > 0 && ranked[0].edits <= written.length * 0.4 ? ranked[0].word : null
 }
 
-/** Letters to insert, to take out, to replace or to swap with the next. @param {string} a @param {string} b */
+/** The number of letters to insert, delete, replace or swap with the next (optimal string alignment). @param {string} a @param {string} b */
 function editsBetween (a, b) {
   /** @type {number[][]} */
   const edits = [[...b, ''].map((_, j) => j)]

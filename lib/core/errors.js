@@ -3,8 +3,8 @@
 const { shown, shorten } = require('./shown')
 
 /**
- * Every error that recycle throws on purpose, in one catalogue. The library throws them; the command line alone turns
- * them into a sentence and an exit code: 2 for what the user can correct in the call, 1 for a run that failed.
+ * The catalogue of all errors that recycle throws on purpose. Only the command line turns them into a sentence and an exit
+ * code: 2 if the user can correct the call, 1 for a run that failed.
  *
  * @type {Readonly<Record<string, { exitCode: number, sentence: (d: Record<string, any>) => string }>>}
  */
@@ -27,7 +27,7 @@ const CATALOGUE = Object.freeze({
   },
   RECYCLE_METRIC_UNSUPPORTED: {
     exitCode: 2,
-    sentence: d => `metric ${d.metric} cannot be read here by the meter ${d.meter}, which gives ${d.gives}; ${d.hint}`
+    sentence: d => `the meter ${d.meter} cannot read metric ${d.metric} here: it gives ${d.gives}; ${d.hint}`
   },
   RECYCLE_METER_UNSUPPORTED: {
     exitCode: 2,
@@ -83,23 +83,23 @@ const CATALOGUE = Object.freeze({
   },
   RECYCLE_NO_FLEET: {
     exitCode: 2,
-    sentence: d => `${typeof d.name === 'string' ? `there is no fleet named ${shown(d.name)}; ` : ''}${d.running ? `running: ${d.running}` : 'no fleet is running'}${d.distrusted ? `; passed over: ${d.distrusted}` : ''}`
+    sentence: d => `${typeof d.name === 'string' ? `there is no fleet named ${shown(d.name)}; ` : ''}${d.running ? `running: ${d.running}` : 'no fleet is running'}${d.distrusted ? `; ignored: ${d.distrusted}` : ''}`
   },
   RECYCLE_NO_ANSWER: {
     exitCode: 2,
-    sentence: d => `no fleet answers on ${d.path}: ${d.why}`
+    sentence: d => `no fleet answers at ${d.path}: ${d.why}`
   },
   RECYCLE_SEVERAL_FLEETS: {
     exitCode: 2,
-    sentence: d => `several fleets are running: ${d.running}; say which by --name`
+    sentence: d => `several fleets are running: ${d.running}; select one by --name`
   },
   RECYCLE_FLEET_GONE: {
     exitCode: 1,
-    sentence: d => `the fleet ${d.name} has gone before it answered`
+    sentence: d => `the fleet ${d.name} ended before it answered`
   },
   RECYCLE_CUT_OFF: {
     exitCode: 1,
-    sentence: d => `the fleet has closed the connection: ${d.why}`
+    sentence: d => `the fleet closed the connection: ${d.why}`
   },
   RECYCLE_BAD_REQUEST: {
     exitCode: 2,
@@ -107,7 +107,7 @@ const CATALOGUE = Object.freeze({
   },
   RECYCLE_VERB_FAILED: {
     exitCode: 1,
-    sentence: d => `the fleet could not do it: ${d.why}`
+    sentence: d => `the fleet failed to carry out the request: ${d.why}`
   },
   RECYCLE_STOPPED: {
     exitCode: 1,
@@ -119,7 +119,7 @@ const CATALOGUE = Object.freeze({
   }
 })
 
-/** An error of the catalogue. `code` is one of its keys, `details` what the sentence was made from. */
+/** An error of the catalogue. `code` is one of its keys; the sentence is made from `details`. */
 class RecycleError extends Error {
   /**
    * @param {string} code a key of the catalogue
@@ -134,11 +134,11 @@ class RecycleError extends Error {
   }
 }
 
-/** What may be long because it is a sentence or a list of ours. */
+/** Details that may be long: sentences and lists of recycle's own. */
 const PROSE = ['why', 'accepts', 'sentence', 'running', 'distrusted']
 const PROSE_CHARS = 1000
 
-/** Details as a sentence takes them: a value that was given may be of any length. @param {Record<string, any>} details */
+/** Shortens details for the sentence: a value from the user may have any length. @param {Record<string, any>} details */
 function bounded (details) {
   return Object.fromEntries(Object.entries(details).map(([name, value]) =>
     [name, typeof value === 'string' ? shorten(value, PROSE.includes(name) ? PROSE_CHARS : undefined) : value]))

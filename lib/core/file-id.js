@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * The same for every name of a file, and no other file's for as long as this one is open or has a name.
+ * Identifies a file under all of its names. Unique while the file is open or has a name.
  *
  * @param {{ dev: number, ino: number }} stat
  */

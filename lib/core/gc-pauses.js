@@ -1,20 +1,20 @@
 'use strict'
 
 /**
- * What held a worker's event loop up, as its beats say it.
+ * What delayed a worker's event loop, as its beats report it.
  *
  * @typedef {object} GcPauses of one kind of collection
  * @property {number} count since the worker's start
  * @property {number} totalMs since the worker's start
- * @property {number} longestMs since what was said last
+ * @property {number} longestMs since the last report
  *
- * @typedef {object} Gc on the worker's main thread alone: what V8 collects beside it pauses nothing
+ * @typedef {object} Gc pauses of the worker's main thread; concurrent collection pauses nothing
  * @property {GcPauses} scavenges of the new space
  * @property {GcPauses} markSweeps of the whole heap
  *
  * @typedef {object} Delays
  * @property {Gc} gc
- * @property {number} loopLagMs longest delay of the event loop since what was said last
+ * @property {number} loopLagMs longest delay of the event loop since the last report
  */
 
 const { count, duration, record } = require('./shape')
@@ -29,12 +29,12 @@ const NO_DELAYS = Object.freeze({
 })
 
 /**
- * There are more beats than samples: what was longest in the earlier ones must not be lost.
+ * Beats are more frequent than samples: carries the longest pauses of earlier beats over.
  *
  * @template {Delays} Beat
  * @param {Beat} beat
  * @param {Delays} earlier a beat before it, of the same worker
- * @returns {Beat} the beat, with the longest of both
+ * @returns {Beat} the later beat, with the longest pauses of both
  */
 function withLongest (beat, earlier) {
   const longer = (/** @type {keyof Gc} */ kind) =>

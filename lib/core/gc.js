@@ -1,24 +1,26 @@
 'use strict'
 
 /**
- * The profiles of `--gc`: V8 flags that hold a worker's mark-sweeps off until its budget has it replaced.
+ * The profiles of `--gc`: V8 flags that delay a worker's first mark-sweep until the budget replaces the worker.
  *
- * What they rest on, tried on Node 20, 22, 24 and 26. The first mark-sweep begins when the old generation has come to
- * within one semi-space of its limit. That limit starts at a few MiB, whatever `--max-old-space-size` says;
- * `--initial-old-space-size` moves it, up to half of the largest old space and no further. The new space grows only as
- * objects survive, unless it starts at its full size. V8 12 (Node 22) lowers that first limit again with each scavenge
- * that leaves little alive, down to what there is: a heap of 600 MB was marked well below a limit of 1.6 GB. The limits
- * after a mark-sweep it keeps; so there one is made when the heap is all but empty (8 ms). And up to Node 22 memory
- * outside the heap has a limit of its own that no flag moves; from 24 on it can be counted together with the heap's.
+ * Observed on Node 20, 22, 24 and 26:
+ * - The first mark-sweep begins when the old generation is within one semi-space of its limit.
+ * - The limit starts at a few MiB, whatever `--max-old-space-size` is. `--initial-old-space-size` sets it, up to half of
+ *   the largest old space.
+ * - The new space grows only as objects survive, unless it starts at its full size.
+ * - V8 12 (Node 22) lowers the first limit with each scavenge that leaves little alive, down to the heap's size: a heap of
+ *   600 MB was marked well below a limit of 1.6 GB. It keeps limits that follow a mark-sweep, so there a worker collects
+ *   once while its heap is almost empty (8 ms).
+ * - Up to Node 22, memory outside the heap has a limit that no flag sets. From 24 on it can be counted with the heap's.
  */
 
 const MIB = 1024 ** 2
 
 const EXPERIMENT = { oldMiB: 100, semiMiB: 64 }
 const MIN_INITIAL_MIB = 256
-const SEMI_MIB = { least: 16, most: 64 } // beyond, page faults and cache misses cost more than scavenges do
+const SEMI_MIB = { least: 16, most: 64 } // above, page faults and cache misses cost more than scavenges
 const SEMI_SHARE = 8 // of the budget: two semi-spaces take a quarter of it, and are full most of the time
-const ROOM = 0.8 // of the heap is for the budget, the rest for what grows until the worker has left
+const ROOM = 0.8 // of the heap is for the budget, the rest for growth until the worker has left
 
 /** @typedef {'default' | 'huge-heap' | 'no-mark-sweep'} Profile */
 
@@ -32,7 +34,7 @@ const PROFILES = {
       `--initial-old-space-size=${initialMiB}`,
       ...newSpace(Math.min(SEMI_MIB.most, Math.max(SEMI_MIB.least, share))),
       '--no-memory-reducer',
-      // Not known: what comes after 26 may have dropped it, and a worker with a flag that V8 does not know does not start.
+      // A later Node may drop the flag, and a worker with an unknown V8 flag does not start.
       ...nodeMajor >= 24 && nodeMajor <= 26 ? ['--external-memory-accounted-in-global-limit'] : []
     ]
   },
@@ -52,14 +54,14 @@ function newSpace (semiMiB) {
 /**
  * @param {Profile} profile
  * @param {{ maxRssBytes: number | null, nodeMajor: number }} terms
- * @returns {string[]} for the workers; none by default, or without a budget
+ * @returns {string[]} flags for the workers; none for `default`, or without a budget
  */
 function gcFlags (profile, { maxRssBytes, nodeMajor }) {
   if (profile === 'default' || maxRssBytes === null) return []
   return PROFILES[profile](Math.ceil(maxRssBytes / MIB), nodeMajor)
 }
 
-/** Whether a worker is to collect before it loads the app; see above. @param {Profile} profile @param {number} nodeMajor */
+/** Whether a worker collects before it loads the app; see above. @param {Profile} profile @param {number} nodeMajor */
 function collectsFirst (profile, nodeMajor) {
   return profile !== 'default' && nodeMajor >= 22 && nodeMajor < 24
 }
@@ -69,8 +71,8 @@ function collectsFirst (profile, nodeMajor) {
  *
  * @param {Profile} profile
  * @param {number} maxRssBytes
- * @param {string[]} nodeOptions the user's own flags, which win
- * @returns {number} bytes; Infinity by default, where V8's own limits hold
+ * @param {string[]} nodeOptions the user's flags, which take precedence
+ * @returns {number} bytes; Infinity for `default`, where V8's limits hold
  */
 function largestBudget (profile, maxRssBytes, nodeOptions) {
   if (profile === 'default') return Infinity
@@ -80,7 +82,7 @@ function largestBudget (profile, maxRssBytes, nodeOptions) {
   return Math.floor(ROOM * (oldMiB + 2 * semiMiB)) * MIB
 }
 
-/** @param {string[]} flags @param {string} name V8 takes dashes for underscores @returns {number} */
+/** @param {string[]} flags @param {string} name with dashes; V8 also takes underscores @returns {number} */
 function lastValue (flags, name) {
   const values = flags.map(flag => flag.replaceAll('_', '-')).filter(flag => flag.startsWith(`--${name}=`))
   return Number(values.at(-1)?.split('=')[1])

@@ -1,41 +1,41 @@
 'use strict'
 
 /**
- * Every internal of Node that recycle touches, in one place. Public API does not reach beneath a listening server or an
- * idle connection, and that is where this project lives. Each entry was checked on Node 20.20, 22.23, 24.21 and 26.10.
+ * Every internal of Node that recycle uses. Public API does not give access to a server's handle or to an idle
+ * connection's. Each entry was checked on Node 20.20, 22.23, 24.21 and 26.10.
  *
  * | what                                   | used for                                                              |
  * |----------------------------------------|-----------------------------------------------------------------------|
- * | `net._createServerHandle()`            | primary: opens and binds a listening socket (cluster's own way)       |
- * | `handle.getpeername()`                 | primary: is a connection established, in this very turn               |
- * | `cluster._getServer()` in a worker     | acceptor: net asks it for the handle of each `listen()`                   |
- * | `handle.onconnection(err, client)`     | acceptor: net accepts what its handle gives it, as cluster's round robin  |
+ * | `net._createServerHandle()`            | primary: opens and binds a listening socket, as cluster does          |
+ * | `handle.getpeername()`                 | primary: checks synchronously that a connection is established        |
+ * | `cluster._getServer()` in a worker     | acceptor: net calls it for the handle of each `listen()`              |
+ * | `handle.onconnection(err, client)`     | acceptor: passes a connection to net, as cluster's round robin does   |
  * | `socket._handle`, `handle.readStop()`  | hand-off: stops reading, takes the handle out of the socket           |
- * | `handle.close()`, `handle.reset()`     | tracker: net closes a socket by one of them, whatever its listeners are |
- * | `handle.reading`                       | hand-off: net's note that a handle is being read                      |
- * | `process.send(…, handle)`              | hand-off: a raw TCP handle travels as `net.Native`, unread            |
- * | `internalMessage`, `NODE_…` messages   | channel: invisible to the app                                            |
- * | `NODE_HANDLE` without a handle         | channel: a socket for which the receiver had no descriptor               |
- * | `socket._handle.fd`                    | admission: how many descriptors are taken                             |
- * | `server[http.server.connections]`      | tracker: the parser knows a half-received head from an idle connection|
- * | `socket.parser.getCurrentBuffer()`     | tracker: is a pipelined request behind this one                       |
- * | `server._connections`, `_emitCloseIfDrained()` | inbox: adopted connections count                              |
- * | `response.shouldKeepAlive`             | close-notice: `Connection: close`, as Node itself decides it              |
+ * | `handle.close()`, `handle.reset()`     | tracker: net closes every socket by one of them                       |
+ * | `handle.reading`                       | hand-off: net's flag that a handle is being read                      |
+ * | `process.send(…, handle)`              | hand-off: a raw TCP handle is sent as `net.Native`, unread            |
+ * | `internalMessage`, `NODE_…` messages   | channel: invisible to the app                                         |
+ * | `NODE_HANDLE` without a handle         | channel: a socket for which the receiver had no descriptor            |
+ * | `socket._handle.fd`                    | admission: the number of descriptors in use                           |
+ * | `server[http.server.connections]`      | tracker: tells a half-received head from an idle connection           |
+ * | `socket.parser.getCurrentBuffer()`     | tracker: whether a pipelined request follows                          |
+ * | `server._connections`, `_emitCloseIfDrained()` | inbox: counts adopted connections                             |
+ * | `response.shouldKeepAlive`             | close-notice: makes Node send `Connection: close`                     |
  * | `secure._parent`                       | tracker: the connection beneath a TLS socket                          |
- * | `server._getServerData()`, `_setServerData()` | acceptor: TLS ticket keys are the same in every worker             |
- * | `socket.write()` beneath a session     | goaway: an HTTP/2 frame that Node has no call for                     |
+ * | `server._getServerData()`, `_setServerData()` | acceptor: the same TLS ticket keys in every worker             |
+ * | `socket.write()` beneath a session     | goaway: an HTTP/2 frame for which Node has no method                  |
  */
 
-/** @param {any} server a listening http.Server @returns {any} Node's ConnectionsList; undefined where it is gone */
+/** @param {any} server a listening http.Server @returns {any} Node's ConnectionsList; undefined if this Node has none */
 function connectionsList (server) {
   const symbol = Object.getOwnPropertySymbols(server).find(s => s.description === 'http.server.connections')
   return symbol && server[symbol]
 }
 
 /**
- * The sockets whose parser is between two requests. On Node 26 it also names those that have sent nothing yet.
+ * The sockets whose parser is between two requests; on Node 26 also those that have sent nothing yet.
  *
- * @param {any} server one that listens or has; of others than http's and https' there are none
+ * @param {any} server that listens or has listened; only http and https servers have such sockets
  * @returns {any[]} net.Socket
  */
 function betweenRequests (server) {
@@ -43,7 +43,7 @@ function betweenRequests (server) {
 }
 
 /**
- * The bytes that the parser is working on right now.
+ * The bytes that the parser is processing.
  *
  * @param {any} socket
  * @returns {Buffer | undefined}
@@ -53,8 +53,8 @@ function currentChunk (socket) {
 }
 
 /**
- * Takes the TCP or pipe handle out of a socket, unread bytes left in the kernel. The socket closes for the app, as if
- * the client had left, and the connection lives on in the handle: child_process does the same to a socket it sends.
+ * Takes the TCP or pipe handle out of a socket; unread bytes stay in the kernel. The app sees the socket close, as if the
+ * client had left, and the handle keeps the connection. child_process does the same to a socket that it sends.
  *
  * @param {any} socket
  * @returns {any} the handle
@@ -62,19 +62,19 @@ function currentChunk (socket) {
 function detachHandle (socket) {
   const handle = socket._handle
   handle.readStop()
-  handle.reading = false // net's own note; the next socket around this handle would believe that it is being read
+  handle.reading = false // else the next socket around this handle does not start to read
   socket._handle = null
   socket.destroy()
   return handle
 }
 
 /**
- * Tells when a connection's handle is closed, which is when its socket is destroyed. The app has no part in that, while
- * it may take any listener off a socket. Every handle has the same two functions: a closure for each would be felt with a
+ * Reports when a connection's handle is closed, which is when its socket is destroyed. Unlike a listener on the socket,
+ * the app cannot remove this. All handles share the same two functions: a closure for each would be measurable with a
  * connection per request.
  *
  * @param {(handle: any) => void} closed
- * @returns {(handle: any) => boolean} watches a TCP or pipe handle; false: it is of another kind
+ * @returns {(handle: any) => boolean} watches a TCP or pipe handle; false: the handle is of another kind
  */
 function handleWatcher (closed) {
   const { close, reset } = {
@@ -91,7 +91,7 @@ function handleWatcher (closed) {
   }
   return handle => {
     if (typeof handle?.close !== 'function') return false
-    if (handle.close === close) return true // it has come back
+    if (handle.close === close) return true // the handle has come back to this worker
     if (Object.hasOwn(handle, 'close')) return false
     handle.close = close
     if (typeof handle.reset === 'function') handle.reset = reset
@@ -100,12 +100,12 @@ function handleWatcher (closed) {
 }
 
 /**
- * The self-test: what this Node lacks of what moving a connection takes. Asked of each server as it begins to listen;
- * where something is missing its connections stay, and are drained by `Connection: close`.
+ * The self-test: what this Node lacks to move a connection. It runs for each server as it begins to listen. If something
+ * is missing, the server's connections stay and are drained by `Connection: close`.
  *
  * @param {any} server a listening http.Server
- * @param {any} handle what its connections' handles inherit from
- * @returns {string | null} the first thing missing; null: nothing is
+ * @param {any} handle prototype of its connections' handles
+ * @returns {string | null} the first missing internal; null: none is missing
  */
 function missingForHandoff (server, handle) {
   if (typeof connectionsList(server)?.idle !== 'function') return 'server[http.server.connections]'

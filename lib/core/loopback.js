@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * Whether this names the machine itself, and so nobody else can come by that address. Names below `localhost` are the
- * machine's own by RFC 6761.
+ * Whether this names the machine itself, so that no other machine can reach the address. RFC 6761 reserves `localhost`
+ * and the names below it.
  *
  * @param {string} host a name or an address, without brackets
  */

@@ -21,7 +21,9 @@
  *
  * @typedef {{ cmd: 'NODE_RECYCLE', type: string } & Record<string, any>} Message
  *
- * @typedef {object} Kind of message
+ * @typedef {object} Kind of message; docs/how-it-works.md has them as a table
+ * @property {string} what it says
+ * @property {string[]} names of its fields
  * @property {import('./shape').Shape} fields
  * @property {'socket' | 'none'} handle whether a TCP or pipe handle comes with it
  */
@@ -32,6 +34,7 @@ const { count, integer, duration, ratio, flag, text, orNull, optional, record } 
 
 const CMD = 'NODE_RECYCLE'
 const LONGEST_WISH = 200
+const LONGEST_BYTES = 1_400_000 // in base64, of a megabyte
 
 const name = text(8192) // an address: paths are at most 4,096 characters, and in JSON some take more
 const why = text(2000)
@@ -47,76 +50,51 @@ const query = record({
   readableAll: optional(flag),
   writableAll: optional(flag)
 })
+// A connection that moves: its server, the time that is left of its keep-alive timeout, and its unread bytes, in base64.
+const parcel = record({ key: name, leftMs: orNull(duration), bytes: optional(text(LONGEST_BYTES)) })
 const shared = record({ ticketKeys: text(1000) }) // what net calls server data: https servers alone have any
 
-/** @param {Record<string, import('./shape').Shape>} [fields] @param {Kind['handle']} [handle] @returns {Kind} */
-const kind = (fields = {}, handle = 'none') => ({ fields: record(fields), handle })
+/** @param {string} what @param {Record<string, import('./shape').Shape>} [fields] @param {Kind['handle']} [handle] @returns {Kind} */
+const kind = (what, fields = {}, handle = 'none') => ({ what, names: Object.keys(fields), fields: record(fields), handle })
 
 /** worker → primary @type {Readonly<Record<string, Kind>>} */
 const FROM_WORKER = Object.freeze({
-  // The preload has run.
-  hello: kind(),
-  // Give me the listening socket for this query of net's.
-  listen: kind({ id, key: name, query, data: optional(shared) }),
-  // A server of mine listens; why its connections cannot move, or null.
-  listening: kind({ key: name, missing: orNull(why) }),
-  // The app has closed that server.
-  unlisten: kind({ key: name }),
-  // Pushed, never asked for.
-  beat: kind({ requests: count, inFlight: count, connections: count, lasting: count, elu: ratio, gc: GC, loopLagMs: duration, debugged: flag, ceiling: orNull(count) }),
-  // The app asks to be recycled.
-  requested: kind({ reason: optional(orNull(text(LONGEST_WISH))) }),
-  // It has stopped accepting, at the level or for want of descriptors; it accepts again.
-  full: kind({ isAtCeiling: flag }),
-  room: kind(),
-  // An idle connection for a sibling.
-  offer: kind({ id, key: name, leftMs: orNull(duration) }, 'socket'),
-  // The answer to `adopt`.
-  adopted: kind({ id }),
-  refused: kind({ id, why: optional(orNull(why)) }),
-  // The answer to `shut`, and to `serve`.
-  shut: kind(),
-  serving: kind(),
-  // What became of `leave-rotation`, `collect`, `heapdump` or `profile`; `why` it was not done, or null.
-  answer: kind({
+  hello: kind('the preload has run'),
+  listen: kind('a call: the listening socket for this query of net\'s', { id, key: name, query, data: optional(shared) }),
+  listening: kind('a server listens; `missing`: why its connections cannot move, or null', { key: name, missing: orNull(why) }),
+  unlisten: kind('the app has closed that server', { key: name }),
+  beat: kind('the heartbeat, pushed and never asked for', { requests: count, inFlight: count, connections: count, lasting: count, elu: ratio, gc: GC, loopLagMs: duration, debugged: flag, ceiling: orNull(count) }),
+  requested: kind('the app asks to be recycled', { reason: optional(orNull(text(LONGEST_WISH))) }),
+  full: kind('it has stopped accepting, at the limit or for want of descriptors', { isAtCeiling: flag }),
+  room: kind('it accepts again'),
+  offer: kind('an idle connection for a sibling', { id, parcel }, 'socket'),
+  adopted: kind('the answer to `adopt`: it holds the connection, unread', { id }),
+  refused: kind('the answer to `adopt`: it does not take it', { id, why: optional(orNull(why)) }),
+  answer: kind('the answer to a call of the primary\'s; `why` it was not done, or null', {
     id, why: orNull(why), moved: optional(count), tookMs: optional(duration), pauseMs: optional(duration), bytes: optional(count), before: optional(usage), after: optional(usage)
   }),
-  // Nothing is left here.
-  drained: kind({ account: ACCOUNT })
+  drained: kind('nothing is left in this worker', { account: ACCOUNT })
 })
 
 /** primary → worker @type {Readonly<Record<string, Kind>>} */
 const FROM_PRIMARY = Object.freeze({
-  // The answer to `listen`, with the listening socket where there is no error.
-  listener: kind({ id, errno: integer, data: optional(shared) }, 'socket'),
-  // The fleet ends: stop accepting for good.
-  shut: kind(),
-  // A standby is called: this is its slot; accept.
-  serve: kind({ slot: count }),
-  // A connection that came through the queue after `shut`.
-  accept: kind({ key: name }, 'socket'),
-  // Leave; sent again with a shorter deadline, it hurries.
-  drain: kind({ reason: text(100), deadlineMs: duration, lingerMs: orNull(duration), handoff: flag }),
-  // Go out of rotation for a while: answered when nothing is left. Come back from there.
-  'leave-rotation': kind({ id, deadlineMs: duration, handoff: flag }),
-  rejoin: kind(),
-  // Only out of rotation, for they hold the worker's thread.
-  collect: kind({ id }),
-  heapdump: kind({ id, file: name }),
-  // While it serves.
-  profile: kind({ id, durationMs: duration, file: name }),
-  // Leave the queue to the others from this many connections on.
-  level: kind({ level: count }),
-  // Give so many idle connections away.
-  share: kind({ count }),
-  // Take this connection over.
-  adopt: kind({ id, key: name, leftMs: orNull(duration) }, 'socket'),
-  // It is yours, read it; it is another's by now, close your copy.
-  keep: kind({ id }),
-  drop: kind({ id }),
-  // Your offer was taken; no sibling took it, keep serving it (`isStalled`: a silent one still may).
-  moved: kind({ id }),
-  back: kind({ id, isStalled: flag })
+  answer: kind('the answer to `listen`, with the listening socket where there is no error', { id, errno: integer, data: optional(shared) }, 'socket'),
+  shut: kind('a call: the fleet ends, stop accepting for good', { id }),
+  serve: kind('a call to a standby: this is its slot, accept', { id, slot: count }),
+  accept: kind('a connection that came through the queue after `shut`', { key: name }, 'socket'),
+  drain: kind('leave; sent again with a shorter deadline, it hurries', { reason: text(100), deadlineMs: duration, lingerMs: orNull(duration), handoff: flag }),
+  'leave-rotation': kind('a call: leave rotation for a while; answered when nothing is left', { id, deadlineMs: duration, handoff: flag }),
+  rejoin: kind('come back into rotation'),
+  collect: kind('a call, only out of rotation: collect garbage', { id }),
+  heapdump: kind('a call, only out of rotation: write a heap snapshot', { id, file: name }),
+  profile: kind('a call: write a CPU profile while it serves', { id, durationMs: duration, file: name }),
+  level: kind('leave the queue to the others from this many connections on', { level: count }),
+  share: kind('give so many idle connections away', { count }),
+  adopt: kind('take this connection over, and do not read it yet', { id, parcel }, 'socket'),
+  keep: kind('the adopted connection is this worker\'s: read it', { id }),
+  drop: kind('the adopted connection is another worker\'s by now: close this copy', { id }),
+  moved: kind('the offer was taken', { id }),
+  back: kind('no sibling took the offer, keep serving it; `isStalled`: a silent one still may', { id, isStalled: flag })
 })
 
 /**
@@ -151,9 +129,9 @@ function flawOf (kinds, { cmd, type, ...fields }, handle) {
   if (typeof type !== 'string' || !Object.hasOwn(kinds, type)) return 'there is no message of this type'
   const flaw = kinds[type].fields(fields)
   if (flaw) return `its ${flaw.at.slice(1) || 'fields'} must be ${flaw.accepts}`
-  if (kinds[type].handle === 'none' && handle) return 'no handle comes with it'
+  if (kinds[type].handle === 'none' && handle) return 'it must come without a handle'
   // An offer without a socket is no flaw: Node drops a handle whose connection has just ended.
-  if (handle && !isStream(handle)) return 'what comes with it must be a TCP or pipe handle'
+  if (handle && !isStream(handle)) return 'its handle must be a TCP or pipe handle'
   return null
 }
 

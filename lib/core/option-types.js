@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * The kinds of values that options take: what a flag, the environment and the library accept as text or number, and what
- * a config file may hold, which is stricter about types.
+ * The kinds of option values: what a flag, the environment and the library accept as text or number, and what a config
+ * file may contain, which is stricter about types.
  */
 
 const { parseSize, parseTime } = require('./units')
@@ -10,13 +10,13 @@ const { parseSize, parseTime } = require('./units')
 /**
  * @typedef {object} Kind how a value is read
  * @property {string} accepts completes the sentence "it takes …"
- * @property {(value: any) => any} read the value in the option's inner unit; undefined where it is not acceptable
- * @property {readonly string[]} [words] those that are taken as they stand
- * @property {boolean} [isFile] it names a file, where it is none of the words
+ * @property {(value: any) => any} read the value in the option's internal unit; undefined: not acceptable
+ * @property {readonly string[]} [words] accepted literally
+ * @property {boolean} [isFile] any value but the words is a path
  *
- * @typedef {Kind & { schema: Schema }} OptionKind an option of the supervisor can stand in a config file too
+ * @typedef {Kind & { schema: Schema }} OptionKind of an option that a config file may contain
  *
- * @typedef {object} Schema JSON schema of the value in a config file; whatever `read` takes of these types, it takes
+ * @typedef {object} Schema JSON schema of the value in a config file; accepts what `read` accepts of these types
  * @property {readonly Schema[]} [anyOf]
  * @property {'integer' | 'number' | 'string' | 'boolean' | 'array'} [type]
  * @property {readonly string[]} [enum]
@@ -27,7 +27,7 @@ const { parseSize, parseTime } = require('./units')
  * @property {Schema} [items]
  */
 
-const LONGEST_MS = 2 ** 31 - 1 // Node's timers hold no more
+const LONGEST_MS = 2 ** 31 - 1 // the maximum of Node's timers
 const SMALLEST_BUDGET = 1024 ** 2
 
 /** @type {Record<string, (...a: any[]) => OptionKind>} */
@@ -85,7 +85,7 @@ const types = {
     read: value => typeof value === 'string' && value !== '' ? value : undefined
   }),
   name: () => ({
-    accepts: 'a name of up to 64 letters, digits, dots, dashes and underscores, which begins with none of the three',
+    accepts: 'a name of up to 64 letters, digits, dots, dashes and underscores that begins with a letter or digit',
     schema: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$' },
     read: value => /^[A-Za-z0-9][\w.-]{0,63}$/.test(textOf(value)) ? textOf(value) : undefined
   }),
@@ -114,7 +114,7 @@ const types = {
 }
 
 /**
- * Whether a config file may hold a value of this type here. Its range and form are for `read` to say.
+ * Whether a config file may contain a value of this type. `read` checks its range and form.
  *
  * @param {Schema} schema
  * @param {unknown} value
@@ -128,13 +128,13 @@ function isOfType (schema, value) {
   return typeof value === schema.type // eslint-disable-line valid-typeof
 }
 
-/** The same in words: "a number or a string". @param {Schema} schema @returns {string} */
+/** The accepted types in words: "a number or a string". @param {Schema} schema @returns {string} */
 function typesOf (schema) {
   const types = (schema.anyOf ?? [schema]).filter(one => one.type).map(({ type }) => type === 'integer' ? 'number' : type)
   return types.map(type => type === 'array' ? 'an array' : `a ${type}`).join(' or ')
 }
 
-/** What has no text of its own, such as an object, is no value of any kind. @param {unknown} value */
+/** The value as text; '' for values that have no text, such as objects. @param {unknown} value */
 function textOf (value) {
   return ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : ''
 }

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * The options, as data. This one table makes the flags, the RECYCLE_* environment names, the help, the README's
- * reference and the checks of the library's arguments; there is no second place where an option is known.
+ * The options, as data. Flags, RECYCLE_* environment variables, help, the reference in docs/options.md and the checks of
+ * the library's arguments all come from this table.
  */
 
 const { RecycleError } = require('./errors')
@@ -15,14 +15,14 @@ const { formatSize } = require('./units')
  * @typedef {import('./option-types').Kind} Kind
  *
  * @typedef {object} Option
- * @property {string} name as the library takes it
- * @property {string} key as the resolved options carry it, with its unit
+ * @property {string} name in the library
+ * @property {string} key in the resolved options, with its unit
  * @property {string} [short] one-letter flag
  * @property {string} flag long flag with its placeholder
  * @property {string} env
  * @property {import('./option-types').OptionKind} kind
- * @property {any} fallback the default, in the inner unit
- * @property {string} shown the default, as help shows it
+ * @property {any} fallback the default, in the internal unit
+ * @property {string} shown the default, as shown by help
  * @property {string} help
  *
  * @typedef {object} Options the resolved options
@@ -54,7 +54,7 @@ const { formatSize } = require('./units')
  * @property {'recycle' | 'collect'} onBudget
  * @property {number} standby
  * @property {boolean} compileCache
- * @property {string | null} name null: the app's
+ * @property {string | null} name null: from the app's file
  * @property {string | null} control path of the control socket; null: by name; none: no socket
  * @property {{ host: string, port: number } | null} admin
  * @property {boolean} adminAllowRemote
@@ -64,36 +64,36 @@ const { formatSize } = require('./units')
 const OPTIONS = Object.freeze([
   row('workers', '-w, --workers <n|auto>', types.workers(), 'auto', 'auto', 'workers; auto is 2×CPU+1'),
   row('maxRss', '-m, --max-rss <size>', types.size(), null, 'none', 'soft budget per worker, in the unit of --metric', 'maxRssBytes'),
-  row('hardRss', '--hard-rss <size>', types.size(), null, '1.25 × soft', 'over it, one sample is enough to condemn', 'hardRssBytes'),
-  row('metric', '--metric <rss|pss|uss>', types.oneOf('rss', 'pss', 'uss'), 'rss', 'rss', 'the figure that is held against the budget'),
-  row('meter', '--meter <name>', types.oneOf('auto', 'smaps_rollup', 'smaps', 'pidusage'), 'auto', 'auto', 'auto, smaps_rollup, smaps or pidusage; auto on Linux: statm stands guard and smaps_rollup decides; elsewhere pidusage'),
-  row('interval', '-i, --interval <time>', types.time(50, '50ms'), 1000, '1s', 'how often every worker is measured', 'intervalMs'),
+  row('hardRss', '--hard-rss <size>', types.size(), null, '1.25 × soft', 'hard budget: one sample above it condemns a worker', 'hardRssBytes'),
+  row('metric', '--metric <rss|pss|uss>', types.oneOf('rss', 'pss', 'uss'), 'rss', 'rss', 'figure that is compared with the budget'),
+  row('meter', '--meter <name>', types.oneOf('auto', 'smaps_rollup', 'smaps', 'pidusage'), 'auto', 'auto', 'auto, smaps_rollup, smaps or pidusage; auto on Linux: statm first, smaps_rollup near the budget; elsewhere pidusage'),
+  row('interval', '-i, --interval <time>', types.time(50, '50ms'), 1000, '1s', 'interval between two samples of a worker', 'intervalMs'),
   row('samples', '--samples <n>', types.count(1, 1000), 2, '2', 'consecutive samples over the soft budget before a worker is condemned'),
   row('jitter', '--jitter <percent>', types.percent(), 0.1, '10', "each worker's budgets vary by up to this much, downwards only"),
   row('maxRequests', '--max-requests <n>', types.count(1, 1e12), null, 'none', 'requests before a worker is replaced'),
   row('maxAge', '--max-age <time>', types.time(1000, '1s'), null, 'none', 'time in service before a worker is replaced', 'maxAgeMs'),
-  row('maxSurge', '--max-surge <n>', types.count(0, 1024), 1, '1', 'replacements that may run beside the fleet; also how many recycle at once'),
-  row('maxUnavailable', '--max-unavailable <n>', types.count(0, 1024), 0, '0', 'workers that may be missing; --max-surge 0 needs at least 1 (drain first) and 2 workers'),
-  row('readyOn', '--ready-on <what>', types.oneOf('listening', 'online', 'message'), 'listening', 'listening', "listening: on every address that its predecessor had; online; message: process.send('ready')"),
-  row('readyTimeout', '--ready-timeout <time>', types.time(100, '100ms'), 30_000, '30s', 'a worker that is not ready by then is given up', 'readyTimeoutMs'),
-  row('drainTimeout', '--drain-timeout <time>', types.time(0, '0'), 30_000, '30s', 'what is still in flight by then is cut, and named in the journal', 'drainTimeoutMs'),
-  row('killTimeout', '--kill-timeout <time>', types.time(0, '0'), 5000, '5s', 'from SIGTERM to SIGKILL', 'killTimeoutMs'),
-  row('stopLinger', '--stop-linger <time>', types.time(0, '0'), 5000, '5s', 'how long idle connections are held when the fleet stops', 'stopLingerMs'),
-  row('stuckTimeout', '--stuck-timeout <time>', types.time(1000, '1s'), 30_000, '30s', 'an event loop silent for this long is replaced', 'stuckTimeoutMs'),
+  row('maxSurge', '--max-surge <n>', types.count(0, 1024), 1, '1', 'replacements that may run beside the fleet; also limits concurrent recycles'),
+  row('maxUnavailable', '--max-unavailable <n>', types.count(0, 1024), 0, '0', 'workers that may be missing; --max-surge 0 needs at least 1 (drain first), and at least 2 workers'),
+  row('readyOn', '--ready-on <what>', types.oneOf('listening', 'online', 'message'), 'listening', 'listening', "listening: the worker listens on every address of its predecessor; online; message: process.send('ready')"),
+  row('readyTimeout', '--ready-timeout <time>', types.time(100, '100ms'), 30_000, '30s', 'a worker that is not ready by then is killed', 'readyTimeoutMs'),
+  row('drainTimeout', '--drain-timeout <time>', types.time(0, '0'), 30_000, '30s', 'requests still in flight by then are cut, and named in the journal', 'drainTimeoutMs'),
+  row('killTimeout', '--kill-timeout <time>', types.time(0, '0'), 5000, '5s', 'time from SIGTERM to SIGKILL', 'killTimeoutMs'),
+  row('stopLinger', '--stop-linger <time>', types.time(0, '0'), 5000, '5s', 'time for which idle connections stay open when the fleet stops', 'stopLingerMs'),
+  row('stuckTimeout', '--stuck-timeout <time>', types.time(1000, '1s'), 30_000, '30s', 'a worker whose event loop is blocked for this long is replaced', 'stuckTimeoutMs'),
   row('nodeOption', '--node-option <flag>', types.list(), [], 'none', 'Node or V8 flag for the workers; repeatable', 'nodeOptions'),
   row('handoff', '--no-handoff', types.boolean(), true, 'on', 'drain by Connection: close instead of moving keep-alive connections to a sibling'),
-  row('schedule', '--schedule <even|shared>', types.oneOf('even', 'shared'), 'even', 'even', 'even: who has most leaves the queue to the others, and gives idle connections away; shared: whoever comes first accepts'),
-  row('journal', '--journal <file>', types.path(), null, 'none', 'append what happens to this file, as NDJSON; reopened when it is rotated'),
+  row('schedule', '--schedule <even|shared>', types.oneOf('even', 'shared'), 'even', 'even', 'even: a worker with more connections than the others stops accepting and gives idle ones away; shared: any worker accepts'),
+  row('journal', '--journal <file>', types.path(), null, 'none', 'file to append events and samples to, as NDJSON; reopened when it is rotated'),
   row('log', '--log <format>', types.oneOf('pretty', 'json', 'silent'), null, 'pretty on a terminal, else json', "the supervisor's log on stderr: pretty, json or silent"),
   row('gc', '--gc <profile>', types.oneOf('default', 'huge-heap', 'no-mark-sweep'), 'default', 'default', 'V8 flags for the workers: default, huge-heap or no-mark-sweep; the last two need --max-rss'),
-  row('onBudget', '--on-budget <recycle|collect>', types.oneOf('recycle', 'collect'), 'recycle', 'recycle', 'collect: a worker over budget is taken out of rotation and collects its garbage; it is recycled only if that was not enough'),
-  row('standby', '--standby <n>', types.count(0, 64), 0, '0', 'replacements that are booted ahead and wait out of rotation; they count as surge for memory'),
-  row('compileCache', '--no-compile-cache', types.boolean(), true, 'on, from Node 22.10', "do not keep the workers' compiled code on disk for the next to boot faster"),
-  row('name', '--name <name>', types.name(), null, "the app's", 'what this fleet is called by `recycle ls` and the other commands'),
+  row('onBudget', '--on-budget <recycle|collect>', types.oneOf('recycle', 'collect'), 'recycle', 'recycle', 'collect: a worker over budget collects its garbage out of rotation, and is recycled only if that is not enough'),
+  row('standby', '--standby <n>', types.count(0, 64), 0, '0', 'replacements that are booted in advance and wait out of rotation; their memory is like that of a surge'),
+  row('compileCache', '--no-compile-cache', types.boolean(), true, 'on, from Node 22.10', "do not cache the workers' compiled code on disk, which makes later workers boot faster"),
+  row('name', '--name <name>', types.name(), null, "the app's", 'name of the fleet for `recycle ls` and the other commands'),
   row('control', '--control <path|none>', types.path('none'), null, 'by --name, in $XDG_RUNTIME_DIR/recycle or /tmp/recycle-<uid>', 'control socket, for `recycle status` and the other commands; none: no socket'),
   row('admin', '--admin <[host:]port>', types.address(), null, 'none', 'serve /metrics, /healthz, /readyz, /status and a live page over HTTP'),
   row('adminAllowRemote', '--admin-allow-remote', types.boolean(), false, 'off', 'let --admin listen on an address that is not loopback'),
-  row('prefix', '--prefix', types.boolean(), false, 'off', "put the slot before each line of the workers' output")
+  row('prefix', '--prefix', types.boolean(), false, 'off', "prefix each line of the workers' output with the slot")
 ])
 
 /**
@@ -108,25 +108,25 @@ function row (name, flags, kind, fallback, shown, help, key = name) {
 }
 
 /**
- * @typedef {object} Sources where options come from, the first that has one wins
+ * @typedef {object} Sources the origins of options; the first that sets an option wins
  * @property {Record<string, string | undefined>} [env]
- * @property {{ name: string, values: Record<string, any> } | null} [file] a config file, as sentences name it, and what
- *   it says; strict about types: no number as text
+ * @property {{ name: string, values: Record<string, any> } | null} [file] a config file, as messages show it, and its
+ *   values; strict about types: no number as text
  * @property {number} parallelism
- * @property {(o: Option) => string} [nameOf] what an option is called where it was given: a flag on the command line, its
- *   name in the library
+ * @property {(o: Option) => string} [nameOf] the option's name for messages: a flag on the command line, its name in the
+ *   library
  *
- * @typedef {object} Origin where a value came from
+ * @typedef {object} Origin the origin of a value
  * @property {'given' | 'env' | 'file' | 'default'} from
- * @property {string} called the option, as it is called there
- * @property {unknown} text as it was written; undefined: by default
+ * @property {string} called the option's name there
+ * @property {unknown} text the value as written; undefined: by default
  */
 
 /**
- * Resolves options: what was given, else the environment, else the config file, else the default; checks each alone,
- * then together.
+ * Resolves options: the given value, else the environment, else the config file, else the default. Checks each option,
+ * then all of them together.
  *
- * @param {Record<string, any>} given by name, sizes and times as text or in bytes and milliseconds
+ * @param {Record<string, any>} given by name; sizes and times as text, or in bytes and milliseconds
  * @param {Sources} sources
  * @returns {Readonly<Options>}
  * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_UNKNOWN_OPTION
@@ -136,7 +136,7 @@ function resolveOptions (given, sources) {
 }
 
 /**
- * The same, and where each value came from.
+ * Resolves options, with the origin of each value.
  *
  * @param {Record<string, any>} given
  * @param {Sources} sources
@@ -166,7 +166,7 @@ function traceOptions (given, { env = {}, file = null, parallelism, nameOf = o =
 function originOf ({ name, env: variable }, given, env, file, called) {
   if (given[name] === null) return { from: 'default', called, text: undefined }
   if (given[name] !== undefined) return { from: 'given', called, text: given[name] }
-  if (env[variable]) return { from: 'env', called: variable, text: env[variable] } // an empty one is not set
+  if (env[variable]) return { from: 'env', called: variable, text: env[variable] } // an empty variable counts as not set
   if (file?.values[name] !== undefined) return { from: 'file', called: `${name} in ${file.name}`, text: file.values[name] }
   return { from: 'default', called, text: undefined }
 }
@@ -181,7 +181,7 @@ function read ({ kind, fallback }, { from, called, text }) {
   throw new RecycleError('RECYCLE_BAD_OPTION', { option: called, given: text, accepts: types ? `${kind.accepts}, as ${types}` : kind.accepts })
 }
 
-/** @param {Options} options @param {(name: string) => { called: string, text: unknown }} of what was given */
+/** @param {Options} options @param {(name: string) => { called: string, text: unknown }} of origin of an option, by name */
 function checkTogether ({ maxRssBytes, hardRssBytes, gc, nodeOptions, maxSurge, maxUnavailable, workers, admin, adminAllowRemote }, of) {
   const refuse = (/** @type {string} */ name, /** @type {string} */ accepts) => {
     throw new RecycleError('RECYCLE_BAD_OPTION', { option: of(name).called, given: of(name).text, accepts })
@@ -192,12 +192,12 @@ function checkTogether ({ maxRssBytes, hardRssBytes, gc, nodeOptions, maxSurge, 
   if (gc !== 'default' && maxRssBytes === null) refuse('gc', `default, unless ${of('maxRss').called} is set`)
   if (maxRssBytes !== null && maxRssBytes > largestBudget(gc, maxRssBytes, nodeOptions)) {
     const largest = formatSize(largestBudget(gc, maxRssBytes, nodeOptions))
-    refuse('maxRss', `a size of at most ${largest} with ${of('gc').called} ${gc}: the old space cannot hold more`)
+    refuse('maxRss', `a size of at most ${largest} with ${of('gc').called} ${gc}: the old space cannot grow larger`)
   }
   if (maxSurge === 0 && (maxUnavailable < 1 || workers < 2)) {
     refuse('maxSurge', `0 only with ${of('maxUnavailable').called} of at least 1 and at least 2 workers`)
   }
-  if (maxUnavailable >= workers) refuse('maxUnavailable', `a whole number below that of the workers (${workers})`)
+  if (maxUnavailable >= workers) refuse('maxUnavailable', `a whole number below the number of workers (${workers})`)
   if (admin !== null && !adminAllowRemote && !isLoopback(admin.host)) {
     refuse('admin', `a loopback address, such as 127.0.0.1:${admin.port}; any other only with ${of('adminAllowRemote').called}`)
   }

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * Text of others on its way to a terminal: an app, a fleet, a file or a command line may hold what a terminal would obey
- * (C0, DEL and C1 controls), or what reverses the order of what is read (bidirectional controls).
+ * Text from an app, a fleet, a file or a command line, made safe for a terminal. It may contain characters that a terminal
+ * obeys (C0, DEL and C1 controls), or that reverse the order of text (bidirectional controls).
  */
 
 const UNSAFE = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu
@@ -12,9 +12,14 @@ function plain (text) {
   return String(text).replace(UNSAFE, char => `\\u{${codeOf(char)}}`)
 }
 
-/** @param {unknown} value @returns {string} JSON of the same value: what it leaves as it is, is escaped as well */
+/** @param {unknown} value @returns {string} JSON of the same value, in one line, without such a character */
 function plainJson (value) {
-  return JSON.stringify(value).replace(UNSAFE, char => `\\u${codeOf(char).padStart(4, '0')}`)
+  return escapeJson(JSON.stringify(value))
+}
+
+/** @param {string} json one value a line @returns {string} JSON of the same values, without such a character but line ends */
+function escapeJson (json) {
+  return json.replace(UNSAFE, char => char === '\n' ? char : `\\u${codeOf(char).padStart(4, '0')}`)
 }
 
 /** @param {string} char */
@@ -22,4 +27,4 @@ function codeOf (char) {
   return /** @type {number} */ (char.codePointAt(0)).toString(16)
 }
 
-module.exports = { plain, plainJson }
+module.exports = { plain, plainJson, escapeJson }

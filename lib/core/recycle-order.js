@@ -1,20 +1,21 @@
 'use strict'
 
 /**
- * Whose turn it is. Of the condemned workers, the largest goes first, but nobody waits for ever behind larger ones: who
- * has waited long goes before them. How many may recycle at once is what surge and unavailability allow. A recycle holds its place from the spawning of the replacement until the old worker is gone.
+ * Which condemned workers to recycle next. The largest goes first, except that a worker which has waited long goes before
+ * larger ones. Surge and unavailability limit how many recycle at once. A recycle counts from the spawn of the replacement
+ * until the old worker has exited.
  *
  * @typedef {object} Candidate a condemned worker whose recycle has not begun
  * @property {number} slot
  * @property {number} bytes its size at the verdict
- * @property {number} since ms, by any clock that only goes forward: when it was condemned
- * @property {number} notBefore ms, by any clock that only goes forward: its backoff
+ * @property {number} since when it was condemned: ms, by any clock that only goes forward
+ * @property {number} notBefore the end of its backoff: ms, by the same clock
  *
  * @typedef {object} Capacity
- * @property {number} workers how many there should be
- * @property {number} ready how many are
- * @property {number} surging recycles under way whose replacement runs beside the old worker, and standbys that cannot be taken yet
- * @property {number} maxSurge processes that may run beside the fleet; standbys that can be taken are what they are taken from
+ * @property {number} workers the intended number of workers
+ * @property {number} ready workers that are ready
+ * @property {number} surging recycles whose replacement runs beside the old worker, and standbys that are not ready to take over
+ * @property {number} maxSurge processes that may run beside the fleet; ready standbys do not count
  * @property {number} maxUnavailable
  *
  * @typedef {{ slot: number, how: 'surge' | 'drain-first' }} Turn
@@ -25,7 +26,7 @@ const PATIENCE_MS = 10_000
 /**
  * @param {readonly Candidate[]} condemned
  * @param {Capacity} capacity
- * @param {number} now ms, by any clock that only goes forward
+ * @param {number} now ms, by the same clock
  * @returns {Turn[]} the recycles to begin now, in order
  */
 function nextRecycles (condemned, capacity, now) {

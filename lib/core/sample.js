@@ -1,24 +1,24 @@
 'use strict'
 
 /**
- * One look at a worker: its memory as the meter read it, and what its last beat said. It holds all that a verdict
- * needs, so that a journal of samples can be judged again.
+ * One sample of a worker: its memory as the meter read it, and the figures of its last beat. It has everything that a
+ * verdict needs, so that decisions can be replayed from a journal.
  *
- * @typedef {object} Reading what a meter returns
+ * @typedef {object} Reading of a meter
  * @property {number} rssBytes
- * @property {number | null} pssBytes null where the meter did not read it this time
+ * @property {number | null} pssBytes null: the meter did not read it this time
  * @property {number | null} ussBytes
- * @property {string} meter which source spoke: statm, smaps_rollup, smaps or pidusage
+ * @property {string} meter the source: statm, smaps_rollup, smaps or pidusage
  *
  * @typedef {object} Sample
- * @property {number | null} rssBytes null where the meter had nothing (the worker is leaving)
+ * @property {number | null} rssBytes null: the meter had no reading, because the worker is leaving
  * @property {number | null} pssBytes
  * @property {number | null} ussBytes
  * @property {string | null} meter
- * @property {number} ageMs how long the worker has served, or stood by
+ * @property {number} ageMs time in service, or as a standby
  * @property {number} requests that the worker has begun since its start
- * @property {number} silentMs since its last beat; 0 for a worker that a debugger holds
- * @property {'requested' | 'reload' | 'protocol-error' | null} requested why this worker is to be replaced, whatever it uses
+ * @property {number} silentMs since its last beat; 0 for a worker that a debugger has paused
+ * @property {'requested' | 'reload' | 'protocol-error' | null} requested a reason to replace the worker other than its budget
  */
 
 /**
@@ -40,11 +40,11 @@ function makeSample (reading, { ageMs, requests, silentMs, requested }) {
 }
 
 /**
- * The figure that is held against the budget.
+ * The figure that is compared with the budget.
  *
  * @param {Sample} sample
  * @param {'rss' | 'pss' | 'uss'} metric
- * @returns {number | null} bytes; null where this look did not read it, because the guard saw no need to
+ * @returns {number | null} bytes; null: this sample has no such reading, because statm showed that none was needed
  */
 function figure (sample, metric) {
   return sample[/** @type {'rssBytes'} */ (`${metric}Bytes`)]

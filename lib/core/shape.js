@@ -1,13 +1,13 @@
 'use strict'
 
 /**
- * What a value from another process must look like, as data. A shape answers for a value: null, or which part of it is
- * wrong and what belongs there.
+ * The required shape of a value from another process, as data. A shape checks a value: null if it is valid, else which
+ * part is wrong and what is accepted there.
  *
  * @typedef {(value: unknown) => Flaw | null} Shape
  *
  * @typedef {object} Flaw
- * @property {string} at the path to the part, '' for the value itself
+ * @property {string} at path of the part; '': the value itself
  * @property {string} accepts
  */
 
@@ -21,20 +21,18 @@ const integer = shape('a whole number', value => Number.isSafeInteger(value))
 const duration = shape('milliseconds, 0 or more', value => Number.isFinite(value) && value >= 0)
 const ratio = shape('a number from 0 to 1', value => Number.isFinite(value) && value >= 0 && value <= 1)
 const flag = shape('true or false', value => typeof value === 'boolean')
-/** Passed on as it is, never looked into. */
-const anything = shape('anything', () => true)
 
 /** @param {number} most characters @returns {Shape} */
 function text (most) {
   return shape(`text of at most ${most} characters`, value => typeof value === 'string' && value.length <= most)
 }
 
-/** @param {Shape} inner @returns {Shape} also null */
+/** @param {Shape} inner @returns {Shape} that also accepts null */
 function orNull (inner) {
   return value => value === null ? null : or(inner(value), 'null')
 }
 
-/** @param {Shape} inner @returns {Shape} also not there at all */
+/** @param {Shape} inner @returns {Shape} that also accepts a missing field */
 function optional (inner) {
   return value => value === undefined ? null : or(inner(value), 'nothing')
 }
@@ -51,7 +49,7 @@ function listOf (inner) {
   }
 }
 
-/** @param {Record<string, Shape>} fields all that there may be @returns {Shape} */
+/** @param {Record<string, Shape>} fields all that are allowed @returns {Shape} */
 function record (fields) {
   const names = Object.keys(fields)
   return value => {
@@ -70,4 +68,4 @@ function or (flaw, also) {
   return flaw && { ...flaw, accepts: flaw.at === '' ? `${flaw.accepts}, or ${also}` : flaw.accepts }
 }
 
-module.exports = { anything, count, integer, duration, ratio, flag, text, orNull, optional, listOf, record }
+module.exports = { count, integer, duration, ratio, flag, text, orNull, optional, listOf, record }

@@ -1,6 +1,6 @@
 'use strict'
 
-/** Values of others in sentences of ours: of any type, and of any length. */
+/** Formats values of any type and length for messages. */
 
 const MAX_CHARS = 200
 
@@ -11,7 +11,7 @@ function shown (value) {
   return shorten(String(value))
 }
 
-/** Leaves out the middle of what is too long. @param {string} text @param {number} [maxChars] */
+/** Replaces the middle of a text that is too long. @param {string} text @param {number} [maxChars] */
 function shorten (text, maxChars = MAX_CHARS) {
   if (text.length <= maxChars) return text
   const half = Math.floor((maxChars - 1) / 2)
@@ -23,7 +23,7 @@ function jsonOf (value) {
   try {
     return JSON.stringify(value) ?? 'an object'
   } catch {
-    return 'an object' // circular, or with a toJSON() of its own
+    return 'an object' // circular, or its toJSON() throws
   }
 }
 

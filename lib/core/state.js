@@ -3,8 +3,8 @@
 const { RecycleError } = require('./errors')
 
 /**
- * The life of a worker. A worker that leaves as intended is retired, whatever its exit code; one that leaves otherwise
- * has crashed. One that is aside is out of rotation for a while: it serves nobody, and comes back.
+ * The states of a worker. A worker that exits as intended is retired, whatever its exit code; one that exits otherwise has
+ * crashed. A worker out of rotation serves no client for a while, and returns.
  *
  * @typedef {'spawning' | 'standby' | 'ready' | 'out-of-rotation' | 'draining' | 'retired' | 'crashed'} State
  * @type {Readonly<Record<State, readonly State[]>>}

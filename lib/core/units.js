@@ -1,14 +1,14 @@
 'use strict'
 
 /**
- * Sizes and times as people write them. Parsed here, at the edge, and nowhere else: inside, a name carries its unit
- * (`rssBytes`, `intervalMs`).
+ * Sizes and times as users write them, such as "512MiB" and "30s". They are parsed only here; elsewhere a name carries its
+ * unit (`rssBytes`, `intervalMs`).
  */
 
 const bytes = require('bytes')
 const ms = require('ms')
 
-// `bytes` reads what it does not know as a plain number of bytes ("512M" as 512), so the form is checked first.
+// `bytes` ignores a unit that it does not know ("512M" is 512 bytes), so the form is checked first.
 const SIZE = /^(\d+(?:\.\d+)?)\s*([kmgt])?(i?b)?$/i
 const TIME = /^\d+(\.\d+)?\s*[a-z]*$/i
 
@@ -16,7 +16,7 @@ const TIME = /^\d+(\.\d+)?\s*[a-z]*$/i
  * A size in bytes. K, M, G, T, with or without B or iB, are powers of 1024, as in Docker, pm2 and systemd.
  *
  * @param {string | number} text `"512MiB"`, `"512M"`, `"1.5g"`, `"4096"` or a number of bytes
- * @returns {number | undefined} whole bytes; undefined where it is not a size
+ * @returns {number | undefined} whole bytes; undefined: not a size
  */
 function parseSize (text) {
   const match = SIZE.exec(String(text).trim())
@@ -29,7 +29,7 @@ function parseSize (text) {
  * A time in milliseconds.
  *
  * @param {string | number} text `"30s"`, `"1.5h"`, `"250ms"`, `"250"` or a number of milliseconds
- * @returns {number | undefined} milliseconds; undefined where it is not a time
+ * @returns {number | undefined} milliseconds; undefined: not a time
  */
 function parseTime (text) {
   const trimmed = String(text).trim()
@@ -54,4 +54,14 @@ function formatTime (time) {
   return unitMs === 1 ? `${Math.round(time)}ms` : `${Math.round(time / unitMs * 10) / 10}${unit}`
 }
 
-module.exports = { parseSize, parseTime, formatSize, formatTime }
+/** @param {number} n @returns {string} `"1,234"` */
+function grouped (n) {
+  return Number(n).toLocaleString('en-US')
+}
+
+/** @param {number} n @param {string} one @param {string} [many] @returns {string} `"1 worker"`, `"1,234 requests"` */
+function count (n, one, many = `${one}s`) {
+  return `${grouped(n)} ${n === 1 ? one : many}`
+}
+
+module.exports = { parseSize, parseTime, formatSize, formatTime, grouped, count }

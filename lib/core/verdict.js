@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * The verdict on one worker: keep it, or condemn it for one reason. Pure, and of nothing but what the journal records:
- * replaying it over a journal gives every decision again (test/core/replay.test.js).
+ * The verdict on a worker: keep it, or condemn it for one reason. It depends only on what the journal records, so that
+ * replaying it over a journal reproduces every decision (test/core/replay.test.js).
  *
  * @typedef {'rss' | 'hard-rss' | 'requests' | 'age' | 'stuck' | 'requested' | 'reload' | 'protocol-error'} Reason
  * @typedef {Reason | null} Verdict null: keep

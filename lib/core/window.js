@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * The latest samples of one worker, oldest first: as many as its budget wants in a row.
+ * The latest samples of a worker, oldest first: as many as its budget requires in a row.
  *
  * @typedef {import('./sample').Sample} Sample
  * @typedef {{ readonly samples: readonly Sample[] }} Window

@@ -1,29 +1,28 @@
 'use strict'
 
 /**
- * One client of the load: a connection at a time, a request at a time, and the counter of drops.
+ * One client of the load: one connection and one request at a time. It counts the drops.
  *
- * Not autocannon, for its clients cannot be made to count exactly. They write the next request although the response
- * said `Connection: close`; a close without an answer counts as nothing, and the next response is taken for an answer to
- * the lost request; what is in flight when the time is up is thrown away. To correct that, their connect, request and
- * end would all have to be replaced, by which nothing of autocannon is left but its parser. Node's own client is strict
- * in all of it: it parses by llhttp, knows a complete response from one cut short, and honours `Connection: close`.
+ * It does not use autocannon, whose clients do not count exactly. They write the next request after `Connection: close`.
+ * They ignore a close without a response, and take the next response for that of the lost request. At the end they discard
+ * requests in flight. Node's own client parses by llhttp, tells a complete response from a truncated one, and honours
+ * `Connection: close`.
  *
- * What counts as what:
+ * Outcomes:
  *
- *   sent        the request was given to a connection that was established. From here on it is answered or dropped.
+ *   sent        the request was written to an established connection. From here on it is answered or dropped.
  *   answered    a complete response with an expected status
- *   dropped     reset                    the peer reset the connection (RST). Right behind the first bytes of a response,
- *                                        libuv may report it as a close: then it goes by closed-during-response
- *               closed-before-response   the peer closed, no byte of a response had come. Also on a connection that was
- *                                        idle before: the client has sent the request, and nobody answers it
- *               closed-during-response   the peer closed in the midst of one: length or last chunk never came
+ *   dropped     reset                    the peer reset the connection (RST). Right after the first bytes of a response,
+ *                                        libuv may report it as a close: then it is closed-during-response
+ *               closed-before-response   the peer closed before the first byte of a response; also on a connection that
+ *                                        had been idle, if the request was sent
+ *               closed-during-response   the peer closed before the length or the last chunk was complete
  *               timeout                  no complete response in time
  *               status                   a complete response with another status
- *               refused                  no connection was to be had while the fleet was to be up
- *               or the code of Node's error (HPE_… where the response was no HTTP)
- *   neither     a connection closed while it was idle, with nothing sent on it; a connect that fails once the stop was
- *               announced: nothing was sent. That is how a client's work ends.
+ *               refused                  no connection could be made while the fleet should be up
+ *               or the code of Node's error (HPE_… if the response was not HTTP)
+ *   neither     an idle connection was closed, or a connect failed after the stop was announced: nothing was sent. This
+ *               ends the client's work.
  */
 
 const http = require('node:http')
@@ -33,7 +32,7 @@ const { now } = require('./clock')
 const REST_AFTER_REFUSAL_MS = 100
 
 /**
- * @typedef {object} Plan what each request is
+ * @typedef {object} Plan of each request
  * @property {import('./target').Target} target
  * @property {string} method
  * @property {string} path
@@ -44,7 +43,7 @@ const REST_AFTER_REFUSAL_MS = 100
  * @property {number} timeoutMs
  *
  * @typedef {object} Drop
- * @property {number} t when it was known, ms since the epoch
+ * @property {number} t when the client noticed it, ms since the epoch
  * @property {number} startedAt
  * @property {string} error
  * @property {number | null} status
@@ -53,7 +52,7 @@ const REST_AFTER_REFUSAL_MS = 100
  * @property {number | null} localPort
  * @property {boolean} reused the connection had served a request before
  *
- * @typedef {object} Exchange a request under way
+ * @typedef {object} Exchange a request in progress
  * @property {number} startedAt
  * @property {number} dueAt when it should have been sent
  * @property {import('node:net').Socket | null} socket
@@ -67,12 +66,12 @@ const REST_AFTER_REFUSAL_MS = 100
  */
 
 class Client {
-  /** The peer is going away: a connection that cannot be had is no drop any more, but the end. */
+  /** The peer is stopping: a failed connect is the end of the work, and not a drop. */
   isStopAnnounced = false
   sockets = 0
   /** @type {http.Agent} */
   #agent
-  /** The connection that is open, if one is. @type {import('node:net').Socket | null} */
+  /** The open connection, if there is one. @type {import('node:net').Socket | null} */
   #socket = null
   /** @type {Exchange | null} */
   #exchange = null
@@ -82,8 +81,8 @@ class Client {
    * @param {object} on
    * @param {(latencyMs: number) => void} on.answered
    * @param {(drop: Drop) => void} on.dropped
-   * @param {() => void} on.free it can send again
-   * @param {() => void} on.over its peer is gone, in good order
+   * @param {() => void} on.free the client can send again
+   * @param {() => void} on.over the peer is gone, after the stop was announced
    */
   constructor (plan, on) {
     this.plan = plan
@@ -96,11 +95,11 @@ class Client {
       method: plan.method,
       path: plan.path,
       headers: plan.body ? { ...plan.headers, 'content-length': plan.body.length } : plan.headers,
-      rejectUnauthorized: false // it is one's own app, with whatever certificate it has in tests
+      rejectUnauthorized: false // the app under test may have any certificate
     }
   }
 
-  /** Sends a request. One at a time: the next after `free`. @param {number} [dueAt] when it should have been sent */
+  /** Sends a request; the next may follow after `free`. @param {number} [dueAt] when it should have been sent */
   send (dueAt) {
     const startedAt = now()
     /** @type {Exchange} */
@@ -120,7 +119,7 @@ class Client {
     const request = this.module.request({ ...this.options, agent: this.#agent })
     const timer = setTimeout(() => {
       this.#settle(exchange, 'timeout')
-      this.#agent.destroy() // it may hold the request back until a connection is closed that is not going to be
+      this.#agent.destroy() // it may keep the request waiting for a connection that never closes
       request.destroy()
       this.#agent = this.#openAgent()
       this.#release(exchange)
@@ -133,7 +132,7 @@ class Client {
       answer = response
       exchange.status = response.statusCode ?? null
       response.resume()
-      response.on('error', () => {}) // cut short: `close` finds it unsettled
+      response.on('error', () => {}) // truncated: `close` settles it
       response.once('end', () => { if (response.complete) this.#settle(exchange, null) })
     })
     /** @type {string | undefined} */
@@ -147,7 +146,7 @@ class Client {
     request.end(this.plan.body ?? undefined)
   }
 
-  /** Closes its connection. Nothing may be under way. */
+  /** Closes the connection. No request may be in progress. */
   close () {
     this.#agent.destroy()
   }
@@ -172,7 +171,7 @@ class Client {
     socket.on('error', (/** @type {NodeJS.ErrnoException} */ error) => {
       if (this.#exchange?.socket === socket) this.#exchange.socketError ??= error.code ?? error.message
     })
-    // Node's agent would give a connection that has ended, but is not yet closed, to the next request.
+    // Node's agent would use a connection that has ended, but is not yet closed, for the next request.
     socket.once('end', () => { if (this.#exchange?.socket !== socket) socket.destroy() })
     socket.once('close', () => { if (this.#socket === socket) this.#socket = null })
   }
@@ -181,7 +180,7 @@ class Client {
    * Counts a request, once.
    *
    * @param {Exchange} exchange
-   * @param {string | null} cause why there is no complete response; null: there is one
+   * @param {string | null} cause why there is no complete response; null: the response is complete
    */
   #settle (exchange, cause) {
     if (exchange.isSettled) return
@@ -207,7 +206,7 @@ class Client {
 
   #openAgent () {
     const { keepAlive } = this.plan
-    return new this.module.Agent({ keepAlive, maxSockets: keepAlive ? 1 : Infinity }) // with a limit, Node keeps alive all the same
+    return new this.module.Agent({ keepAlive, maxSockets: keepAlive ? 1 : Infinity }) // with maxSockets, Node keeps connections alive in any case
   }
 }
 

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * Ms since the epoch, fractional. Monotonic within a process, by whose start it is told: the same in all processes of a
- * machine whose clock has not been set since, so that what a client saw can be laid beside what the supervisor's journal says.
+ * Ms since the epoch, fractional, monotonic within a process. Processes of a machine agree on it unless the clock was set
+ * between their starts, so that the clients' records can be compared with the journal.
  */
 function now () {
   return performance.timeOrigin + performance.now()

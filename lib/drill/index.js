@@ -13,7 +13,7 @@ const { Run } = require('./run')
 const { freePort } = require('./target')
 
 const PROGRESS_EVERY_MS = 250
-/** What a drill must know of a fleet that runs already: how often it hears of its workers, and that it recycles by no budget. */
+/** The options of a running fleet, as far as a drill needs them: the interval of its reports, and no budget. */
 const OF_RUNNING = { intervalMs: 500, maxRssBytes: null, maxRequests: null, maxAgeMs: null }
 
 /**
@@ -26,34 +26,33 @@ const OF_RUNNING = { intervalMs: 500, maxRssBytes: null, maxRequests: null, maxA
  */
 
 /**
- * Finds out whether an app loses requests when its workers are recycled: runs it under `supervise()`, drives it with
- * load, recycles all along, and stops it under load.
+ * Tests whether an app loses requests when its workers are recycled: runs it under `supervise()`, puts it under load,
+ * recycles its workers meanwhile, and stops it under load.
  *
- * A drop, strictly: a request that a client sent and that got no complete response with an expected status: reset,
- * closed before or during the response, timed out, or answered with another status. Counted at each request; what is in
- * flight at the end is waited for.
+ * A drop is a request that a client sent and that got no complete response with an expected status: reset, closed before
+ * or during the response, timed out, or answered with another status. Requests in flight at the end are waited for.
  *
- * Takes the options of `supervise()` but for `journal`, and its own:
+ * Takes the options of `supervise()` except `journal`, and its own:
  *
- * - `url` (text, `http:` or `https:`): where the load goes. Default: where the app listens, which is asked by PORT in its
- *   environment to take this process's PORT, or a free one. PORT is set in `process.env` while it lasts.
+ * - `url` (text, `http:` or `https:`): the target of the load. Default: the address on which the app listens. The app gets
+ *   a port by PORT in its environment: this process's PORT, or a free one. PORT is set in `process.env` during the drill.
  * - `connections` (1 to 100000, default 50), `loadWorkers` (1 to 256, default 1): clients, and the processes they are in.
  * - `duration` (100 ms to 24 days, default 30 s), `timeout` (from 10 ms, default 10 s).
  * - `method`, `path`, `header` ("Name: value", a list of these, or an object), `body` (text or Buffer).
- * - `rate` (1 to 1000000 requests per second; default: as fast as it goes): latency is then measured from when each
- *   request was due.
+ * - `rate` (1 to 1000000 requests per second; default: as fast as possible). With a rate, latency is measured from the time
+ *   at which a request was due.
  * - `expect` (statuses, "2xx", "200-299", or a list; default 200 to 399), `keepAlive` (default true).
- * - `recycleEvery` (from 10 ms; default 2 s, or never where one of `maxRss`, `maxRequests`, `maxAge` is given).
- * - `out`: the run file; default: one in the system's temporary folder, which is the caller's to delete.
- * - `signal` ends the load early; `onProgress` is given the figures so far, 4 times a second.
+ * - `recycleEvery` (from 10 ms; default 2 s, or never if one of `maxRss`, `maxRequests`, `maxAge` is given).
+ * - `out`: the run file; default: a file in the system's temporary folder, which the caller deletes.
+ * - `signal` ends the load early; `onProgress` gets the figures so far, 4 times a second.
  *
- * A fleet that is running already is drilled by its `name`, or the path of its `control` socket, in the place of `app`:
- * `url` is then needed, options of `supervise()` are not taken, and the fleet is not stopped at the end.
+ * `name`, or the path of a `control` socket, instead of `app` drills a running fleet. It needs `url`, takes no options of
+ * `supervise()`, and does not stop the fleet at the end.
  *
  * @param {{ app?: string, args?: string[], signal?: AbortSignal, onProgress?: (figures: import('./progress').Figures) => void } & Record<string, any>} options
  * @returns {Promise<Outcome>} `exitCode` 0: nothing was dropped; 1: something was; 2: inconclusive, `sentence` says why
  * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_UNKNOWN_OPTION, RECYCLE_BAD_USAGE, RECYCLE_NO_APP, RECYCLE_JOURNAL
- *   and what `supervise()` throws; of a running fleet RECYCLE_NO_FLEET, RECYCLE_NO_ANSWER, RECYCLE_SEVERAL_FLEETS
+ *   and those of `supervise()`; for a running fleet RECYCLE_NO_FLEET, RECYCLE_NO_ANSWER, RECYCLE_SEVERAL_FLEETS
  */
 async function drill ({ app, args = [], signal, onProgress, ...given }) {
   const { own, supervisors } = partOptions(given)
@@ -72,7 +71,7 @@ async function drill ({ app, args = [], signal, onProgress, ...given }) {
  * @returns {Promise<Outcome>}
  */
 async function drillResolved (app, args, own, resolve, how) {
-  const options = resolve(own.out ?? 'a file') // what is wrong with them is said before a file is made
+  const options = resolve(own.out ?? 'a file') // throws for wrong options before the file is created
   const file = openRunFile(own.out)
   const portBefore = process.env.PORT
   process.env.PORT ||= String(own.url?.port || await freePort())
@@ -85,10 +84,10 @@ async function drillResolved (app, args, own, resolve, how) {
 }
 
 /**
- * Drills a fleet that is running already.
+ * Drills a running fleet.
  *
  * @param {import('./options').DrillOptions} own
- * @param {Record<string, any>} which `name` or `control`, and no more
+ * @param {Record<string, any>} which `name` or `control`; other options are refused
  * @param {How} [how]
  * @param {(option: { name: string, flag: string }) => string} [nameOf]
  * @returns {Promise<Outcome>}
@@ -97,9 +96,9 @@ async function drillRunning (own, { name, control, ...supervisors }, how, nameOf
   const called = (/** @type {string} */ option) => nameOf(/** @type {any} */ (OPTIONS.find(({ name }) => name === option)))
   const refuse = (/** @type {string} */ sentence) => { throw new RecycleError('RECYCLE_BAD_USAGE', { sentence }) }
   const [foreign] = Object.keys(supervisors)
-  if (foreign) refuse(`${called(foreign)} is for a fleet that the drill starts; a running one has its options`)
-  if (!name && !control) refuse('a drill is of an app, or of a running fleet that is named by name or control')
-  if (own.url === null) refuse(`the drill of a running fleet must be told by ${nameOf({ name: 'url', flag: '--url' })} where the load goes`)
+  if (foreign) refuse(`${called(foreign)} is for a fleet that the drill starts; a running fleet keeps its options`)
+  if (!name && !control) refuse('a drill needs an app, or the name or control socket of a running fleet')
+  if (own.url === null) refuse(`the drill of a running fleet needs ${nameOf({ name: 'url', flag: '--url' })}, the target of the load`)
   const fleet = await RemoteFleet.open({ name, control })
   try {
     return await drillFleet(() => fleet, own, OF_RUNNING, openRunFile(own.out), how)

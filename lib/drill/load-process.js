@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * The process that makes load, apart from the primary, whose event loop is part of what is put to the test. It is told
- * `plan`, `start`, `stopping` and `end`; it says `up`, `ticks`, `warned` and `done`.
+ * A process that makes load. It is separate from the primary, whose event loop is part of the test. It receives `plan`,
+ * `start`, `stopping` and `end`, and sends `up`, `ticks`, `warned` and `done`.
  */
 
 const { Swarm } = require('./swarm')
@@ -16,7 +16,7 @@ let drops = []
 let swarm
 
 /** @type {Record<string, (message: any) => void>} */
-const orders = {
+const handlers = {
   plan ({ plan }) {
     swarm = new Swarm({ ...plan, body: plan.body === null ? null : Buffer.from(plan.body, 'base64') }, {
       answered: latencyMs => tally.answered(now(), latencyMs),
@@ -54,6 +54,6 @@ function say (type, fields) {
   process.send?.({ type, ...fields })
 }
 
-process.on('message', (/** @type {any} */ message) => orders[message.type](message))
+process.on('message', (/** @type {any} */ message) => handlers[message.type](message))
 process.on('disconnect', () => process.exit())
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {}) // to the whole group: the drill's to heed

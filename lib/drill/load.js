@@ -1,6 +1,6 @@
 'use strict'
 
-/** The load as the drill sees it: processes that send requests, and what they report, put together. */
+/** The drill's side of the load: starts the processes that send requests, and merges their reports. */
 
 const { EventEmitter } = require('node:events')
 const { fork } = require('node:child_process')
@@ -11,7 +11,7 @@ const LOAD_PROCESS = path.join(__dirname, 'load-process.js')
 
 /** @typedef {import('./tally').Tick} Tick */
 
-/** Emits `line` with each `client.tick` and `client.drop`, and `died` when a process of it ends before its time. */
+/** Emits `line` with each `client.tick` and `client.drop`, and `died` if a process exits early. */
 class Load extends EventEmitter {
   requests = 0
   dropped = 0
@@ -20,7 +20,7 @@ class Load extends EventEmitter {
   errors = new Map()
   /** @type {Map<number, number>} */
   #latency = new Map()
-  /** Buckets that not everybody has reported yet, by their start. @type {Map<number, Tick>} */
+  /** Buckets that some process has not reported yet, by their start. @type {Map<number, Tick>} */
   #ticks = new Map()
   /** @type {Process[]} */
   #processes = []
@@ -37,7 +37,7 @@ class Load extends EventEmitter {
     })
   }
 
-  /** Resolves when every process stands ready. */
+  /** Resolves when every process is ready. */
   async open () {
     this.#processes = this.plans.map(() => new Process(this))
     await this.#all('up', (process, i) => process.say('plan', { plan: this.plans[i] }))
@@ -47,12 +47,12 @@ class Load extends EventEmitter {
     for (const process of this.#processes) process.say('start')
   }
 
-  /** Resolves when every client knows that the fleet may go away. */
+  /** Resolves when every client knows that the fleet may stop. */
   async announceStop () {
     await this.#all('warned', process => process.say('stopping'))
   }
 
-  /** Resolves when everything that was sent is answered, or dropped, and counted. */
+  /** Resolves when every request that was sent is answered or dropped, and counted. */
   async end () {
     await this.#all('done', process => process.say('end'))
     this.kill()
@@ -69,12 +69,12 @@ class Load extends EventEmitter {
 
   /**
    * @param {string} answer
-   * @param {(process: Process, i: number) => void} order
+   * @param {(process: Process, i: number) => void} command
    */
-  async #all (answer, order) {
+  async #all (answer, command) {
     await Promise.all(this.#processes.map((process, i) => {
-      order(process, i)
-      return process.heard(answer)
+      command(process, i)
+      return process.answered(answer)
     }))
   }
 
@@ -120,7 +120,7 @@ class Process {
       this.#said.add(message.type)
       this.#events.emit(message.type)
     })
-    this.child.on('error', () => {}) // what it was sent when it had died; its exit says so
+    this.child.on('error', () => {}) // it died before a message was sent; its exit follows
     this.child.on('exit', (code, signal) => {
       if (!this.#said.has('done')) load.emit('died', signal ?? `code ${code}`)
     })
@@ -131,8 +131,8 @@ class Process {
     if (this.child.connected) this.child.send({ type, ...fields })
   }
 
-  /** @param {string} type @returns {Promise<void>} resolves when it has said so */
-  async heard (type) {
+  /** @param {string} type @returns {Promise<void>} resolves when the process has sent this message */
+  async answered (type) {
     if (!this.#said.has(type)) await new Promise(resolve => this.#events.once(type, resolve))
   }
 }

@@ -1,12 +1,11 @@
 'use strict'
 
-/** The drill's own options, as data, in the form of lib/core/options.js. Flags and help are made from it. */
+/** The drill's own options, as data, in the form of lib/core/options.js. Flags and help come from this table. */
 
 const http = require('node:http')
 const { RecycleError } = require('../core/errors')
-const { textOf } = require('../core/option-types')
+const { textOf, types: optionTypes } = require('../core/option-types')
 const { OPTIONS } = require('../core/options')
-const { parseTime } = require('../core/units')
 
 /**
  * @typedef {Omit<import('../core/options').Option, 'env' | 'key' | 'kind'> & { kind: import('../core/options').Kind }} DrillOption
@@ -28,21 +27,9 @@ const { parseTime } = require('../core/units')
  * @property {string | null} out
  */
 
-const LONGEST_MS = 2 ** 31 - 1
-
 /** @type {Record<string, (...a: any[]) => import('../core/options').Kind>} */
 const types = {
-  count: (min, max) => ({
-    accepts: `a whole number from ${min} to ${max}`,
-    read: value => /^\d+$/.test(textOf(value)) && value >= min && value <= max ? Number(value) : undefined
-  }),
-  time: (min, text) => ({
-    accepts: `a time of ${text} to 24 days, such as 500ms, 30s or 2h`,
-    read: value => {
-      const time = parseTime(textOf(value))
-      return time !== undefined && time >= min && time <= LONGEST_MS ? time : undefined
-    }
-  }),
+  ...optionTypes,
   url: () => ({
     accepts: 'a URL that begins with http:// or https://',
     read: value => {
@@ -57,7 +44,7 @@ const types = {
       return http.METHODS.includes(method) && method !== 'CONNECT' ? method : undefined
     }
   }),
-  path: () => ({
+  requestPath: () => ({
     accepts: 'a path that begins with /',
     read: value => /^\/[^\s#]*$/.test(textOf(value)) ? value : undefined
   }),
@@ -66,34 +53,25 @@ const types = {
     accepts: 'text',
     read: value => Buffer.isBuffer(value) ? value : typeof value === 'string' ? Buffer.from(value) : undefined
   }),
-  statuses: () => ({ accepts: 'statuses, classes or ranges, such as 200,404 or 2xx or 200-299', read: readStatuses }),
-  file: () => ({
-    accepts: 'a path',
-    isFile: true,
-    read: value => typeof value === 'string' && value !== '' ? value : undefined
-  }),
-  boolean: () => ({
-    accepts: 'true or false',
-    read: value => typeof value === 'boolean' ? value : undefined
-  })
+  statuses: () => ({ accepts: 'statuses, classes or ranges, such as 200,404 or 2xx or 200-299', read: readStatuses })
 }
 
 /** @type {readonly Readonly<DrillOption & { key: string }>[]} */
 const DRILL_OPTIONS = Object.freeze([
   row('connections', '-c, --connections <n>', types.count(1, 100_000), 50, '50', 'clients, each with one connection at a time'),
-  row('duration', '-d, --duration <time>', types.time(100, '100ms'), 30_000, '30s', 'how long the load lasts before the fleet is stopped under it', 'durationMs'),
-  row('url', '--url <url>', types.url(), null, 'where the app listens', 'where the load goes'),
-  row('method', '--method <method>', types.method(), 'GET', 'GET', 'of each request'),
-  row('path', '--path <path>', types.path(), '/', '/', 'of each request, with its query'),
-  row('header', '-H, --header <name: value>', types.headers(), {}, 'none', 'of each request; repeatable', 'headers'),
-  row('body', '--body <text>', types.text(), null, 'none', 'of each request'),
-  row('rate', '--rate <n>', types.count(1, 1_000_000), null, 'as fast as it goes', 'requests per second, over all connections; latency then counts from when each was due'),
+  row('duration', '-d, --duration <time>', types.time(100, '100ms'), 30_000, '30s', 'duration of the load, before the fleet is stopped under it', 'durationMs'),
+  row('url', '--url <url>', types.url(), null, 'where the app listens', 'target of the load'),
+  row('method', '--method <method>', types.method(), 'GET', 'GET', 'method of each request'),
+  row('path', '--path <path>', types.requestPath(), '/', '/', 'path of each request, with its query'),
+  row('header', '-H, --header <name: value>', types.headers(), {}, 'none', 'header of each request; repeatable', 'headers'),
+  row('body', '--body <text>', types.text(), null, 'none', 'body of each request'),
+  row('rate', '--rate <n>', types.count(1, 1_000_000), null, 'as fast as it goes', 'requests per second, over all connections; latency then counts from the time a request was due'),
   row('expect', '--expect <statuses>', types.statuses(), [[200, 399]], '2xx,3xx', 'any other status is a drop'),
-  row('keepAlive', '--no-keep-alive', types.boolean(), true, 'on', 'a connection for every request'),
-  row('timeout', '--timeout <time>', types.time(10, '10ms'), 10_000, '10s', 'without a complete response by then, a request is dropped', 'timeoutMs'),
-  row('recycleEvery', '--recycle-every <time>', types.time(10, '10ms'), null, '2s; never, where a budget is given', 'how often a worker is recycled, slot by slot', 'recycleEveryMs'),
+  row('keepAlive', '--no-keep-alive', types.boolean(), true, 'on', 'one connection for every request'),
+  row('timeout', '--timeout <time>', types.time(10, '10ms'), 10_000, '10s', 'a request without a complete response by then is dropped', 'timeoutMs'),
+  row('recycleEvery', '--recycle-every <time>', types.time(10, '10ms'), null, '2s; never, where a budget is given', 'interval at which a worker is recycled, slot by slot', 'recycleEveryMs'),
   row('loadWorkers', '--load-workers <n>', types.count(1, 256), 1, '1', 'processes that make the load'),
-  row('out', '--out <file>', types.file(), null, 'none', 'write the run to this file: the journal and what the clients saw, as NDJSON')
+  row('out', '--out <file>', types.path(), null, 'none', 'run file to keep: the journal and the records of the clients, as NDJSON')
 ])
 
 const DEFAULT_EVERY_MS = 2000
@@ -108,10 +86,10 @@ function row (name, flags, kind, fallback, shown, help, key = name) {
 }
 
 /**
- * Parts the drill's options from the supervisor's, and reads its own.
+ * Separates the drill's options from the supervisor's, and reads the drill's.
  *
  * @param {Record<string, any>} given
- * @param {(option: Pick<DrillOption, 'name' | 'flag'>) => string} [nameOf] what an option is called where it was given
+ * @param {(option: Pick<DrillOption, 'name' | 'flag'>) => string} [nameOf] the option's name for messages
  * @returns {{ own: DrillOptions, supervisors: Record<string, any> }}
  * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_UNKNOWN_OPTION
  */
@@ -130,14 +108,14 @@ function partOptions (given, nameOf = option => option.name) {
   const unknown = Object.keys(supervisors).find(name => !known.includes(name))
   if (unknown) throw new RecycleError('RECYCLE_UNKNOWN_OPTION', { option: unknown, accepts: [...DRILL_OPTIONS.map(({ name }) => name), ...known].join(', ') })
   if (own.loadWorkers > own.connections) {
-    throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `${own.loadWorkers} load workers cannot share ${own.connections} connections; there may be one for each at the most` })
+    throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `${own.loadWorkers} load workers cannot share ${own.connections} connections; each needs at least one` })
   }
   if (own.url && given.path === undefined) own.path = own.url.pathname + own.url.search
   return { own, supervisors }
 }
 
 /**
- * How often to force a recycle. Where a budget is given, and no beat, it alone decides.
+ * The interval of forced recycles. With a budget and no interval, only the budget recycles.
  *
  * @param {DrillOptions} own
  * @param {Pick<import('../core/options').Options, 'maxRssBytes' | 'maxRequests' | 'maxAgeMs'>} options the supervisor's

@@ -1,9 +1,9 @@
 'use strict'
 
 /**
- * When requests are due. With a rate they are due at even intervals, whether or not anybody is free to send them: one
- * that must wait is sent late, and its latency is measured from when it was due. A slow server cannot hide its slowness
- * by keeping its clients from asking ("coordinated omission"; Tene, wrk2). Pure.
+ * The times at which requests are due: even intervals, whether or not a client is free. A request that waits for a client
+ * is sent late, and its latency counts from the time it was due. So a slow server cannot hide delays by keeping clients
+ * busy ("coordinated omission"; Tene, wrk2). Pure.
  */
 class Pace {
   #taken = 0
@@ -22,7 +22,7 @@ class Pace {
     return this.startAt + this.#taken * this.intervalMs
   }
 
-  /** @param {number} t ms @returns {number | null} when the request that is to be sent now was due; null: none is due */
+  /** @param {number} t ms @returns {number | null} when the next request was due; null: none is due yet */
   take (t) {
     const dueAt = this.nextAt
     if (dueAt > t) return null

@@ -1,9 +1,8 @@
 'use strict'
 
-/** How a drill is coming along: a bar that stays in its line on a terminal, a line a second elsewhere. */
+/** The progress of a drill: a bar on a terminal, else a line a second. */
 
-const { formatTime } = require('../core/units')
-const { count, grouped } = require('./verdict')
+const { count, formatTime, grouped } = require('../core/units')
 
 const LINE_EVERY_MS = 1000
 const BAR_WIDTH = 20
@@ -22,7 +21,7 @@ const PHASES = { booting: 'booting', load: '', stopping: 'stopping under load' }
 
 /**
  * @param {NodeJS.WriteStream} stream
- * @param {{ isBar?: boolean }} [how] no bar where others write to the terminal too
+ * @param {{ isBar?: boolean }} [how] false if the log goes to the same terminal
  */
 function openProgress (stream, { isBar = stream.isTTY } = {}) {
   let writtenAt = -Infinity

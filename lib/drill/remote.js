@@ -1,19 +1,19 @@
 'use strict'
 
 /**
- * A fleet that runs elsewhere, as a drill needs it: it recycles slots and hears the journal through the control socket,
- * and that is all it does. When the drill leaves, the fleet stays as it is.
+ * A running fleet, as a drill uses it: recycles slots and follows the journal through the control socket. The fleet runs on
+ * after the drill.
  */
 
 const { EventEmitter } = require('node:events')
 const { connect, findFleet } = require('../control/client')
 
-/** Emits `event` with every journal line, and `stopped` when the fleet has gone. */
+/** Emits `event` with every journal line, and `stopped` when the fleet is gone. */
 class RemoteFleet extends EventEmitter {
   #size
   #hasLeft = false
   #hasServed = false
-  /** How many requests each worker had begun before the drill, by pid. @type {Map<number, number>} */
+  /** Requests that each worker had begun before the drill, by pid. @type {Map<number, number>} */
   #before
 
   /** @param {import('../control/client').Client} client @param {Record<string, any>} status */
@@ -51,7 +51,7 @@ class RemoteFleet extends EventEmitter {
     return line
   }
 
-  /** Whether its workers have begun requests since the drill came. */
+  /** Whether its workers have begun requests since the drill connected. */
   async hasServed () {
     if (this.#hasServed) return true
     const { workers } = await this.client.call('status')
@@ -64,7 +64,7 @@ class RemoteFleet extends EventEmitter {
     this.#hasServed ||= requests > (this.#before.get(pid) ?? 0)
   }
 
-  /** Leaves. It stops nothing. */
+  /** Disconnects; the fleet runs on. */
   async stop () {
     this.#hasLeft = true
     this.client.close()

@@ -1,25 +1,25 @@
 'use strict'
 
 /**
- * A drill: the app under the supervisor, load on it, recycles all along, and a stop under load. Whatever was sent is
- * accounted for, request by request (client.js), and written to the run file beside the supervisor's journal.
+ * A drill: the app under the supervisor, load on it, recycles, and a stop under load. Every request is counted (client.js),
+ * and written to the run file together with the supervisor's journal.
  *
- *     start ─▶ ready ─▶ load ─────────── duration ───────────▶ "the fleet may go" ─▶ stop ─▶ what is in flight ends
- *                         └─ recycle, recycle, recycle … ─┘     heard by every client, before
+ *     start ─▶ ready ─▶ load ─────────── duration ───────────▶ announce the stop ─▶ stop ─▶ requests in flight end
+ *                         └─ recycle, recycle, recycle … ─┘     to every client
  *
- * A drill has one end whatever happens: load processes and workers are gone when it resolves. A fleet that runs elsewhere
- * (remote.js) is neither started nor stopped: there the load just ends.
+ * When a drill resolves, its load processes and workers are gone, whatever happened. A running fleet (remote.js) is neither
+ * started nor stopped.
  *
  * @typedef {import('../primary/supervisor').Supervisor | import('./remote').RemoteFleet} Fleet
  */
 
+const { setTimeout: sleep } = require('node:timers/promises')
 const { RecycleError } = require('../core/errors')
 const { openJournal } = require('../journal/writer')
 const { Audit } = require('../report/audit')
 const { now } = require('./clock')
 const { Load } = require('./load')
 const { recycleEveryMs } = require('./options')
-const { forceRecycles } = require('./recycles')
 const { RemoteFleet } = require('./remote')
 const { findTarget, probe, targetOf } = require('./target')
 const { judge } = require('./verdict')
@@ -29,15 +29,15 @@ const BEATS_TO_BE_SURE = 3
 class Run {
   /** @type {import('./progress').Figures['phase']} */
   #phase = 'booting'
-  /** What the fleet says of its recycles and crashes. */
+  /** The fleet's recycles and crashes. */
   #audit = new Audit({ add () {} }, { add () {} }, () => {}, 1)
   /** @type {Set<string>} */
   #addresses = new Set()
   #arrived = false
   #startedAt = 0
-  /** How long there was load, until the stop. */
+  /** Duration of the load, until the stop. */
   #loadMs = 0
-  /** Why it cannot go on. @type {string | null} */
+  /** Why the drill cannot go on. @type {string | null} */
   #broke = null
   /** @type {Fleet | null} */
   #fleet = null
@@ -95,11 +95,13 @@ class Run {
     const { recycles, totals: { cut, unaccounted }, connectionsAtCrashes } = this.#audit
     const isCounted = this.#loadMs >= BEATS_TO_BE_SURE * this.options.intervalMs
     const url = this.#target?.url ?? null
+    const isAlone = !(this.#fleet instanceof RemoteFleet)
     const verdict = judge({
       requests,
       dropped,
       recycles,
-      others: this.#fleet instanceof RemoteFleet ? { cut, unknown: unaccounted + connectionsAtCrashes } : null,
+      isAlone,
+      supervisor: { cut, unknown: unaccounted + (isAlone ? 0 : connectionsAtCrashes) }, // of its own fleet's crashes, the clients saw the loss
       arrived: this.#arrived || (isCounted ? false : null),
       url: url ?? 'the app',
       errors,
@@ -121,7 +123,7 @@ class Run {
     fleet.once('stopped', failure => {
       this.#stopped ??= Promise.resolve()
       if (failure) this.#broke = failure.message
-      if (isRemote) this.#broke = 'the fleet has stopped before the drill was over'
+      if (isRemote) this.#broke = 'the fleet stopped before the drill was over'
     })
     fleet.on('event', line => {
       if (isRemote) this.writer.write(line)
@@ -131,17 +133,17 @@ class Run {
     })
   }
 
-  /** Finds out where the load is to go, and whether anybody is there. */
+  /** Finds the target of the load, and checks that a server listens there. */
   async #aim () {
     const port = Number(process.env.PORT)
     this.#target = this.own.url ? targetOf(this.own.url) : findTarget(this.#addresses, port)
     if (!this.#target) {
-      this.#broke = 'the load never arrived: it cannot be told where the app listens; say it by --url, and let it take its port from PORT'
+      this.#broke = 'the load never arrived: the address of the app is not known; give it by --url, or let the app take its port from PORT'
       return null
     }
     const why = await probe(this.#target)
     if (why === null) return this.#target
-    this.#broke = `the load never arrived: there is no connection to ${this.#target.url} (${why}); say by --url where the app listens`
+    this.#broke = `the load never arrived: no connection to ${this.#target.url} (${why}); give the address of the app by --url`
     return null
   }
 
@@ -170,7 +172,7 @@ class Run {
       .finally(() => ending.abort())
     this.#loadMs = now() - this.#startedAt
     if (fleet instanceof RemoteFleet) {
-      await Promise.race([died, recycles, gone(fleet)]) // the last one is accounted for too
+      await Promise.race([died, recycles, gone(fleet)]) // the last recycle is recorded too
       this.#arrived ||= await fleet.hasServed().catch(() => false)
     } else {
       this.#phase = 'stopping'
@@ -191,10 +193,28 @@ class Run {
   }
 }
 
+/**
+ * Recycles one slot after the other, at an interval, or as soon as the last recycle ends if it takes longer. A recycle that
+ * fails (the replacement is not ready, the fleet stops) is skipped: the journal records it.
+ *
+ * @param {{ size: number, recycle: (slot: number) => Promise<unknown> }} supervisor
+ * @param {number} everyMs
+ * @param {AbortSignal} signal ends it
+ */
+async function forceRecycles (supervisor, everyMs, signal) {
+  let nextAt = performance.now() + everyMs
+  for (let i = 0; ; i++) {
+    await sleep(Math.max(1, nextAt - performance.now()), undefined, { signal }).catch(() => {})
+    if (signal.aborted) return
+    nextAt = Math.max(nextAt + everyMs, performance.now())
+    await supervisor.recycle(i % supervisor.size).catch(() => {})
+  }
+}
+
 class LoadDied extends Error {
   /** @param {string} how */
   constructor (how) {
-    super(`a process of the load ended before its time (${how})`)
+    super(`a load process exited early (${how})`)
   }
 }
 
@@ -204,7 +224,7 @@ class TooEarly extends Error {
   }
 }
 
-/** Resolves when the fleet has ended of its own accord. @param {import('node:events').EventEmitter} fleet */
+/** Resolves when the fleet has ended by itself. @param {import('node:events').EventEmitter} fleet */
 function gone (fleet) {
   return new Promise(resolve => fleet.once('stopped', resolve))
 }

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * The clients of one process, at work. Without a rate each sends again as soon as it can; with one, whoever is free
- * takes the request that is due.
+ * The clients of one load process. Without a rate each client sends again as soon as it can. With a rate, a free client
+ * takes the next request that is due.
  */
 
 const { Client } = require('./client')
@@ -54,12 +54,12 @@ class Swarm {
     for (const client of this.clients) this.#next(client)
   }
 
-  /** From now on the fleet may go away: who finds it gone has done his work. */
+  /** From now on the fleet may stop: a client whose connect fails is done. */
   announceStop () {
     for (const client of this.clients) client.isStopAnnounced = true
   }
 
-  /** Sends nothing more; what is in flight is waited for. */
+  /** Sends nothing more; requests in flight are waited for. */
   end () {
     this.announceStop()
     this.#isEnding = true

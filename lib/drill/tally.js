@@ -1,15 +1,15 @@
 'use strict'
 
 /**
- * Requests that ended, in buckets of time. Pure: the time is an argument.
+ * Counts ended requests in buckets of time. Pure: the time is an argument.
  *
  * @typedef {object} Tick
- * @property {number} t the bucket's start, ms since the epoch; a multiple of its length, so that buckets of several
- *   processes coincide
+ * @property {number} t the bucket's start, ms since the epoch; a multiple of its length, so that the buckets of all
+ *   processes align
  * @property {number} ms its length
- * @property {number} requests that ended in it, dropped ones too
+ * @property {number} requests that ended in it, including dropped ones
  * @property {number} dropped
- * @property {[number, number][]} latency [ms, how many were answered with it], ascending
+ * @property {[number, number][]} latency [ms, number of requests], ascending
  */
 
 const BUCKET_MS = 250
@@ -34,7 +34,7 @@ class Tally {
   }
 
   /**
-   * Takes out the buckets that are over at `t`.
+   * Removes the buckets that end at `t` or earlier.
    *
    * @param {number} t ms since the epoch; Infinity: all
    * @returns {Tick[]} without gaps
@@ -59,7 +59,7 @@ class Tally {
 }
 
 /**
- * Adds the ticks of several processes for the same bucket up.
+ * Adds two processes' ticks of the same bucket.
  *
  * @param {Tick} a
  * @param {Tick} b
@@ -71,7 +71,7 @@ function mergeTicks (a, b) {
   return { t: a.t, ms: a.ms, requests: a.requests + b.requests, dropped: a.dropped + b.dropped, latency: ascending(latency) }
 }
 
-/** Three significant digits: a histogram of few values. @param {number} ms */
+/** Three significant digits bound the number of different values. @param {number} ms */
 function roundLatency (ms) {
   return ms <= 0 ? 0 : Number(ms.toPrecision(3))
 }
@@ -79,7 +79,7 @@ function roundLatency (ms) {
 /**
  * @param {Map<number, number>} latency
  * @param {number} fraction 0 to 1
- * @returns {number | null} ms; null where there are none
+ * @returns {number | null} ms; null: there are none
  */
 function quantile (latency, fraction) {
   const values = ascending(latency)

@@ -1,13 +1,13 @@
 'use strict'
 
-/** Where the load goes: what was asked for, else where the app turns out to listen. */
+/** The target of the load: the given URL, else the address on which the app listens. */
 
 const net = require('node:net')
 const { isIPv6 } = net
 
 /**
  * @typedef {object} Target
- * @property {string} url for people
+ * @property {string} url for messages
  * @property {boolean} secure
  * @property {string} host
  * @property {number} port
@@ -30,9 +30,9 @@ function targetOf (url) {
 }
 
 /**
- * @param {Iterable<string>} addresses what workers listen on, as `worker.ready` says it: address:port:family:fd#ordinal
- * @param {number} port where the app was asked to listen, by PORT
- * @returns {Target | null} null: nowhere that can be told
+ * @param {Iterable<string>} addresses of the workers' servers, as in `worker.ready`: address:port:family:fd#ordinal
+ * @param {number} port that the app got by PORT
+ * @returns {Target | null} null: not known
  */
 function findTarget (addresses, port) {
   const targets = [...addresses].map(readAddress).filter(target => target !== null)
@@ -57,7 +57,7 @@ function readAddress (address) {
  * Connects, and sends nothing.
  *
  * @param {Target} target
- * @returns {Promise<string | null>} null: somebody listens there; else why not
+ * @returns {Promise<string | null>} null: connected; else why not
  */
 function probe ({ host, port, socketPath }) {
   return new Promise(resolve => {
@@ -74,8 +74,8 @@ function probe ({ host, port, socketPath }) {
 }
 
 /**
- * A port of the loopback interface that nobody listens on. Not one of those that the kernel gives to clients: a client's
- * connection would do to keep the app from it.
+ * A free port. It is not in the kernel's range for outgoing connections: such a connection could take the port before the
+ * app listens on it.
  *
  * @returns {Promise<number>}
  */

@@ -1,21 +1,21 @@
 'use strict'
 
 /**
- * What a drill has shown. Pure.
+ * The verdict of a drill. Pure.
  *
- * The clients know what became of their own requests, and of no others. A fleet that the drill has started has no other
- * clients, so that their word is the verdict; of one that runs elsewhere more may have been lost than they have seen.
+ * It takes both witnesses: the drill's clients, which see only their own requests, and the supervisor's audit. A fleet may
+ * have other clients: a running one its own, and an app that the drill has started one that connects to itself.
  *
  * @typedef {object} Findings
  * @property {number} requests that the clients sent
  * @property {number} dropped
  * @property {number} recycles
- * @property {{ cut: number, unknown: number } | null} others connections of a fleet that has other clients: those that it cut, and
- *   those that ended with a worker that crashed or gave no account; null: it has none
- * @property {boolean | null} arrived the fleet's workers have seen something of it; null: there was no time to ask them
+ * @property {boolean} isAlone the drill has started the fleet
+ * @property {{ cut: number, unknown: number }} supervisor connections that it cut, and those that it cannot account for
+ * @property {boolean | null} arrived the fleet's workers have received requests; null: they have not reported yet
  * @property {string} url
  * @property {ReadonlyMap<string, number>} errors drops by error
- * @property {string | null} broke why it could not go on to its end
+ * @property {string | null} broke why the drill could not be completed
  *
  * @typedef {object} Verdict
  * @property {'clean' | 'dropped' | 'inconclusive'} verdict
@@ -23,19 +23,24 @@
  * @property {string} sentence
  */
 
+const { count, grouped } = require('../core/units')
+
 /** @param {Findings} findings @returns {Verdict} */
-function judge ({ requests, dropped, recycles, others, arrived, url, errors, broke }) {
+function judge ({ requests, dropped, recycles, isAlone, supervisor, arrived, url, errors, broke }) {
   const figures = `${grouped(dropped)} dropped of ${count(requests, 'request')} over ${count(recycles, 'recycle')}`
-  if (requests === 0) return inconclusive(broke ?? `the load never arrived: nothing could be sent to ${url}`)
+  if (requests === 0) return inconclusive(broke ?? `the load never arrived: no request could be sent to ${url}`)
   const answered = requests - dropped + (errors.get('status') ?? 0)
   if (answered === 0) return inconclusive(`the load never arrived: ${url} answered none of ${count(requests, 'request')} (${kindsOf(errors)})`)
-  if (arrived === false && broke === null) return inconclusive(`the load never arrived: ${url} answers, but it is not this fleet that does`)
+  if (arrived === false && broke === null) return inconclusive(`the load never arrived: ${url} answers, but it is not this fleet`)
   if (dropped > 0) return { verdict: 'dropped', exitCode: 1, sentence: `${figures} (${kindsOf(errors)})` }
   if (broke) return inconclusive(broke)
-  if (recycles === 0) return inconclusive('no recycle took place, so nothing is known about them: let it last longer, recycle more often, or lower the budget')
-  if (others && others.cut + others.unknown > 0) {
-    const said = `${grouped(others.cut)} cut, ${grouped(others.unknown)} ended with a worker that crashed or gave no account`
-    return inconclusive(`${figures}, but the fleet has other clients, who may have lost some: of its connections ${said}`)
+  if (recycles === 0) return inconclusive('no recycle took place: drill for longer, recycle more often, or lower the budget')
+  if (supervisor.cut + supervisor.unknown > 0) {
+    const cut = `${grouped(supervisor.cut)} cut`
+    const unknown = grouped(supervisor.unknown)
+    return inconclusive(isAlone
+      ? `${figures}, but the supervisor reports ${cut}, ${unknown} unaccounted for`
+      : `${figures}, but the fleet has other clients, which may have lost some: of its connections ${cut}, ${unknown} ended with a worker that crashed or gave no account`)
   }
   return { verdict: 'clean', exitCode: 0, sentence: figures }
 }
@@ -50,14 +55,4 @@ function kindsOf (errors) {
   return [...errors].sort(([, a], [, b]) => b - a).map(([error, times]) => `${grouped(times)} ${error}`).join(', ')
 }
 
-/** @param {number} n @param {string} what */
-function count (n, what) {
-  return `${grouped(n)} ${what}${n === 1 ? '' : 's'}`
-}
-
-/** @param {number} n */
-function grouped (n) {
-  return n.toLocaleString('en-US')
-}
-
-module.exports = { judge, count, grouped }
+module.exports = { judge }

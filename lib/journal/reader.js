@@ -1,9 +1,9 @@
 'use strict'
 
 /**
- * Reads journals as they are found: still being written, cut short by a crash, rotated, compressed. What is no journal
- * line, or of a version that this code does not know, is passed over and counted. A file goes by in chunks, so a
- * journal of any size takes the same memory.
+ * Reads journals in any condition: still being written, truncated by a crash, rotated, compressed. Lines that are not of a
+ * journal, or of an unknown version, are skipped and counted. Files are read in chunks: memory does not depend on their
+ * size.
  */
 
 const fs = require('node:fs')
@@ -11,24 +11,25 @@ const { pipeline } = require('node:stream')
 const zlib = require('node:zlib')
 const { RecycleError } = require('../core/errors')
 const { fileId } = require('../core/file-id')
+const { openForReading } = require('./regular-file')
 
 const VERSION = 1
+const INHERITED = /^\/dev\/(stdin|fd\/\d+)$|^\/proc\/self\/fd\/\d+$/ // may be a pipe, as of a process substitution
 const CHUNK_BYTES = 256 * 1024
-const NOT_BLANK = /[^\r\n][^\n]*/g // a blank line costs no more than its byte
-const MAX_LINE_CHARS = 8 * 1024 * 1024 // a longer one is not ours, and must not fill the memory
+const NOT_BLANK = /[^\r\n][^\n]*/g // a blank line costs only its byte
+const MAX_LINE_CHARS = 8 * 1024 * 1024 // a longer line is not of a journal, and must not fill the memory
 
 /**
  * @typedef {Record<string, any>} Line
  *
- * @typedef {object} Tally what was seen in a file
+ * @typedef {object} Tally the lines of a file
  * @property {number} lines journal lines
- * @property {number} skipped anything else, empty lines apart
- * @property {number} unknown of those, lines of another version of the journal
+ * @property {number} skipped other lines that are not empty
+ * @property {number} unknown those of them that are of another version of the journal
  */
 
 /**
- * Reads one journal line by line, in the file's order. The file may be compressed by gzip: its content says so, not its
- * name.
+ * Reads one journal line by line, in the file's order. A gzipped file is recognised by its content, not by its name.
  *
  * @param {string} file
  * @returns {AsyncGenerator<Line>}
@@ -41,13 +42,13 @@ async function * readJournal (file) {
 }
 
 /**
- * Reads the journals of one fleet, rotated or written side by side, as one: ordered by time, as far as each file is. A
- * file that is named twice is read once.
+ * Reads the journals of one fleet as one, merged by time: rotated files, or files written in parallel. A file that is
+ * named twice is read once.
  *
  * @param {string[]} files in any order
- * @param {Tally} [total] counts what was seen
+ * @param {Tally} [total] is added to
  * @returns {AsyncGenerator<Line[]>} lines, a batch at a time
- * @throws {RecycleError} RECYCLE_UNREADABLE, also for a file that holds something, but not one journal line
+ * @throws {RecycleError} RECYCLE_UNREADABLE, also for a file that is not empty and has no journal line
  */
 async function * readJournals (files, total = emptyTally()) {
   const open = (await distinct(files)).map(file => new Cursor(file))
@@ -64,7 +65,7 @@ async function * readJournals (files, total = emptyTally()) {
   }
 }
 
-/** Where one file has been read to. */
+/** The read position in one file. */
 class Cursor {
   tally = emptyTally()
   isAtEnd = false
@@ -78,12 +79,12 @@ class Cursor {
     this.batches = readFile(file, this.tally)
   }
 
-  /** When the next line was written. */
+  /** The time of the next line. */
   get time () {
     return timeOf(this.#lines[this.#next])
   }
 
-  /** Takes the next line, and those after it that are not later than `time`. @param {number} time */
+  /** Takes the next line, and the lines after it up to `time`. @param {number} time */
   takeUntil (time) {
     let end = this.#next + 1
     while (end < this.#lines.length && timeOf(this.#lines[end]) <= time) end++
@@ -92,7 +93,7 @@ class Cursor {
     return taken
   }
 
-  /** Reads on, where there is nothing left to take. */
+  /** Reads on if no line is left. */
   async fill () {
     while (this.#next >= this.#lines.length && !this.isAtEnd) {
       const { value, done } = await this.batches.next()
@@ -106,8 +107,8 @@ class Cursor {
     const { file, tally } = this
     if (tally.lines > 0 || tally.skipped === 0) return tally
     const why = tally.unknown > 0
-      ? 'its lines are of a version of the journal that this recycle does not know'
-      : 'it holds not one line of a journal'
+      ? 'its lines are of a journal version that this recycle does not know'
+      : 'it has no journal line'
     throw new RecycleError('RECYCLE_UNREADABLE', { file, why })
   }
 }
@@ -140,13 +141,14 @@ async function * readFile (file, tally) {
 
 /** @param {string} file @returns {Promise<import('node:stream').Readable>} of text */
 async function openText (file) {
-  const input = fs.createReadStream(file, { highWaterMark: CHUNK_BYTES })
+  const fd = INHERITED.test(file) ? undefined : openForReading(file)
+  const input = fs.createReadStream(file, { fd, highWaterMark: CHUNK_BYTES })
   await new Promise((resolve, reject) => input.once('readable', () => resolve(undefined)).once('error', reject))
   const head = input.read()
   if (head === null) return input // it is empty
   input.unshift(head)
   if (head[0] !== 0x1f || head[1] !== 0x8b) return input.setEncoding('utf8')
-  // What a crash has cut short ends early, as a plain file does; it is not an error.
+  // A file that a crash has truncated is not an error: it ends early, as a plain file does.
   const unzip = zlib.createGunzip({ chunkSize: CHUNK_BYTES, finishFlush: zlib.constants.Z_SYNC_FLUSH })
   pipeline(input, unzip, () => {}) // an error surfaces where `unzip` is read
   return unzip.setEncoding('utf8')
@@ -187,7 +189,7 @@ async function distinct (files) {
   const seen = new Set()
   const different = []
   for (const file of files) {
-    const stat = await fs.promises.stat(file).catch(() => null) // opening it will say what is wrong
+    const stat = await fs.promises.stat(file).catch(() => null) // opening it reports the error
     const key = stat?.isFile() ? fileId(stat) : file
     if (!seen.has(key)) different.push(file)
     seen.add(key)

@@ -1,26 +1,40 @@
 'use strict'
 
 /**
- * Files that a user has named to be written. Only regular ones: opening a FIFO waits for its reader, some devices wait
- * too, and nothing else can be done in a process that waits in open(). Each is opened with O_NONBLOCK, and looked at
- * again once it is open, so that one which takes its place meanwhile is refused as well.
+ * Files that the user has named, to read or to write. Only regular ones: open() of a FIFO waits for its other end, some
+ * devices wait too, and a process that waits in open() can do nothing else. So each file is opened with O_NONBLOCK, and
+ * checked again once it is open: another file may have taken its place.
  */
 
 const fs = require('node:fs')
 const { fileId } = require('../core/file-id')
 
-const { O_WRONLY, O_CREAT, O_APPEND, O_NONBLOCK, O_NOCTTY } = fs.constants
+const { O_RDONLY, O_WRONLY, O_CREAT, O_APPEND, O_NONBLOCK, O_NOCTTY } = fs.constants
 const MODE = 0o666
+
+/**
+ * @param {string} file
+ * @returns {number} descriptor, open for reading
+ * @throws {Error} whose message completes "it cannot be read: …"
+ */
+function openForReading (file) {
+  return open(file, O_RDONLY).fd
+}
 
 /**
  * @param {string} file
  * @returns {{ fd: number, id: string }} open for appending; `id`: the same for every path of the same file
  * @throws {Error} whose message completes "it cannot be written: …"
  */
-function openRegular (file) {
+function openForAppending (file) {
+  return open(file, O_WRONLY | O_CREAT | O_APPEND)
+}
+
+/** @param {string} file @param {number} flags */
+function open (file, flags) {
   const found = fs.statSync(file, { throwIfNoEntry: false })
-  if (found) assertRegular(found) // before it is opened: a reader of a FIFO would notice
-  const fd = fs.openSync(file, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOCTTY, MODE)
+  if (found) assertRegular(found) // before it is opened: the other end of a FIFO would notice
+  const fd = fs.openSync(file, flags | O_NONBLOCK | O_NOCTTY, MODE)
   try {
     const opened = fs.fstatSync(fd)
     assertRegular(opened)
@@ -32,14 +46,14 @@ function openRegular (file) {
 }
 
 /**
- * Replaces what the file holds.
+ * Replaces the content of a file.
  *
  * @param {string} file
  * @param {string} text
- * @throws {Error} as openRegular() does
+ * @throws {Error} as openForAppending() does
  */
 function writeRegular (file, text) {
-  const { fd } = openRegular(file)
+  const { fd } = openForAppending(file)
   try {
     fs.ftruncateSync(fd)
     fs.writeFileSync(fd, text)
@@ -60,4 +74,4 @@ function kindOf (stat) {
   return stat.isSocket() ? 'a socket' : 'a device'
 }
 
-module.exports = { openRegular, writeRegular }
+module.exports = { openForReading, openForAppending, writeRegular }

@@ -1,8 +1,8 @@
 'use strict'
 
-/** The journal's events as sentences for people: what the log says, and `recycle tail`. */
+/** The journal's events as sentences, for the log and for `recycle tail`. */
 
-const util = require('node:util')
+const { painter } = require('./painter')
 const { plain } = require('../core/plain')
 const { formatSize, formatTime } = require('../core/units')
 
@@ -18,21 +18,21 @@ const SENTENCES = {
   'fleet.stop': l => `stopped after ${l.recycles} recycles`,
   'fleet.failed': l => l.error,
   'fleet.warning': l => (Object.hasOwn(WARNINGS, l.warning) ? WARNINGS[l.warning](l) : null) ?? l.warning,
-  'worker.spawn': l => `spawned ${who(l)}`,
-  'worker.standby': l => `standing by ${who(l)} in ${formatTime(l.readyMs)}`,
-  'worker.ready': l => `ready ${who(l)} in ${formatTime(l.readyMs)}`,
-  'worker.condemn': l => `over budget ${who(l)}: ${because(l)}`,
-  'worker.keep': l => `${who(l)} stays in service`,
-  'worker.out-of-rotation': l => `out of rotation ${who(l)} to ${l.task === 'collect' ? 'collect its garbage' : 'write a heap snapshot'}: ${l.connections} connections, ${l.inFlight} in flight`,
-  'worker.in-rotation': l => `back in rotation ${who(l)} after ${formatTime(l.outMs)}, ${l.moved} connections moved${l.why ? `; nothing was done: ${l.why}` : ''}`,
+  'worker.spawn': l => `spawned ${workerOf(l)}`,
+  'worker.standby': l => `standby ready ${workerOf(l)} in ${formatTime(l.readyMs)}`,
+  'worker.ready': l => `ready ${workerOf(l)} in ${formatTime(l.readyMs)}`,
+  'worker.condemn': l => `condemned ${workerOf(l)}: ${reasonOf(l)}`,
+  'worker.keep': l => `${workerOf(l)} stays in service`,
+  'worker.out-of-rotation': l => `out of rotation ${workerOf(l)} to ${l.task === 'collect' ? 'collect its garbage' : 'write a heap snapshot'}: ${l.connections} connections, ${l.inFlight} in flight`,
+  'worker.in-rotation': l => `back in rotation ${workerOf(l)} after ${formatTime(l.outMs)}, ${l.moved} connections moved${l.why ? `; nothing was done: ${l.why}` : ''}`,
   collected: l => `collected slot ${l.slot} (${l.pid}): ${sizes(l)}, heap ${formatSize(l.heapUsedBefore)} → ${formatSize(l.heapUsedAfter)} in ${formatTime(l.pauseMs)}${l.isEnough === false ? '; not enough' : ''}`,
-  heapdump: l => `heap snapshot of ${who(l)}: ${l.file}, ${formatSize(l.bytes)} in ${formatTime(l.pauseMs)}`,
-  cpuprofile: l => `CPU profile of ${who(l)}: ${l.file}, ${formatTime(l.tookMs)}`,
-  'worker.request': l => `${who(l)} asks to be recycled${l.reason ? `: ${l.reason}` : ''}`,
-  'worker.protocol-error': l => `${who(l)} sent a message that is none of recycle's (${l.type}): ${l.flaw}; it is replaced`,
-  'worker.drain': l => `draining ${who(l)}: ${l.connections} connections, ${l.inFlight} in flight`,
-  'worker.retire': l => `retired ${who(l)}`,
-  'worker.crash': l => `crashed ${who(l)}: ${l.error ?? l.signal ?? `code ${l.code}`}, ${l.connections} connections, ${l.inFlight} in flight`,
+  heapdump: l => `heap snapshot of ${workerOf(l)}: ${l.file}, ${formatSize(l.bytes)} in ${formatTime(l.pauseMs)}`,
+  cpuprofile: l => `CPU profile of ${workerOf(l)}: ${l.file}, ${formatTime(l.tookMs)}`,
+  'worker.request': l => `${workerOf(l)} asks to be recycled${l.reason ? `: ${l.reason}` : ''}`,
+  'worker.protocol-error': l => `${workerOf(l)} sent an invalid message (${l.type}): ${l.flaw}; the worker is replaced`,
+  'worker.drain': l => `draining ${workerOf(l)}: ${l.connections} connections, ${l.inFlight} in flight`,
+  'worker.retire': l => `retired ${workerOf(l)}`,
+  'worker.crash': l => `crashed ${workerOf(l)}: ${l.error ?? l.signal ?? `code ${l.code}`}, ${l.connections} connections, ${l.inFlight} in flight`,
   'worker.not-ready': l => `no ${l.slot === null ? 'standby' : `${l.oldPid ? 'replacement' : 'worker'} for slot ${l.slot}`}: ${l.why}; ${l.oldPid ? 'the old worker stays, ' : ''}next try in ${formatTime(l.nextTryMs)}`,
   recycled: l => `recycled slot ${l.slot}, ${l.oldPid} → ${l.pid} (${l.reason}): ${account(l)} in ${formatTime(l.drainMs)}, ${sizes(l)}`,
   scaled: l => `scaled slot ${l.slot} away: ${account(l)}`,
@@ -41,35 +41,33 @@ const SENTENCES = {
 
 /** @type {Record<string, (line: Line) => string>} */
 const WARNINGS = {
-  'fresh-over-budget': l => `slot ${l.slot}: a fresh worker already has ${formatSize(l.bytes)}, more than its budget of ${formatSize(l.softBytes)}; raise --max-rss: until then workers are recycled ever more slowly`,
+  'fresh-over-budget': l => `slot ${l.slot}: a fresh worker already has ${formatSize(l.bytes)}, more than its budget of ${formatSize(l.softBytes)}; raise --max-rss; until then its recycles are delayed more and more`,
   'rollout-stopped': l => `the reload is stopped: ${l.failures} replacements in a row did not become ready; the old workers stay in service`,
-  'pid-1': () => 'this is PID 1, which inherits the processes that the app leaves behind, and Node cannot reap them: start the container with an init (docker run --init, tini, shareProcessNamespace)',
+  'pid-1': () => 'recycle is PID 1, which inherits orphaned processes, and Node.js cannot reap them: start the container with an init (docker run --init, tini, shareProcessNamespace)',
   journal: l => `the journal ${l.file} cannot be written: ${l.why}`,
-  sigusr2: () => 'SIGUSR2 means nothing here; SIGHUP is a rolling reload',
-  descriptors: l => `${l.connections} connections of the ${l.capacity} that the descriptors of ${l.workers} workers allow; from there on clients wait in the kernel's queue: raise the hard limit (ulimit -Hn, LimitNOFILE=) or add workers`,
-  'no-handoff': l => `connections of ${l.key} cannot be moved on this Node, which lacks ${l.missing}: they are drained by Connection: close`
+  sigusr2: () => 'SIGUSR2 is ignored; SIGHUP starts a rolling reload',
+  descriptors: l => `${l.connections} connections are open, and ${l.workers} workers have descriptors for ${l.capacity}; beyond that, clients wait in the kernel's queue: raise the hard limit (ulimit -Hn, LimitNOFILE=) or add workers`,
+  'no-handoff': l => `connections of ${l.key} cannot move: this Node.js lacks ${l.missing}; they are drained by Connection: close`
 }
 
 const LOUD = ['worker.crash', 'worker.protocol-error', 'worker.not-ready', 'fleet.warning', 'fleet.failed']
 const QUIET = ['worker.sample']
 
-/** Lines that are for machines alone. @param {Line} line */
+/** Lines that are only in the journal. @param {Line} line */
 function isQuiet (line) {
   return QUIET.includes(line.event)
 }
 
 /** @param {Line} line @param {{ colors?: boolean }} [how] @returns {string} the local time and the sentence, in colour by its level */
 function prettyLine (line, { colors = false } = {}) {
-  // Whoever called has looked at the stream; newer Nodes would look at stdout, whichever it is.
-  const paint = (/** @type {Parameters<typeof util.styleText>[0]} */ style, /** @type {string} */ text) =>
-    colors ? util.styleText(style, text, { validateStream: false }) : text
+  const paint = painter(colors)
   const time = new Date(line.t).toTimeString().slice(0, 8)
   const text = plain(sentence(line))
   const level = levelOf(line)
   return `${paint('dim', time)} ${level === 'info' ? text : paint(level === 'error' ? 'red' : 'yellow', text)}`
 }
 
-/** @param {Line} line of any version: one that does not have what its sentence needs goes by its name */
+/** @param {Line} line of any version: if it lacks a field of its sentence, the sentence is the event's name */
 function sentence (line) {
   try {
     return (Object.hasOwn(SENTENCES, line.event) ? SENTENCES[line.event](line) : null) ?? line.event
@@ -85,12 +83,12 @@ function levelOf (line) {
 }
 
 /** @param {Line} l */
-function who (l) {
+function workerOf (l) {
   return `${l.slot === null ? 'standby' : `slot ${l.slot}`} (${l.pid})`
 }
 
 /** @param {Line} l */
-function because (l) {
+function reasonOf (l) {
   switch (l.reason) {
     case 'rss':
     case 'hard-rss':
@@ -100,9 +98,9 @@ function because (l) {
     case 'age':
       return `${formatTime(l.ageMs)} in service`
     case 'stuck':
-      return `its event loop has been stuck for ${formatTime(l.silentMs)}`
+      return `its event loop is stuck for ${formatTime(l.silentMs)}`
     case 'protocol-error':
-      return 'it broke the protocol'
+      return 'invalid message'
     default:
       return l.reason
   }
@@ -116,7 +114,7 @@ function account (l) {
   if (l.closedIdle) parts.push(`${l.closedIdle} closed idle`)
   if (l.unacked) parts.push(`${l.unacked} unacknowledged`)
   if (l.unaccounted) parts.push(`${l.unaccounted} unaccounted for`)
-  if (l.lost) parts.push('it gave no account of itself')
+  if (l.lost) parts.push('the worker gave no account')
   return parts.join(', ')
 }
 

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * Appends NDJSON. When the file under the path is another one than ours (logrotate has moved it away), that one is opened
- * and written from then on, as nginx and pino do on a signal; here no signal is needed.
+ * Appends NDJSON. If the path leads to another file (after a rotation), that file is opened and written from then on. nginx
+ * and pino do the same on a signal; here no signal is needed.
  */
 
 const fs = require('node:fs')
@@ -10,18 +10,18 @@ const path = require('node:path')
 const { SonicBoom } = require('sonic-boom')
 const { RecycleError } = require('../core/errors')
 const { fileId } = require('../core/file-id')
-const { openRegular } = require('./regular-file')
+const { openForAppending } = require('./regular-file')
 
 const LOOK_EVERY_MS = 1000
-const KEPT_BYTES = 16 * 1024 ** 2 // on a full disk; the lines beyond are lost
-const FLUSH_MS = 2000 // a pipe that is not read must not keep the fleet from stopping
+const KEPT_BYTES = 16 * 1024 ** 2 // buffered while the disk is full; further lines are lost
+const FLUSH_MS = 2000 // a pipe that is not read must not delay the fleet's exit
 
 const STREAMS = new Map([['/dev/stdout', 1], ['/dev/stderr', 2]])
 
 /**
- * @param {string} file a regular one, /dev/stdout, /dev/stderr or /dev/null
- * @param {(why: string) => void} [onTrouble] the journal is incomplete from here on, or is no longer under its path; once
- *   for each time that it is so
+ * @param {string} file a regular file, /dev/stdout, /dev/stderr or /dev/null
+ * @param {(why: string) => void} [onTrouble] called once each time the journal becomes incomplete, or its file is not at
+ *   the path
  * @returns {{ write: (line: Record<string, any>) => void, flush: () => Promise<void> }}
  * @throws {RecycleError} RECYCLE_JOURNAL
  */
@@ -29,7 +29,7 @@ function openJournal (file, onTrouble = why => process.emitWarning(`the journal 
   let isEnding = false
   let isGivenUp = false
   let isAstray = false
-  /** @type {Set<SonicBoom>} each that has not been closed yet */
+  /** @type {Set<SonicBoom>} streams that are not closed yet */
   const open = new Set()
 
   const begin = (/** @type {number} */ fd) => {
@@ -39,7 +39,7 @@ function openJournal (file, onTrouble = why => process.emitWarning(`the journal 
     out.on('error', error => {
       if (!isFailing) onTrouble(error.message)
       isFailing = true
-      if (isEnding || out !== current) out.destroy() // no line follows that would try again
+      if (isEnding || out !== current) out.destroy() // no later line retries the write
     })
     out.on('close', () => open.delete(out))
     open.add(out)
@@ -50,9 +50,9 @@ function openJournal (file, onTrouble = why => process.emitWarning(`the journal 
 
   const reopen = () => {
     try {
-      ({ fd, id } = openRegular(file))
+      ({ fd, id } = openForAppending(file))
     } catch (error) {
-      if (!isAstray) onTrouble(`${/** @type {Error} */ (error).message}; the file that was there before is written on`)
+      if (!isAstray) onTrouble(`${/** @type {Error} */ (error).message}; lines still go to the previous file`)
       isAstray = true
       return
     }
@@ -84,23 +84,23 @@ function openJournal (file, onTrouble = why => process.emitWarning(`the journal 
   }
 }
 
-/** @param {string} file @returns {{ fd: number, id: string | null }} `id` null: it is no file that could be rotated */
+/** @param {string} file @returns {{ fd: number, id: string | null }} `id` null: not a file that can be rotated */
 function openFirst (file) {
   const absolute = path.resolve(file)
   try {
     const stream = STREAMS.get(absolute)
     if (stream !== undefined) return { fd: openStream(absolute, stream), id: null }
     if (absolute === '/dev/null') return { fd: fs.openSync(absolute, 'a'), id: null }
-    return openRegular(file)
+    return openForAppending(file)
   } catch (error) {
     throw new RecycleError('RECYCLE_JOURNAL', { file, why: /** @type {Error} */ (error).message })
   }
 }
 
 /**
- * What is not read for a while must not be waited for in write(): a thread in there keeps the process from exiting. A pipe
- * or a terminal is opened anew, since the flags of an inherited descriptor are shared with other processes; a socket
- * cannot be, and Node makes it non-blocking as it opens its own stream on it.
+ * write() must not block on a reader that does not read: a thread in write() keeps the process from exiting. The flags of
+ * an inherited descriptor are shared with other processes, so a pipe or a terminal is opened anew with O_NONBLOCK. A
+ * socket cannot be opened anew; Node makes it non-blocking when it opens its own stream.
  *
  * @param {string} file
  * @param {number} fd

@@ -1,6 +1,6 @@
 'use strict'
 
-/** What the verbs of the control socket take, checked by type and form before a verb begins. */
+/** The arguments of the control socket's verbs: type and form are checked before a verb begins. */
 
 const path = require('node:path')
 const { RecycleError } = require('../core/errors')
@@ -11,12 +11,12 @@ const { RecycleError } = require('../core/errors')
 const TARGET = {
   accepts: 'a slot, a pid or all, as text or a number',
   isNeeded: true,
-  fits: value => typeof value === 'string' || Number.isInteger(value) // which there are, the fleet knows
+  fits: value => typeof value === 'string' || Number.isInteger(value) // the verb checks that it exists
 }
 /** @type {Arg} */
 const FILE = { accepts: 'an absolute path', fits: value => typeof value === 'string' && path.isAbsolute(value) }
 
-/** By verb; what a verb does not know is passed over, as the protocol says. @type {Record<string, Record<string, Arg>>} */
+/** By verb; unknown arguments are ignored, as the protocol requires. @type {Record<string, Record<string, Arg>>} */
 const ARGS = {
   recycle: { target: TARGET },
   gc: { target: TARGET },
@@ -30,13 +30,13 @@ const ARGS = {
 /**
  * @param {string} verb
  * @param {Record<string, unknown>} args
- * @returns {Record<string, any>} what the verb takes
+ * @returns {Record<string, any>} the arguments of the verb
  * @throws {RecycleError} RECYCLE_BAD_OPTION
  */
 function readArgs (verb, args) {
   const known = Object.entries(ARGS[verb] ?? {}).filter(([name, { isNeeded }]) => isNeeded || args[name] !== undefined)
   for (const [name, { accepts, fits }] of known) {
-    const given = args[name] ?? null // as JSON has it: a sentence is made again from what went over the socket
+    const given = args[name] ?? null // null as in JSON: the client makes the same sentence from the details that it receives
     if (!fits(given)) throw new RecycleError('RECYCLE_BAD_OPTION', { option: name === 'target' ? 'the worker' : name, given, accepts })
   }
   return Object.fromEntries(known.map(([name]) => [name, args[name]]))

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * One client of the control socket. Whatever it sends, it gets an answer or is closed; it can neither fill the fleet's
- * memory nor keep a verb from its end.
+ * The connection of a client to the control socket. The client gets an answer to every request, or is disconnected. It can
+ * neither fill the fleet's memory nor keep a verb from ending.
  */
 
 const { setMaxListeners } = require('node:events')
@@ -14,9 +14,9 @@ const { VERBS, carryOut } = require('./control-verbs')
  * @typedef {object} Limits
  * @property {number} lineBytes of a request
  * @property {number} lineMs from a line's first byte to its last
- * @property {number} idleMs without anything under way
- * @property {number} underWay requests at a time
- * @property {number} unreadBytes that wait for the client to read them
+ * @property {number} idleMs without a request in progress
+ * @property {number} underWay requests in progress at a time
+ * @property {number} unreadBytes buffered for the client
  */
 
 /** @type {Limits} */
@@ -32,7 +32,7 @@ class Connection {
 
   /**
    * @param {import('node:net').Socket} socket
-   * @param {{ supervisor: import('./control-verbs').Supervised, recent: import('./control-recent').Recent, limits?: Partial<Limits> }} rooms
+   * @param {{ supervisor: import('./control-verbs').Supervised, recent: import('./control-verbs').Asking['recent'], limits?: Partial<Limits> }} fleet
    */
   constructor (socket, { supervisor, recent, limits }) {
     this.socket = socket
@@ -40,7 +40,7 @@ class Connection {
     this.recent = recent
     this.limits = { ...LIMITS, ...limits }
     this.#lines = new Lines(this.limits.lineBytes)
-    setMaxListeners(this.limits.underWay, this.#leaving.signal) // one for each that follows; Node takes more than 10 for a leak
+    setMaxListeners(this.limits.underWay, this.#leaving.signal) // a listener for each `follow`; Node warns of a leak above 10
     socket.on('data', chunk => this.#read(/** @type {Buffer} */ (chunk)))
     socket.on('error', () => {}) // its close follows
     socket.on('close', () => {
@@ -54,11 +54,11 @@ class Connection {
   say (message) {
     const { socket } = this
     if (socket.destroyed || socket.writableEnded) return
-    if (socket.writableLength > this.limits.unreadBytes) socket.destroy() // it does not read
+    if (socket.writableLength > this.limits.unreadBytes) socket.destroy() // the client does not read
     else socket.write(encode(message))
   }
 
-  /** Closes it once what is under way has been answered and read; when the time is up in any case. @param {number} ms */
+  /** Closes the connection when every answer has been read, or after `ms` at the latest. @param {number} ms */
   async end (ms) {
     const { socket } = this
     const timer = setTimeout(() => socket.destroy(), ms)
@@ -78,12 +78,12 @@ class Connection {
     else if (lines.length > 0 || !wasHalf) this.#await()
   }
 
-  /** Arms the deadline for what is to come next. */
+  /** Arms the deadline for the next line. */
   #await () {
     clearTimeout(this.#deadline)
     const { lineMs, idleMs } = this.limits
-    if (this.#lines.isHalf) this.#deadline = setTimeout(() => this.#cutOff(`half a line, and no more for ${lineMs} ms`), lineMs)
-    else if (this.#underWay.size === 0) this.#deadline = setTimeout(() => this.#cutOff(`not a word for ${idleMs} ms`), idleMs)
+    if (this.#lines.isHalf) this.#deadline = setTimeout(() => this.#cutOff(`a line was incomplete for ${lineMs} ms`), lineMs)
+    else if (this.#underWay.size === 0) this.#deadline = setTimeout(() => this.#cutOff(`it was idle for ${idleMs} ms`), idleMs)
   }
 
   /** @param {string} line */
@@ -92,7 +92,7 @@ class Connection {
     try {
       request = readRequest(line)
       if (!Object.hasOwn(VERBS, request.verb)) throw new RecycleError('RECYCLE_BAD_REQUEST', { why: `there is no verb ${JSON.stringify(request.verb.slice(0, 40))}`, id: request.id })
-      if (this.#underWay.size >= this.limits.underWay) throw new RecycleError('RECYCLE_BAD_REQUEST', { why: `${this.limits.underWay} requests are under way already`, id: request.id })
+      if (this.#underWay.size >= this.limits.underWay) throw new RecycleError('RECYCLE_BAD_REQUEST', { why: `${this.limits.underWay} requests are in progress already`, id: request.id })
     } catch (error) {
       return this.say({ id: /** @type {RecycleError} */ (error).details.id ?? null, error: writeError(error) })
     }
@@ -105,7 +105,7 @@ class Connection {
 
   /** @param {ReturnType<typeof readRequest>} request */
   async #answer ({ id, verb, args }) {
-    const begun = setImmediate(() => this.say({ id, ok: true })) // what is refused at once has been refused by then
+    const begun = setImmediate(() => this.say({ id, ok: true })) // a request that is refused at once gets no `ok`
     const say = (/** @type {Record<string, any>} */ message) => {
       if (!isBegun) this.say({ id, ok: true })
       isBegun = true

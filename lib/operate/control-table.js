@@ -1,20 +1,19 @@
 'use strict'
 
-/** What `recycle ls` and `recycle status` show, as text. */
+/** The tables of `recycle ls` and `recycle status`. */
 
-const util = require('node:util')
+const { painter } = require('../journal/painter')
 const { plain } = require('../core/plain')
-const { formatSize, formatTime } = require('../core/units')
-const { layOut } = require('../report/grid')
+const { count, formatSize, formatTime } = require('../core/units')
+const { layOut, mib, short } = require('../report/grid')
 
-const MIB = 1024 ** 2
 const BAR_WIDTH = 10
 const NEAR = 0.8
 
 /**
- * @typedef {Record<string, any>} Worker as supervisor.status() says it
- * @typedef {{ title: string, left?: boolean, cell: (worker: Worker) => string, dispensable?: number }} Column `dispensable`: left out, the
- *   lowest first, where the terminal is too narrow
+ * @typedef {Record<string, any>} Worker as in supervisor.status()
+ * @typedef {{ title: string, left?: boolean, cell: (worker: Worker) => string, dispensable?: number }} Column `dispensable`: omitted, the
+ *   lowest first, if the terminal is too narrow
  */
 
 /** @type {Column[]} */
@@ -41,8 +40,7 @@ const COLUMNS = [
  * @returns {string} lines, each with its end
  */
 function formatStatus ({ name, pid, app, workers, totals }, { width = Infinity, colors = false } = {}) {
-  const paint = (/** @type {Parameters<typeof util.styleText>[0]} */ style, /** @type {string} */ text) =>
-    colors ? util.styleText(style, text, { validateStream: false }) : text
+  const paint = painter(colors)
   const rss = workers.reduce((/** @type {number} */ sum, /** @type {Worker} */ { rssBytes }) => sum + (rssBytes ?? 0), 0)
   const [heading, ...lines] = fit(workers.some((/** @type {Worker} */ w) => w.budgetBytes !== null) ? COLUMNS : COLUMNS.filter(({ title }) => title !== 'memory'), workers, width)
   return [
@@ -74,11 +72,11 @@ function formatFleets (fleets, { width = Infinity } = {}) {
   return lines.map(line => `${line.length > width ? `${line.slice(0, width - 1)}…` : line}\n`).join('')
 }
 
-/** RSS against its budget. @param {Worker} worker @param {number} [width] */
-function bar ({ rssBytes, budgetBytes }, width = BAR_WIDTH) {
+/** RSS against its budget. @param {Worker} worker */
+function bar ({ rssBytes, budgetBytes }) {
   if (rssBytes === null || budgetBytes === null) return '–'
-  const filled = Math.min(width, Math.round(rssBytes / budgetBytes * width))
-  return '█'.repeat(filled) + '░'.repeat(width - filled)
+  const filled = Math.min(BAR_WIDTH, Math.round(rssBytes / budgetBytes * BAR_WIDTH))
+  return '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled)
 }
 
 /** @param {Worker} worker @returns {'red' | 'yellow' | 'green'} */
@@ -92,19 +90,4 @@ function shown (value) {
   return value === null ? '–' : `${value}`
 }
 
-/** @param {number | null} bytes */
-function mib (bytes) {
-  return bytes === null ? '–' : `${Math.round(bytes / MIB)}`
-}
-
-/** @param {number} value */
-function short (value) {
-  return value < 100_000 ? `${value}` : Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 0 }).format(value)
-}
-
-/** @param {number} n @param {string} what */
-function count (n, what) {
-  return `${n} ${what}${n === 1 ? '' : 's'}`
-}
-
-module.exports = { formatStatus, formatFleets, bar, colorOf, mib, short, count }
+module.exports = { formatStatus, formatFleets, colorOf }

@@ -1,10 +1,10 @@
 'use strict'
 
 /**
- * The verbs of the control socket, as one table: verb → async function (supervisor, args, progress, client). What a verb
- * returns is the client's `result`, what it throws the client's `error`. It goes on when the client leaves.
+ * The verbs of the control socket: verb → async function (supervisor, args, progress, client). The return value is sent as
+ * `result`, a thrown error as `error`. A verb continues if the client disconnects.
  *
- *     status    {}                        → what supervisor.status() says
+ *     status    {}                        → supervisor.status()
  *     recycle   { target }                → { done: lines, failed: [{ slot, code, message }] }; a slot, a pid or all
  *     gc        { target }                → the same; a slot or all
  *     heapdump  { target, file?, then? }  → the journal's line; a slot; file: absolute; then: "recycle"
@@ -12,9 +12,9 @@
  *     reload    {}                        → { recycled: lines }
  *     scale     { workers }               → { from, to }; workers: 4, "+1" or "-1"
  *     stop      { now? }                  → { stopped: lines }
- *     follow    { last? }                 → events until the fleet's end; last: so many of those before
+ *     follow    { last? }                 → events until the fleet ends; last: number of earlier events to begin with
  *
- * `progress` is given { done, of, line? }: how far it is, and the line of the journal that says so.
+ * `progress` is called with { done, of, line? }; `line` is the journal's line of the step.
  */
 
 const { RecycleError } = require('../core/errors')
@@ -24,17 +24,17 @@ const { readArgs } = require('./control-args')
  * @typedef {Record<string, any>} Line
  * @typedef {(progress: { done: number, of: number, line?: Line }) => void} Progress
  *
- * @typedef {object} Asking the client, for those who need more of it
- * @property {import('./control-recent').Recent} recent
+ * @typedef {object} Asking the client of a `follow`
+ * @property {{ last: (count: number) => Line[] }} recent the last lines of the journal, without samples
  * @property {(line: Line) => void} onEvent
- * @property {AbortSignal} signal aborted when it leaves
+ * @property {AbortSignal} signal aborted when the client disconnects
  *
  * @typedef {import('node:events').EventEmitter & {
  *   name: string, spawner: { app: string }, size: number, isStopping: boolean, status: () => any, recycle: (slot: number) => Promise<Line>,
  *   gc: (slot: number) => Promise<Line>, heapdump: (slot: number, how: { file?: string, then?: 'recycle' }) => Promise<Line>,
  *   cpuprofile: (slot: number, how: { durationMs?: number, file?: string }) => Promise<Line>, reload: () => Promise<void>,
  *   scale: (workers: number) => Promise<void>, stop: (how?: { now?: boolean }) => Promise<void>
- * } & Record<string, any>} Supervised a supervisor, as far as it is needed here
+ * } & Record<string, any>} Supervised the part of a supervisor that is used here
  */
 
 /** @type {Record<string, (supervisor: Supervised, args: Record<string, any>, progress: Progress, asking: Asking) => Promise<any>>} */
@@ -51,7 +51,7 @@ const VERBS = {
 }
 
 /**
- * Does something to several slots at once; how many get their turn at a time, the supervisor knows.
+ * Runs a verb for several slots; the supervisor limits how many run at a time.
  *
  * @param {number[]} slots
  * @param {(slot: number) => Promise<Line>} verb
@@ -94,7 +94,7 @@ async function scale (supervisor, { workers }, progress) {
   return { from, to }
 }
 
-/** A stop during a stop joins it; only `now` hurries. @param {Supervised} supervisor @param {Record<string, any>} args @param {Progress} progress */
+/** A stop during a stop waits for the same end; only `now` shortens it. @param {Supervised} supervisor @param {Record<string, any>} args @param {Progress} progress */
 async function stop (supervisor, { now = false }, progress) {
   const of = supervisor.size
   const joins = supervisor.isStopping && !now
@@ -120,7 +120,7 @@ async function follow (supervisor, { last = 0 }, progress, { recent, onEvent, si
 }
 
 /**
- * Collects the lines of the journal that say `event` while something lasts.
+ * Collects the journal's lines of one event while a task runs.
  *
  * @param {Supervised} supervisor
  * @param {string} event
@@ -146,7 +146,7 @@ async function during (supervisor, event, onLine, task) {
 
 /**
  * @param {Supervised} supervisor
- * @param {string | number} target a slot, or "all"; else, where it may be one, a worker's pid
+ * @param {string | number} target a slot, "all", or a worker's pid if `mayBePid`
  * @param {boolean} mayBePid
  * @returns {number[]} slots
  * @throws {RecycleError} RECYCLE_BAD_OPTION
@@ -175,14 +175,14 @@ function slotOf (supervisor, target) {
 }
 
 /**
- * Has a verb done.
+ * Runs a verb.
  *
  * @param {string} verb one of VERBS
  * @param {Supervised} supervisor
- * @param {Record<string, unknown>} args as the client has sent them
+ * @param {Record<string, unknown>} args as sent by the client
  * @param {Progress} progress
  * @param {Asking} asking
- * @throws {RecycleError} RECYCLE_BAD_OPTION for arguments that it does not take, and what it throws itself
+ * @throws {RecycleError} RECYCLE_BAD_OPTION for wrong arguments, and the errors of the verb
  */
 async function carryOut (verb, supervisor, args, progress, asking) {
   return VERBS[verb](supervisor, readArgs(verb, args), progress, asking)

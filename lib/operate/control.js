@@ -1,6 +1,6 @@
 'use strict'
 
-/** The control socket of a running fleet: lets clients in, as many as there is room for, and tells them the end. */
+/** The control socket of a running fleet: accepts a limited number of clients, and answers them before the fleet ends. */
 
 const net = require('node:net')
 const { version } = require('../../package.json')
@@ -8,10 +8,10 @@ const { openControlSocket } = require('../control/open-socket')
 const { encode, writeError } = require('../control/protocol')
 const { RecycleError } = require('../core/errors')
 const { Connection } = require('./control-connection')
-const { Recent } = require('./control-recent')
 
 const MAX_CLIENTS = 32
-const LAST_WORDS_MS = 1000
+const CLOSE_MS = 1000
+const MAX_RECENT = 100 // lines
 
 /**
  * @param {import('./control-verbs').Supervised} supervisor
@@ -25,29 +25,49 @@ async function openControl (supervisor, { control, limits }) {
   /** @type {Set<Connection>} */
   const connections = new Set()
   const server = net.createServer(socket => {
-    if (connections.size >= MAX_CLIENTS) return turnAway(socket)
+    if (connections.size >= MAX_CLIENTS) return refuse(socket)
     const connection = new Connection(socket, { supervisor, recent, limits })
     connections.add(connection)
     socket.on('close', () => connections.delete(connection))
     connection.say({ hello: { name, pid: process.pid, app, version } })
   })
   const { path, release } = await openControlSocket(server, { name, control })
-  server.on('error', () => {}) // accept() failed: out of descriptors; who comes waits in the queue
+  server.on('error', () => {}) // accept() failed for lack of descriptors; clients wait in the queue
   return {
     path,
     async close () {
       release()
       server.close()
-      await Promise.all([...connections].map(connection => connection.end(LAST_WORDS_MS)))
+      await Promise.all([...connections].map(connection => connection.end(CLOSE_MS)))
     }
   }
 }
 
 /** @param {net.Socket} socket */
-function turnAway (socket) {
+function refuse (socket) {
   socket.on('error', () => {})
   const error = writeError(new RecycleError('RECYCLE_CUT_OFF', { why: `it has ${MAX_CLIENTS} clients already` }))
   socket.end(encode({ id: null, error }), () => socket.destroy())
+}
+
+/** The last lines of the journal, without samples, for `follow`; independent of a journal file. */
+class Recent {
+  /** @type {Record<string, any>[]} */
+  #lines = []
+
+  /** @param {import('node:events').EventEmitter} supervisor */
+  constructor (supervisor) {
+    supervisor.on('event', line => {
+      if (line.event === 'worker.sample') return
+      this.#lines.push(line)
+      if (this.#lines.length > MAX_RECENT) this.#lines.shift()
+    })
+  }
+
+  /** @param {number} count */
+  last (count) {
+    return count > 0 ? this.#lines.slice(-count) : []
+  }
 }
 
 module.exports = { openControl }

@@ -1,15 +1,15 @@
 'use strict'
 
 /**
- * Opens what operators get beside signals, as the options ask for it. It closes with the fleet, by itself.
+ * Opens the control socket and the admin server, according to the options. They close when the fleet stops.
  *
- * @param {import('./control-verbs').Supervised} supervisor not started yet, or just so
+ * @param {import('./control-verbs').Supervised} supervisor not started yet, or in the same turn of the event loop
  * @param {Pick<import('../core/options').Options, 'control' | 'admin' | 'adminAllowRemote'>} options
- * @returns {Promise<{ close: () => Promise<void> }>} `close` resolves when everybody has been told the end; may be called again
+ * @returns {Promise<{ close: () => Promise<void> }>} `close` resolves when every client has its answers; it may be called again
  * @throws {import('../core/errors').RecycleError} RECYCLE_CONTROL, RECYCLE_CONTROL_TAKEN, RECYCLE_ADMIN
  */
 async function operate (supervisor, options) {
-  // All at once, and before anything is awaited: each hears the fleet from its first line on.
+  // Both are opened before anything is awaited, so that they get the fleet's events from the first.
   const opening = Promise.allSettled([
     options.control === 'none' ? null : require('./control').openControl(supervisor, options),
     options.admin && require('./admin').openAdmin(supervisor, { ...options, admin: options.admin })
@@ -17,11 +17,11 @@ async function operate (supervisor, options) {
   /** @type {Promise<unknown> | null} */
   let closing = null
   const close = async () => {
-    closing ??= opening.then(doors => Promise.all(doors.map(door => door.status === 'fulfilled' && door.value?.close())))
+    closing ??= opening.then(servers => Promise.all(servers.map(server => server.status === 'fulfilled' && server.value?.close())))
     await closing
   }
   supervisor.once('stopped', close)
-  const failed = (await opening).find(door => door.status === 'rejected')
+  const failed = (await opening).find(server => server.status === 'rejected')
   if (failed) {
     await close()
     throw failed.reason

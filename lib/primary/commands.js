@@ -1,44 +1,46 @@
 'use strict'
 
-/** What a fleet may be told to do. Each order resolves when it has been carried out, and rejects where it cannot be. */
+/** What a fleet may be told to do. Each command resolves when it has been carried out, and rejects where it cannot be. */
 
 const { RecycleError } = require('../core/errors')
 const { Rollout } = require('./recycling/rollout')
 
 /** @typedef {import('./workers/worker-handle').WorkerHandle} WorkerHandle @typedef {import('./workers/fleet').Slot} Slot */
 
-const PATIENCE = 3 // workers of a slot that fail in a row, before whoever waits for it is told
+const PATIENCE = 3 // workers of a slot that fail in a row before a command that waits for it rejects
 
 class Commands {
   /**
    * @param {object} deps
    * @param {import('./workers/fleet').Fleet} deps.fleet
    * @param {Rollout} deps.rollout
-   * @param {import('./workers/lifecycle').Lifecycle} deps.lifecycle
    * @param {import('./recycling/recycler').Recycler} deps.recycler
    * @param {import('./recycling/garbage-collection').GarbageCollection} deps.garbageCollection
    * @param {import('./recycling/diagnostics').Diagnostics} deps.diagnostics
    * @param {(event: string, fields: Record<string, any>) => Record<string, any>} deps.record
-   * @param {() => Promise<void>} deps.changed resolves when anything has changed in the fleet, or it has begun to stop
-   * @param {(at: { wishesAlone: boolean }) => Promise<void>} deps.look judges, and gives the condemned their turn
-   * @param {() => void} deps.assertRunning throws what ended the fleet, or RECYCLE_STOPPED
+   * @param {import('../core/options').Options} deps.options
+   * @param {() => void} deps.changed to be called when what is desired has changed
+   * @param {(isSo: () => boolean) => Promise<void>} deps.until
+   * @param {(at: { requestedAlone: boolean }) => Promise<void>} deps.look judges the workers
+   * @param {AbortSignal} deps.stopping its reason is what ended the fleet, or RECYCLE_STOPPED
    */
-  constructor ({ fleet, rollout, lifecycle, recycler, garbageCollection, diagnostics, record, changed, look, assertRunning }) {
+  constructor ({ options, fleet, rollout, recycler, garbageCollection, diagnostics, record, changed, until, look, stopping }) {
+    this.options = options
     this.fleet = fleet
     this.rollout = rollout
-    this.lifecycle = lifecycle
     this.recycler = recycler
     this.garbageCollection = garbageCollection
     this.diagnostics = diagnostics
     this.record = record
     this.changed = changed
+    this.until = until
     this.look = look
-    this.assertRunning = assertRunning
+    this.stopping = stopping
   }
 
   /** Resolves when every slot has a worker that is ready. @returns {Promise<void>} @throws {RecycleError} RECYCLE_APP_DIES */
   async ready () {
-    await this.#until(() => this.fleet.staying().every(slot => slot.incumbent?.isServing))
+    await this.until(() => this.fleet.isComplete)
   }
 
   /**
@@ -52,17 +54,10 @@ class Commands {
     const place = this.#slotOf(slot)
     const { incumbent } = place
     if (!incumbent) throw new RecycleError('RECYCLE_NOT_DONE', { slot, what: 'the recycle', why: 'it has no worker at the moment' })
-    /** @type {{ line?: any, why?: string }} */
-    let outcome = {}
-    incumbent.once('recycled', result => { outcome = result })
+    const outcome = this.recycler.requests.open(place, incumbent)
     incumbent.requested ??= 'requested'
-    await this.look({ wishesAlone: true })
-    await this.#until(() => outcome.line !== undefined || outcome.why !== undefined || (incumbent.isGone && place.recycling !== incumbent && !place.isDissolving))
-    if (outcome.line) return outcome.line
-    if (outcome.why === undefined || place.isDissolving) {
-      throw new RecycleError('RECYCLE_NOT_DONE', { slot, what: 'the recycle', why: outcome.why ?? 'its worker crashed first' })
-    }
-    throw new RecycleError('RECYCLE_NOT_READY', { who: `the replacement of slot ${slot}`, slot, why: outcome.why })
+    const [line] = await Promise.all([outcome, this.look({ requestedAlone: true })])
+    return line
   }
 
   /**
@@ -72,14 +67,14 @@ class Commands {
    * @throws {RecycleError} RECYCLE_ROLLOUT_STOPPED after three replacements in a row that did not become ready
    */
   async reload () {
-    this.assertRunning()
+    this.stopping.throwIfAborted()
     const isStale = this.fleet.all().some(handle => handle.generation === this.rollout.generation)
     const generation = this.rollout.begin(isStale)
     this.record('fleet.reload', { generation })
-    await this.look({ wishesAlone: true })
-    const isOld = (/** @type {WorkerHandle | null} */ handle) => handle !== null && handle.generation < generation
-    await this.#until(() => this.rollout.wasStopped(generation) || (!this.fleet.all().some(isOld) &&
-      this.fleet.staying().every(slot => slot.incumbent?.isServing && !isOld(slot.recycling))))
+    await this.look({ requestedAlone: true })
+    const isOld = (/** @type {WorkerHandle | undefined} */ handle) => handle !== undefined && handle.generation < generation
+    await this.until(() => this.rollout.wasStopped(generation) ||
+      (this.fleet.isComplete && !this.fleet.all().some(isOld) && !this.fleet.staying().some(({ recycle }) => isOld(recycle?.old))))
     if (this.rollout.wasStopped(generation)) throw new RecycleError('RECYCLE_ROLLOUT_STOPPED', { failures: Rollout.PATIENCE })
     this.rollout.finish(generation)
   }
@@ -95,15 +90,22 @@ class Commands {
     if (!(Number.isInteger(workers) && workers >= 1 && workers <= 1024)) {
       throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'workers', given: workers, accepts: 'a whole number from 1 to 1024' })
     }
-    this.assertRunning()
-    const slots = this.fleet.staying()
-    this.record('fleet.scale', { from: slots.length, to: workers })
-    for (let i = slots.length; i < workers; i++) this.lifecycle.boot(this.fleet.open())
-    for (const slot of slots.slice(workers)) this.recycler.dissolve(slot)
-    const failing = () => this.fleet.staying().find(({ incumbent, failures }) => !incumbent?.isServing && failures >= PATIENCE)
-    await this.#until(() => failing() !== undefined || this.fleet.list().every(slot => !slot.isDissolving && slot.incumbent?.isServing))
-    const { slot, failures } = failing() ?? {}
-    if (slot !== undefined) throw new RecycleError('RECYCLE_NOT_READY', { who: `the worker of slot ${slot}`, slot, why: `${failures} have failed in a row` })
+    this.stopping.throwIfAborted()
+    const { maxSurge, maxUnavailable } = this.options
+    if (maxSurge === 0 && workers === 1) {
+      throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'workers', given: workers, accepts: 'at least 2 where maxSurge is 0' })
+    }
+    if (maxUnavailable >= workers) {
+      throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'workers', given: workers, accepts: `more than maxUnavailable, which is ${maxUnavailable}` })
+    }
+    this.record('fleet.scale', { from: this.fleet.desired, to: workers })
+    this.fleet.desired = workers
+    this.changed()
+    const failing = () => this.fleet.staying().find(({ incumbent, boots }) => !incumbent?.isServing && boots.failures >= PATIENCE)
+    const isLeft = () => this.fleet.list().every(({ slot, recycle, leaving }) => slot < this.fleet.desired && (recycle !== null || leaving.size === 0))
+    await this.until(() => failing() !== undefined || (this.fleet.isComplete && isLeft()))
+    const { slot, boots } = failing() ?? {}
+    if (slot !== undefined) throw new RecycleError('RECYCLE_NOT_READY', { who: `the worker of slot ${slot}`, slot, why: `${boots?.failures} have failed in a row` })
   }
 
   /**
@@ -148,20 +150,11 @@ class Commands {
 
   /** @param {number} slot @returns {Slot} */
   #slotOf (slot) {
-    this.assertRunning()
+    this.stopping.throwIfAborted()
     const slots = this.fleet.staying()
     const found = slots.find(({ slot: number }) => number === slot)
     if (found) return found
     throw new RecycleError('RECYCLE_NO_SLOT', { slot, slots: slots.map(({ slot }) => slot).join(', ') })
-  }
-
-  /** @param {() => boolean} isSo */
-  async #until (isSo) {
-    this.assertRunning()
-    while (!isSo()) {
-      await this.changed()
-      this.assertRunning()
-    }
   }
 }
 

@@ -1,6 +1,6 @@
 'use strict'
 
-/** What a fleet is called where nobody has said: after its app. */
+/** What a fleet is called where it has been given no name: after its app. */
 
 const fs = require('node:fs')
 const path = require('node:path')

@@ -4,6 +4,7 @@
  * The supervisor's log, on stderr: the journal's events as sentences for people, or as pino's lines for machines.
  */
 
+const { escapeJson } = require('../core/plain')
 const { sentence, prettyLine, levelOf, isQuiet } = require('../journal/sentence')
 
 /** @typedef {Record<string, any>} Line */
@@ -22,7 +23,8 @@ function openLog (format, stream) {
 function jsonLog (fd) {
   const { pino } = require('pino')
   const { hostname } = require('node:os')
-  const log = pino({ base: { name: 'recycle', hostname: hostname(), primary: process.pid } }, pino.destination({ dest: fd, sync: true }))
+  const base = { name: 'recycle', hostname: hostname(), primary: process.pid }
+  const log = pino({ base, hooks: { streamWrite: escapeJson } }, pino.destination({ dest: fd, sync: true }))
   return (/** @type {Line} */ line) => {
     if (isQuiet(line)) return
     const { v, t, ...fields } = line
@@ -32,7 +34,7 @@ function jsonLog (fd) {
 
 /** @param {NodeJS.WriteStream} stream */
 function prettyLog (stream) {
-  stream.on('error', () => {}) // whoever read it has gone: the fleet stays
+  stream.on('error', () => {}) // its reader has gone: the fleet stays
   const colors = stream.isTTY && stream.hasColors()
   return (/** @type {Line} */ line) => {
     if (!isQuiet(line)) stream.write(`${prettyLine(line, { colors })}\n`)

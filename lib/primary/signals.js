@@ -12,7 +12,7 @@
  */
 function obeySignals (supervisor) {
   const stop = () => { supervisor.stop() }
-  /** There is nobody to be told; what a worker did is in the log. @param {Promise<unknown>} verb */
+  /** A signal has no sender to be told; what a worker did is in the log. @param {Promise<unknown>} verb */
   const attempt = verb => verb.catch(() => {})
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)

@@ -17,9 +17,11 @@ const { Supervisor } = require('./supervisor')
  * @param {string[]} args
  * @param {import('../core/options').Options} options
  * @returns {Supervisor} to be started
- * @throws {RecycleError} RECYCLE_NO_APP, RECYCLE_METER_UNSUPPORTED, RECYCLE_METRIC_UNSUPPORTED, RECYCLE_JOURNAL
+ * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_NO_APP, RECYCLE_METER_UNSUPPORTED, RECYCLE_METRIC_UNSUPPORTED,
+ *   RECYCLE_JOURNAL
  */
 function assemble (app, args, options) {
+  checkCommand(app, args)
   const file = findApp(app)
   const meter = pickMeter(options)
   const journal = options.journal === null ? null : require('../journal/writer').openJournal(options.journal, why => warn(supervisor, why))
@@ -34,6 +36,15 @@ function assemble (app, args, options) {
     flush: async () => journal?.flush()
   })
   return supervisor
+}
+
+/** The library passes these on as its caller gave them. @param {unknown} app @param {unknown} args */
+function checkCommand (app, args) {
+  const refuse = (/** @type {string} */ option, /** @type {unknown} */ given, /** @type {string} */ accepts) => {
+    throw new RecycleError('RECYCLE_BAD_OPTION', { option, given, accepts })
+  }
+  if (typeof app !== 'string') refuse('app', app, 'a path, the file that `node` would run')
+  if (!Array.isArray(args) || !args.every(arg => typeof arg === 'string')) refuse('args', args, 'an array of strings')
 }
 
 /**

@@ -1,21 +1,25 @@
 'use strict'
 
+/** @typedef {import('./workers/worker-handle').WorkerHandle} WorkerHandle @typedef {import('./measuring/figures').Figures} Figures */
+
 /**
  * @param {import('./workers/fleet').Fleet} fleet
+ * @param {(handle: WorkerHandle) => Figures | null} figuresOf
  * @param {number} now ms, by clock.js
- * @returns what everybody is doing: plain data, sizes in bytes, times in milliseconds
+ * @returns what every worker is doing: plain data, sizes in bytes, times in milliseconds
  */
-function describeFleet (fleet, now) {
+function describeFleet (fleet, figuresOf, now) {
   const workers = fleet.list().flatMap(slot => [slot.incumbent, slot.successor, ...slot.leaving]
     .filter(handle => handle !== null)
-    .map(handle => describe(slot, handle, now)))
-  for (const handle of fleet.standbys) workers.push(describe(null, handle, now))
+    .map(handle => describe(slot, handle, figuresOf(handle), now)))
+  for (const handle of fleet.standbyPool.handles) workers.push(describe(null, handle, figuresOf(handle), now))
   return { workers, ready: fleet.serving().length }
 }
 
-/** @param {import('./workers/fleet').Slot | null} slot null: a standby @param {import('./workers/worker-handle').WorkerHandle} handle @param {number} now */
-function describe (slot, handle, now) {
-  const { pid, state, generation, readyAt, sample, lastFull, cpuPercent, latest, budget } = handle
+/** @param {import('./workers/fleet').Slot | null} slot null: a standby @param {WorkerHandle} handle @param {Figures | null} figures @param {number} now */
+function describe (slot, handle, figures, now) {
+  const { pid, state, generation, readyAt, latest, budget } = handle
+  const { sample = null, lastFull = null } = figures ?? {}
   return {
     slot: handle.slot,
     pid,
@@ -26,7 +30,7 @@ function describe (slot, handle, now) {
     pssBytes: lastFull?.pssBytes ?? null,
     ussBytes: lastFull?.ussBytes ?? null,
     budgetBytes: budget.softBytes,
-    cpuPercent,
+    cpuPercent: figures?.cpu.percent ?? null,
     elu: latest.elu,
     gc: latest.gc,
     loopLagMs: latest.loopLagMs,

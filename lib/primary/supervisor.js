@@ -1,32 +1,35 @@
 'use strict'
 
 /**
- * The one place where looking, deciding, acting and recording come together:
+ * The supervisor puts the rooms of the primary together:
  *
- *     every interval   sampler.look() ─▶ condemned ─▶ recycler.startRecycles() ─▶ raise, drain, retire, account
+ *     every interval   sampler.look() ─▶ condemned ─┐
+ *     commands         desired ─────────────────────┼─▶ reconciler: plan() ─▶ steps: boot, recycle, collect, retire, account
+ *     workers          ready, gone, requests ───────┘
  *
- * Judging is sampler.js and lib/core/, the lives of workers are lifecycle.js, recycles recycler.js, who is who fleet.js, what
- * may be asked of it commands.js. What happens goes through #record(), and from there to the journal, the log and whoever listens.
+ * What happens goes through #record(), and from there to the journal, the log and the listeners for `event`.
  */
 
 const { EventEmitter } = require('node:events')
 const { RecycleError } = require('../core/errors')
-const { OutOfRotation } = require('./recycling/out-of-rotation')
 const { Balancer } = require('./handoff/balancer')
 const { now } = require('./clock')
 const { GarbageCollection } = require('./recycling/garbage-collection')
 const { Lifecycle } = require('./workers/lifecycle')
 const { Fleet } = require('./workers/fleet')
 const { Diagnostics } = require('./recycling/diagnostics')
+const { OutOfRotation } = require('./recycling/out-of-rotation')
 const { ListeningSockets } = require('./sockets/listening-sockets')
 const { nameOfApp } = require('./fleet-name')
 const { Commands } = require('./commands')
+const { Reconciler } = require('./reconciler')
 const { Rollout } = require('./recycling/rollout')
 const { Shutdown } = require('./recycling/shutdown')
 const { HandoffLedger } = require('./handoff/ledger')
 const { Sampler } = require('./measuring/sampler')
 const { Recycler } = require('./recycling/recycler')
 const { describeFleet } = require('./status')
+const { Tasks } = require('./tasks')
 
 /** @typedef {import('./workers/worker-handle').WorkerHandle} WorkerHandle */
 
@@ -40,11 +43,15 @@ const DEATH_MS = 1000 // a worker's exit comes this much later than its channel'
 class Supervisor extends EventEmitter {
   #fleet = new Fleet()
   #listeningSockets = new ListeningSockets()
-  #rollout = new Rollout()
+  #tasks = new Tasks()
+  #stopping = new AbortController()
+  #isStarted = false
   /** @type {Promise<void> | null} */
-  #stopping = null
+  #stopped = null
   /** @type {RecycleError | null} */
   #failure = null
+  /** @type {Reconciler} */
+  #reconciler
   /** @type {NodeJS.Timeout | undefined} */
   #timer
 
@@ -64,46 +71,61 @@ class Supervisor extends EventEmitter {
     this.name = options.name ?? nameOfApp(spawner.app)
     this.write = write
     this.flush = flush
-    const changed = () => new Promise(resolve => this.once('change', resolve))
-    const deps = { options, fleet: this.#fleet, rollout: this.#rollout, spawner, meter, record: this.#record.bind(this), changed }
+    const fleet = this.#fleet
+    const tasks = this.#tasks
+    const stopping = this.#stopping.signal
+    const rollout = new Rollout()
+    /** @type {Reconciler} */
+    const reconciler = this.#reconciler = new Reconciler({
+      options,
+      fleet,
+      rollout,
+      tasks,
+      stopping,
+      steps: {
+        boot: ({ slot }) => recycler.boot(slot),
+        recycle: ({ slot, how }) => recycler.recycle(slot, how),
+        collect: ({ slot }) => garbageCollection.relieve(slot),
+        rejoin: () => outOfRotation.rejoin(),
+        'scale-away': ({ slot }) => recycler.scaleAway(slot),
+        close: async ({ slot }) => {
+          fleet.close(slot)
+          changed()
+        },
+        'boot-standby': () => recycler.bootStandby(),
+        'retire-standby': ({ handle, reason }) => recycler.retireStandby(handle, reason)
+      },
+      figuresOf: handle => this.sampler.figuresOf(handle),
+      collectionOf: handle => garbageCollection.stateOf(handle)
+    })
+    const changed = () => reconciler.changed()
+    const until = (/** @type {() => boolean} */ isSo) => reconciler.until(isSo)
+    const deps = { options, fleet, rollout, spawner, meter, tasks, stopping, changed, until, record: this.#record.bind(this) }
     this.sampler = new Sampler(deps)
-    this.ledger = new HandoffLedger(() => this.#fleet.serving(), sender => this.#fleet.successorOf(sender))
+    this.ledger = new HandoffLedger(() => fleet.serving(), sender => fleet.successorOf(sender))
     this.balancer = new Balancer(deps)
-    this.lifecycle = new Lifecycle(deps)
-      .on('spawned', handle => this.#welcome(handle))
-      .on('standby', handle => this.sampler.attend(handle))
-      .on('ready', handle => this.sampler.attend(handle))
-      .on('change', () => {
-        this.outOfRotation.look()
-        this.emit('change')
-      })
+    const lifecycle = new Lifecycle(deps)
+      .on('spawned', handle => this.#connect(handle))
       .on('hopeless', details => this.abandon(new RecycleError('RECYCLE_APP_DIES', details)))
-    this.outOfRotation = new OutOfRotation(deps)
-      .on('change', () => this.emit('change'))
+    const outOfRotation = new OutOfRotation(deps)
+    const garbageCollection = new GarbageCollection({ ...deps, sampler: this.sampler, outOfRotation })
+    const recycler = this.recycler = new Recycler({ ...deps, lifecycle, sampler: this.sampler })
     this.shutdown = new Shutdown({ ...deps, listeningSockets: this.#listeningSockets })
-    this.diagnostics = new Diagnostics({ ...deps, outOfRotation: this.outOfRotation })
-    this.garbageCollection = new GarbageCollection({ ...deps, sampler: this.sampler, outOfRotation: this.outOfRotation })
-      .on('change', () => this.recycler.startRecycles())
-    this.recycler = new Recycler({ ...deps, lifecycle: this.lifecycle, sampler: this.sampler, garbageCollection: this.garbageCollection })
-      .on('change', () => this.emit('change'))
     this.commands = new Commands({
-      ...deps,
-      lifecycle: this.lifecycle,
-      recycler: this.recycler,
-      garbageCollection: this.garbageCollection,
-      diagnostics: this.diagnostics,
-      look: at => this.#look(at),
-      assertRunning: () => this.#assertRunning()
+      ...deps, recycler, garbageCollection, diagnostics: new Diagnostics({ ...deps, outOfRotation }), look: at => this.#look(at)
     })
   }
 
+  /** Begins; a second call changes nothing. */
   start () {
-    if (this.#stopping) return this
+    if (this.#isStarted || this.isStopping) return this
+    this.#isStarted = true
     const { spawner: { app, args, execArgv, compileCache }, options } = this
     this.#record('fleet.start', { pid: process.pid, app, args, execArgv, meter: this.sampler.meter.name, node: process.version, compileCache, options })
     if (process.pid === 1) this.#record('fleet.warning', { warning: 'pid-1' })
-    for (let i = 0; i < options.workers; i++) this.lifecycle.boot(this.#fleet.open())
-    this.#timer = setInterval(() => this.#look(), options.intervalMs)
+    this.#fleet.desired = options.workers
+    this.#reconciler.changed()
+    this.#timer = setInterval(() => this.#tasks.run('look', () => this.#look()), options.intervalMs)
     return this
   }
 
@@ -144,22 +166,22 @@ class Supervisor extends EventEmitter {
 
   /** A stop has begun. */
   get isStopping () {
-    return this.#stopping !== null
+    return this.#stopping.signal.aborted
   }
 
-  /** For deps that operate the fleet: what they have to say goes into the journal, the log and to whoever listens. @param {string} event @param {Record<string, any>} fields */
+  /** For what operates the fleet: its line goes into the journal, the log and to the listeners for `event`. @param {string} event @param {Record<string, any>} fields */
   announce (event, fields) {
     return this.#record(event, fields)
   }
 
-  /** How many slots there are; one that is being scaled away counts no more. */
+  /** How many workers there are to be. */
   get size () {
-    return this.#fleet.staying().length
+    return this.#fleet.desired
   }
 
   /** A snapshot of the fleet: plain data, sizes in bytes, times in milliseconds. */
   status () {
-    const { workers, ready } = describeFleet(this.#fleet, now())
+    const { workers, ready } = describeFleet(this.#fleet, handle => this.sampler.figuresOf(handle), now())
     const totals = { workers: this.size, ready, recycles: this.recycler.count, ...this.ledger.totals }
     return { v: VERSION, name: this.name, pid: process.pid, app: this.spawner.app, workers, totals }
   }
@@ -172,79 +194,71 @@ class Supervisor extends EventEmitter {
    * @returns {Promise<void>} resolves when every worker is gone
    */
   stop ({ now = false } = {}) {
-    const isSecond = this.#stopping !== null
-    this.#stopping ??= this.#stop()
+    const isSecond = this.#stopped !== null
+    this.#stopped ??= this.#stop()
     if (isSecond || now) this.shutdown.hurry()
-    return this.#stopping
+    return this.#stopped
   }
 
-  /** @param {{ wishesAlone?: boolean }} [at] */
+  /** @param {{ requestedAlone?: boolean }} [at] */
   async #look (at) {
-    if (this.#stopping) return
+    if (this.isStopping) return
     await this.sampler.look(at)
-    this.garbageCollection.attend()
-    this.recycler.startRecycles()
+    this.#reconciler.changed()
   }
 
   async #stop () {
     clearInterval(this.#timer)
-    this.sampler.stop()
     this.balancer.stop()
-    this.lifecycle.dismiss()
-    this.outOfRotation.close()
+    this.#stopping.abort(this.#failure ?? new RecycleError('RECYCLE_STOPPED'))
     this.#record('fleet.stopping', {})
     await this.shutdown.run()
-    await this.recycler.settled()
+    await this.#tasks.settled()
     this.ledger.close()
     this.#record('fleet.stop', { recycles: this.recycler.count, failure: this.#failure?.code ?? null })
     await this.flush()
-    this.emit('change')
-    this.emit('stopped', this.#failure)
+    queueMicrotask(() => this.emit('stopped', this.#failure))
   }
 
   /** @param {WorkerHandle} handle */
-  #welcome (handle) {
+  #connect (handle) {
     this.#listeningSockets.connect(handle)
     this.ledger.connect(handle)
     this.balancer.connect(handle)
+    for (const event of ['standby', 'ready']) handle.on(event, () => this.sampler.attend(handle))
     handle.on('missing', ({ key, missing }) => this.#record('fleet.warning', { warning: 'no-handoff', key, missing }))
     handle.on('requested', ({ reason }) => {
       this.#record('worker.request', { slot: handle.slot, pid: handle.pid, reason: reason ?? null })
       handle.requested ??= 'requested'
-      this.#look({ wishesAlone: true })
+      this.#tasks.run('look', () => this.#look({ requestedAlone: true }))
     })
     handle.on('flaw', ({ type, flaw }) => {
       this.#record('worker.protocol-error', { slot: handle.slot, pid: handle.pid, type, flaw })
       handle.requested = 'protocol-error'
-      this.#look({ wishesAlone: true })
+      this.#tasks.run('look', () => this.#look({ requestedAlone: true }))
     })
-    handle.on('disconnect', async () => { // it has died, or the app has cut the channel
+    handle.on('disconnect', () => this.#tasks.run('disconnect', async () => { // it has died, or the app has cut the channel
       if ((await handle.next(['exit'], DEATH_MS)).event === 'exit') return
       if (handle.isWatched || handle.state === 'out-of-rotation') handle.requested ??= 'requested'
-    })
+    }))
     handle.on('message', message => this.emit('message', { slot: handle.slot, pid: handle.pid, message }))
   }
 
   /** Stops the fleet for an error: `ready()` and whatever else is waited for rejects with it. @param {RecycleError} error */
   abandon (error) {
-    this.#failure ??= error
-    this.#record('fleet.failed', { code: this.#failure.code, error: this.#failure.message })
-    this.emit('change')
+    if (this.isStopping) return
+    this.#failure = error
+    this.#record('fleet.failed', { code: error.code, error: error.message })
     this.stop()
   }
 
-  /** @param {string} event @param {Record<string, any>} fields */
+  /** Listeners run after the step that is under way: an error of theirs is theirs alone. @param {string} event @param {Record<string, any>} fields */
   #record (event, fields) {
     const t = Date.now() // eslint-disable-line no-restricted-properties -- a time of day, for people and other journals
     const line = { v: VERSION, t, event, ...fields }
     this.write(line)
-    this.emit('event', line)
+    queueMicrotask(() => this.emit('event', line))
     return line
-  }
-
-  #assertRunning () {
-    if (this.#failure) throw this.#failure
-    if (this.#stopping) throw new RecycleError('RECYCLE_STOPPED')
   }
 }
 

@@ -1,15 +1,15 @@
 'use strict'
 
 /**
- * Joins the two witnesses: which recycle a dropped request fell into, and in which phase of it.
+ * Joins the records of the client and of the supervisor: attributes each dropped request to a recycle and its phase.
  *
- *     surge    the replacement boots beside the old worker; the old one serves as ever
- *     drain    the old worker takes nothing new and finishes what it has
- *     kill     it has given its account and is being ended
+ *     surge    the replacement boots beside the old worker, which still serves
+ *     drain    the old worker accepts nothing new and finishes its requests
+ *     kill     the old worker has given its account and exits
  *     none     no worker was being replaced
  *
- * A drop whose local port is the remote port of something that the supervisor cut, in that very drain, is joined by
- * port, and that is certain. Any other is joined by time, which is no more than a coincidence to look at.
+ * A drop whose local port is the remote port of a connection that the supervisor cut in that drain is joined by port, which
+ * is certain. Any other drop is joined by time, which may be a coincidence.
  *
  * @typedef {import('./client').Drop} Drop
  * @typedef {import('./audit').RecycleEvent} RecycleEvent
@@ -18,17 +18,17 @@
  *
  * @typedef {object} Attribution
  * @property {RecycleEvent | null} event
- * @property {CrashEvent | null} crash a worker that died of itself at that moment
+ * @property {CrashEvent | null} crash of a worker at that time
  * @property {Phase} phase
  * @property {'port' | 'time' | null} joinedBy
  */
 
-const SLACK_MS = 250 // a client on a busy machine notes a failure late
+const SLACK_MS = 250 // a client on a busy machine notices a failure late
 
 /** @type {Readonly<Attribution>} */
 const NONE = Object.freeze({ event: null, crash: null, phase: 'none', joinedBy: null })
 
-/** @type {Readonly<Record<Phase, number>>} the phase in which a drop is likelier comes first */
+/** @type {Readonly<Record<Phase, number>>} the phase in which a drop is most likely comes first */
 const RANK = Object.freeze({ kill: 0, drain: 1, surge: 2, none: 3 })
 
 /**
@@ -84,7 +84,7 @@ function byCrash ({ t, error }, crashes) {
 
 /** @param {Drop} drop @param {InTime<RecycleEvent>} events @returns {Attribution | null} */
 function byTime ({ t, startedAt, error }, events) {
-  // What timed out was lost at some time before; most likely when it was sent.
+  // A request that timed out was most likely lost when it was sent.
   const from = error === 'timeout' ? startedAt : t
   const to = error === 'timeout' ? startedAt + SLACK_MS : t
   const [first] = events.at(from, to)
@@ -101,12 +101,12 @@ function phaseAt ({ how, drainAt, drainedAt, retiredAt }, t) {
 }
 
 /**
- * Finds what was going on at a time, among spans that may overlap.
+ * Finds the items that overlap a time span. The items' own spans may overlap.
  *
  * @template Item
  */
 class InTime {
-  /** Ascending by `from`; `latest` is the latest end so far, so that a search backwards knows where to stop. @type {{ item: Item, from: number, to: number, latest: number }[]} */
+  /** Ascending by `from`; `latest`: the latest end so far, at which a backward search stops. @type {{ item: Item, from: number, to: number, latest: number }[]} */
   #spans
 
   /** @param {readonly Item[]} items @param {(item: Item) => number} from @param {(item: Item) => number} to */

@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * The second witness: the supervisor, which accounts for every worker that it ended on purpose.
+ * The supervisor's record: an account of every worker that was recycled, scaled away or stopped, and every crash.
  *
  * @typedef {import('./recycle-event').RecycleEvent} RecycleEvent
  *
@@ -11,10 +11,10 @@
  * @property {number | null} pid
  * @property {number | null} code
  * @property {string | null} signal
- * @property {number | null} connections by its last beat; null: an older journal, which does not say
+ * @property {number | null} connections by its last beat; null: an older journal, which does not record it
  * @property {number} inFlight by its last beat
  *
- * @typedef {object} Incumbent a worker as the journal has shown it so far
+ * @typedef {object} Incumbent a worker, from the lines so far
  * @property {number | null} softBytes
  * @property {string} metric
  * @property {number | null} drainAt
@@ -56,10 +56,10 @@ class Audit {
   #workers = new Map()
 
   /**
-   * @param {{ add: (from: number, to: number) => void }} spans takes when a worker was being replaced
+   * @param {{ add: (from: number, to: number) => void }} spans receives the times of recycles
    * @param {{ add: (slot: number, t: number, bytes: number, budget: number | null) => void }} memory
-   * @param {() => void} beforeThinning blames, so that an event into which a drop fell is kept
-   * @param {number} [mostEvents] of each kind that are kept
+   * @param {() => void} beforeThinning attributes the drops, so that an event with a drop is kept
+   * @param {number} [mostEvents] number kept of each kind
    */
   constructor (spans, memory, beforeThinning, mostEvents = MOST_EVENTS) {
     this.spans = spans
@@ -71,7 +71,7 @@ class Audit {
   /** @type {Readonly<Record<string, (line: Record<string, any>) => void>>} */
   handlers = Object.freeze({
     'fleet.start': line => {
-      this.#giveUpOpen() // the primary before it has died
+      this.#endOpen() // the previous primary died
       this.fleet = {
         app: asText(line.app),
         node: asText(line.node),
@@ -98,9 +98,9 @@ class Audit {
     stopped: line => this.#onEnd(line)
   })
 
-  /** Nothing more comes: what is still open stays unfinished. */
+  /** Call it after the last line: drains that have not ended become unfinished events. */
   finish () {
-    this.#giveUpOpen()
+    this.#endOpen()
   }
 
   /** @param {Record<string, any>} line @returns {Incumbent} */
@@ -122,7 +122,7 @@ class Audit {
     const worker = this.#worker(line)
     worker.connections = asNumber(line.connections)
     const { softBytes, metric } = worker
-    const bytes = asNumber(line[`${metric}Bytes`]) // 0: it is on its way out
+    const bytes = asNumber(line[`${metric}Bytes`]) // 0: the process is exiting
     if (bytes) this.memory.add(slot, t, bytes, softBytes)
   }
 
@@ -160,7 +160,7 @@ class Audit {
     this.#drawFall(event, worker)
   }
 
-  /** Between two samples a slot's memory did not sink slowly: it fell when the one gave way to the other. @param {RecycleEvent} event @param {Incumbent} [old] */
+  /** Adds points at the replacement: between two samples the slot's memory did not decrease slowly, but fell. @param {RecycleEvent} event @param {Incumbent} [old] */
   #drawFall ({ slot, pid, rssBefore, rssAfter, drainAt, t }, old) {
     const successor = this.#workers.get(pid)
     if (slot === null || !rssBefore || !rssAfter || successor?.metric !== 'rss') return
@@ -188,7 +188,7 @@ class Audit {
     this.byReason.set(name, (this.byReason.get(name) ?? 0) + 1)
   }
 
-  #giveUpOpen () {
+  #endOpen () {
     for (const [pid, { drainAt, retiredAt, reason, slot }] of this.#workers) {
       if (drainAt === null || retiredAt !== null) continue
       const event = unfinishedEvent(++this.#ended, { pid: asNumber(pid), slot, reason, drainAt, t: Math.max(drainAt, this.#lastTime) })

@@ -13,7 +13,7 @@ class BoundedList {
   /**
    * @param {number} limit
    * @param {(item: Item) => boolean} [matters]
-   * @param {() => void} [beforeThinning] called before `matters` is asked
+   * @param {() => void} [beforeThinning] called before `matters`
    */
   constructor (limit, matters = () => false, beforeThinning = () => {}) {
     this.limit = limit

@@ -1,10 +1,10 @@
 'use strict'
 
 /**
- * The first witness: the load generator, which saw each request end or not.
+ * The client's record: the requests of the load generator.
  *
  * @typedef {object} Drop a request that the client sent and that got no complete response with an expected status
- * @property {number} t when the client saw it, ms since the epoch
+ * @property {number} t when the client noticed it, ms since the epoch
  * @property {number} startedAt
  * @property {string} error reset, closed-before-response, closed-during-response, timeout, status, refused, or an error's code
  * @property {number | null} status
@@ -14,8 +14,8 @@
  * @property {boolean} reused the connection had carried a request before
  * @property {import('./attribution').Attribution} attribute
  *
- * @typedef {object} Moment what the client saw in one stretch of time
- * @property {number} ms how much of it was recorded
+ * @typedef {object} Moment the requests of one time span
+ * @property {number} ms recorded time in it
  * @property {number} requests
  * @property {Histogram} histogram
  */
@@ -31,7 +31,7 @@ const MOST_MOMENTS = 1200
 const MOST_DROPS = 10_000
 
 class Client {
-  /** Nothing of the client is in the journal: it says nothing about requests. */
+  /** The journal has no record of a client, so the report has no requests. */
   isSilent = true
   url = /** @type {string | null} */ (null)
   connections = 0
@@ -79,17 +79,17 @@ class Client {
     }
   })
 
-  /** What the client says at its end; where it was cut short, what its ticks add up to. */
+  /** The client's final count; if the record is truncated, the sum of its ticks. */
   get requests () {
     return this.#isWhole ? this.#ended.requests : this.#ticked.requests
   }
 
-  /** The largest of what it says at its end, by tick and one by one: a drop is not talked away. */
+  /** The largest of the final count, the sum of ticks and the number of single drops: no drop is lost. */
   get dropped () {
     return Math.max(this.#isWhole ? this.#ended.dropped : this.#ticked.dropped, this.#noted)
   }
 
-  /** Its fleet was started for this load alone: every connection was the load's. */
+  /** The fleet was started for this load: all of its connections were the load's. */
   get isAlone () {
     return this.#starts > 0 && this.#startsAlone === this.#starts
   }

@@ -1,10 +1,10 @@
 'use strict'
 
 /**
- * How long garbage collections paused the workers, from what their samples say. A sample counts since its worker's start,
- * so what is added up is by how much it grew; of a worker that was there before the journal, since its first sample.
+ * Pauses of the workers by garbage collection, from their samples. A sample counts since the worker's start, so the
+ * increments are added up; for a worker older than the journal, from its first sample.
  *
- * @typedef {object} Total of one kind
+ * @typedef {object} Total of one kind of collection
  * @property {number} count
  * @property {number} totalMs
  * @property {number} longestMs
@@ -24,7 +24,7 @@ class Collections {
   #workersMs = 0
   #longestLagMs = 0
   #isSilent = true
-  /** What each worker said last, by pid. @type {Map<unknown, Seen>} */
+  /** The last counts of each worker, by pid. @type {Map<unknown, Seen>} */
   #seen = new Map()
 
   /** @type {Readonly<Record<string, (line: Record<string, any>) => void>>} */
@@ -38,7 +38,7 @@ class Collections {
     'worker.crash': line => { this.#seen.delete(line.pid) }
   })
 
-  /** @returns null where the journal is of a version that did not say so */
+  /** @returns null: the journal is of an older version, which does not record pauses */
   summary () {
     if (this.#isSilent) return null
     const shared = (/** @type {Kind} */ kind) => {
@@ -75,7 +75,7 @@ class Collections {
   }
 }
 
-/** By the worker's age, which no setting of the clock changes; a standby's begins anew when it is called. @param {Seen} before @param {Seen} after */
+/** By the worker's age, which is independent of the wall clock; a standby's age restarts when it takes a slot. @param {Seen} before @param {Seen} after */
 function msBetween (before, after) {
   const isByAge = before.ageMs !== null && after.ageMs !== null && after.ageMs >= before.ageMs
   return isByAge ? Number(after.ageMs) - Number(before.ageMs) : after.t - before.t

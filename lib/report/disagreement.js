@@ -1,12 +1,12 @@
 'use strict'
 
 /**
- * Where the two witnesses do not say the same: for each recycle, how many requests the client lost in it, and how many
- * the supervisor says that it cut. A response with the wrong status was not lost: it came, and neither says otherwise. Of
- * connections that are unaccounted for the supervisor says nothing, so that the client may have lost requests on these.
+ * Disagreements between client and supervisor: for each recycle, how many requests the client lost, and how many the
+ * supervisor cut. A response with the wrong status is not a lost request. The supervisor knows nothing of connections that
+ * are unaccounted for, so the client may have lost requests on these.
  *
  * @typedef {object} Disagreement
- * @property {number | null} recycle its id; null: while nobody was being replaced
+ * @property {number | null} recycle its id; null: outside any recycle
  * @property {number} client requests that the client lost
  * @property {number} supervisor requests that the supervisor cut
  */
@@ -30,7 +30,7 @@ function disagreements (drops, events) {
     }))
     .filter(({ client, supervisor, unaccounted }) => client < supervisor || client > supervisor + unaccounted)
     .map(({ recycle, client, supervisor }) => ({ recycle, client, supervisor }))
-  // A crash is in the supervisor's journal too: there they agree.
+  // The supervisor's journal records crashes too: no disagreement.
   const outside = lost.filter(({ attribute }) => attribute.event === null && attribute.crash === null).length
   return outside === 0 ? found : [...found, { recycle: null, client: outside, supervisor: 0 }]
 }

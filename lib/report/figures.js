@@ -1,11 +1,11 @@
 'use strict'
 
 /**
- * Everything that a report says, line by line from a journal, in memory that does not grow with it. Pure: it reads no
- * file and no clock, and takes the two witnesses' lines in any order.
+ * The figures of a report, computed line by line from journals, in bounded memory. Pure: it reads no file and no clock, and
+ * takes the client's and the supervisor's lines in any order.
  *
- *     line ─┬▶ Audit  (the supervisor) ─┬▶ attribute() ─▶ summary()   the figures, as --json shows them
- *           └▶ Client (the load)       ─┘          ─▶ series()    what changes over time, for charts
+ *     line ─┬▶ Audit  (the supervisor) ─┬▶ attribute() ─▶ summary()   the figures, as in --json
+ *           └▶ Client (the load)       ─┘              ─▶ series()    values over time, for charts
  */
 
 const { Audit } = require('./audit')
@@ -21,7 +21,7 @@ const { TimeSpans } = require('./time-spans')
 const { verdictOf } = require('./verdict')
 
 const VERSION = 1
-const STEP_MS = 10_000 // an older journal has samples that were written some time after they were taken
+const STEP_MS = 10_000 // older journals have samples that were written some time after they were taken
 
 /** @typedef {Exclude<keyof import('../core/account').Account, 'cuts'>} AccountName */
 const NO_ACCOUNT = Object.freeze(Object.fromEntries(ACCOUNT.map(name => [name, null])))
@@ -37,13 +37,13 @@ class Figures {
   #collections = new Collections()
   #from = Infinity
   #to = -Infinity
-  /** When the supervisor's last line was written. */
+  /** Time of the supervisor's last line. */
   #wroteAt = -Infinity
   #clockSetBackMs = 0
   #isFinished = false
   #handlers = new Map([...Object.entries(this.#client.handlers), ...Object.entries(this.#audit.handlers)])
 
-  /** @param {Record<string, any>} line of a journal; events that are not known are passed over */
+  /** @param {Record<string, any>} line of a journal; unknown events are ignored */
   add (line) {
     const handle = this.#handlers.get(line.event)
     if (!handle) return
@@ -55,7 +55,7 @@ class Figures {
     this.#collections.handlers[line.event]?.(line)
   }
 
-  /** What it all comes to. Call it when every line has been added. */
+  /** The figures. Call it after the last line. */
   summary () {
     this.#finish()
     const { recycles, crashes, connectionsAtCrashes, inFlightAtCrashes, totals, byReason, fleet, events, crashEvents } = this.#audit
@@ -96,12 +96,12 @@ class Figures {
     return { verdict: verdictOf(figures), ...figures }
   }
 
-  /** What changes over time. */
+  /** The values over time. */
   series () {
     return { memory: this.#memory.series(), client: this.#client.series() }
   }
 
-  /** A supervisor writes one line after the other. @param {number} t of this one */
+  /** A supervisor writes its lines in order, so a step back in time means that the clock was set. @param {number} t of the line */
   #lookAtClock (t) {
     if (t < this.#wroteAt - STEP_MS) this.#clockSetBackMs += this.#wroteAt - t
     this.#wroteAt = t

@@ -3,11 +3,11 @@
 const { plain } = require('../core/plain')
 
 /**
- * A table of text, as narrow as its content: columns two apart, or one where the terminal is too narrow for that.
+ * A table of text, as narrow as its content. Columns are two spaces apart, or one if the terminal is narrow.
  *
  * @typedef {object} Column
  * @property {string} title
- * @property {boolean} [left] text stands at the left, figures at the right
+ * @property {boolean} [left] aligned left, for text; figures are aligned right
  */
 
 /**
@@ -27,4 +27,15 @@ function layOut (columns, cells, width) {
     .trimEnd())
 }
 
-module.exports = { layOut }
+/** A count in at most five characters. @param {number | null} value */
+function short (value) {
+  if (value === null) return '–'
+  return value < 100_000 ? `${value}` : Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 0 }).format(value)
+}
+
+/** @param {number | null} bytes */
+function mib (bytes) {
+  return bytes === null ? '–' : `${Math.round(bytes / 1024 ** 2)}`
+}
+
+module.exports = { layOut, short, mib }

@@ -3,8 +3,7 @@
 const { asCount, asNumber } = require('./journal-field')
 
 /**
- * How often each latency occurred. Values keep three significant digits, so that the number of different ones is
- * bounded whatever the journal holds.
+ * How often each latency occurred. Values have three significant digits, so the number of different values is bounded.
  *
  * @typedef {object} Percentiles latencies in ms
  * @property {number} requests
@@ -30,7 +29,7 @@ class Histogram {
     for (const [ms, count] of other.#counts) this.#count(ms, count)
   }
 
-  /** @param {number[]} shares 0 to 1, ascending @returns {number[]} ms; NaN where there is nothing */
+  /** @param {number[]} shares 0 to 1, ascending @returns {number[]} ms; NaN if the histogram is empty */
   percentiles (shares) {
     const sorted = [...this.#counts].sort((a, b) => a[0] - b[0])
     let i = 0
@@ -42,7 +41,7 @@ class Histogram {
     })
   }
 
-  /** @returns {Percentiles | null} null where there is nothing */
+  /** @returns {Percentiles | null} null: the histogram is empty */
   summary () {
     if (this.total === 0) return null
     const [p50, p90, p99, p999, max] = this.percentiles([0.5, 0.9, 0.99, 0.999, 1])
@@ -59,10 +58,9 @@ class Histogram {
 }
 
 /**
- * Pairs of a latency and how often it occurred, one after the other: a small thing to keep waiting, where nested arrays
- * are not.
+ * Pairs of a latency and its count, in a flat array, which takes far less memory than nested arrays.
  *
- * @param {unknown} value the journal's `[[ms, count], …]`; what is not of that form is left out
+ * @param {unknown} value the journal's `[[ms, count], …]`; items of another form are ignored
  * @returns {Float64Array}
  */
 function readPairs (value) {

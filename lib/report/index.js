@@ -1,15 +1,13 @@
 'use strict'
 
-/**
- * Reads journals into a report: the figures, and the series that a page draws.
- */
+/** Makes a report of journals: the figures, and the series for the page's charts. */
 
 const { readJournals, emptyTally } = require('../journal/reader')
 const { RecycleError } = require('../core/errors')
 const { Figures } = require('./figures')
 
 /**
- * @typedef {import('./figures').Summary & { skippedLines: number }} Report as `recycle report --json` prints it
+ * @typedef {import('./figures').Summary & { skippedLines: number }} Report as printed by `recycle report --json`
  */
 
 /**
@@ -24,7 +22,7 @@ async function readReport (files) {
   for await (const lines of readJournals(files, tally)) {
     for (const line of lines) figures.add(line)
   }
-  if (tally.lines === 0) throw new RecycleError('RECYCLE_UNREADABLE', { file: files.join(', '), why: 'there is nothing in it' })
+  if (tally.lines === 0) throw new RecycleError('RECYCLE_UNREADABLE', { file: files.join(', '), why: 'it is empty' })
   return { report: { ...figures.summary(), skippedLines: tally.skipped }, series: figures.series() }
 }
 

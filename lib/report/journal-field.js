@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * A journal comes from anywhere, and a field of it may be anything. What is not what it should be counts as absent.
+ * Reads fields of a journal, which may come from anywhere. A value of the wrong type counts as absent.
  */
 
 const MAX_TEXT_CHARS = 1000
@@ -11,7 +11,7 @@ function asNumber (value) {
   return typeof value === 'number' && Number.isFinite(value) ? value : null
 }
 
-/** @param {unknown} value @returns {number} 0 where it is no number of things */
+/** @param {unknown} value @returns {number} 0 if the value is not a positive number */
 function asCount (value) {
   return typeof value === 'number' && value > 0 && Number.isFinite(value) ? value : 0
 }

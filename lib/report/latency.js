@@ -1,10 +1,9 @@
 'use strict'
 
 /**
- * Latency in steady state beside latency while a worker was being replaced. Whether a tick of the client falls into a
- * recycle is known when the recycle is over, and the two witnesses need not speak in order: so ticks wait here until
- * they are settled. Ten minutes of them wait at the most, which is exact for a run of ten minutes in any order, and for
- * one of any length whose lines are roughly in the order of time.
+ * Latency in steady state, and latency while a worker was being replaced. Whether a tick overlaps a recycle is known only
+ * after the recycle, and the lines may come in any order, so ticks are buffered. The buffer holds ten minutes. The result
+ * is exact for a run of up to ten minutes, and for longer runs whose lines are roughly in the order of time.
  */
 
 const { Histogram } = require('./histogram')
@@ -19,7 +18,7 @@ class Latency {
   /** @type {Tick[]} */
   #waiting = []
 
-  /** @param {import('./time-spans').TimeSpans} spans when a worker was being replaced */
+  /** @param {import('./time-spans').TimeSpans} spans of recycles */
   constructor (spans) {
     this.spans = spans
   }

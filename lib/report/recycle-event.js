@@ -1,10 +1,10 @@
 'use strict'
 
 /**
- * @typedef {object} RecycleEvent a worker that was drained, and what became of what it had. Times in ms since the epoch,
- *   durations in ms, sizes in bytes; null where the journal does not say
- * @property {number} id 1, 2, 3 … as they ended
- * @property {Kind} kind `unfinished`: the journal ends before it does
+ * @typedef {object} RecycleEvent a worker that was drained, with its account. Times in ms since the epoch, durations in ms,
+ *   sizes in bytes; null: the journal does not record it
+ * @property {number} id 1, 2, 3 … in the order of their ends
+ * @property {Kind} kind `unfinished`: the journal ends before the drain
  * @property {number | null} slot
  * @property {number | null} oldPid
  * @property {number | null} pid of the replacement
@@ -14,7 +14,7 @@
  * @property {number} drainAt
  * @property {number} drainedAt the old worker gave its account
  * @property {number} retiredAt the old worker exited
- * @property {number} t the end of it all
+ * @property {number} t the end of the event
  * @property {number | null} readyMs
  * @property {number | null} drainMs
  * @property {number | null} tookMs
@@ -22,17 +22,17 @@
  * @property {number | null} rssAfter
  * @property {Record<string, number> | null} account of the connections and requests, by the names of core/account.js
  * @property {number} cut
- * @property {number} unaccounted connections of a worker that gave no account of itself
- * @property {boolean} lost it gave none; `cut` is by its last beat
+ * @property {number} unaccounted connections of a worker that gave no account
+ * @property {boolean} lost the worker gave no account; `cut` is by its last beat
  * @property {{ method: string | null, path: string | null, ageMs: number | null, remotePort: number | null, upgraded: boolean }[]} cuts
- * @property {number} dropped by the client's account
+ * @property {number} dropped requests, by the client's record
  *
  * @typedef {'recycle' | 'scale' | 'stop' | 'unfinished'} Kind
  */
 
 const { asCount, asNumber, asText } = require('./journal-field')
 
-const SLACK_MS = 1000 // a line is written a moment after what it tells of
+const SLACK_MS = 1000 // a line is written shortly after its event
 
 const ACCOUNT = ['connections', 'inFlight', 'finished', 'aborted', 'moved', 'refused', 'takenBack', 'replayed',
   'closedByClient', 'closedAfterResponse', 'closedIdle', 'cut', 'unacked', 'unaccounted']
@@ -42,7 +42,7 @@ const ACCOUNT = ['connections', 'inFlight', 'finished', 'aborted', 'moved', 'ref
  * @param {Kind} kind
  * @param {Record<string, any>} line the journal's `recycled`, `scaled` or `stopped`
  * @param {number} t its time
- * @param {{ drainAt: number | null, retiredAt: number | null } | undefined} worker what the journal had shown of it before
+ * @param {{ drainAt: number | null, retiredAt: number | null } | undefined} worker its earlier lines
  * @param {Record<string, number>} account
  * @param {RecycleEvent['cuts']} cuts
  * @returns {RecycleEvent}
@@ -53,7 +53,7 @@ function endedEvent (id, kind, line, t, worker, account, cuts) {
   const readyMs = asNumber(line.readyMs)
   const how = asText(line.how)
   const beganAt = t - (tookMs ?? drainMs ?? 0)
-  // Where the journal begins in the middle of it, or the clock was set meanwhile, by its durations.
+  // By its durations, if the journal begins in the middle of the event, or the clock was set meanwhile.
   const isMeanwhile = (/** @type {number | null | undefined} */ time) =>
     typeof time === 'number' && time <= t && (tookMs === null || time >= beganAt - SLACK_MS) ? time : null
   const drainAt = isMeanwhile(worker?.drainAt) ?? (tookMs === null || how === 'drain-first' ? beganAt : Math.min(t, beganAt + (readyMs ?? 0)))
@@ -117,10 +117,10 @@ function unfinishedEvent (id, { pid, slot, reason, drainAt, t }) {
   }
 }
 
-/** Of the connections and requests, by the names of core/account.js. @param {Record<string, any>} line @returns {Record<string, number>} */
+/** The account of a line, by the names of core/account.js. @param {Record<string, any>} line @returns {Record<string, number>} */
 function accountOf (line) {
   const account = Object.fromEntries(ACCOUNT.map(name => [name, asCount(line[name])]))
-  // An older journal has a lost account without it.
+  // Older journals have lost accounts without `unaccounted`.
   if (line.lost === true && line.unaccounted === undefined) account.unaccounted = Math.max(0, account.connections - account.cut)
   return account
 }

@@ -1,19 +1,17 @@
 'use strict'
 
 /**
- * The report for a terminal: the verdict first, then each recycle, each drop, where the witnesses disagree, and what it
- * all did to latency. 80 columns.
+ * The report for a terminal, in 80 columns: the verdict, then recycles, crashes, drops, disagreements and latency.
  */
 
-const util = require('node:util')
+const { painter } = require('../journal/painter')
 const { plain } = require('../core/plain')
-const { formatTime } = require('../core/units')
-const { layOut } = require('./grid')
+const { formatTime, grouped } = require('../core/units')
+const { layOut, mib, short } = require('./grid')
 
 const WIDTH = 80
-const MIB = 1024 ** 2
 
-/** @typedef {import('./index').Report} Report @typedef {(style: Style, text: string) => string} Paint @typedef {Parameters<typeof util.styleText>[0]} Style */
+/** @typedef {import('./index').Report} Report @typedef {ReturnType<typeof painter>} Paint */
 
 /**
  * @param {Report} report
@@ -21,8 +19,7 @@ const MIB = 1024 ** 2
  * @returns {string} lines of text, each with its end
  */
 function formatReport (report, { colors = false } = {}) {
-  // Whoever called has looked at the stream; newer Nodes would look at stdout, whichever it is.
-  const paint = (/** @type {Style} */ style, /** @type {string} */ text) => colors ? util.styleText(style, text, { validateStream: false }) : text
+  const paint = painter(colors)
   const parts = [
     [paint(['bold', report.verdict.ok ? 'green' : 'red'], report.verdict.text), ...about(report).map(line => paint('dim', line))],
     recycles(report, paint),
@@ -67,11 +64,11 @@ function recycles ({ recycleEvents, recycleEventsOmitted }, paint) {
     { title: 'RSS MiB' }, { title: 'ready' }, { title: 'drain' }, { title: 'flight' }, { title: 'moved' }, { title: 'cut' }
   ], rows, WIDTH)
   const painted = lines.map((line, i) => paintOf(recycleEvents[i], paint)(line))
-  const more = recycleEventsOmitted ? [paint('dim', `and ${whole(recycleEventsOmitted)} earlier ones that cut nothing`)] : []
+  const more = recycleEventsOmitted ? [paint('dim', `and ${grouped(recycleEventsOmitted)} earlier ones that cut nothing`)] : []
   return [paint('dim', heading), ...painted, ...more]
 }
 
-/** From what was known to be in flight to everything that may have been, of a worker that gave no account. @param {Report['recycleEvents'][number]} event */
+/** For a worker that gave no account: from the requests known to be in flight to all of its connections. @param {Report['recycleEvents'][number]} event */
 function cutOf ({ cut, unaccounted, lost }) {
   return `${short(cut)}${unaccounted ? `–${short(Number(cut) + unaccounted)}` : lost ? '?' : ''}`
 }
@@ -88,11 +85,11 @@ function crashes (report, paint) {
   if (crashEvents.length === 0) return []
   const clock = clockOf(report)
   const rows = crashEvents.map(({ t, slot, pid, code, signal, connections, inFlight }) =>
-    [clock(t), shown(slot), shown(pid), signal === null ? `code ${shown(code)}` : clip(plain(signal), 12), connections === null ? '–' : whole(connections), whole(inFlight)])
+    [clock(t), shown(slot), shown(pid), signal === null ? `code ${shown(code)}` : clip(plain(signal), 12), connections === null ? '–' : grouped(connections), grouped(inFlight)])
   const [heading, ...lines] = layOut([
     { title: 'crashed', left: true }, { title: 'slot' }, { title: 'pid' }, { title: 'how', left: true }, { title: 'connections' }, { title: 'in flight' }
   ], rows, WIDTH)
-  const more = crashEventsOmitted ? [paint('dim', `and ${whole(crashEventsOmitted)} earlier ones`)] : []
+  const more = crashEventsOmitted ? [paint('dim', `and ${grouped(crashEventsOmitted)} earlier ones`)] : []
   return [paint('dim', heading), ...lines.map(line => paint('yellow', line)), ...more]
 }
 
@@ -114,8 +111,8 @@ function drops (report, paint) {
     { title: 'dropped', left: true }, { title: 'error', left: true }, { title: 'request', left: true },
     { title: 'recycle', left: true }, { title: 'phase', left: true }
   ], cells.map(({ time, error, request, recycle, phase }) => [time, error, clip(request, left), recycle, phase]), WIDTH)
-  const more = dropsOmitted ? [paint('dim', `and ${whole(dropsOmitted)} earlier ones`)] : []
-  const note = drops.some(drop => drop.joinedBy === 'port') ? [paint('dim', '* joined by its port with what the supervisor cut; the others by time alone')] : []
+  const more = dropsOmitted ? [paint('dim', `and ${grouped(dropsOmitted)} earlier ones`)] : []
+  const note = drops.some(drop => drop.joinedBy === 'port') ? [paint('dim', '* joined by port with a request that the supervisor cut; the others by time alone')] : []
   return [paint('dim', heading), ...lines.map(line => paint('red', line)), ...more, ...note]
 }
 
@@ -123,7 +120,7 @@ function drops (report, paint) {
 function disagreements ({ disagreements }, paint) {
   if (disagreements.length === 0) return []
   const rows = disagreements.map(({ recycle, client, supervisor }) =>
-    [recycle === null ? 'outside any recycle' : `in recycle #${recycle}`, whole(client), whole(supervisor)])
+    [recycle === null ? 'outside any recycle' : `in recycle #${recycle}`, grouped(client), grouped(supervisor)])
   const [heading, ...lines] = layOut([
     { title: 'client and supervisor disagree', left: true }, { title: 'client lost' }, { title: 'supervisor cut' }
   ], rows, WIDTH)
@@ -134,7 +131,7 @@ function disagreements ({ disagreements }, paint) {
 function latency ({ latency: { steady, recycling } }, paint) {
   const rows = Object.entries({ steady, recycling }).flatMap(([name, figures]) => figures === null
     ? []
-    : [[name, ...[figures.p50, figures.p90, figures.p99, figures.p999, figures.max].map(milliseconds), whole(figures.requests)]])
+    : [[name, ...[figures.p50, figures.p90, figures.p99, figures.p999, figures.max].map(milliseconds), grouped(figures.requests)]])
   if (rows.length === 0) return []
   const [heading, ...lines] = layOut([
     { title: 'latency', left: true }, { title: 'p50' }, { title: 'p90' }, { title: 'p99' }, { title: 'p99.9' }, { title: 'max' }, { title: 'requests' }
@@ -146,7 +143,7 @@ function latency ({ latency: { steady, recycling } }, paint) {
 function pauses ({ gc }, paint) {
   if (gc === null) return []
   const rows = Object.entries({ scavenge: gc.scavenges, 'mark-sweep': gc.markSweeps }).map(([name, { count, totalMs, longestMs, share }]) =>
-    [name, time(totalMs), milliseconds(longestMs), percent(share), whole(count)])
+    [name, time(totalMs), milliseconds(longestMs), percent(share), grouped(count)])
   const [heading, ...lines] = layOut([
     { title: 'GC pauses', left: true }, { title: 'total' }, { title: 'longest' }, { title: 'share of time' }, { title: 'count' }
   ], rows, WIDTH)
@@ -156,12 +153,12 @@ function pauses ({ gc }, paint) {
 /** @param {Report} report @param {Paint} paint */
 function remarks ({ unacked, client, clockSetBackMs, skippedLines, recycleEvents }, paint) {
   const said = []
-  if (unacked > 0) said.push(`${whole(unacked)} connections were handed over and never acknowledged: what became of them is not known`)
-  if (recycleEvents.some(({ lost }) => lost)) said.push('cut 0–2, 1?: the worker gave no account; from what its last beat had in flight to all its connections')
+  if (unacked > 0) said.push(`${grouped(unacked)} connections were handed over and never acknowledged: their outcome is not known`)
+  if (recycleEvents.some(({ lost }) => lost)) said.push('cut 0–2, 1?: the worker gave no account; from its requests in flight at the last beat to all of its connections')
   if (recycleEvents.some(({ kind }) => kind === 'unfinished')) said.push('cut –: the journal ends before the drain does')
-  if (client?.wasCutShort) said.push("the client's records end early: its requests are counted by what there is")
-  if (clockSetBackMs > 0) said.push(`the machine's clock was set back by ${formatTime(clockSetBackMs)}: times are as it had them, durations are right`)
-  if (skippedLines > 0) said.push(`${whole(skippedLines)} lines were passed over: cut short, or not of this version`)
+  if (client?.wasCutShort) said.push("the client's record is truncated: later requests are not counted")
+  if (clockSetBackMs > 0) said.push(`the machine's clock was set back by ${formatTime(clockSetBackMs)}: times are by that clock, durations are right`)
+  if (skippedLines > 0) said.push(`${grouped(skippedLines)} lines were skipped: truncated, or not of this version`)
   return said.flatMap(remark => wrap(remark)).map(remark => paint('dim', remark))
 }
 
@@ -185,22 +182,6 @@ function shown (value) {
   return value === null ? '–' : clip(`${value}`, 8)
 }
 
-/** @param {number} value */
-function whole (value) {
-  return value.toLocaleString('en-US')
-}
-
-/** In five characters. @param {number | null} value */
-function short (value) {
-  if (value === null) return '–'
-  return value < 100_000 ? `${value}` : Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 0 }).format(value)
-}
-
-/** @param {number | null} bytes */
-function mib (bytes) {
-  return bytes === null ? '–' : `${Math.round(bytes / MIB)}`
-}
-
 /** @param {number | null} ms */
 function time (ms) {
   return ms === null ? '–' : formatTime(ms)
@@ -216,7 +197,7 @@ function percent (share) {
   return `${(100 * share).toFixed(2)}%`
 }
 
-/** Tells the local time of day; in a run of many hours with its date. @param {Report} report @returns {(t: number) => string} */
+/** Formats the local time of day; in a run of many hours with the date. @param {Report} report @returns {(t: number) => string} */
 function clockOf ({ from, to }) {
   const hasDate = Number(to) - Number(from) > 20 * 3_600_000
   return t => {

@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * A set of spans of time, overlapping ones joined. Of very many it forgets the smallest gaps.
+ * A set of time spans; overlapping spans are joined. Above a limit, spans with the smallest gaps are joined too.
  */
 
 const MOST = 20_000
@@ -30,7 +30,7 @@ class TimeSpans {
     for (at = 0; at < spans.length; at++) this.add(...spans[at])
   }
 
-  /** @param {number} from @param {number} to just before which it ends */
+  /** @param {number} from @param {number} to exclusive */
   overlaps (from, to) {
     const span = this.#spans[this.#after(from)]
     return span !== undefined && span[0] < to

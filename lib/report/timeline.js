@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * A series over time in bounded memory: cells of equal width, which doubles, and pairs of cells merge, whenever there
- * are too many of them. A short run keeps every detail; a month keeps its outline.
+ * A series over time in bounded memory. Its cells have equal widths. If there are too many, the width doubles and pairs of
+ * cells merge: a short run keeps every detail, a month an outline.
  *
  * @template Cell
  */
@@ -12,8 +12,8 @@ class Timeline {
 
   /**
    * @param {object} how
-   * @param {number} how.widthMs of a cell at first
-   * @param {() => number} how.capacity the most cells, as of now
+   * @param {number} how.widthMs initial width of a cell
+   * @param {() => number} how.capacity the current limit of cells
    * @param {() => Cell} how.empty
    * @param {(into: Cell, other: Cell) => void} how.merge
    */
@@ -24,7 +24,7 @@ class Timeline {
     this.merge = merge
   }
 
-  /** The cell that holds this moment. @param {number} t ms since the epoch @returns {Cell} */
+  /** The cell of a time. @param {number} t ms since the epoch @returns {Cell} */
   at (t) {
     const index = Math.floor(t / this.widthMs)
     const found = this.#cells.get(index)
@@ -38,7 +38,7 @@ class Timeline {
     return cell
   }
 
-  /** @returns {{ t: number, cell: Cell }[]} in order; `t` is where the cell begins */
+  /** @returns {{ t: number, cell: Cell }[]} in order; `t`: the start of the cell */
   list () {
     return [...this.#cells]
       .sort((a, b) => a[0] - b[0])

@@ -1,16 +1,17 @@
 'use strict'
 
+const { count, grouped } = require('../core/units')
+
 /**
- * The one sentence that a report begins with, and whether it is good news. It is not where connections ended with a worker
- * that crashed or gave no account of them: there may have been requests on them that the worker had not read, which the
- * supervisor cannot know. A client that lost nothing knows, but of its own connections only, so its word settles it
- * where the fleet had no others.
+ * The first sentence of a report, and whether it is ok. It is not ok if connections ended with a worker that crashed or gave
+ * no account: there may have been requests on them that the worker had not read. A client that lost nothing settles the
+ * question for its own connections, and so for the fleet if it had no other clients.
  *
- * @typedef {{ ok: boolean, text: string }} Verdict `ok`: nothing was dropped, nothing cut, and nothing else is possible
+ * @typedef {{ ok: boolean, text: string }} Verdict `ok`: certainly nothing was dropped or cut
  *
  * @param {object} figures
- * @param {{ isAlone: boolean } | null} figures.client `isAlone`: every connection of the fleet was its own
- * @param {number | null} figures.requests null: no client has said anything
+ * @param {{ isAlone: boolean } | null} figures.client `isAlone`: the fleet had no other clients
+ * @param {number | null} figures.requests null: no record of a client
  * @param {number | null} figures.dropped
  * @param {number} figures.recycles
  * @param {number} figures.cut
@@ -27,24 +28,14 @@ function verdictOf ({ client, requests, dropped, recycles, cut, unaccounted, cra
   const missed = unaccounted === 0 ? '' : `; ${count(unaccounted, 'connection')} unaccounted for`
   const unseen = unaccounted + connectionsAtCrashes
   const isSeen = client?.isAlone === true
-  const doubt = unseen === 0 ? '' : isSeen ? ": all the client's own" : `: what was on ${unseen === 1 ? 'it' : 'them'} is not known`
+  const doubt = unseen === 0 ? '' : isSeen ? ": all the client's own" : `: ${unseen === 1 ? 'its' : 'their'} requests are not known`
   const isCertain = isSeen || (unseen === 0 && inFlightAtCrashes === 0)
   if (requests === null || dropped === null) {
-    return { ok: cut === 0 && isCertain, text: `${number(cut)} cut ${over}${crashed}${missed}${doubt}` }
+    return { ok: cut === 0 && isCertain, text: `${grouped(cut)} cut ${over}${crashed}${missed}${doubt}` }
   }
-  const cutToo = cut === 0 ? '' : `; the supervisor cut ${number(cut)}`
-  const text = `${number(dropped)} dropped of ${count(requests, 'request')} ${over}${cutToo}${crashed}${missed}${doubt}`
+  const cutToo = cut === 0 ? '' : `; the supervisor cut ${grouped(cut)}`
+  const text = `${grouped(dropped)} dropped of ${count(requests, 'request')} ${over}${cutToo}${crashed}${missed}${doubt}`
   return { ok: dropped === 0 && cut === 0 && isCertain, text }
-}
-
-/** @param {number} value @param {string} one @param {string} [many] */
-function count (value, one, many = `${one}s`) {
-  return `${number(value)} ${value === 1 ? one : many}`
-}
-
-/** @param {number} value */
-function number (value) {
-  return value.toLocaleString('en-US')
 }
 
 module.exports = { verdictOf }

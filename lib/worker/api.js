@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * The meeting point of the preload and the app's `require('recycle-supervisor/worker')`, which may well come from
- * another copy of this package than the one that supervises: they meet under a registered symbol.
+ * What `require('recycle-supervisor/worker')` calls. The app may load another copy of this package than the one that
+ * supervises it, so the functions are registered on `process` under a global symbol.
  *
  * @typedef {object} Api
  * @property {(reason?: string) => void} requestRecycle
@@ -13,18 +13,37 @@ const { LONGEST_WISH } = require('../core/message')
 
 const kApi = Symbol.for('recycle-supervisor.worker')
 
-/** @param {{ channel: import('./channel').Channel, tracker: import('./connections/tracker').ConnectionTracker, assignment: import('./boot/slot').SlotAssignment }} deps */
-function offerApi ({ channel, tracker, assignment }) {
+/**
+ * @param {import('./connections/tracker').ConnectionTracker} tracker
+ * @returns {{ connect: (channel: import('./channel').Channel) => void, assign: (slot: number) => void }} `assign`: this worker has
+ *   its slot, a standby when it is called: RECYCLE_SLOT is set, and `recycle:serve` is emitted
+ */
+function offerApi (tracker) {
+  /** @type {import('./channel').Channel | null} */
+  let channel = null
+  /** @type {number | null} */
+  let assigned = null
   /** @type {Api} */
   const api = {
-    requestRecycle: reason => channel.send('requested', { reason: typeof reason === 'string' ? reason.slice(0, LONGEST_WISH) : undefined }),
+    requestRecycle: reason => channel?.send('requested', { reason: typeof reason === 'string' ? reason.slice(0, LONGEST_WISH) : undefined }),
     pin: socket => {
       const connection = tracker.of(socket)
       if (connection) connection.isPinned = true
     },
-    onServe: fn => assignment.onServe(fn)
+    onServe: fn => {
+      if (assigned === null) process.once(/** @type {any} */ ('recycle:serve'), fn)
+      else process.nextTick(fn, { slot: assigned })
+    }
   }
   Object.defineProperty(process, kApi, { value: api })
+  return {
+    connect: connected => { channel = connected },
+    assign (slot) {
+      assigned = slot
+      process.env.RECYCLE_SLOT = String(slot)
+      process.emit(/** @type {any} */ ('recycle:serve'), /** @type {any} */ ({ slot }))
+    }
+  }
 }
 
 /** @returns {Api | undefined} undefined outside a fleet */

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * The worker's end of the channel to the primary. Sending never throws: when the primary is gone there is nobody left
- * to tell, and what the worker does about that is drain.js's business.
+ * The worker's end of the channel to the primary. Sending never throws: the end of the channel is announced by onDown, and
+ * the worker drains then.
  */
 
 const { FROM_PRIMARY, message, ourMessage, checkHandlers } = require('../core/message')
@@ -11,24 +11,33 @@ class Channel {
   /** @type {Record<string, (fields: any, handle?: any) => void>} */
   #handlers = Object.create(null)
 
-  #asking = 0
-  /** As it is before the app is loaded, which may put another in its place, or take it away. */
+  /** The callbacks of calls without an answer yet. @type {Map<number, (fields: any, handle?: any) => void>} */
+  #calls = new Map()
+  #lastId = 0
+  #expected = 0
+  /** Bound before the app is loaded: the app may replace or delete process.send. */
   #send = process.send?.bind(process)
 
   constructor () {
     /** Called when the channel ends, before cluster's own listener decides to exit. */
     this.onDown = () => {}
-    process.prependListener('disconnect', () => this.onDown())
+    process.prependListener('disconnect', () => this.check())
+    this.on({
+      answer: ({ id, ...fields }, handle) => {
+        this.#calls.get(id)?.(fields, handle)
+        if (this.#calls.delete(id)) this.expect(-1)
+      }
+    })
     process.on('internalMessage', (/** @type {any} */ received, handle) => {
       const message = ourMessage(received, handle)
       if (message) this.#handlers[message.type]?.(message, handle)
     })
-    // Cluster's own listener keeps a worker alive as long as the primary lives. By itself, an app that has nothing left
-    // to do ends, and so it should here; what keeps it alive is what would under `node`: its listeners on the channel.
+    // Cluster's own listener would keep a worker alive as long as the primary lives. Under `node`, a process with nothing
+    // left to do exits, unless the app listens on its IPC channel: the same holds here.
     const count = () => process.listenerCount('message') + process.listenerCount('disconnect')
     const own = count()
     this.refer = () => {
-      if (count() > own || this.#asking > 0) process.channel?.ref()
+      if (count() > own || this.#expected > 0) process.channel?.ref()
       else process.channel?.unref()
     }
     for (const event of ['newListener', 'removeListener']) {
@@ -37,15 +46,45 @@ class Channel {
     this.refer()
   }
 
-  /** Keeps this process alive until as many answers have come. @param {1 | -1} step */
+  /** Keeps this process alive while the count of expected messages is above zero. @param {1 | -1} step */
   expect (step) {
-    this.#asking += step
+    this.#expected += step
     this.refer()
   }
 
   /** @param {Record<string, (fields: any, handle?: any) => void>} handlers by message type */
   on (handlers) {
     Object.assign(this.#handlers, checkHandlers(FROM_PRIMARY, handlers, this.#handlers))
+  }
+
+  /** @param {Record<string, (fields: any, answer: (fields: Record<string, any>) => void) => void>} handlers by type of call; each answers once */
+  answer (handlers) {
+    for (const [type, handler] of Object.entries(handlers)) {
+      this.on({ [type]: ({ id, ...fields }) => handler(fields, answer => this.send('answer', { id, ...answer })) })
+    }
+  }
+
+  /**
+   * Sends a message that the primary answers once; this process is kept alive until then.
+   *
+   * @param {string} type
+   * @param {Record<string, any>} fields
+   * @param {(fields: any, handle?: any) => void} answered
+   */
+  call (type, fields, answered) {
+    const id = ++this.#lastId
+    this.#calls.set(id, answered)
+    this.expect(1)
+    this.send(type, { id, ...fields })
+  }
+
+  /** Calls onDown once the channel has ended: `disconnect` is not emitted while a handle is under way on it. @returns {boolean} it is up */
+  check () {
+    if (this.isUp) return true
+    const { onDown } = this
+    this.onDown = () => {}
+    onDown()
+    return false
   }
 
   get isUp () {
@@ -60,7 +99,7 @@ class Channel {
    */
   send (type, fields, handle, sent = () => {}) {
     if (this.isUp) this.#send?.(message(type, fields), handle, undefined, sent)
-    else process.nextTick(sent, new Error('the primary is gone'))
+    else process.nextTick(sent, new Error('the primary has exited'))
   }
 }
 

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * `require('recycle-supervisor/worker')`: what an app may tell its supervisor, and hear from it. Outside a fleet
- * everything here does nothing, so that an app needs no condition around it.
+ * `require('recycle-supervisor/worker')`: what an app can ask of its supervisor, and be notified of. Outside a fleet
+ * each function does nothing, so that an app needs no condition around it.
  */
 
 const { findApi } = require('./api')
@@ -18,7 +18,7 @@ function requestRecycle (reason) {
 }
 
 /**
- * Calls `fn` once, when this worker begins to drain. WebSockets, subscriptions and jobs are the app's own to end.
+ * Calls `fn` once, when this worker begins to drain. The app ends its WebSockets, subscriptions and jobs itself.
  *
  * @param {(about: { reason: string, deadlineMs: number }) => void} fn `deadlineMs`: milliseconds from now until what is
  *   still open is cut
@@ -38,9 +38,9 @@ function pin (socket) {
 }
 
 /**
- * Calls `fn` once, when this worker has its slot: at once in most, and in a standby when it is called to serve, before
- * its first connection. What one worker of the fleet is to do alone, cron jobs say, begins here and not at the top of
- * the app, which a standby has run long before.
+ * Calls `fn` once, when this worker has its slot: on the next tick, or, in a standby, when it is called to serve, before
+ * its first connection. What a single worker of the fleet does, such as cron jobs, begins here and not at the top of the
+ * app, which a standby has run long before.
  *
  * @param {(about: { slot: number }) => void} fn `slot`: the worker's number, as RECYCLE_SLOT has it
  */

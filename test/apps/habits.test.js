@@ -6,7 +6,7 @@ const { startCli } = require('../support/fleet')
 const { becomesTrue, childrenOf } = require('../support/processes')
 const { surviveRecycles, startApp, endure, checkRecycles, appFile } = require('./under-load')
 
-t.test('an app with its own cluster serves, instead of forking one more', async t => {
+t.test('an app that forks a cluster serves instead of forking', async t => {
   const { supervisor } = await surviveRecycles(t, 'own-cluster.js')
   t.same(supervisor.status().workers.flatMap((/** @type {any} */ { pid }) => childrenOf(pid)), [], 'no worker has forked')
 })
@@ -20,7 +20,7 @@ t.test('an app with threads and children of its own', async t => {
   ])
 })
 
-t.test('an app that talks with its parent by itself: it never hears us, and is never taken for us', async t => {
+t.test('an app that exchanges messages with its parent never receives those of recycle, and its own are not taken for them', async t => {
   const fleet = await startApp(t, 'own-messages.js', { maxRequests: undefined })
   const { told } = fleet
   const load = new Load({ port: fleet.port, connections: 10 })
@@ -30,20 +30,20 @@ t.test('an app that talks with its parent by itself: it never hears us, and is n
   }
   await fleet.supervisor.reload()
   const { requests, failures } = await load.stop()
-  t.same(failures, [], `none of ${requests} requests failed: a worker that has heard anything answers 500`)
+  t.same(failures, [], `none of ${requests} requests failed: a worker that received a message of recycle answers 500`)
   checkRecycles(t, fleet.events)
-  t.same(fleet.events.all('worker.request'), [], 'its own words are no request')
+  t.same(fleet.events.all('worker.request'), [], 'its own messages request no recycle')
   t.equal(fleet.events.all('recycled').length, 6)
-  t.ok(told.all('requested').length >= requests, 'all that it says arrives')
+  t.ok(told.all('requested').length >= requests, 'all its messages arrive')
   await told.until('heard', { count: 6 })
   t.same(told.all('heard').flatMap(({ heard }) => heard), [])
 })
 
 t.test('an app that prints a lot: 100,000 lines, each whole, in order and with its slot', async t => {
-  const LINES = 25_000 // of each worker: two to begin with, and two after the reload
+  const LINES = 25_000 // of each worker: two at first, and two after the reload
   const { port, child, events, out, exited } = await startCli(t, ['-w', '2', '--prefix', '--stop-linger', '100ms', appFile('prints.js')], { env: { LINES: String(LINES) } })
   await events.until('worker.ready', { count: 2 })
-  const load = new Load({ port, connections: 10 })
+  const load = new Load({ port, connections: 10, thinkMs: 0 })
   t.ok(await becomesTrue(() => out.length >= 2 * LINES, 60_000))
   child.kill('SIGHUP')
   await events.until('recycled', { count: 2 })
@@ -73,5 +73,5 @@ t.test('--meter pidusage, as elsewhere than on Linux, recycles by RSS', async t 
   })
   t.equal(supervisor.sampler.meter.name, 'pidusage')
   const rss = events.all('recycled').filter((/** @type {any} */ line) => line.reason === 'rss')
-  t.ok(rss.every((/** @type {any} */ line) => line.rssBefore > 110 * 1024 ** 2), 'nobody was recycled before its budget')
+  t.ok(rss.every((/** @type {any} */ line) => line.rssBefore > 110 * 1024 ** 2), 'no worker was recycled before its budget')
 })

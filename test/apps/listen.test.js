@@ -14,7 +14,7 @@ const { appFile } = require('./under-load')
 
 const ANY_HOST = 'without a host the error says null, as under cluster'
 const LATE = 'the socket comes from the primary, in a later turn, as under cluster'
-/** What is different, and why; see lib/worker/gates.js. @type {Record<string, { why: string, is: RegExp }>} */
+/** The differences and their reasons; see lib/worker/accepting/listen-hook.js. @type {Record<string, { why: string, is: RegExp }>} */
 const DIFFERENT = {
   'a port that another process has, any host': { why: ANY_HOST, is: /"error":"EADDRINUSE","syscall":"listen",.* null:TAKEN"/ },
   'twice in one turn': { why: LATE, is: /"port":"FREE"},"isServed":true,"hears":\["listening"\]/ },
@@ -39,7 +39,7 @@ async function inPlainNode (t) {
   return outcomes
 }
 
-t.test('server.listen() does in a worker what it does in plain Node', async t => {
+t.test('server.listen() has the same result in a worker as in plain Node', async t => {
   const taken = net.createServer().listen(0, '127.0.0.1')
   t.teardown(() => taken.close())
   await once(taken, 'listening')

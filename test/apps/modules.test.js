@@ -13,7 +13,7 @@ t.test('ESM with a top-level await', t => surviveRecycles(t, 'top-level-await.mj
 
 t.test('TypeScript by tsx', t => surviveRecycles(t, 'typescript.mts', { options: { nodeOption: ['--import=tsx'] } }))
 
-// Node strips types by itself from 22.18 and 23.6 on; npm run test:matrix runs this there.
+// Node itself strips types from 22.18 and 23.6 on; npm run test:matrix runs this there.
 const stripsTypes = major >= 24 || (major === 22 && minor >= 18) || (major === 23 && minor >= 6)
 t.test('TypeScript by Node itself', { skip: !stripsTypes && `Node ${process.versions.node} does not run TypeScript` }, t =>
   surviveRecycles(t, 'typescript.mts'))

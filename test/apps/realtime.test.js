@@ -11,7 +11,7 @@ const { startApp, checkRecycles } = require('./under-load')
 const CLIENTS = 6
 
 /**
- * Runs clients while workers are recycled, three by requested and all by a reload.
+ * Runs clients while workers are recycled, three by request and all by a reload.
  *
  * @param {any} t tap's
  * @param {string} app
@@ -19,7 +19,7 @@ const CLIENTS = 6
  */
 async function recycleWhile (t, app, connect) {
   const fleet = await startApp(t, app, { maxRequests: undefined, drainTimeout: '10s' })
-  /** What the app has kept. @type {Set<string>} */
+  /** The messages that the app has stored. @type {Set<string>} */
   const kept = new Set()
   fleet.supervisor.on('message', (/** @type {any} */ { message }) => kept.add(message.id))
   const clients = Array.from({ length: CLIENTS }, (_, n) => connect(fleet.port, n))
@@ -27,7 +27,7 @@ async function recycleWhile (t, app, connect) {
     const before = clients.map(client => client.progress())
     const isSo = () => clients.every((client, i) => client.progress() >= before[i] + 5)
     for (const deadline = Date.now() + 20_000; !isSo() && Date.now() < deadline;) await new Promise(resolve => setTimeout(resolve, 5))
-    t.ok(isSo(), 'every client gets on')
+    t.ok(isSo(), 'every client makes progress')
   }
   await everybodyGetsOn()
   for (let i = 0; i < 3; i++) {
@@ -42,7 +42,7 @@ async function recycleWhile (t, app, connect) {
 }
 
 /**
- * What was acknowledged arrives here, too: by another way than the acknowledgement, so maybe after it.
+ * Acknowledged messages also arrive here, on another channel than the acknowledgement and maybe after it.
  *
  * @param {any} t tap's
  * @param {Set<string>} acknowledged
@@ -54,7 +54,7 @@ async function noneLost (t, acknowledged, kept) {
   t.same(lost(), [], `none of ${acknowledged.size} acknowledged messages is lost`)
 }
 
-t.test('WebSocket: clients are told 1012 and reconnect; nothing that was acknowledged is lost', async t => {
+t.test('WebSocket: clients get 1012 and reconnect; no acknowledged message is lost', async t => {
   /** @type {Set<string>} */
   const acknowledged = new Set()
   /** @type {any[]} */
@@ -69,7 +69,7 @@ t.test('WebSocket: clients are told 1012 and reconnect; nothing that was acknowl
       while (!stopping.signal.aborted) {
         const socket = new WebSocket(`ws://127.0.0.1:${port}`)
         socket.on('error', error => errors.push(error.message))
-        const send = () => socket.send(`${n}:${last}`) // after a reconnect, the one without an answer once more
+        const send = () => socket.send(`${n}:${last}`) // after a reconnect the unanswered message is sent again
         socket.on('open', send)
         socket.on('message', data => {
           acknowledged.add(String(data))
@@ -91,12 +91,12 @@ t.test('WebSocket: clients are told 1012 and reconnect; nothing that was acknowl
   }
   const { kept } = await recycleWhile(t, 'websocket.js', connect)
   t.same(errors, [])
-  t.same(closes.filter(code => code !== 1012 && code !== 1000), [], 'no connection ended without a word')
-  t.ok(closes.includes(1012), 'clients were told')
+  t.same(closes.filter(code => code !== 1012 && code !== 1000), [], 'no connection ended without a close frame')
+  t.ok(closes.includes(1012), 'clients got 1012')
   await noneLost(t, acknowledged, kept)
 })
 
-t.test('Socket.IO by websocket: clients reconnect by themselves; nothing that was acknowledged is lost', async t => {
+t.test('Socket.IO by websocket: clients reconnect by themselves; no acknowledged message is lost', async t => {
   /** @type {Set<string>} */
   const acknowledged = new Set()
   /** @type {any[]} */
@@ -132,7 +132,7 @@ t.test('Socket.IO by websocket: clients reconnect by themselves; nothing that wa
   await noneLost(t, acknowledged, kept)
 })
 
-t.test('server-sent events: streams end whole, and clients go on where they left off', async t => {
+t.test('server-sent events: streams end with a whole event, and clients continue after their last one', async t => {
   /** @type {any[]} */
   const faults = []
   let streams = 0
@@ -141,7 +141,7 @@ t.test('server-sent events: streams end whole, and clients go on where they left
     let last = 0
     const stopping = new AbortController()
     const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
-    /** What EventSource does: parse, remember the last id, come back when the stream ends. */
+    /** Behaves as EventSource: parses, keeps the last id, reconnects when the stream ends. */
     const listen = () => new Promise(resolve => {
       streams++
       const headers = { accept: 'text/event-stream', ...(last ? { 'last-event-id': String(last) } : {}) }
@@ -162,7 +162,7 @@ t.test('server-sent events: streams end whole, and clients go on where they left
           if (!stopping.signal.aborted && (!response.complete || rest !== '')) faults.push(`cut after ${last}`)
           resolve(undefined)
         })
-        response.on('error', () => {}) // its close says what is to be said
+        response.on('error', () => {}) // the close reports the end
       })
       request.on('error', error => {
         if (!stopping.signal.aborted) faults.push(error.message)
@@ -183,5 +183,5 @@ t.test('server-sent events: streams end whole, and clients go on where they left
   }
   await recycleWhile(t, 'server-sent-events.js', connect)
   t.same(faults, [])
-  t.ok(streams > CLIENTS, 'clients came back')
+  t.ok(streams > CLIENTS, 'clients reconnected')
 })

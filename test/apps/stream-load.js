@@ -2,9 +2,9 @@
 
 /**
  * HTTP/2 clients, each with a session and several streams at once. They open a new session after `goaway`, and send
- * again what the server has said not to have processed (REFUSED_STREAM; RFC 9113, 8.7); anything else is a failure.
- * Over cleartext the server has no need to refuse any: only a stream that Node's own client holds back, since it has
- * read the first GOAWAY a moment ago, is made again.
+ * again the streams that the server refused (REFUSED_STREAM; RFC 9113, 8.7); anything else is a failure.
+ * Over cleartext the server need not refuse any: only a stream that Node's own client holds back, because it has
+ * just read the first GOAWAY, is repeated.
  */
 
 const http2 = require('node:http2')

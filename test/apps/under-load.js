@@ -1,6 +1,6 @@
 'use strict'
 
-/** What every kind of app must stand: load, recycles by budget, a reload, and nothing dropped. */
+/** The same test for every kind of app: under load, recycles by budget and a reload drop nothing. */
 
 const path = require('node:path')
 const { extent } = require('../support/campaign')
@@ -13,7 +13,7 @@ const RECYCLES = extent({ short: 2, long: 8 })
 const appFile = name => path.join(__dirname, '..', 'fixtures', 'apps', name)
 
 /**
- * A fleet of two, whose workers are replaced every `maxRequests` requests, where it counts them.
+ * A fleet of two, whose workers are replaced every `maxRequests` requests, if it is set.
  *
  * @param {any} t tap's
  * @param {string} app of test/fixtures/apps
@@ -24,12 +24,12 @@ async function startApp (t, app, options = {}) {
 }
 
 /**
- * Lets a fleet recycle by its budget, then reload, both under load; ends the load and judges.
+ * Lets a fleet recycle by its budget, then reload, both under load; ends the load and checks the results.
  *
  * @param {any} t tap's
  * @param {{ events: any, supervisor: any }} fleet
  * @param {Load[]} loads running ones
- * @param {{ reason?: string, recycles?: number }} [how] the reason that its budget gives
+ * @param {{ reason?: string, recycles?: number }} [how] the expected reason
  */
 async function endure (t, { events, supervisor }, loads, { reason = 'requests', recycles = RECYCLES } = {}) {
   await events.until('recycled', { count: recycles, where: (/** @type {any} */ line) => line.reason === reason })
@@ -51,7 +51,7 @@ function checkRecycles (t, events) {
 }
 
 /**
- * The whole of it, for an app that listens on PORT.
+ * The whole test, for an app that listens on PORT.
  *
  * @param {any} t tap's
  * @param {string} app

@@ -3,7 +3,7 @@
 const { quickBench } = require('../support/bench')
 const t = require('tap')
 
-t.test('bench:boot --quick times the first byte of a replacement, booted anew and ahead', async t => {
+t.test('bench:boot --quick times the first byte of a replacement, booted on demand and in advance', async t => {
   const { said, figures } = await quickBench(t, 'boot', ['--only', '^light app / (plain|--standby 1)|^heavy app / plain'])
   for (const [app, how] of [['light app', 'plain'], ['light app', '--standby 1'], ['heavy app', 'plain']]) {
     const { firstByteMs, longestMs, readyMs, bootMs, rssMiB, failed, runs } = figures(app, how)

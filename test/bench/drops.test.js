@@ -8,7 +8,7 @@ const { setTimeout: passed } = require('node:timers/promises')
 const t = require('tap')
 const { Roster } = require('../../bench/support/roster')
 
-t.test('bench:drops --quick counts what each peer drops; recycle drops nothing and no client reconnects', async t => {
+t.test('bench:drops --quick counts the drops of each peer; recycle drops nothing and no client reconnects', async t => {
   const { said, figures } = await quickBench(t, 'drops')
   const { requests, recycles, dropped, errors, reopened, perMillion, p50, p99, max, peakWorkerMiB, peakFleetMiB } = figures('keep-alive', 'recycle')
   t.ok(requests > 0 && recycles >= 1, `${requests} requests, ${recycles} recycles`)
@@ -24,12 +24,12 @@ t.test('a run in which no worker was recycled is void', async t => {
   const { said, figures } = await quickBench(t, 'drops', ['--peers', 'experiment', '--seconds', '1', '--patience', '0', '--budget', '1000', '--rate', '100'])
   const { void: why, requests, dropped, perRecycle, p99 } = figures('keep-alive', 'experiment')
   t.equal(why, 'void: no worker was recycled')
-  t.ok(requests > 0 && dropped >= 0, 'what it dropped counts in the sums')
+  t.ok(requests > 0 && dropped >= 0, 'its drops count in the sums')
   t.same({ perRecycle, p99 }, { perRecycle: undefined, p99: undefined })
   t.match(said, 'keep-alive: experiment: 1 (void: no worker was recycled)')
 })
 
-t.test('workers are seen from outside: which came, which went, and when one replaced another', async t => {
+t.test('workers are observed from outside: started, ended, and replaced', async t => {
   const roster = new Roster()
   const worker = async () => {
     const seen = roster.workers.length
@@ -51,5 +51,5 @@ t.test('workers are seen from outside: which came, which went, and when one repl
   t.same(roster.changes(from, to), [[third.bootAt, roster.workers[0].endAt]])
   t.ok(third.bootAt <= third.readyAt && roster.peakFleetBytes > roster.peakBytes && roster.peakBytes > 40 * 1024 ** 2)
   roster.close()
-  t.same(await Promise.all(rest), [[null, 'SIGKILL'], [null, 'SIGKILL']], 'the workers that are left are ended')
+  t.same(await Promise.all(rest), [[null, 'SIGKILL'], [null, 'SIGKILL']], 'the remaining workers are ended')
 })

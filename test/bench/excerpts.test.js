@@ -21,7 +21,7 @@ function fileOf (node, group, subjects, beside = ['default']) {
   return { machine: { node: `v${node}.1.0`, cpu: 'Xeon' }, columns, groups: [{ name: group, beside, subjects: Object.entries(subjects).map(([name, rounds]) => ({ name, rounds })) }] }
 }
 
-/** What reads these files, and none of another bench. @param {Record<string, any[]>} files by bench */
+/** Reads these result files only. @param {Record<string, any[]>} files by bench */
 function reading (files) {
   return (/** @type {string} */ bench) => files[bench] ?? []
 }
@@ -37,7 +37,7 @@ t.test('a cell is the median of the ratios within rounds, not the ratio of media
   const group = groupName({ app: 'cache', workers: 1, connections: 50, load: 'saturation' })
   const read = reading({ 'gc-raw': [fileOf(22, group, { default: rounds('rps', 100, 200, 400), 'huge-heap': rounds('rps', 200, 220, 200) })] })
   t.same(row(excerpt('gc: nodes', read), 'Node 22')?.slice(1), ['–', '–', '1.10 × (0.50–2.00)', '–', '–', '–'])
-  t.same(row(excerpt('gc: nodes', read), 'Node 24')?.slice(1), ['–', '–', '–', '–', '–', '–'], 'what was not measured is a dash')
+  t.same(row(excerpt('gc: nodes', read), 'Node 24')?.slice(1), ['–', '–', '–', '–', '–', '–'], 'a missing figure is a dash')
   t.end()
 })
 
@@ -72,7 +72,7 @@ t.test('gc: sum counts every round of the raw generator, which counts drops', t 
   t.end()
 })
 
-t.test('drops: compare puts direct clients and those of nginx side by side, and leaves out what was not measured', t => {
+t.test('drops: compare puts direct clients and those of nginx side by side, and leaves out missing figures', t => {
   const figures = (/** @type {number} */ dropped, /** @type {number} */ recycles) => ({ requests: 1000, dropped, recycles, badGateway: dropped - 1, otherErrors: 1 })
   const read = reading({
     drops: [fileOf(20, 'keep-alive', { recycle: [figures(0, 3), figures(0, 4)], pm2: [figures(1200, 7)] }, [])],
@@ -98,7 +98,7 @@ t.test('a single figure is named by bench, group, subject, and key', t => {
   t.end()
 })
 
-t.test('blocks of a page are written anew, in a line and around a table, and all else stays', t => {
+t.test('blocks of a page are rewritten, in a line and around a table, and other text stays', t => {
   const read = reading({ try: [fileOf(20, 'g', { mine: rounds('rps', 7) })] })
   const page = 'It is <!-- try; g; mine; median rps -->6<!-- /try --> a second.\n<!-- options -->\n| a |\n<!-- /options -->\n<!-- pauses: cost -->\nold\n<!-- /pauses -->\nend\n'
   const after = fillIn(page, read)
@@ -109,7 +109,7 @@ t.test('blocks of a page are written anew, in a line and around a table, and all
   t.end()
 })
 
-t.test('every excerpt stands where nothing was measured, and one that does not exist is refused with those that do', t => {
+t.test('every excerpt works without results, and an unknown one is refused with a list of the known ones', t => {
   let names = ''
   try {
     excerpt('gc: latncy', () => [])

@@ -7,7 +7,7 @@ const t = require('tap')
 
 const TRACE = path.join(__dirname, '..', '..', 'bench', 'support', 'gc-trace.js')
 
-// A thread opens a file just when standard output has been closed, and keeps it for a moment, as the C library does now and then.
+// A thread opens a file just after standard output was closed, and keeps it for a moment, as the C library does at times.
 const MEANWHILE = `
   const fs = require('node:fs')
   const { Worker, isMainThread, workerData } = require('node:worker_threads')
@@ -43,7 +43,7 @@ const PRIMARY = `
   cluster.fork()
 `
 
-t.test('what V8 prints goes to a worker\'s own file, whatever another thread opens meanwhile', t => {
+t.test('V8 prints to the file of its worker, whatever another thread opens meanwhile', t => {
   const folder = t.testdir({ gc: {}, 'meanwhile.js': MEANWHILE, 'app.js': 'gc(); process.exit()' })
   const { status, stderr } = spawnSync(process.execPath, ['-e', PRIMARY, path.join(folder, 'app.js'), path.join(folder, 'meanwhile.js'), TRACE],
     { env: { ...process.env, GC_TRACE_DIR: path.join(folder, 'gc') }, encoding: 'utf8', timeout: 60_000 })

@@ -18,7 +18,7 @@ async function serve (t, listener) {
   return /** @type {import('node:net').AddressInfo} */ (server.address()).port
 }
 
-t.test('the load counts what is not answered, and honours a close', async t => {
+t.test('the load counts unanswered requests, and respects a close', async t => {
   let count = 0
   const port = await serve(t, (request, response) => {
     switch (++count % 10) {
@@ -37,7 +37,7 @@ t.test('the load counts what is not answered, and honours a close', async t => {
   t.equal(sockets, 17, 'a new one after each failure and each close')
 })
 
-t.test('at a rate, what waits for a server that stalls is counted from when it was due', async t => {
+t.test('at a rate, a request that waits for a stalled server is timed from when it was due', async t => {
   let count = 0
   const port = await serve(t, (request, response) => {
     if (++count === 20) setTimeout(() => response.end('late'), 300)
@@ -45,7 +45,7 @@ t.test('at a rate, what waits for a server that stalls is counted from when it w
   })
   const { requests, dropped, seconds, p50, p90, max } = await load({ port, connections: 1, requests: 200, rate: 200 })
   t.same({ requests, dropped }, { requests: 200, dropped: 0 })
-  t.ok(seconds >= 0.995, `${seconds} s: no sooner than the last is due`)
+  t.ok(seconds >= 0.995, `${seconds} s: not before the last is due`)
   t.ok(max >= 299, `${max} ms`)
-  t.ok(p90 > 50 && p90 > p50, `those that waited behind it count too: ${p90} ms`)
+  t.ok(p90 > 50 && p90 > p50, `the requests that waited behind it count too: ${p90} ms`)
 })

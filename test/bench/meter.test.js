@@ -4,7 +4,7 @@ const { quickBench } = require('../support/bench')
 const t = require('tap')
 const { Hold } = require('../../bench/support/hold')
 
-t.test('bench:meter --quick measures every reader, and what it costs the worker', { skip: process.platform !== 'linux' && 'there is no /proc' }, async t => {
+t.test('bench:meter --quick measures every reader, and its cost for the worker', { skip: process.platform !== 'linux' && 'there is no /proc' }, async t => {
   const { said, results, figures } = await quickBench(t, 'meter')
   const [fleet, worker] = results.groups
   t.match(fleet.subjects.map((/** @type {any} */ { name }) => name), [/nothing/, /awk/, /smaps, blocking/, /smaps_rollup, blocking/, /smaps_rollup, as/, /statm/, /pidusage/])

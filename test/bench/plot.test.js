@@ -23,7 +23,7 @@ t.test('a plot has a dot for each version of Node, placed by its figure', t => {
   t.end()
 })
 
-t.test('a plot of ratios leaves out what they are taken beside, and marks 1', t => {
+t.test('a plot of ratios leaves out the baseline, and marks 1', t => {
   const svg = String(drawPlot({ key: 'rps', title: 'Throughput', ratio: true }, [resultsOf('v20.1.0', 50)]))
   t.match(svg, '<title>a &lt; b, Node v20: 0.5× (0.5–0.5)</title>')
   t.notMatch(svg, '<title>bare')
@@ -41,7 +41,7 @@ t.test('a plot of zeros is drawn; one without figures is not', t => {
   t.end()
 })
 
-t.test('of a group that was measured on two machines, a dot is of the first that has rounds', t => {
+t.test('for a group measured on two machines, a dot is of the first machine with rounds', t => {
   const [file, other] = [resultsOf('v20.1.0', 50), resultsOf('v20.1.0', 300)]
   const begun = { ...other.groups[0], subjects: other.groups[0].subjects.map(({ name }) => ({ name, rounds: [] })) }
   const svg = drawPlot({ key: 'rps', title: 'Throughput', ratio: true }, [{ ...file, groups: [begun, ...file.groups, ...other.groups] }])

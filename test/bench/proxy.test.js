@@ -17,7 +17,7 @@ t.test('bench:proxy --quick reloads recycle behind nginx, and no client sees an 
 
 t.test('bench:proxy is skipped by one sentence without nginx', t => {
   const getconf = String(process.env.PATH).split(':').map(folder => path.join(folder, 'getconf')).find(file => fs.existsSync(file))
-  const folder = t.testdir(getconf ? { getconf: t.fixture('symlink', getconf) } : {}) // a bench asks it for the page size
+  const folder = t.testdir(getconf ? { getconf: t.fixture('symlink', getconf) } : {}) // a bench runs it for the page size
   const { status, stdout, stderr } = spawnSync(process.execPath, [path.join(BENCH, 'proxy.js'), '--quick'], { env: { ...process.env, PATH: folder }, encoding: 'utf8' })
   t.same([status, stderr], [0, ''])
   t.match(stdout, /^bench:proxy is skipped: there is no nginx in PATH [^\n]*\n$/)

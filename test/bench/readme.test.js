@@ -15,18 +15,18 @@ function make (folder) {
   return fs.readFileSync(path.join(folder, 'README.md'), 'utf8')
 }
 
-t.test('the published page and its plots are what npm run bench:readme makes of the published results', t => {
+t.test('the published page and its plots are the output of npm run bench:readme for the published results', t => {
   const folder = t.testdir()
   for (const file of fs.readdirSync(RESULTS).filter(name => name.endsWith('.json'))) fs.copyFileSync(path.join(RESULTS, file), path.join(folder, file))
   const page = make(folder)
   t.equal(fs.readFileSync(path.join(RESULTS, 'README.md'), 'utf8'), page)
-  t.ok(page.split('\n').length <= 300, 'a page that can be read')
+  t.ok(page.split('\n').length <= 300, 'the page is readable')
   t.notMatch(page, /\{\{|undefined|NaN|No results yet|not measured yet/)
   for (const file of fs.readdirSync(folder).filter(name => name.endsWith('.svg'))) t.same(fs.readFileSync(path.join(RESULTS, file)), fs.readFileSync(path.join(folder, file)), file)
   t.end()
 })
 
-t.test('no figure stands in the template, but that of the 2017 experiment: each is an excerpt', t => {
+t.test('the template has no figure but that of the 2017 experiment: each is an excerpt', t => {
   const lines = fs.readFileSync(path.join(RESULTS, 'TEMPLATE.md'), 'utf8').replace(/\{\{[^}]+\}\}|0\.64 %/g, '').split('\n')
   t.same(lines.filter(line => /\d[.,]\d|\d ?(ms|µs|×|MiB)\b/.test(line.replace(/`[^`]*`/g, ''))), [])
   t.end()
@@ -49,7 +49,7 @@ t.test('every command of the page is a script of package.json', t => {
   t.end()
 })
 
-t.test('a bench without results is said to have none', t => {
+t.test('a bench without results is listed as such', t => {
   const page = make(t.testdir({ 'overhead-node18.json': JSON.stringify({ node: 'v18.0.0', results: {} }) })) // of an older format
   t.match(page, 'No results yet: `npm run bench:overhead`.')
   t.match(page, '- overhead: not measured yet')

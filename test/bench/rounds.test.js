@@ -14,7 +14,7 @@ const { once } = require('node:events')
 
 const columns = [{ key: 'rps', title: 'requests/s', ratio: true }, { key: 'dropped', title: 'dropped', total: true }]
 
-/** A bench whose subjects only note when they are called. @param {any} t @param {string[]} flags */
+/** A bench whose subjects only record their calls. @param {any} t @param {string[]} flags */
 function tryBench (t, flags) {
   const out = path.join(t.testdir(), 'results', 'try.json')
   /** @type {string[]} */
@@ -35,7 +35,7 @@ async function quietly (t, run) {
   return { results, said: log().map((/** @type {any} */ { args }) => args.join(' ')).join('\n') }
 }
 
-t.test('subjects take turns, each round beginning with the next, after one has been warmed up', async t => {
+t.test('subjects take turns, each round starts with the next subject, after a warm-up round', async t => {
   const { calls, run } = tryBench(t, ['--rounds', '3'])
   await run()
   t.same(calls, ['a-1', 'a0', 'b0', 'c0', 'b1', 'c1', 'a1', 'c2', 'a2', 'b2'])
@@ -53,13 +53,13 @@ t.test('results are printed and saved with machine, flags, goals and the figures
   t.match(said, 'goal missed: g: c: dropped 2 (goal ≤ 0)')
 })
 
-t.test('--quick is one round with its own settings, which flags beat', async t => {
+t.test('--quick is one round with its own settings, which flags override', async t => {
   t.match(tryBench(t, ['--quick']).bench.values, { rounds: '1', connections: '4' })
   t.match(tryBench(t, ['--quick', '--rounds', '2', '--connections', '9']).bench.values, { rounds: '2', connections: '9' })
   t.equal(new Bench({ name: 'try' }, ['--quick']).file.file, null, 'and overwrites no results')
 })
 
-t.test('--only keeps what the chosen are compared with, and refuses what matches nothing', async t => {
+t.test('--only keeps the baseline of the chosen subjects, and refuses a pattern without a match', async t => {
   const { run, calls } = tryBench(t, ['--quick', '--only', 'g / c'])
   await run()
   t.same(calls, ['a0', 'b0', 'c0'])
@@ -70,33 +70,15 @@ t.test('--only keeps what the chosen are compared with, and refuses what matches
   await t.rejects(tryBench(t, ['--only', '(']).run(), /--only takes a regular expression; it is "\("/)
 })
 
-t.test('--resume measures the groups that a run which was broken off has not completed', async t => {
-  const out = path.join(t.testdir(), 'try.json')
-  /** @type {string[]} */
-  const calls = []
-  const take = (/** @type {string[]} */ flags, /** @type {boolean} */ isBroken = false) => {
-    const bench = new Bench({ name: 'try', options: { pin: false } }, ['--out', out, '--rounds', '2', ...flags])
-    const subject = (/** @type {string} */ name) => async () => {
-      calls.push(name)
-      if (isBroken && name === 'h') throw new Error('broken off')
-      return { rps: 1 }
-    }
-    return quietly(t, () => bench.run({ groups: ['g', 'h'].map(name => ({ name, subjects: { a: subject(name) } })), columns }))
-  }
-  await take([])
-  const published = fs.readFileSync(out, 'utf8')
-  await t.rejects(take([], true), /broken off/)
-  t.equal(fs.readFileSync(out, 'utf8'), published, 'what was published stays as it was')
-  await t.rejects(take(['--resume', '--pin']), { message: `--resume goes on with the same flags on the same machine; ${out}.partial has others` })
-  const partial = JSON.parse(fs.readFileSync(`${out}.partial`, 'utf8'))
-  fs.writeFileSync(`${out}.partial`, JSON.stringify({ ...partial, machine: { ...partial.machine, cpu: 'Another' } }))
-  await t.rejects(take(['--resume']), /on the same machine/)
-  fs.writeFileSync(`${out}.partial`, JSON.stringify(partial))
-  calls.length = 0
-  const { results } = await take(['--resume'])
-  t.same(calls, ['h', 'h', 'h'], 'one to warm up, then two rounds')
-  t.match(results.groups, [{ name: 'g', subjects: [{ rounds: [{ rps: 1 }, { rps: 1 }] }] }, { name: 'h', subjects: [{ rounds: [{ rps: 1 }, { rps: 1 }] }] }])
-  t.notOk(fs.existsSync(`${out}.partial`))
+t.test('an interrupted run leaves the published results as they were', async t => {
+  const out = path.join(t.testdir({ 'try.json': 'published' }), 'try.json')
+  const run = (/** @type {() => Promise<any>} */ subject) =>
+    quietly(t, () => new Bench({ name: 'try' }, ['--quick', '--out', out]).run({ groups: [{ name: 'g', subjects: { a: async () => ({ rps: 1 }), b: subject } }], columns }))
+  await t.rejects(run(async () => { throw new Error('interrupted') }), /interrupted/)
+  t.equal(fs.readFileSync(out, 'utf8'), 'published')
+  const { results } = await run(async () => ({ rps: 2 }))
+  t.match(results.groups, [{ name: 'g', subjects: [{ rounds: [{ rps: 1 }] }, { rounds: [{ rps: 2 }] }] }])
+  t.match(JSON.parse(fs.readFileSync(out, 'utf8')).groups, results.groups.map(({ name, subjects }) => ({ name, subjects })))
 })
 
 t.test('ratios are taken within a round, then their median', t => {
@@ -108,7 +90,7 @@ t.test('ratios are taken within a round, then their median', t => {
   t.end()
 })
 
-t.test('what is compared with is the better one in the first column, or in another', t => {
+t.test('the baseline is the better subject in the first column, or in another', t => {
   const subjects = [{ name: 'a', rounds: [{ rps: 1, p99: 1 }] }, { name: 'b', rounds: [{ rps: 2, p99: 2 }] }, { name: 'c', rounds: [{ rps: 9, p99: 9 }] }]
   const group = { name: 'g', beside: ['a', 'b'], subjects }
   t.equal(besideOf(group, columns), 'b')
@@ -119,7 +101,7 @@ t.test('what is compared with is the better one in the first column, or in anoth
   t.end()
 })
 
-t.test('a table shows what was measured, a set of columns each, and in Markdown too', t => {
+t.test('a table shows each set of columns, in Markdown too', t => {
   const group = { name: 'g', beside: [], subjects: [{ name: 'a', rounds: [{ rps: 1000, rss: 1.25 }, { rps: 2000, rss: 1.75 }] }, { name: 'never', rounds: [] }] }
   const tables = resultTables(group, [{ key: 'rps', title: 'requests/s' }, { key: 'none', title: 'none' }, { set: 'memory', key: 'rss', title: 'MiB', digits: 1, brief: true }])
   t.same(tables, [[['', 'requests/s'], ['a', '1,500 (1,000–2,000)']], [['', 'MiB'], ['a', '1.5']]])
@@ -128,20 +110,20 @@ t.test('a table shows what was measured, a set of columns each, and in Markdown 
   t.end()
 })
 
-t.test('goals of what was not measured are left out', t => {
+t.test('goals of missing figures are left out', t => {
   const groups = [{ name: 'g', beside: ['a'], subjects: [{ name: 'a', rounds: [{ mib: 40 }] }, { name: 'b', rounds: [{ mib: 49 }] }] }]
   const goals = [{ subject: 'b', key: 'mib', above: 8 }, { subject: 'c', key: 'mib', atMost: 1 }, { group: 'other', subject: 'b', key: 'mib', atMost: 1 }]
   t.same(judge({ groups, goals, columns: [{ key: 'mib', title: 'MiB' }] }), [{ text: 'g: b: MiB 9 more (goal ≤ 8 more)', isMet: false }])
   const beside = [{ subject: 'a', key: 'mib', ratioAtMost: 0.8, beside: 'b' }, { subject: 'a', key: 'mib', ratioAtMost: 1, beside: 'none' }]
   t.same(judge({ groups, goals: beside, columns: [{ key: 'mib', title: 'MiB' }] }), [{ text: 'g: a: MiB 0.816× beside b (goal ≤ 0.8×)', isMet: false }])
   const elsewhere = { ...groups[0], subjects: groups[0].subjects.map(subject => ({ ...subject, rounds: [{ mib: 1 }] })) }
-  t.same(judge({ groups: [...groups, elsewhere], goals: goals.slice(0, 1), columns: [{ key: 'mib', title: 'MiB' }] }).length, 1, 'that of another machine is not judged beside it')
+  t.same(judge({ groups: [...groups, elsewhere], goals: goals.slice(0, 1), columns: [{ key: 'mib', title: 'MiB' }] }).length, 1, 'results of another machine are not compared')
   t.same(judge({ groups, goals: [{ key: 'mib', atMost: 90 }], columns: [] }), [{ text: 'in all 2 measurements: mib 89 (goal ≤ 90)', isMet: true }])
-  t.same(judge({ groups, goals: [{ key: 'dropped', atMost: 0 }], columns: [] }), [], 'what was not counted is not 0')
+  t.same(judge({ groups, goals: [{ key: 'dropped', atMost: 0 }], columns: [] }), [], 'a missing count is not 0')
   t.end()
 })
 
-t.test('the CPU time and the faults of a child that has gone are still counted', { skip: process.platform !== 'linux' && 'needs /proc' }, async t => {
+t.test('the CPU time and the faults of a child that has exited are still counted', { skip: process.platform !== 'linux' && 'needs /proc' }, async t => {
   const burn = 'const e = process.cpuUsage().user + 100_000; while (process.cpuUsage().user < e);'
   const parent = spawn(process.execPath, ['-e', `
     process.on('message', () => require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(burn)}]).once('exit', () => process.send('burnt')))

@@ -39,7 +39,7 @@ goal missed: second: b: requests/s 2× (goal ≥ 3×)
   t.end()
 })
 
-t.test('bench:table --list names what there is, which can be printed', t => {
+t.test('bench:table --list names the results that can be printed', t => {
   const { status, stdout } = table('--list')
   t.equal(status, 0)
   const heads = [...stdout.matchAll(/^(\S+) --node (\d+)$/gm)]

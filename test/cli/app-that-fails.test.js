@@ -10,32 +10,33 @@ const { runToEnd } = require('../support/processes')
 /** @param {string[]} args @param {Record<string, string>} [env] */
 const recycle = (args, env) => runToEnd([process.execPath, BIN, '--log', 'json', '-w', '3', ...args], { env })
 
-t.test('an app that is not there is said in one sentence, with exit code 1', async t => {
+t.test('a missing app gives one sentence and exit code 1', async t => {
   const { code, stderr } = await recycle(['no-such-app.js'])
   t.equal(code, 1)
   t.equal(stderr, 'recycle: the app no-such-app.js cannot be started: there is no such file\n')
 })
 
-t.test('a word that is no file may have been meant as a command', async t => {
+t.test('for a word that is not a file, the message also names commands', async t => {
   const { code, stderr } = await recycle(['relaod'])
   t.equal(code, 1)
-  t.equal(stderr, 'recycle: the app relaod cannot be started: there is no such file, and no such command; see recycle --help\n')
+  t.equal(stderr, 'recycle: the app relaod cannot be started: there is no such file, and no such command; did you mean recycle reload?\n')
+  t.match((await recycle(['zzzzzz'])).stderr, /no such command; see recycle --help\n$/)
 })
 
-t.test('an app without a name is none', async t => {
+t.test('an empty app name is refused', async t => {
   const { code, stderr } = await recycle([''])
   t.equal(code, 1)
   t.equal(stderr, 'recycle: the app "" cannot be started: it has no name\n')
 })
 
-t.test('a folder is said in one sentence, with exit code 1', async t => {
+t.test('a folder gives one sentence and exit code 1', async t => {
   const dir = t.testdir({ 'server.js': '' })
   const { code, stderr } = await recycle([dir])
   t.equal(code, 1)
   t.match(stderr, /^recycle: the app [^\n]+ cannot be started: it is a folder[^\n]*\n$/)
 })
 
-t.test('a file that may not be read is said in one sentence, with exit code 1', { skip: process.getuid?.() === 0 && 'root may read everything' }, async t => {
+t.test('an unreadable file gives one sentence and exit code 1', { skip: process.getuid?.() === 0 && 'root may read everything' }, async t => {
   const dir = t.testdir({ 'app.js': '' })
   require('node:fs').chmodSync(path.join(dir, 'app.js'), 0)
   const { code, stderr } = await recycle([path.join(dir, 'app.js')])
@@ -43,7 +44,7 @@ t.test('a file that may not be read is said in one sentence, with exit code 1', 
   t.match(stderr, /^recycle: the app [^\n]+ cannot be started: [^\n]*EACCES[^\n]*\n$/)
 })
 
-t.test('a link that leads nowhere is said in one sentence, with exit code 1', async t => {
+t.test('a dangling link gives one sentence and exit code 1', async t => {
   const dir = t.testdir({ 'app.js': t.fixture('symlink', 'gone.js') })
   const { code, stderr } = await recycle([path.join(dir, 'app.js')])
   t.equal(code, 1)
@@ -53,7 +54,7 @@ t.test('a link that leads nowhere is said in one sentence, with exit code 1', as
 const files = {
   'throws while starting': ["throw new Error('no database')", 'no database'],
   'has a syntax error': ['const = 3', 'SyntaxError'],
-  'requires what is not installed': ["require('not-installed')", "Cannot find module 'not-installed'"],
+  'requires a package that is not installed': ["require('not-installed')", "Cannot find module 'not-installed'"],
   'exits 0 at once without listening': ['process.exit(0)', 'exited with code 0'],
   'ends without listening': ['', 'exited with code 0'],
   'rejects while starting': ["Promise.reject(new Error('no cache'))", 'no cache'],
@@ -69,7 +70,7 @@ for (const [what, [source, error]] of Object.entries(files)) {
     t.match(stderr.trimEnd().split('\n').at(-1), /^recycle: no worker becomes ready: 5 died or gave up in a row, /)
     const events = stderr.split('\n').filter(line => line.startsWith('{')).map(line => JSON.parse(line).event)
     t.equal(events.filter(event => event === 'fleet.failed').length, 1)
-    t.ok(events.filter(event => event === 'worker.spawn').length <= 7, 'no more than were being tried when it was clear')
+    t.ok(events.filter(event => event === 'worker.spawn').length <= 7, 'no workers are spawned beyond those already starting')
   })
 }
 
@@ -84,7 +85,7 @@ t.test('a port in use: the app says so, and the run ends with exit code 1', asyn
   t.match(stderr, /^recycle: no worker becomes ready: /m)
 })
 
-t.test('an app that never listens is given up after the ready timeout, with exit code 1', async t => {
+t.test('an app that never listens ends the run after the ready timeout, with exit code 1', async t => {
   const dir = t.testdir({ 'app.js': 'setInterval(() => {}, 1000)' })
   const { code, stderr } = await recycle(['--ready-timeout', '300ms', path.join(dir, 'app.js')])
   t.equal(code, 1)

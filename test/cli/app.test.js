@@ -9,13 +9,13 @@ const { becomesTrue } = require('../support/processes')
 const file = (/** @type {string} */ name) => path.join(FIXTURES, name)
 const about = async (/** @type {number} */ port, where = '/') => JSON.parse((await get(port, where)).body)
 
-t.test('an app is started as node would start it', async t => {
+t.test('an app is started as by node itself', async t => {
   const { port, child, events, exited } = await startCli(t, [
     '-w', '1', '--node-option', '--max-old-space-size=123', '--node-option=--expose-gc', file('introspect.js'), '--workers', '3', '-i', '--', 'x y'
   ], { env: { NODE_OPTIONS: '--no-warnings' } })
   const { pid } = await events.until('worker.ready')
 
-  await t.test('everything behind <app> is its own', async t => {
+  await t.test('all arguments after <app> go to the app', async t => {
     const { argv } = await about(port)
     t.same(argv, ['--workers', '3', '-i', '--', 'x y'])
     t.equal(events.all('worker.spawn').length, 1)
@@ -25,19 +25,19 @@ t.test('an app is started as node would start it', async t => {
     t.match(await about(port), { isMain: true, file: file('introspect.js') })
   })
 
-  await t.test('it sees the node options in process.execArgv, and not our preload', async t => {
+  await t.test('it sees the node options in process.execArgv, without the preload', async t => {
     t.same((await about(port)).execArgv, ['--max-old-space-size=123', '--expose-gc'])
   })
 
-  await t.test('its environment has RECYCLE_SLOT, and nothing else of ours', async t => {
+  await t.test('recycle adds RECYCLE_SLOT alone to its environment', async t => {
     const { env } = await about(port)
     t.equal(env.RECYCLE_SLOT, '0')
     t.equal(env.NODE_OPTIONS, '--no-warnings')
-    t.same(Object.keys(env).filter(name => /^RECYCLE_|^NODE_CHANNEL|^NODE_UNIQUE_ID/.test(name)).sort(), ['RECYCLE_CONTROL', 'RECYCLE_SLOT'], 'the former is what we were called with')
+    t.same(Object.keys(env).filter(name => /^RECYCLE_|^NODE_CHANNEL|^NODE_UNIQUE_ID/.test(name)).sort(), ['RECYCLE_CONTROL', 'RECYCLE_SLOT'], 'the former is the environment of this test')
   })
 
   for (const where of ['/child', '/thread']) {
-    await t.test(`the preload keeps out of a ${where.slice(1)} of its own`, async t => {
+    await t.test(`the preload does not run in a ${where.slice(1)} of its own`, async t => {
       t.same(await about(port, where), {
         isThread: where === '/thread',
         execArgv: ['--max-old-space-size=123', '--expose-gc'],
@@ -49,7 +49,7 @@ t.test('an app is started as node would start it', async t => {
     })
   }
 
-  await t.test('RECYCLE_SLOT is kept across a recycle', async t => {
+  await t.test('RECYCLE_SLOT is the same after a recycle', async t => {
     child.kill('SIGHUP')
     const { slot, oldPid } = await events.until('recycled')
     t.same([slot, oldPid], [0, pid])
@@ -85,7 +85,7 @@ t.test('an ESM app with a top-level await runs', async t => {
 })
 
 for (const prefix of [false, true]) {
-  t.test(`what workers print passes through${prefix ? ', with its slot in front by --prefix' : ''}`, async t => {
+  t.test(`the output of workers is passed through${prefix ? ', with its slot in front by --prefix' : ''}`, async t => {
     const { port, events, out, said } = await startCli(t, ['-w', '2', ...(prefix ? ['--prefix'] : []), file('speaks.js'), 'aloud'])
     const ready = await Promise.all([events.until('worker.ready', { count: 1 }), events.until('worker.ready', { count: 2 })])
     const pid = Number((await get(port)).body)

@@ -25,7 +25,7 @@ async function prepare (t, shell) {
 const NAMES = ['app.js', 'folder', 'my app.js']
 
 /**
- * What is typed, up to the cursor, and what is offered, whatever the shell.
+ * The line typed, up to the cursor, and the candidates, for every shell.
  *
  * @type {[string[], string[]][]}
  */
@@ -70,7 +70,7 @@ t.test('bash', { skip: !has('bash') }, async t => {
   t.same(offers('--metric', '=', 'p'), ['pss'], 'bash parts a word at =')
   t.same(offers('--metric', '='), ['pss', 'rss', 'uss'])
   t.same(offers('drill', '--metric', '=', 'rss', '--log', ''), ['json', 'pretty', 'silent'])
-  t.same(offers('--', 'dri'), [], 'behind -- comes the app')
+  t.same(offers('--', 'dri'), [], 'after -- comes the app')
   const first = offers('')
   for (const name of [...COMMANDS, ...NAMES]) t.ok(first.includes(name), name)
   const flags = offers('-')
@@ -98,7 +98,7 @@ t.test('zsh', { skip: !has('zsh') || !hasTmux }, async t => {
   terminal.press('Enter')
   await terminal.until(/^ready>$/m)
 
-  /** What the line becomes, or the list below it. @param {string} typed @param {RegExp} wanted */
+  /** The completed line, or the list below it. @param {string} typed @param {RegExp} wanted */
   async function offers (typed, wanted) {
     terminal.press('C-u', 'C-l')
     await terminal.until(/^ready>$/)

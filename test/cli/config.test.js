@@ -23,9 +23,9 @@ function project (t, files) {
   return fs.realpathSync(t.testdir({ 'package.json': '{}', ...files }))
 }
 
-t.test('recycle alone starts what the config file names, from its folder, with its args', async t => {
+t.test('recycle without arguments starts the app that the config file names, from its folder, with its args', async t => {
   const dir = project(t, {
-    app: { 'introspect.js': INTROSPECT, 'who-am-i.js': '' },
+    app: { 'introspect.js': INTROSPECT, 'reports-start.js': '' },
     sub: {},
     'recycle.config.json': JSON.stringify({ $schema: './schema.json', app: 'app/introspect.js', args: ['--its', 'own'], workers: 1, journal: 'run.ndjson', nodeOption: ['--expose-gc'] })
   })
@@ -58,13 +58,13 @@ t.test('flags beat the environment, the environment beats the file, the file bea
   })
   t.match(rowsOf((await recycle(cwd, ['--print-config', 'other.js', '--its'])).stdout), {
     app: ['other.js', 'command line'], args: ['["--its"]', 'command line']
-  }, 'the args of the file are those of its app')
+  }, 'the args in the file belong to the app in the file')
   const without = await recycle(cwd, ['--print-config', '--config', 'none'])
   t.match(rowsOf(without.stdout), { app: ['none', 'default'], interval: ['1s', 'default'] })
   t.match(rowsOf((await recycle(cwd, ['--print-config'], { RECYCLE_CONFIG: 'none' })).stdout), { interval: ['1s', 'default'] })
 })
 
-t.test('on a terminal, what is by default stands back', { skip: !hasTmux && 'needs tmux' }, async t => {
+t.test('on a terminal, defaults are dimmed', { skip: !hasTmux && 'needs tmux' }, async t => {
   const cwd = project(t, { 'recycle.config.json': '{ "samples": 4 }' })
   const terminal = new Terminal(t, ['sh', '-c', `env -u NO_COLOR -u NODE_DISABLE_COLORS -u FORCE_COLOR ${process.execPath} ${BIN} --print-config; exec sleep 1000`], { cwd, rows: 60, columns: 120 })
   await terminal.until(/^prefix /m)
@@ -91,7 +91,7 @@ for (const [what, files] of Object.entries(KINDS)) {
   })
 }
 
-t.test('where there are several, a file of its own goes before package.json, and a nearer one before all', async t => {
+t.test('a config file beats package.json in the same folder, and the nearest folder beats the others', async t => {
   const dir = project(t, {
     'package.json': '{ "recycle": { "samples": 3 } }',
     'recycle.config.json': '{ "samples": 4 }',
@@ -104,12 +104,12 @@ t.test('where there are several, a file of its own goes before package.json, and
   t.same(await samples(path.join(dir, 'near'), ['--config', '../other.json']), ['6', '../other.json'])
 })
 
-t.test('a search does not leave the project', async t => {
+t.test('the search does not leave the project', async t => {
   const dir = project(t, { 'recycle.config.json': '{ "samples": 4 }', project: { 'package.json': '{}' } })
   t.same(rowsOf((await recycle(path.join(dir, 'project'), ['--print-config'])).stdout).samples, ['2', 'default'])
 })
 
-t.test('what is wrong is one sentence that names file and key, with exit code 2', async t => {
+t.test('an error in the file gives one sentence with file and key, and exit code 2', async t => {
   /** @type {[string, Record<string, string>, string, string[]?][]} what, files, the sentence, call */
   const calls = [
     ['an unknown key', { 'recycle.config.json': '{ "max-rss": "1G" }' }, 'the config file recycle.config.json has an unknown key "max-rss"; did you mean maxRss?'],
@@ -121,10 +121,10 @@ t.test('what is wrong is one sentence that names file and key, with exit code 2'
     ['a file with a wrong import', { 'recycle.config.mjs': 'import "./nowhere.js"' }, 'the config file recycle.config.mjs cannot be loaded: Cannot find module'],
     ['no JavaScript', { 'recycle.config.js': 'module.exports = {{' }, 'the config file recycle.config.js cannot be loaded: Unexpected token'],
     ['no JSON', { 'recycle.config.json': '{\n  "workers": 2,\n}' }, 'the config file recycle.config.json cannot be loaded: Expected double-quoted property name in JSON'],
-    ['a package.json that is none', { 'package.json': '{' }, 'the config file package.json cannot be loaded: '],
+    ['a package.json that is not JSON', { 'package.json': '{' }, 'the config file package.json cannot be loaded: '],
     ['an empty file', { 'recycle.config.json': '' }, 'the config file recycle.config.json holds nothing; it takes an object of options'],
     ['no default export', { 'recycle.config.mjs': 'export const workers = 2' }, 'the config file recycle.config.mjs holds nothing'],
-    ['a file that is not there', {}, 'the config file nowhere.json does not exist', ['--config', 'nowhere.json', 'app.js']],
+    ['a missing file', {}, 'the config file nowhere.json does not exist', ['--config', 'nowhere.json', 'app.js']],
     ['a file of another kind', { 'my.yaml': 'workers: 2' }, 'the config file my.yaml is of no known kind; its name ends in .js, .cjs, .mjs, .json', ['--config', 'my.yaml', 'app.js']],
     ['a folder', {}, 'the config file folder.json is no file', ['--config', 'folder.json', 'app.js']],
     ['a package.json without the key', {}, 'the config file package.json has no "recycle" in it', ['--config', 'package.json', 'app.js']],
@@ -141,7 +141,7 @@ t.test('what is wrong is one sentence that names file and key, with exit code 2'
   }
 })
 
-t.test('a config file that awaits what never settles is refused; one that takes its time is not', async t => {
+t.test('a config file that awaits a promise that never settles is refused; a slow one is not', async t => {
   const never = 'new Promise(() => {})'
   for (const [name, text] of Object.entries({
     'recycle.config.mjs': `await ${never}; export default {}`,
@@ -158,13 +158,13 @@ t.test('a config file that awaits what never settles is refused; one that takes 
   t.match(rowsOf(stdout), { samples: ['7', 'recycle.config.mjs'] })
 })
 
-t.test('recycle alone without a config file prints help', async t => {
+t.test('recycle without arguments and without a config file prints help', async t => {
   const { code, stdout } = await recycle(project(t, {}), [])
   t.equal(code, 0)
   t.match(stdout, 'Usage: recycle')
 })
 
-t.test('only what starts an app reads the file', async t => {
+t.test('only commands that start an app read the file', async t => {
   const cwd = project(t, { 'recycle.config.js': 'throw new Error("was loaded")', 'run.ndjson': '' })
   for (const args of [['--help'], ['--version'], ['report', 'run.ndjson']]) {
     t.notMatch((await recycle(cwd, args)).stderr, 'was loaded', args.join(' '))

@@ -34,22 +34,22 @@ function drill (t, args, onStderr = () => {}) {
 /** Ends the drill by a signal when there were recycles. @type {(child: import('node:child_process').ChildProcess, err: string) => void} */
 const endWhenRecycled = (child, err) => { if (!child.killed && / [1-9]\d* recycles? /.test(err)) child.kill('SIGINT') }
 
-t.test('nothing dropped: plain lines on the way, then the report; exit 0', async t => {
+t.test('nothing dropped: progress lines, then the report; exit 0', async t => {
   const page = path.join(t.testdirName, 'page.html')
   const out = path.join(t.testdirName, 'run.ndjson')
   const result = await drill(t, ['--recycle-every', '100ms', '--html', page, '--out', out, ...QUICK, fixture('plain.js')], endWhenRecycled)
   t.equal(result.code, 0)
   t.match(result.err, /^\d+m?s of 30s {2}[\d,]+ requests {2}0 dropped {2}\d+ recycles?/m)
   t.notMatch(result.err, /\x1b/) // eslint-disable-line no-control-regex
-  t.match(result.out, /^0 dropped of [\d,]+ requests over \d+ recycles?\n/, 'the verdict first')
+  t.match(result.out, /^0 dropped of [\d,]+ requests over \d+ recycles?\n/, 'the verdict comes first')
   t.match(result.out, /^latency /m)
   t.match(result.out, /\n0 dropped of [\d,]+ requests over \d+ recycles?\n$/, 'and last')
   t.match(fs.readFileSync(page, 'utf8'), /^<!doctype html>/i)
   t.match(fs.readFileSync(out, 'utf8'), /"event":"client.end"/)
-  t.same(result.left.sort(), ['page.html', 'run.ndjson'], 'nothing is left behind but what was asked for')
+  t.same(result.left.sort(), ['page.html', 'run.ndjson'], 'no file is left but the requested ones')
 })
 
-t.test('something dropped: what, and the run file is kept; exit 1', async t => {
+t.test('a drop: its kind is printed and the run file is kept; exit 1', async t => {
   const noted = path.join(t.testdirName, 'noted')
   const { code, out } = await drill(t, ['--recycle-every', '100ms', ...QUICK, fixture('dropping.js'), noted], endWhenRecycled)
   t.equal(code, 1)
@@ -60,12 +60,23 @@ t.test('something dropped: what, and the run file is kept; exit 1', async t => {
   t.equal(fs.readFileSync(file, 'utf8').match(/"event":"client.drop"/g)?.length, dropped)
 })
 
-t.test('inconclusive: one sentence, exit 2, nothing left behind', async t => {
-  const { code, out, err, left } = await drill(t, ['--duration', '200ms', '--recycle-every', '1h', ...QUICK, fixture('plain.js')])
+t.test('inconclusive: the report of what is known, the run file, one sentence; exit 2', async t => {
+  const page = path.join(t.testdirName, 'page.html')
+  const { code, out, err, left } = await drill(t, ['--duration', '200ms', '--recycle-every', '1h', '--html', page, ...QUICK, fixture('plain.js')])
   t.equal(code, 2)
-  t.equal(out, '')
+  t.match(out, /^0 dropped of [\d,]+ requests over 0 recycles\n/)
   t.match(err, /^recycle drill: inconclusive: no recycle took place[^\n]*\n$/m)
-  t.same(left, [])
+  const file = /^The run file is (.*)$/m.exec(out)?.[1] ?? ''
+  t.match(fs.readFileSync(file, 'utf8'), /"event":"client.end"/)
+  t.match(fs.readFileSync(page, 'utf8'), /^<!doctype html>/i)
+  t.equal(left.length, 2, 'the run file in its folder, and the page')
+})
+
+t.test('inconclusive, and the load never arrived: what the fleet did is reported', async t => {
+  const { code, out, err } = await drill(t, ['--url', 'http://127.0.0.1:9', ...QUICK, fixture('own-address.js'), '0'])
+  t.equal(code, 2)
+  t.match(out, /^0 cut over 0 recycles\n[^]*\nThe run file is .*\n$/)
+  t.match(err, /^recycle drill: inconclusive: the load never arrived[^\n]*\n$/m)
 })
 
 t.test('wrong usage: one sentence with the flag, what was given and what it takes; exit 2', async t => {

@@ -10,7 +10,7 @@ const { runToEnd } = require('../support/processes')
 
 const PLAIN = path.join(FIXTURES, 'plain.js')
 
-t.test('it is had by name from CJS and from ESM', async t => {
+t.test('the package loads by name in CJS and in ESM', async t => {
   const byRequire = require('recycle-supervisor')
   const byImport = await import('recycle-supervisor')
   for (const name of ['supervise', 'readJournal', 'RecycleError']) {
@@ -29,9 +29,13 @@ t.test('supervise() throws errors that have a code', async t => {
     [{ maxRss: 'much' }, 'RECYCLE_BAD_OPTION', /^maxRss was given "much"/],
     [{ maxSurge: 0 }, 'RECYCLE_BAD_OPTION', /^maxSurge was given 0/],
     [{ maxRAM: 1 }, 'RECYCLE_UNKNOWN_OPTION', /^unknown option "maxRAM"; the options are workers, maxRss, /],
-    [{ metric: 'pss', meter: 'pidusage' }, 'RECYCLE_METRIC_UNSUPPORTED', /^metric pss /],
+    [{ metric: 'pss', meter: 'pidusage' }, 'RECYCLE_METRIC_UNSUPPORTED', /^the meter pidusage cannot read metric pss /],
     [{ journal: '/nonexistent/run.ndjson' }, 'RECYCLE_JOURNAL', /^the journal \/nonexistent\/run\.ndjson /],
-    [{ app: path.join(FIXTURES, 'nowhere.js') }, 'RECYCLE_NO_APP', /nowhere\.js cannot be started: there is no such file$/]
+    [{ app: path.join(FIXTURES, 'nowhere.js') }, 'RECYCLE_NO_APP', /nowhere\.js cannot be started: there is no such file$/],
+    [{ app: 5 }, 'RECYCLE_BAD_OPTION', /^app was given 5; it takes a path, the file that `node` would run$/],
+    [{ app: undefined }, 'RECYCLE_BAD_OPTION', /^app was given undefined; it takes a path/],
+    [{ args: 'one' }, 'RECYCLE_BAD_OPTION', /^args was given "one"; it takes an array of strings$/],
+    [{ args: [1] }, 'RECYCLE_BAD_OPTION', /^args was given \[1\]; it takes an array of strings$/]
   ]
   for (const [options, code, message] of calls) {
     t.throws(() => supervise({ app: PLAIN, ...options }), { name: 'RecycleError', code, message }, code)
@@ -54,8 +58,8 @@ t.test('a fleet in this process', async t => {
     }
   })
 
-  await t.test('what the app sends by process.send comes as `message`', async t => {
-    const heard = on(supervisor, 'message') // also what was said of an earlier request, or on being ready: it is no faster than a response
+  await t.test('messages that the app sends by process.send are emitted as `message`', async t => {
+    const heard = on(supervisor, 'message') // Messages of an earlier request, or of being ready, arrive late as well: a message is no faster than a response.
     const pid = Number((await get(port, '/hello')).body)
     for await (const [said] of heard) {
       if (said.message.asked !== '/hello') continue
@@ -73,7 +77,7 @@ t.test('a fleet in this process', async t => {
     await t.rejects(supervisor.recycle(7), { code: 'RECYCLE_NO_SLOT' })
   })
 
-  await t.test('scale() goes up, and down without a failure: connections move', async t => {
+  await t.test('scale() adds workers, and removes them without a failure: connections move', async t => {
     await supervisor.scale(4)
     t.match(supervisor.status().totals, { workers: 4, ready: 4 })
     await clientPerWorker(t, port, 4)
@@ -93,7 +97,7 @@ t.test('a fleet in this process', async t => {
     for (const bad of [0, 1.5, '2', 1025]) await t.rejects(supervisor.scale(bad), { code: 'RECYCLE_BAD_OPTION' })
   })
 
-  await t.test('stop() resolves when every worker is gone, and `stopped` is emitted', async t => {
+  await t.test('stop() resolves when every worker has exited, and `stopped` is emitted', async t => {
     const stopped = once(supervisor, 'stopped')
     const pids = supervisor.status().workers.map((/** @type {any} */ worker) => worker.pid)
     await supervisor.stop()

@@ -30,7 +30,15 @@ t.test('--log json writes pino\'s lines on stderr', async t => {
     const keys = [...line.replace(/"(options|budget)":\{.*?\}/g, '').matchAll(/[{,]"(\w+)":/g)].map(match => match[1])
     return new Set(keys).size < keys.length
   })
-  t.same(twice.slice(0, 1), [], 'no key comes twice in a line')
+  t.same(twice.slice(0, 1), [], 'no line has a key twice')
+})
+
+t.test('--log json has no character that a terminal obeys, or that reverses the order of text', async t => {
+  const name = 'a\u009b2J\u0085\u202eb.js'
+  const dir = t.testdir({ [name]: BRIEF })
+  const { stderr } = await runToEnd([process.execPath, BIN, '-w', '1', '--log', 'json', path.join(dir, name)], { env: { PORT: String(await freePort()) } })
+  t.notMatch(stderr.replaceAll('\n', ''), /[\p{Cc}\p{Bidi_Control}]/u)
+  t.match(JSON.parse(lines(stderr)[0]), { event: 'fleet.start', app: path.join(dir, name) }, 'it means the same')
 })
 
 t.test('--log pretty writes a sentence per event, --log silent nothing', async t => {

@@ -1,6 +1,6 @@
 'use strict'
 
-/** Which fleet a verb is for: by name, by path, or the only one. */
+/** How a verb finds its fleet: by name, by path, or because there is only one. */
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -12,7 +12,7 @@ const { runToEnd } = require('../support/processes')
 const PLAIN = path.join(FIXTURES, 'plain.js')
 const VERBS = [['status'], ['reload'], ['recycle', '0'], ['gc', '0'], ['scale', '+1'], ['stop'], ['tail']]
 
-t.test('no fleet: one sentence, exit 2; a list without any is no failure', async t => {
+t.test('no fleet: one sentence, exit 2; an empty list is no failure', async t => {
   const room = controlRoom(t)
   await Promise.all(VERBS.map(async verb => {
     t.same(await room.recycle(verb), { code: 2, signal: null, stdout: '', stderr: 'recycle: no fleet is running\n' }, verb[0])
@@ -21,7 +21,7 @@ t.test('no fleet: one sentence, exit 2; a list without any is no failure', async
   t.same(await room.recycle(['ls']), { code: 0, signal: null, stdout: '', stderr: 'no fleet is running\n' })
   t.same(await room.recycle(['ls', '--json']), { code: 0, signal: null, stdout: '[]\n', stderr: '' })
   const nowhere = path.join(room.folder, 'x.sock')
-  t.match(await room.recycle(['stop', '--control', nowhere]), { code: 2, stdout: '', stderr: `recycle: no fleet answers on ${nowhere}: there is no such socket\n` })
+  t.match(await room.recycle(['stop', '--control', nowhere]), { code: 2, stdout: '', stderr: `recycle: no fleet answers at ${nowhere}: there is no such socket\n` })
 })
 
 t.test('two fleets', async t => {
@@ -37,11 +37,11 @@ t.test('two fleets', async t => {
     return JSON.parse(stdout).name
   }
 
-  await t.test('the only one in the usual place needs no name', async t => {
+  await t.test('a single fleet in the default folder needs no name', async t => {
     t.equal(await nameOf(['status']), 'api')
   })
 
-  await t.test('one is named behind the verb, before it, as its argument, by its socket, or in the environment', async t => {
+  await t.test('a fleet is named after the verb, before it, as its argument, by its socket, or in the environment', async t => {
     await Promise.all(/** @type {[string, string[], Record<string, string>?][]} */ ([
       ['web', ['status', '--control', elsewhere]],
       ['web', ['--control', elsewhere, 'status']],
@@ -54,15 +54,15 @@ t.test('two fleets', async t => {
     t.match(await room.recycle(['status', 'web']), { code: 2, stderr: `recycle: there is no fleet named "web"; running: api (pid ${api.child.pid})\n` })
   })
 
-  await t.test('an option of recycle <app> before a verb is refused, for it would be for nothing', async t => {
+  await t.test('an option of recycle <app> before a verb is refused, for it has no effect there', async t => {
     t.match(await room.recycle(['-w', '2', 'stop']), { code: 2, stdout: '', stderr: /^recycle: --workers is an option of recycle <app>, not of recycle stop; [^\n]*\.\/stop\n$/ })
   })
 
-  await t.test('several and none named: one sentence that lists them, exit 2', async t => {
+  await t.test('several fleets and no name: one sentence that lists them, exit 2', async t => {
     const third = await room.start(1, ['--name', 'batch', PLAIN])
     await Promise.all(VERBS.map(async verb => {
       t.same(await room.recycle(verb), {
-        code: 2, signal: null, stdout: '', stderr: `recycle: several fleets are running: api (pid ${api.child.pid}), batch (pid ${third.child.pid}); say which by --name\n`
+        code: 2, signal: null, stdout: '', stderr: `recycle: several fleets are running: api (pid ${api.child.pid}), batch (pid ${third.child.pid}); select one by --name\n`
       }, verb[0])
     }))
     const { stdout } = await room.recycle(['ls'])
@@ -73,15 +73,15 @@ t.test('two fleets', async t => {
     ])
   })
 
-  await t.test('a fleet of a name that is taken is refused before it starts anything', async t => {
+  await t.test('a fleet whose name is taken is refused before it starts a worker', async t => {
     const second = await runToEnd([process.execPath, BIN, '--name', 'api', '--log', 'json', PLAIN], { env: room.env })
     t.match(second, { code: 2, stdout: '', stderr: `recycle: the control socket ${path.join(room.folder, 'api.sock')} belongs to a running fleet, pid ${api.child.pid}; give this one a name of its own by --name\n` })
     const third = await runToEnd([process.execPath, BIN, '--control', elsewhere, PLAIN], { env: room.env })
     t.match(third, { code: 2, stderr: new RegExp(`pid ${web.child.pid}; give this one another path by --control\n$`) })
-    t.equal(await nameOf(['status', 'api']), 'api', 'it runs on')
+    t.equal(await nameOf(['status', 'api']), 'api', 'the first fleet stays in service')
   })
 
-  await t.test('what a fleet that was killed leaves behind is no fleet, and is taken over', async t => {
+  await t.test('the socket file of a killed fleet is not listed as a fleet, and is taken over', async t => {
     const socket = path.join(room.folder, 'api.sock')
     api.child.kill('SIGKILL')
     await api.exited
@@ -91,17 +91,17 @@ t.test('two fleets', async t => {
     t.match(JSON.parse((await room.recycle(['status', 'api', '--json'])).stdout), { name: 'api', pid: next.child.pid })
     next.child.kill('SIGTERM')
     t.match(await next.exited, { code: 0 })
-    t.notOk(fs.existsSync(socket), 'the socket goes with the fleet')
+    t.notOk(fs.existsSync(socket), 'the socket file is removed when the fleet stops')
   })
 
-  await t.test('a fleet that does not answer is in the list, and is not waited for', async t => {
+  await t.test('a fleet that does not answer is listed without a wait', async t => {
     web.child.kill('SIGSTOP')
     t.teardown(() => web.child.kill('SIGCONT'))
-    t.match(await room.recycle(['status', '--control', elsewhere]), { code: 2, stderr: /^recycle: no fleet answers on [^\n]*: somebody listens there, and says nothing for 5000 ms\n$/ })
+    t.match(await room.recycle(['status', '--control', elsewhere]), { code: 2, stderr: /^recycle: no fleet answers at [^\n]*: a process listens there, but sent nothing for 5000 ms\n$/ })
   })
 })
 
-t.test('a fleet has its app\'s name, or that of its package or folder where the file\'s says nothing', async t => {
+t.test('a fleet has the name of its app file, or of its package or folder if the file name is generic', async t => {
   const room = controlRoom(t)
   const dir = t.testdir({
     'batch.js': fs.readFileSync(PLAIN, 'utf8'),
@@ -128,9 +128,9 @@ t.test('a socket that cannot be opened: one sentence, exit 2, nothing started', 
   fs.symlinkSync(shortFolder(t), room.folder)
   for (const [args, sentence] of /** @type {[string[], RegExp][]} */ ([
     [[PLAIN], /cannot be opened: \S+sockets is a symbolic link\n$/],
-    [['--control', `/tmp/${'x'.repeat(110)}`, PLAIN], /cannot be opened: its path has 115 bytes, and the path of a unix socket has 107 at the most\n$/],
+    [['--control', `/tmp/${'x'.repeat(110)}`, PLAIN], /cannot be opened: the path has 115 bytes; a unix socket allows 107\n$/],
     [['--control', '/no/such/folder/x', PLAIN], /cannot be opened: there is no such folder\n$/],
-    [['--control', PLAIN, PLAIN], /cannot be opened: it is there already, and is no socket\n$/]
+    [['--control', PLAIN, PLAIN], /cannot be opened: the path exists and is not a socket\n$/]
   ])) {
     const { code, stdout, stderr } = await room.recycle(['--log', 'json', ...args])
     t.equal(code, 2)

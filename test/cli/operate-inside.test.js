@@ -1,6 +1,6 @@
 'use strict'
 
-/** What looks inside a worker, by the command line: collections, heap snapshots, CPU profiles. */
+/** The verbs that look inside a worker: collections, heap snapshots, CPU profiles. */
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -17,14 +17,14 @@ t.test('a fleet under load', async t => {
   t.teardown(() => load.stop())
   await load.after(20)
 
-  await t.test('gc says what it was before and after', async t => {
+  await t.test('gc prints the memory before and after', async t => {
     t.match(await room.recycle(['gc', 'all']), {
       code: 0, stdout: 'api: 2 workers collected\n', stderr: /^(\S+ collected slot [01] \(\d+\): RSS \S+ MiB → \S+ MiB, heap \S+ MiB → \S+ MiB in \S+\n){2}$/
     })
     t.match(await room.recycle(['gc', '7']), { code: 2, stderr: /^recycle: the worker was given "7"; it takes all, a slot \(0, 1\)\n$/ })
   })
 
-  await t.test('heapdump prints the file, and says more on stderr', async t => {
+  await t.test('heapdump prints the file on stdout and the details on stderr', async t => {
     const file = path.join(folder, 'a.heapsnapshot')
     t.match(await room.recycle(['heapdump', '0', '--out', file]), { code: 0, stdout: `${file}\n`, stderr: /^slot 0 \(\d+\): \S+ MiB, written out of rotation in \S+, \d+ connections moved\n$/ })
     t.ok(JSON.parse(fs.readFileSync(file, 'utf8')).snapshot.node_count > 0)
@@ -47,7 +47,7 @@ t.test('a fleet under load', async t => {
   t.equal(sockets, 8)
 })
 
-t.test('where it cannot be done it says why, and exits 1', async t => {
+t.test('if it cannot be done, one sentence gives the reason, exit 1', async t => {
   const room = controlRoom(t)
   await room.start(1, ['--name', 'api', path.join(FIXTURES, 'memory.js')])
   t.match(await room.recycle(['gc', '0']), { code: 1, stdout: '', stderr: /recycle: the collection of slot 0 was not done: no other worker serves\n$/ })

@@ -44,9 +44,9 @@ t.test('tail follows a fleet that has no journal, to its end', async t => {
   t.notMatch(said.join('\n'), /\x1b|worker\.sample/) // eslint-disable-line no-control-regex
 
   const logged = events.lines.map(line => line.event)
-  t.same(raw.events.lines.map(line => line.event).filter(event => event !== 'worker.sample'), logged, 'all that was logged, from the first line on')
+  t.same(raw.events.lines.map(line => line.event).filter(event => event !== 'worker.sample'), logged, 'every line logged, from the first one')
   for (const line of raw.events.lines) t.match(line, { v: 1, t: Number, event: String })
-  t.notOk(now.events.all('fleet.start').length, 'of what was before, as much as one asks for')
+  t.notOk(now.events.all('fleet.start').length, '--last sets how many earlier lines are printed')
   t.equal(now.events.all('recycled').length, 1)
 })
 

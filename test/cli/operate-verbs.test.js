@@ -1,6 +1,6 @@
 'use strict'
 
-/** What the verbs do to a fleet under load, and what they say and exit with. */
+/** The verbs on a fleet under load: their effect, output and exit code. */
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -20,7 +20,7 @@ t.test('a fleet under load', async t => {
   await load.after(50)
   const status = async () => JSON.parse((await room.recycle(['status', '--json'])).stdout)
 
-  await t.test('status --json is one object of what supervisor.status() has', async t => {
+  await t.test('status --json is one object, that of supervisor.status()', async t => {
     await events.until('worker.ready', { count: 3 })
     const { code, stdout, stderr } = await room.recycle(['status', '--json'])
     t.same({ code, stderr }, { code: 0, stderr: '' })
@@ -37,7 +37,7 @@ t.test('a fleet under load', async t => {
     t.ok(said.workers.reduce((/** @type {number} */ sum, /** @type {any} */ { requests }) => sum + requests, 0) > 0)
   })
 
-  await t.test('status is a table where nobody asks for JSON', async t => {
+  await t.test('status without --json is a table', async t => {
     const { code, stdout } = await room.recycle(['status'])
     t.equal(code, 0)
     const lines = stdout.split('\n')
@@ -78,7 +78,7 @@ t.test('a fleet under load', async t => {
     t.match(await room.recycle(['scale', 'many']), { code: 2, stderr: 'recycle: workers was given "many"; it takes a whole number from 1 to 1024, or one with its sign, such as "+1"\n' })
   })
 
-  await t.test('--no-wait exits as soon as the fleet has begun; what it refuses at once it refuses all the same', async t => {
+  await t.test('--no-wait exits as soon as the fleet has begun; a request that is refused at once still fails', async t => {
     const recycled = events.all('recycled').length
     t.match(await room.recycle(['recycle', '2', '--no-wait']), { code: 0, stdout: 'api: recycle has begun\n', stderr: '' })
     t.match(await events.until('recycled', { count: recycled + 1 }), { slot: 2, reason: 'requested' })
@@ -89,25 +89,25 @@ t.test('a fleet under load', async t => {
   t.same(failures, [], `of ${requests} requests`)
   t.equal(sockets, 10, 'no client ever reconnected')
 
-  await t.test('stop waits for the end, tells it, and takes the socket away', async t => {
+  await t.test('stop waits for the end, reports it, and removes the socket', async t => {
     t.match(await room.recycle(['stop']), { code: 0, stdout: 'api has stopped, 0 cut, 0 moved\n', stderr: /^(\S+ stopped slot \d: [^\n]*\n){3}$/ })
     t.match(await exited, { code: 0, signal: null })
     t.same(fs.readdirSync(room.folder), [])
   })
 })
 
-t.test('what fails says so, and exits 1', async t => {
+t.test('a verb that fails says why, and exits 1', async t => {
   const room = controlRoom(t)
-  const mood = path.join(t.testdir({ mood: 'well' }), 'mood')
-  const { events } = await room.start(3, ['--name', 'api', path.join(FIXTURES, 'by-mood.js')], { MOOD: mood })
-  fs.writeFileSync(mood, 'dies')
+  const startMode = path.join(t.testdir({ startMode: 'well' }), 'startMode')
+  const { events } = await room.start(3, ['--name', 'api', path.join(FIXTURES, 'start-modes.js')], { START_MODE: startMode })
+  fs.writeFileSync(startMode, 'dies')
   t.match(await room.recycle(['reload']), { code: 1, stdout: '', stderr: /^recycle: the reload was stopped after 3 replacements in a row [^\n]*\n$/ })
   t.match(await room.recycle(['recycle', '1']), { code: 1, stdout: '', stderr: 'recycle: the replacement of slot 1 did not become ready: it exited with code 7; it is tried again\n' })
   const { code, stdout, stderr } = await room.recycle(['recycle', 'all'])
   t.equal(code, 1)
   t.equal(stdout, 'api: 0 workers replaced, 0 cut, 0 moved\n')
   t.match(stderr.split('\n').filter(Boolean).sort(), [0, 1, 2].map(slot => `recycle: slot ${slot}: the replacement of slot ${slot} did not become ready: it exited with code 7; it is tried again`))
-  t.match(await room.recycle(['reload']), { code: 1, stdout: '', stderr: /^recycle: the reload was stopped after 3 replacements in a row / }, 'also where each of them was condemned before')
+  t.match(await room.recycle(['reload']), { code: 1, stdout: '', stderr: /^recycle: the reload was stopped after 3 replacements in a row / }, 'also if each worker was condemned before')
   t.same(events.all('worker.drain'), [], 'the old workers are in service')
 })
 
@@ -120,14 +120,14 @@ t.test('stop during a stop joins it; --now cuts what is in flight', async t => {
   const joined = room.recycle(['stop'])
   await events.until('worker.drain', { count: 2 })
   t.match(await room.recycle(['stop', '--no-wait']), { code: 0 })
-  t.notOk(events.all('stopped').some(line => line.cut > 0), 'nothing is cut by joining')
+  t.notOk(events.all('stopped').some(line => line.cut > 0), 'joining a stop cuts no request')
   t.match(await room.recycle(['stop', '--now']), { code: 0, stdout: /^api has stopped, 1 cut, 0 moved\n$/ })
   t.match(await joined, { code: 0, stdout: /^api has stopped, 1 cut, 0 moved\n$/ })
   t.match(await exited, { code: 0 })
   await load.stop()
 })
 
-t.test('a fleet that dies in the midst of a verb: one sentence, exit 1', async t => {
+t.test('a fleet that dies during a verb: one sentence, exit 1', async t => {
   const room = controlRoom(t)
   const { port, child } = await room.start(1, ['--name', 'api', PLAIN])
   const load = new Load({ port, connections: 1, path: '/slow?ms=60000' })
@@ -138,7 +138,7 @@ t.test('a fleet that dies in the midst of a verb: one sentence, exit 1', async t
     isDraining = workers.some((/** @type {any} */ { state }) => state === 'draining')
   }
   child.kill('SIGKILL')
-  t.match(await asked, { code: 1, stdout: '', stderr: 'recycle: the fleet api has gone before it answered\n' })
+  t.match(await asked, { code: 1, stdout: '', stderr: 'recycle: the fleet api ended before it answered\n' })
   load.isStopping = true
 })
 

@@ -1,6 +1,6 @@
 'use strict'
 
-/** Paths of the command line that lead to what is no regular file: none of them may keep the command waiting. */
+/** Paths on the command line that are not regular files: none of them may block the command. */
 
 const { execFileSync } = require('node:child_process')
 const { once } = require('node:events')
@@ -50,7 +50,7 @@ t.test('a FIFO, a socket, a device and a folder are refused in one sentence, wit
   }
 })
 
-t.test('a config file that is found, and is a FIFO or a folder, is refused', async t => {
+t.test('a FIFO or a folder with the name of a config file is refused', async t => {
   const folder = shortFolder(t)
   fs.writeFileSync(path.join(folder, 'package.json'), '{}')
   const file = makeFifo(path.join(folder, 'recycle.config.js'))
@@ -65,14 +65,14 @@ t.test('a config file that is found, and is a FIFO or a folder, is refused', asy
   await refused()
 })
 
-t.test('when a FIFO takes the place of the journal, the fleet serves on, says it once, and writes the next file that is one', async t => {
+t.test('when a FIFO replaces the journal, the fleet serves on, reports it once, and writes to the next regular file', async t => {
   const folder = shortFolder(t)
   const journal = path.join(folder, 'j.ndjson')
   const { port, child, events, exited } = await startCli(t, ['-w', '1', '-i', '50ms', '--journal', journal, PLAIN])
   await events.until('worker.ready')
   fs.renameSync(journal, `${journal}.1`)
   makeFifo(journal)
-  t.match(await events.until('fleet.warning', { timeoutMs: 10_000 }), { level: 40, warning: 'journal', file: journal, why: /^it is a FIFO, not a regular file; the file that was there before is written on$/ })
+  t.match(await events.until('fleet.warning', { timeoutMs: 10_000 }), { level: 40, warning: 'journal', file: journal, why: /^it is a FIFO, not a regular file; lines still go to the previous file$/ })
   t.equal((await get(port)).status, 200)
   child.kill('SIGHUP')
   await events.until('recycled')
@@ -85,6 +85,6 @@ t.test('when a FIFO takes the place of the journal, the fleet serves on, says it
   t.same(await exited, { code: 0, signal: null })
   t.equal(events.all('fleet.warning').length, 1)
   const [before, after] = [`${journal}.1`, journal].map(file => fs.readFileSync(file, 'utf8').split('\n').filter(Boolean).map(line => JSON.parse(line).event))
-  t.ok(before.includes('fleet.warning') && before.includes('recycled'), 'what was open is written on')
+  t.ok(before.includes('fleet.warning') && before.includes('recycled'), 'the file that was open is still written')
   t.equal(after.at(-1), 'fleet.stop')
 })

@@ -7,12 +7,12 @@ const readline = require('node:readline')
 const t = require('tap')
 const { BIN, FIXTURES, Events, freePort, startFleet } = require('../support/fleet')
 
-// A process namespace, as a container has one, of which the program is PID 1; in a user namespace where we are not root.
+// A process namespace, as of a container, in which the program is PID 1; inside a user namespace if the test is not run by root.
 const UNSHARE = ['--pid', '--fork', '--mount-proc', '--kill-child', ...process.getuid?.() === 0 ? [] : ['--map-root-user']]
 const { error, status, stderr } = spawnSync('unshare', [...UNSHARE, 'true'])
-const skip = (error || status !== 0) && `no process namespace is to be had: ${error?.message ?? String(stderr).trim()}`
+const skip = (error || status !== 0) && `process namespaces are not available: ${error?.message ?? String(stderr).trim()}`
 
-t.test('as PID 1 it says that an init is wanted', { skip }, async t => {
+t.test('as PID 1 it warns that an init is needed', { skip }, async t => {
   const child = spawn('unshare', [...UNSHARE, process.execPath, BIN, '--log', 'json', '-w', '1', path.join(FIXTURES, 'plain.js')], {
     env: { ...process.env, PORT: String(await freePort()) }, stdio: ['ignore', 'ignore', 'pipe']
   })
@@ -30,7 +30,7 @@ t.test('as PID 1 it says that an init is wanted', { skip }, async t => {
   t.same(more, [])
 })
 
-t.test('as any other process it does not', async t => {
+t.test('as any other process it does not warn', async t => {
   const { events } = await startFleet(t, 'plain.js', { workers: 1 })
   t.same(events.all('fleet.warning'), [])
 })

@@ -1,6 +1,6 @@
 'use strict'
 
-const { execFile, spawn } = require('node:child_process')
+const { execFile, execFileSync, spawn } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 const zlib = require('node:zlib')
@@ -13,17 +13,17 @@ const DROPPED = [...CLEAN, drop(1100)]
 
 /** @param {string[]} args @returns {Promise<{ code: number, stdout: string, stderr: string }>} */
 function report (...args) {
-  return new Promise(resolve => execFile(process.execPath, [BIN, 'report', ...args], { maxBuffer: 1e8 }, (error, stdout, stderr) =>
+  return new Promise(resolve => execFile(process.execPath, [BIN, 'report', ...args], { maxBuffer: 1e8, timeout: 20_000 }, (error, stdout, stderr) =>
     resolve({ code: error ? error.code : 0, stdout, stderr })))
 }
 
-/** Two files and a page, as a test wants them. */
+/** Writes journal files for a test. */
 function files (t, contents) {
   const folder = t.testdir(contents)
   return name => path.join(folder, name)
 }
 
-t.test('it exits 0 when nothing was dropped, and says so first', async t => {
+t.test('it exits 0 when nothing was dropped, and prints that first', async t => {
   const file = files(t, { 'run.ndjson': ndjson(CLEAN) })
   const { code, stdout, stderr } = await report(file('run.ndjson'))
   t.equal(code, 0)
@@ -39,7 +39,7 @@ t.test('it exits 1 when something was dropped, or cut', async t => {
   t.match(await report('--json', file('cut')), { code: 1 })
 })
 
-t.test('what cannot be read is one sentence and exit code 2', async t => {
+t.test('an unreadable file gives one sentence and exit code 2', async t => {
   const file = files(t, {
     junk: Buffer.from([1, 2, 3, 10, 255, 254]).toString('latin1'),
     empty: '',
@@ -48,18 +48,40 @@ t.test('what cannot be read is one sentence and exit code 2', async t => {
     folder: {},
     fine: ndjson(CLEAN)
   })
-  for (const [name, why] of Object.entries({ junk: 'not one line', empty: 'nothing in it', newer: 'version', bad: 'invalid block type', folder: 'directory', missing: 'no such file' })) {
+  for (const [name, why] of Object.entries({ junk: 'it has no journal line', empty: 'it is empty', newer: 'version', bad: 'invalid block type', folder: 'it is a folder, not a regular file', missing: 'no such file' })) {
     const { code, stdout, stderr } = await report(file(name))
     t.equal(code, 2, name)
     t.match(stderr, /^recycle: \S+ cannot be read: [^\n]+\n$/, name)
     t.match(stderr, why)
     t.equal(stdout, '')
   }
-  t.match(await report(file('fine'), file('junk')), { code: 2 }, 'one bad file among good ones is not passed over')
+  t.match(await report(file('fine'), file('junk')), { code: 2 }, 'one bad file among good ones is not ignored')
   t.match(await report(), { code: 2, stderr: /file/ })
 })
 
-t.test('rotated, compressed, cut short and in any order, it is the same report', async t => {
+t.test('a FIFO is refused, and not waited for', async t => {
+  const file = files(t, { fine: ndjson(CLEAN) })
+  execFileSync('mkfifo', [file('fifo')])
+  for (const args of [[file('fifo')], [file('fine'), file('fifo')], ['/dev/null']]) {
+    const { code, stdout, stderr } = await report(...args)
+    t.match({ code, stdout }, { code: 2, stdout: '' })
+    t.match(stderr, new RegExp(`^recycle: ${args.at(-1)} cannot be read: it is a (FIFO|device), not a regular file\n$`))
+  }
+})
+
+t.test('a pipe that the command was started with is read: standard input, a process substitution', async t => {
+  const file = files(t, { 'run.ndjson': ndjson(CLEAN), 'run.ndjson.gz': zlib.gzipSync(ndjson(CLEAN)) })
+  const { stdout: whole } = await report('--json', file('run.ndjson'))
+  const command = `'${process.execPath}' '${BIN}' report --json`
+  for (const shell of [
+    `cat '${file('run.ndjson')}' | ${command} /dev/stdin`,
+    `cat '${file('run.ndjson')}' | ${command} /dev/fd/0`,
+    `${command} <(gzip -dc '${file('run.ndjson.gz')}')`,
+    `${command} <(cat '${file('run.ndjson.gz')}')`
+  ]) t.equal(execFileSync('bash', ['-c', shell], { encoding: 'utf8' }), whole, shell)
+})
+
+t.test('rotated, compressed, truncated files in any order give the same report', async t => {
   const lines = ndjson([...CLEAN, { v: 1, t: 1, event: 'something.new' }, { v: 9, t: 1, event: 'recycled' }])
   const half = lines.indexOf('\n', lines.length / 2) + 1
   const file = files(t, {
@@ -91,7 +113,7 @@ t.test('--html writes the page beside the report', async t => {
   t.match(stdout, 'page.html')
   const page = fs.readFileSync(file('page.html'), 'utf8')
   t.match(page, /^<!doctype html>/)
-  t.notMatch(page, /(src|href)=/, 'it refers to nothing outside itself')
+  t.notMatch(page, /(src|href)=/, 'the page refers to no other file or address')
   const { stdout: json } = await report(file('run.ndjson'), '--json', '--html', file('page.html'))
   t.equal(JSON.parse(json).dropped, 0)
   t.match(await report(file('run.ndjson'), '--html', file('no/such/folder.html')), { code: 2, stderr: /^recycle: --html .*\n$/ })
@@ -101,14 +123,14 @@ t.test('a terminal gets colours, unless NO_COLOR is set', async t => {
   const file = files(t, { 'run.ndjson': ndjson(DROPPED) })
   const onTerminal = env => new Promise(resolve => {
     const command = `'${process.execPath}' '${BIN}' report '${file('run.ndjson')}'`
-    const { FORCE_COLOR, NO_COLOR, CI, ...rest } = process.env // none of which a person's terminal has
+    const { FORCE_COLOR, NO_COLOR, CI, ...rest } = process.env // A user's terminal has none of these.
     execFile('script', ['-qec', command, '/dev/null'], { env: { ...rest, TERM: 'xterm-256color', ...env } }, (error, stdout) => resolve({ code: error?.code, stdout }))
   })
   t.match(await onTerminal({}), { code: 1, stdout: /^\x1b\[1m\x1b\[31m1 dropped/ }) // eslint-disable-line no-control-regex
   t.match(await onTerminal({ NO_COLOR: '1' }), { code: 1, stdout: /^1 dropped/ })
 })
 
-t.test('a reader that has seen enough is no error', async t => {
+t.test('a closed output pipe is no error', async t => {
   const many = Array.from({ length: 3000 }, (_, i) => recycle(i * 1000, { oldPid: i, pid: i + 1 })).flat()
   const file = files(t, { 'run.ndjson': ndjson(many) })
   const child = spawn(process.execPath, [BIN, 'report', file('run.ndjson')], { stdio: ['ignore', 'pipe', 'pipe'] })

@@ -1,6 +1,6 @@
 'use strict'
 
-/** What a fleet says reaches the terminal as text, whichever command shows it. */
+/** Text from a fleet is printed without control characters, by every command. */
 
 const fs = require('node:fs')
 const net = require('node:net')
@@ -34,7 +34,7 @@ const EVENTS = [
   { event: 'fleet.warning', warning: EVIL }, { event: 'fleet.start' }, { event: 'toString' }, { event: '__proto__' }
 ].map(line => ({ v: 1, t: 0, ...line }))
 
-/** A program that greets as a fleet does, and lies. @param {any} t tap's @param {string} folder */
+/** A server that sends the greeting of a fleet with hostile text in it. @param {any} t tap's @param {string} folder */
 async function startLiar (t, folder) {
   fs.mkdirSync(folder, { mode: 0o700 })
   const server = net.createServer(socket => {
@@ -57,7 +57,7 @@ async function startLiar (t, folder) {
   await once(server, 'listening')
 }
 
-t.test('what a fleet says of itself, of its workers and of what happens cannot steer the terminal', async t => {
+t.test('control characters in names, states and events of a fleet never reach the terminal', async t => {
   const { folder, recycle } = controlRoom(t)
   await startLiar(t, folder)
   for (const [args, exitCode] of /** @type {[string[], number][]} */ ([[['ls'], 0], [['status'], 0], [['tail'], 0], [['recycle', '0'], 1], [['heapdump', '0'], 0], [['gc', '0'], 1], [['status', 'nobody'], 2]])) {
@@ -69,7 +69,7 @@ t.test('what a fleet says of itself, of its workers and of what happens cannot s
   }
 })
 
-t.test('as JSON it is the same text, without such a character', async t => {
+t.test('JSON has the same text, with these characters escaped', async t => {
   const { folder, recycle } = controlRoom(t)
   await startLiar(t, folder)
   for (const verb of ['ls', 'status', 'tail']) {

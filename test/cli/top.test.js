@@ -27,7 +27,7 @@ async function startFleet (t, dir, args = []) {
 }
 
 /**
- * A shell that runs `recycle top` and then says how it ended and what the terminal is like.
+ * A shell that runs `recycle top`, then prints its exit code and the modes of the terminal.
  *
  * @param {any} t @param {string} dir @param {string} control @param {Record<string, any>} [how]
  */
@@ -45,11 +45,11 @@ exec sleep 1000
   return { terminal, pid: Number(fs.readFileSync(pidFile, 'utf8')) }
 }
 
-/** It is as it was: the screen of before, cursor, lines, echo. @param {any} t @param {Terminal} terminal @param {number} code */
+/** The terminal is restored: screen, cursor, line mode, echo. @param {any} t @param {Terminal} terminal @param {number} code */
 async function isRestored (t, terminal, code) {
   const screen = await terminal.until(/exit code \d+/)
-  t.match(screen, /^before$/m, 'what was there before is there again')
-  t.match(screen, new RegExp(`^exit code ${code}, icanon, echo$`, 'm'), 'lines and echo')
+  t.match(screen, /^before$/m, 'the former screen is back')
+  t.match(screen, new RegExp(`^exit code ${code}, icanon, echo$`, 'm'), 'line mode and echo')
   t.equal(terminal.ask('alternate_on'), '0', 'no alternate screen')
   t.equal(terminal.ask('cursor_flag'), '1', 'a cursor')
   return screen
@@ -62,19 +62,19 @@ t.test('the fleet, live', { skip }, async t => {
   const pids = events.all('worker.ready').sort((a, b) => a.slot - b.slot).map(line => line.pid)
   const pidOf = (/** @type {string} */ screen, /** @type {number} */ slot) => Number(new RegExp(`^[▸ ] ${slot} +(\\d+) ready`, 'm').exec(screen)?.[1])
 
-  await t.test('80 × 24 hold every column', async t => {
+  await t.test('80 × 24 have room for every column', async t => {
     const screen = await terminal.until(/^▸ 0 .*[▁▂]/m)
     t.match(screen, /^plain {2}pid \d+ {2}.*plain\.js$/m)
     t.match(screen, /^3 of 3 workers ready, [\d.]+ MiB RSS, 0 recycles, \d+ requests\/s$/m)
-    t.match(screen, /^ +# +pid state +age used +MiB +last min +CPU +ELU +conn +fly +reqs +rec +last$/m)
+    t.match(screen, /^ +# +pid state +age +MiB +last min +CPU +ELU +conn +fly +reqs +rec +last$/m)
     for (const slot of [0, 1, 2]) t.equal(pidOf(screen, slot), pids[slot])
-    t.match(screen, /^ {2}1 +\d+ ready +\d+s ░{4} \d+\/\d+ +▁+ +(–|\d+%) +\.\d\d +0 +0 +0 +0$/m)
+    t.match(screen, /^ {2}1 +\d+ ready +\d+s \d+\/\d+ +▁+ +(–|\d+%) +\.\d\d +0 +0 +0 +0$/m)
     await terminal.until(/^\d\d:\d\d:\d\d ready slot 2 \(\d+\) in /m)
     t.equal(terminal.ask('alternate_on'), '1')
     t.equal(terminal.ask('cursor_flag'), '0')
   })
 
-  await t.test('the arrows select, r recycles who is selected', async t => {
+  await t.test('the arrow keys select, r recycles the selected worker', async t => {
     terminal.press('Down')
     await terminal.until(/^▸ 1 /m)
     terminal.press('Down', 'Down', 'Down')
@@ -86,13 +86,13 @@ t.test('the fleet, live', { skip }, async t => {
     t.equal(oldPid, pids[1])
     await terminal.until(/q quit .* recycled slot 1$/)
     await terminal.until(/^\d\d:\d\d:\d\d recycled slot 1, \d+ → \d+ \(requested\)/m)
-    const screen = await terminal.until(/^▸ 1 .* 1 +reque\S*$/m) // the selection stays with the slot
+    const screen = await terminal.until(/^▸ 1 .* 1 +requested$/m) // the selection stays with the slot
     t.equal(pidOf(screen, 1), pid)
     await terminal.until(/, 1 recycle,/)
     t.equal(events.all('recycled').length, 1)
   })
 
-  await t.test('it follows the size of the terminal', async t => {
+  await t.test('the picture follows the size of the terminal', async t => {
     for (const [columns, rows] of [[120, 30], [60, 12], [20, 5], [80, 24]]) {
       terminal.resize(columns, rows)
       const screen = await terminal.until(screen => {
@@ -103,9 +103,9 @@ t.test('the fleet, live', { skip }, async t => {
     }
   })
 
-  await t.test('when the fleet does not answer, that is said', async t => {
+  await t.test('when the fleet does not answer, top says so', async t => {
     child.kill('SIGSTOP')
-    t.match(await terminal.until(/^no answer for \d+s$/m), /^▸ 1 /m, 'what was known last is still to be seen')
+    t.match(await terminal.until(/^no answer for \d+s$/m), /^▸ 1 /m, 'the last known figures stay on the screen')
     child.kill('SIGCONT')
     await terminal.until(/^3 of 3 workers ready/m)
   })
@@ -113,7 +113,7 @@ t.test('the fleet, live', { skip }, async t => {
   await t.test('q quits', async t => {
     terminal.press('q')
     await isRestored(t, terminal, 0)
-    t.equal(events.all('fleet.stopping').length, 0, 'the fleet goes on')
+    t.equal(events.all('fleet.stopping').length, 0, 'the fleet stays in service')
   })
 
   for (const [signal, code] of /** @type {[NodeJS.Signals, number][]} */ ([['SIGTERM', 143], ['SIGINT', 130], ['SIGHUP', 129]])) {
@@ -130,7 +130,7 @@ t.test('the fleet, live', { skip }, async t => {
     await isRestored(t, terminal, 0)
   })
 
-  await t.test('an error restores the terminal, and is to be read', async t => {
+  await t.test('an error restores the terminal, and is printed after that', async t => {
     const broken = path.join(dir, 'broken.js')
     fs.writeFileSync(broken, "process.on('SIGUSR2', () => { throw new Error('on purpose') })")
     const { terminal, pid } = await startTop(t, dir, control, { env: { NODE_OPTIONS: `--require ${broken}` } })
@@ -138,7 +138,7 @@ t.test('the fleet, live', { skip }, async t => {
     t.match(await isRestored(t, terminal, 1), 'Error: on purpose')
   })
 
-  await t.test('Ctrl-Z gives the terminal back until it is continued', async t => {
+  await t.test('Ctrl-Z restores the terminal until top is continued', async t => {
     const terminal = new Terminal(t, ['bash', '--norc', '--noprofile'], { env: { PS1: 'shell> ' } })
     terminal.type(`${process.execPath} ${BIN} top --control ${control}`)
     terminal.press('Enter')
@@ -154,35 +154,35 @@ t.test('the fleet, live', { skip }, async t => {
     await terminal.until(screen => /fg\n/.test(screen) && !/q quit/.test(screen))
   })
 
-  await t.test('when its terminal goes away, it leaves', async t => {
+  await t.test('when its terminal closes, top exits', async t => {
     const { terminal, pid } = await startTop(t, dir, control)
     terminal.close()
     t.ok(await becomesTrue(() => !processes().some(process => process.pid === pid)))
   })
 
-  await t.test('when the fleet stops, it says so and leaves', async t => {
+  await t.test('when the fleet stops, top says so and exits', async t => {
     const { terminal } = await startTop(t, dir, control)
     child.kill('SIGTERM')
     t.match(await isRestored(t, terminal, 0), /^The fleet plain has stopped$/m)
   })
 })
 
-t.test('when the fleet dies, it says so and leaves', { skip }, async t => {
+t.test('when the fleet dies, top says so and exits', { skip }, async t => {
   const dir = folder(t)
   const { control, child } = await startFleet(t, dir)
   const { terminal } = await startTop(t, dir, control)
   child.kill('SIGKILL')
-  t.match(await isRestored(t, terminal, 1), /^recycle: the fleet plain has gone$/m)
+  t.match(await isRestored(t, terminal, 1), /^recycle: the fleet plain is gone$/m)
 })
 
-t.test('without a terminal it says so in one sentence, with exit code 2', async t => {
+t.test('without a terminal, top gives one sentence and exit code 2', async t => {
   t.same(await runToEnd([process.execPath, BIN, 'top']), {
-    code: 2, signal: null, stdout: '', stderr: 'recycle: top needs a terminal; recycle status says the same once\n'
+    code: 2, signal: null, stdout: '', stderr: 'recycle: recycle top needs a terminal; recycle status prints the same once\n'
   })
 })
 
-t.test('without a fleet it says so, and leaves the terminal alone', { skip }, async t => {
+t.test('without a fleet, top says so and does not touch the terminal', { skip }, async t => {
   const dir = folder(t)
   const terminal = new Terminal(t, ['sh', '-c', `${process.execPath} ${BIN} top --control ${dir}/none; echo "exit code $?"; exec sleep 1000`], { columns: 200 })
-  t.match(await terminal.until(/exit code \d/), /^recycle: no fleet answers on .*\/none: there is no such socket\nexit code 2$/)
+  t.match(await terminal.until(/exit code \d/), /^recycle: no fleet answers at .*\/none: there is no such socket\nexit code 2$/)
 })

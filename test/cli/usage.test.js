@@ -11,7 +11,7 @@ const PLAIN = path.join(FIXTURES, 'plain.js')
 /** @param {string[]} args @param {Record<string, string>} [env] */
 const recycle = (args, env) => runToEnd([process.execPath, BIN, ...args], { env: { PORT: '0', ...env } })
 
-t.test('recycle alone prints help and exits 0', async t => {
+t.test('recycle without arguments prints help and exits 0', async t => {
   const { code, stdout, stderr } = await recycle([])
   t.equal(code, 0)
   t.match(stdout, /Usage: recycle \[options\] <app> \[app args\.\.\.\]/)
@@ -31,27 +31,27 @@ t.test('--version prints the version of the package and exits 0', async t => {
   t.same(await recycle(['--version']), { code: 0, signal: null, stdout: `${version}\n`, stderr: '' })
 })
 
-t.test('what is wrong in the call is said in one sentence, with exit code 2', async t => {
+t.test('a wrong call gives one sentence and exit code 2', async t => {
   /** @type {[string, string[], string[], Record<string, string>?][]} what, the call, what the sentence names, environment */
   const calls = [
     ['an unknown option', ['--bogus', PLAIN], ['--bogus', '--help']],
     ['an unknown option that resembles one', ['--max-rs', '3', PLAIN], ['--max-rs', '--max-rss']],
-    ['a value that is missing', ['--workers'], ['--workers', '<n|auto>']],
-    ['an app that is missing', ['--workers', '2'], ['app']],
+    ['a missing value', ['--workers'], ['--workers', '<n|auto>']],
+    ['a missing app', ['--workers', '2'], ['app']],
     ['no number', ['--workers', 'many', PLAIN], ['--workers', '"many"', 'from 1 to 1024, or auto']],
     ['a number out of range', ['--workers', '0', PLAIN], ['--workers', '"0"', 'from 1 to 1024, or auto']],
     ['no size', ['--max-rss', '5 apples', PLAIN], ['--max-rss', '"5 apples"', 'such as 512MiB']],
     ['no time', ['--interval', 'often', PLAIN], ['--interval', '"often"', '50ms']],
     ['too short an interval', ['-i', '10ms', PLAIN], ['--interval', '"10ms"', '50ms']],
     ['no percentage', ['--jitter', '91', PLAIN], ['--jitter', '"91"', '0 to 90']],
-    ['none of several', ['--metric', 'vsz', PLAIN], ['--metric', '"vsz"', 'rss, pss, uss']],
+    ['a value that is not in the list', ['--metric', 'vsz', PLAIN], ['--metric', '"vsz"', 'rss, pss, uss']],
     ['no flag', ['--node-option', 'inspect', PLAIN], ['--node-option', 'inspect', 'starting with -']],
     ['a hard budget below the soft one', ['--max-rss', '20MiB', '--hard-rss', '10MiB', PLAIN], ['--hard-rss', '10MiB', '--max-rss']],
     ['a hard budget alone', ['--hard-rss', '10MiB', PLAIN], ['--hard-rss', '10MiB', '--max-rss']],
-    ['no surge and nobody may be missing', ['--max-surge', '0', PLAIN], ['--max-surge', '0', '--max-unavailable']],
+    ['no surge and no worker may be missing', ['--max-surge', '0', PLAIN], ['--max-surge', '0', '--max-unavailable']],
     ['no surge and one worker', ['--max-surge', '0', '--max-unavailable', '1', '-w', '1', PLAIN], ['--max-surge', '0', '2 workers']],
     ['all may be missing', ['--max-unavailable', '2', '-w', '2', PLAIN], ['--max-unavailable', '2', 'below']],
-    ['a journal in a folder that is not there', ['--journal', '/nonexistent/run.ndjson', PLAIN], ['journal', '/nonexistent/run.ndjson', 'no such file']],
+    ['a journal in a missing folder', ['--journal', '/nonexistent/run.ndjson', PLAIN], ['journal', '/nonexistent/run.ndjson', 'no such file']],
     ['a metric that the meter does not give', ['--metric', 'uss', '--meter', 'pidusage', PLAIN], ['metric uss', 'pidusage', 'rss']],
     ['a bad value in the environment', [PLAIN], ['RECYCLE_WORKERS', '"zero"', 'from 1 to 1024, or auto'], { RECYCLE_WORKERS: 'zero' }],
     ['a bad switch in the environment', [PLAIN], ['RECYCLE_PREFIX', '"maybe"', 'true or false'], { RECYCLE_PREFIX: 'maybe' }]
@@ -65,7 +65,7 @@ t.test('what is wrong in the call is said in one sentence, with exit code 2', as
   }
 })
 
-t.test('a value of 5,000 characters is not said whole', async t => {
+t.test('a value of 5,000 characters is shortened', async t => {
   const long = 'x'.repeat(5000)
   const calls = [['--workers', long, PLAIN], ['--journal', `/${long}/j`, PLAIN], [`--${long}`, PLAIN], [`/${long}.js`], ['--config', `${long}.json`], ['--control', `/${long}`, PLAIN],
     ['--node-option', long, PLAIN], ['status', long], ['status', '--control', `/${long}`], ['tail', '-n', long], ['heapdump', '0', '--then', long],
@@ -78,7 +78,7 @@ t.test('a value of 5,000 characters is not said whole', async t => {
   }))
 })
 
-t.test('a value that a terminal would obey is said as an escape', async t => {
+t.test('control characters in a value are escaped', async t => {
   const evil = '\u001b]0;owned\u0007\u009b2J\u202e\n'
   const calls = [['--workers', evil, PLAIN], [`--${evil}`, PLAIN], [`./${evil}`], ['status', evil], ['report', evil], ['drill', '--out', `/${evil}/`, PLAIN], ['heapdump', '0', '--then', evil]]
   await Promise.all(calls.map(async args => {
@@ -87,7 +87,7 @@ t.test('a value that a terminal would obey is said as an escape', async t => {
   }))
 })
 
-t.test('an option given beats the environment', async t => {
+t.test('an option on the command line beats the environment', async t => {
   const { code, stderr } = await recycle(['--workers', 'none', PLAIN], { RECYCLE_WORKERS: '2' })
   t.equal(code, 2)
   t.match(stderr, '--workers was given "none"')

@@ -11,7 +11,7 @@ const { openControlSocket } = require('../../lib/control/open-socket')
 const { encode } = require('../../lib/control/protocol')
 const { shortFolder } = require('../support/control')
 
-/** A server that greets as a fleet does, without one. @param {any} t tap's @param {number} [pid] */
+/** A server that sends the greeting of a fleet. @param {any} t tap's @param {number} [pid] */
 function greeter (t, pid = process.pid) {
   const server = net.createServer(socket => {
     socket.on('error', () => {})
@@ -21,7 +21,7 @@ function greeter (t, pid = process.pid) {
   return server
 }
 
-/** What a process that was killed leaves behind. @param {string} file */
+/** The socket file that a killed process leaves behind. @param {string} file */
 async function leaveStale (file) {
   const child = spawn(process.execPath, ['-e', `require('node:net').createServer().listen(${JSON.stringify(file)}, () => console.log('up'))`], { stdio: ['ignore', 'pipe', 'inherit'] })
   await once(child.stdout, 'data')
@@ -29,7 +29,7 @@ async function leaveStale (file) {
   await once(child, 'exit')
 }
 
-t.test('a socket by name: the folder is 0700, the socket 0600 whatever the umask, and both come by themselves', async t => {
+t.test('a socket by name: the folder is 0700, the socket 0600 whatever the umask, and both are created', async t => {
   const folder = path.join(shortFolder(t), 'sockets')
   const before = process.umask(0)
   t.teardown(() => process.umask(before))
@@ -40,7 +40,7 @@ t.test('a socket by name: the folder is 0700, the socket 0600 whatever the umask
   t.equal(process.umask(), 0, 'the umask is as it was')
 })
 
-t.test('a path of its own is taken as it is, its folder too', async t => {
+t.test('a path given by the user is used as it is, its folder too', async t => {
   const file = path.join(shortFolder(t), 'x')
   t.equal((await openControlSocket(greeter(t), { name: 'api', control: file })).path, file)
   t.equal(fs.statSync(file).mode & 0o777, 0o600)
@@ -58,7 +58,7 @@ t.test('a stale socket is taken over', async t => {
   t.same(fs.readdirSync(path.dirname(file)), ['api.sock'], 'nothing else is left')
 })
 
-t.test('of several who find it stale at once, one gets it, and the others name that one', async t => {
+t.test('of several processes that find it stale at once, one takes it over, and the others name its pid', async t => {
   for (let round = 0; round < 5; round++) {
     const file = path.join(shortFolder(t), 'api.sock')
     await leaveStale(file)
@@ -72,7 +72,7 @@ t.test('of several who find it stale at once, one gets it, and the others name t
   }
 })
 
-t.test('a socket whose file was deleted, and whose name another has taken, leaves with its server; the other\'s stays', async t => {
+t.test('a socket whose file was deleted, and whose name another has taken, closes with its server, and the file of the other stays', async t => {
   const file = path.join(shortFolder(t), 'api.sock')
   const [first, second] = [greeter(t, 1), greeter(t, 2)]
   const claimed = await openControlSocket(first, { name: 'api', control: file })
@@ -90,7 +90,7 @@ t.test('a socket whose file was deleted, and whose name another has taken, leave
   t.same(fs.readdirSync(path.dirname(file)), [], 'the second deletes its own')
 })
 
-t.test('one that is refused is closed, and leaves nothing behind', async t => {
+t.test('a refused one is closed, and leaves no file behind', async t => {
   const file = path.join(shortFolder(t), 'api.sock')
   await openControlSocket(greeter(t), { name: 'api', control: file })
   const late = greeter(t)
@@ -99,7 +99,7 @@ t.test('one that is refused is closed, and leaves nothing behind', async t => {
   t.same(fs.readdirSync(path.dirname(file)), ['api.sock'])
 })
 
-t.test('a live one is refused, naming its pid and the way out', async t => {
+t.test('a path in use is refused with the pid of the fleet and the option that avoids it', async t => {
   const folder = path.join(shortFolder(t), 'sockets')
   const env = { RECYCLE_CONTROL_DIR: folder }
   const { path: file } = await openControlSocket(greeter(t, 4711), { name: 'api', control: null }, env)
@@ -109,7 +109,7 @@ t.test('a live one is refused, naming its pid and the way out', async t => {
   await t.rejects(openControlSocket(greeter(t), { name: 'api', control: file }), { message: /pid 4711; give this one another path by --control$/ })
 })
 
-t.test('one where somebody listens who is no fleet is left alone', async t => {
+t.test('a socket of another program is left alone', async t => {
   const file = path.join(shortFolder(t), 'api.sock')
   const other = net.createServer(socket => socket.end()).listen(file)
   t.teardown(() => other.close())
@@ -123,7 +123,7 @@ t.test('a file or a symbolic link in its place is left alone', async t => {
   const [file, link] = ['file', 'link'].map(name => path.join(folder, name))
   fs.writeFileSync(file, 'mine')
   fs.symlinkSync(path.join(folder, 'dangling'), link)
-  await t.rejects(openControlSocket(greeter(t), { name: 'api', control: file }), { code: 'RECYCLE_CONTROL', message: /it is there already, and is no socket$/ })
+  await t.rejects(openControlSocket(greeter(t), { name: 'api', control: file }), { code: 'RECYCLE_CONTROL', message: /the path exists and is not a socket$/ })
   await t.rejects(openControlSocket(greeter(t), { name: 'api', control: link }), { code: 'RECYCLE_CONTROL', message: /it is a symbolic link$/ })
   t.equal(fs.readFileSync(file, 'utf8'), 'mine')
   t.same(fs.readdirSync(folder).sort(), ['file', 'link'])
@@ -131,6 +131,6 @@ t.test('a file or a symbolic link in its place is left alone', async t => {
 
 t.test('a path that is too long is refused, not cut off', async t => {
   const folder = shortFolder(t)
-  await t.rejects(openControlSocket(greeter(t), { name: 'x'.repeat(64), control: path.join(folder, 'y'.repeat(107)) }), { code: 'RECYCLE_CONTROL', message: /at the most$/ })
+  await t.rejects(openControlSocket(greeter(t), { name: 'x'.repeat(64), control: path.join(folder, 'y'.repeat(107)) }), { code: 'RECYCLE_CONTROL', message: /a unix socket allows 107$/ })
   t.same(fs.readdirSync(folder), [])
 })

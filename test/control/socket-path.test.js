@@ -13,7 +13,7 @@ const { shortFolder } = require('../support/control')
 const uid = /** @type {() => number} */ (process.getuid)()
 const SHARED = `/tmp/recycle-${uid}`
 
-/** A folder that is somebody else's. @param {string} parent */
+/** A folder of another user. @param {string} parent */
 function foreignFolder (parent) {
   if (uid !== 0) return '/usr'
   const folder = path.join(parent, 'foreign')
@@ -22,16 +22,16 @@ function foreignFolder (parent) {
   return folder
 }
 
-t.test('sockets are in $XDG_RUNTIME_DIR/recycle where that is ours, else in /tmp/recycle-<uid>; looked for in both', async t => {
+t.test('sockets are in $XDG_RUNTIME_DIR/recycle where that folder belongs to the user, else in /tmp/recycle-<uid>; both are searched', async t => {
   const runtime = shortFolder(t)
   t.same(controlFolders({ XDG_RUNTIME_DIR: runtime }), [path.join(runtime, 'recycle'), SHARED])
   for (const none of [undefined, '', 'relative', path.join(runtime, 'nowhere'), foreignFolder(runtime)]) {
     t.same(controlFolders({ XDG_RUNTIME_DIR: none }), [SHARED], String(none))
   }
-  t.same(controlFolders({ XDG_RUNTIME_DIR: runtime, RECYCLE_CONTROL_DIR: '/run/mine' }), ['/run/mine'], 'unless one is named')
+  t.same(controlFolders({ XDG_RUNTIME_DIR: runtime, RECYCLE_CONTROL_DIR: '/run/mine' }), ['/run/mine'], 'a path that is given is used instead')
 })
 
-t.test('the folder is made for its user alone; one that there was is left as it is, and refused where others may write', async t => {
+t.test('a new folder is private to its user; an existing one is not changed, and is refused where other users may write', async t => {
   const folder = path.join(shortFolder(t), 'sockets')
   const mode = () => fs.statSync(folder).mode & 0o7777
   prepareFolder(folder, 'socket')
@@ -40,7 +40,7 @@ t.test('the folder is made for its user alone; one that there was is left as it 
   prepareFolder(folder, 'socket')
   t.equal(mode(), 0o755)
   fs.chmodSync(folder, 0o1777)
-  t.throws(() => prepareFolder(folder, 'socket'), { code: 'RECYCLE_CONTROL', message: /others may write to [^ ]+sockets \(mode 777\)/ })
+  t.throws(() => prepareFolder(folder, 'socket'), { code: 'RECYCLE_CONTROL', message: /other users may write to [^ ]+sockets \(mode 777\)/ })
   t.equal(mode(), 0o1777)
 })
 
@@ -57,7 +57,7 @@ t.test('a folder that is a symbolic link, a file, or another user\'s is refused'
   refused(path.join(parent, 'no', 'parent'), /no such file or directory/)
 })
 
-t.test('what lies in somebody else\'s folder is nobody\'s fleet', async t => {
+t.test('a socket in the folder of another user is not taken for a fleet', async t => {
   const parent = shortFolder(t)
   const own = path.join(parent, 'own')
   fs.mkdirSync(own)
@@ -70,11 +70,11 @@ t.test('what lies in somebody else\'s folder is nobody\'s fleet', async t => {
 
 t.test('the path of a unix socket has 107 bytes', async t => {
   t.doesNotThrow(() => checkLength(`/${'x'.repeat(106)}`))
-  t.throws(() => checkLength(`/${'x'.repeat(107)}`), { code: 'RECYCLE_CONTROL', message: /its path has 108 bytes, and the path of a unix socket has 107 at the most$/ })
+  t.throws(() => checkLength(`/${'x'.repeat(107)}`), { code: 'RECYCLE_CONTROL', message: /the path has 108 bytes; a unix socket allows 107$/ })
   t.throws(() => checkLength(`/${'ä'.repeat(54)}`), { message: /109 bytes/ })
 })
 
-t.test('a fleet is not looked for, by its name either, where another user could have put it', async t => {
+t.test('a fleet is not searched for, by its name either, in a folder that another user can write', async t => {
   const parent = shortFolder(t)
   const own = path.join(parent, 'own')
   fs.mkdirSync(own, { mode: 0o700 })
@@ -94,13 +94,13 @@ t.test('a fleet is not looked for, by its name either, where another user could 
     t.same(await listFleets({ RECYCLE_CONTROL_DIR: folder }), [])
   }
   fs.symlinkSync(own, path.join(parent, 'link'))
-  await untrusted(path.join(parent, 'link'), /^there is no fleet named "api"; no fleet is running; passed over: \S+link is a symbolic link$/)
+  await untrusted(path.join(parent, 'link'), /^there is no fleet named "api"; no fleet is running; ignored: \S+link is a symbolic link$/)
   fs.chmodSync(own, 0o777)
-  await untrusted(own, /; passed over: others may write to \S+own \(mode 777\)$/)
+  await untrusted(own, /; ignored: other users may write to \S+own \(mode 777\)$/)
   fs.chmodSync(own, 0o700)
   if (uid === 0) {
     fs.chownSync(own, 12345, 12345)
-    await untrusted(own, /; passed over: \S+own belongs to another user \(uid 12345\)$/)
+    await untrusted(own, /; ignored: \S+own belongs to another user \(uid 12345\)$/)
     fs.chownSync(own, 0, 0)
   }
   await t.rejects(findFleet({ name: '../own/api' }, env), { code: 'RECYCLE_NO_FLEET', message: /no fleet named "..\/own\/api"; running: api/ })

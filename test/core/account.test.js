@@ -4,7 +4,7 @@ const t = require('tap')
 const { openAccount, lostAccount } = require('../../lib/core/account')
 const { sumOfEnds } = require('../support/fleet')
 
-t.test('an account opens with what is there, and nothing has become of it yet', async t => {
+t.test('an account opens with the connections that are there, none of them settled', async t => {
   const account = openAccount(7, 3)
   const { connections, inFlight, cuts, ...counts } = account
   t.same([connections, inFlight, cuts], [7, 3, []])
@@ -13,7 +13,7 @@ t.test('an account opens with what is there, and nothing has become of it yet', 
   t.equal(sumOfEnds(account), 0)
 })
 
-t.test('the account of a worker that gave none: what was in flight was cut, and of the other connections nothing is known', async t => {
+t.test('the account of a worker that sent none: requests in flight were cut, the other connections are unknown', async t => {
   for (const [connections, inFlight, cut, unaccounted] of [[2, 0, 0, 2], [5, 2, 2, 3], [1, 50, 1, 0], [0, 0, 0, 0]]) {
     const account = lostAccount(connections, inFlight)
     t.match(account, { connections, inFlight, cut, unaccounted, cuts: [] })

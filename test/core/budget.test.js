@@ -14,11 +14,11 @@ t.test('without jitter the budget is what was set', async t => {
   })
 })
 
-t.test('what was not set is null: no budget', async t => {
+t.test('a budget that was not set is null', async t => {
   t.match(drawBudget(options({}), 0.5), { softBytes: null, hardBytes: null, maxRequests: null, maxAgeMs: null })
 })
 
-t.test('jitter lowers every budget by its share, and only lowers', async t => {
+t.test('jitter only ever lowers a budget, by its share at most', async t => {
   t.match(drawBudget(options({ ...FULL, jitter: 20 }), 0.5), {
     softBytes: Math.round(0.9 * 100 * 1024 ** 2), hardBytes: Math.round(0.9 * 130 * 1024 ** 2), maxRequests: 900, maxAgeMs: 540_000
   })
@@ -31,7 +31,7 @@ t.test('jitter lowers every budget by its share, and only lowers', async t => {
       const least = Math.max(1, Math.floor(most * (1 - jitter / 100)))
       if (!(Number.isInteger(value) && value <= most && value >= least)) throw new Error(`${key} ${value} is not in ${least} to ${most}`)
     }
-    if (/** @type {number} */ (drawn.hardBytes) < /** @type {number} */ (drawn.softBytes)) throw new Error('hard below soft')
+    if (/** @type {number} */ (drawn.hardBytes) < /** @type {number} */ (drawn.softBytes)) throw new Error('the hard budget is never below the soft one')
   }))
 })
 

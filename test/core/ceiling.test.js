@@ -6,10 +6,10 @@ const { ceilingOf } = require('../../lib/core/ceiling')
 t.test('a tenth of the limit is kept back, and 64 descriptors at least', async t => {
   t.equal(ceilingOf(20_000, 20, 0), 20_000 - 20 - 2000)
   t.equal(ceilingOf(512, 20, 0), 512 - 20 - 64)
-  t.equal(ceilingOf(512, 320, 300), 512 - 20 - 64, 'connections are no others')
+  t.equal(ceilingOf(512, 320, 300), 512 - 20 - 64, 'descriptors of connections are not counted as other descriptors')
 })
 
-t.test('where little is left, half of it is kept back', async t => {
+t.test('where few descriptors are left, half of them are kept back', async t => {
   t.equal(ceilingOf(64, 20, 0), 22)
   t.equal(ceilingOf(512, 500, 0), 6)
   t.equal(ceilingOf(512, 512, 2), 1)

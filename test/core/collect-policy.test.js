@@ -11,24 +11,24 @@ t.test('a worker condemned for its memory may collect instead', async t => {
 })
 
 for (const reason of ['requests', 'age', 'stuck', 'requested', 'reload', 'scale', 'stop', null]) {
-  t.test(`one condemned for ${reason} may not`, async t => {
+  t.test(`a worker condemned for ${reason} may not`, async t => {
     t.equal(mayCollect({ ...condemned, reason }, 1000), false)
   })
 }
 
-t.test('one that somebody wants replaced anyway may not', async t => {
+t.test('a worker whose recycle was requested may not', async t => {
   t.equal(mayCollect({ ...condemned, requested: 'reload' }, 1000), false)
   t.equal(mayCollect({ ...condemned, requested: 'requested' }, 1000), false)
 })
 
-t.test('one that collected less than ten intervals before may not', async t => {
+t.test('a worker that collected less than ten intervals ago may not', async t => {
   t.equal(mayCollect({ ...condemned, collectedAt: 90_001 }, 1000), false)
   t.equal(mayCollect({ ...condemned, collectedAt: 90_000 }, 1000), true)
   t.equal(mayCollect({ ...condemned, collectedAt: 98_999 }, 100), true)
-  t.equal(mayCollect({ ...condemned, collectedAt: 100_500 }, 100), false, 'nor one that has collected since')
+  t.equal(mayCollect({ ...condemned, collectedAt: 100_500 }, 100), false, 'nor a worker that has collected since')
 })
 
-t.test('what is left must be well below the soft budget', async t => {
+t.test('the memory after the collection must be well below the soft budget', async t => {
   t.equal(isRelieved(80, 100), true)
   t.equal(isRelieved(81, 100), false)
   t.equal(isRelieved(null, 100), false)

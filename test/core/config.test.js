@@ -10,7 +10,7 @@ const { OPTIONS, resolveOptions } = require('../../lib/core/options')
 
 const SCHEMA = path.join(__dirname, '..', '..', 'lib', 'core', 'config.schema.json')
 
-/** Both must be of one mind: what the schema says to an editor, and what the command says. */
+/** The schema, which editors use, and the command must accept the same values. */
 const validate = new Ajv({ strict: true, allowUnionTypes: true }).compile(JSON.parse(fs.readFileSync(SCHEMA, 'utf8')))
 
 /** @param {any} held */
@@ -34,8 +34,8 @@ t.test('the schema is that of the options (npm run schema)', async t => {
 })
 
 const GOOD = {
-  'an empty one': {},
-  'one with everything that is not about options': { $schema: './node_modules/recycle-supervisor/config.schema.json', app: 'app.js', args: ['-x', '1'] },
+  'an empty file': {},
+  'a file with every key that is not an option': { $schema: './node_modules/recycle-supervisor/config.schema.json', app: 'app.js', args: ['-x', '1'] },
   'numbers as numbers': { workers: 3, samples: 1, jitter: 12.5, interval: 250, maxRss: 67108864, admin: 9100, maxSurge: 2 },
   'sizes, times and percentages as text': { maxRss: '1.5G', hardRss: '2 GiB', interval: '250ms', maxAge: '2h', drainTimeout: '0', jitter: '10%' },
   words: { workers: 'auto', metric: 'pss', meter: 'smaps', log: 'json', schedule: 'shared', control: 'none', admin: '[::1]:9100' },
@@ -59,8 +59,8 @@ const BAD = {
   'a number out of range': [{ samples: 0 }, 'samples in recycle.config.json was given 0; it takes a whole number from 1 to 1000'],
   'half a worker': [{ workers: 1.5 }, 'workers in recycle.config.json was given 1.5; it takes a whole number from 1 to 1024, or auto'],
   null: [{ maxRss: null }, 'maxRss in recycle.config.json was given null; it takes a size of at least 1MiB, such as 512MiB or 1.5G, as a number or a string'],
-  'a list for one': [{ metric: ['rss'] }, 'metric in recycle.config.json was given ["rss"]; it takes one of rss, pss, uss'],
-  'a word that is none': [{ metric: 'vsz' }, 'metric in recycle.config.json was given "vsz"; it takes one of rss, pss, uss'],
+  'a list where one value is expected': [{ metric: ['rss'] }, 'metric in recycle.config.json was given ["rss"]; it takes one of rss, pss, uss'],
+  'a word that is not a metric': [{ metric: 'vsz' }, 'metric in recycle.config.json was given "vsz"; it takes one of rss, pss, uss'],
   'no size': [{ maxRss: '5 apples' }, 'maxRss in recycle.config.json was given "5 apples"; it takes a size of at least 1MiB, such as 512MiB or 1.5G'],
   'no time': [{ interval: '-1s' }, 'interval in recycle.config.json was given "-1s"; it takes a time of 50ms to 24 days, such as 500ms, 30s or 2h'],
   'no flags': [{ nodeOption: ['inspect'] }, 'nodeOption in recycle.config.json was given ["inspect"]; it takes Node or V8 flags, each starting with -'],
@@ -68,8 +68,8 @@ const BAD = {
   'an unknown key that resembles one': [{ max_rss: '1G' }, 'the config file recycle.config.json has an unknown key "max_rss"; did you mean maxRss?'],
   'an unknown key with a letter too few': [{ wrkers: 2 }, 'the config file recycle.config.json has an unknown key "wrkers"; did you mean workers?'],
   'an unknown key that resembles none': [{ exec_mode: 'cluster' }, `the config file recycle.config.json has an unknown key "exec_mode"; the keys are app, args, ${OPTIONS.map(o => o.name).join(', ')}`],
-  'an app that is none': [{ app: 3 }, 'the config file recycle.config.json has an app that is no path; it takes the file that `node` would run'],
-  'args in one string': [{ args: '-x 1' }, 'the config file recycle.config.json has args that are no array of strings'],
+  'an app that is none': [{ app: 3 }, 'the config file recycle.config.json has an app that is not a path; it takes the file that `node` would run'],
+  'args in one string': [{ args: '-x 1' }, 'the config file recycle.config.json has args that are not an array of strings'],
   'several apps, as a list': [[{ app: 'a.js' }], "the config file recycle.config.json holds several apps, as pm2's ecosystem file does; run one recycle per app, each with a file of its own (--config)"],
   'several apps, as pm2 has them': [{ apps: [{ script: 'a.js' }] }, "the config file recycle.config.json holds several apps, as pm2's ecosystem file does; run one recycle per app, each with a file of its own (--config)"],
   text: ['app.js', 'the config file recycle.config.json holds a string; it takes an object of options'],
@@ -88,7 +88,7 @@ t.test('a function and nothing are no config', async t => {
   t.match(refusal(undefined), 'holds nothing; it takes an object of options')
 })
 
-t.test('whatever value the command takes, the schema takes', async t => {
+t.test('every value that the command accepts, the schema accepts', async t => {
   const value = fc.oneof(
     fc.integer(), fc.double(), fc.boolean(), fc.string(), fc.constant(null), fc.array(fc.string()),
     fc.stringMatching(/^\s?\d{1,6}(\.\d)?\s?([kmgtKMGT]?(i?b|I?B)?|ms|s|h|%)?\s?$/),

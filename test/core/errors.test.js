@@ -41,7 +41,7 @@ t.test('the catalogue does not change', async t => {
   t.ok(Object.isFrozen(CATALOGUE))
 })
 
-t.test('a value that was given is said whatever its type, and in no more than a line or two', async t => {
+t.test('a given value is shown whatever its type, in at most two lines', async t => {
   const said = (/** @type {unknown} */ given) => new RecycleError('RECYCLE_BAD_OPTION', { option: 'workers', given, accepts: 'a number' }).message
   const circular = /** @type {any} */ ({})
   circular.self = circular
@@ -55,6 +55,6 @@ t.test('a value that was given is said whatever its type, and in no more than a 
   for (const code of Object.keys(CATALOGUE)) {
     const details = Object.fromEntries(Object.keys(DETAILS).map(name => [name, long]))
     t.ok(new RecycleError(code, details).message.length < 3000, code)
-    t.equal(new RecycleError(code, details).details.file, long, 'the details are whole')
+    t.equal(new RecycleError(code, details).details.file, long, 'the details are not shortened')
   }
 })

@@ -24,7 +24,7 @@ t.test('each profile gives these flags on each Node, for a budget of 512 MiB', a
     t.same(gcFlags('no-mark-sweep', { maxRssBytes: 150 * MIB, nodeMajor }), noMarkSweep, `no-mark-sweep on ${nodeMajor}`)
   }
   t.same(gcFlags('huge-heap', { maxRssBytes: 512 * MIB, nodeMajor: 28 }), hugeHeap, 'a Node that is not known gets no flag that it may have dropped')
-  t.same(gcFlags('huge-heap', { maxRssBytes: null, nodeMajor: 20 }), [], 'without a budget nothing can be said')
+  t.same(gcFlags('huge-heap', { maxRssBytes: null, nodeMajor: 20 }), [], 'without a budget there are no flags')
 })
 
 t.test('semi-spaces grow with the budget, as powers of two', async t => {
@@ -47,11 +47,11 @@ t.test('a profile needs a budget, and one that its old space can hold', async t 
   for (const gc of ['huge-heap', 'no-mark-sweep']) {
     refused({ gc }, `gc was given "${gc}"; it takes default, unless maxRss is set`)
   }
-  refused({ gc: 'no-mark-sweep', maxRss: '183MiB' }, 'maxRss was given "183MiB"; it takes a size of at most 182 MiB with gc no-mark-sweep: the old space cannot hold more')
+  refused({ gc: 'no-mark-sweep', maxRss: '183MiB' }, 'maxRss was given "183MiB"; it takes a size of at most 182 MiB with gc no-mark-sweep: the old space cannot grow larger')
   refused({ gc: 'huge-heap', maxRss: '512MiB', nodeOption: ['--max_old_space_size=200'] },
-    'maxRss was given "512MiB"; it takes a size of at most 262 MiB with gc huge-heap: the old space cannot hold more')
+    'maxRss was given "512MiB"; it takes a size of at most 262 MiB with gc huge-heap: the old space cannot grow larger')
   t.equal(resolve({ gc: 'no-mark-sweep', maxRss: '182MiB' }).gc, 'no-mark-sweep')
   t.equal(resolve({ gc: 'no-mark-sweep', maxRss: '1G', nodeOption: ['--max-old-space-size=100', '--max-old-space-size=4096'] }).gc, 'no-mark-sweep', 'the last of the user’s flags wins')
   t.equal(resolve({ gc: 'huge-heap', maxRss: '64G' }).gc, 'huge-heap')
-  t.equal(resolve({ gc: 'default', maxRss: '64G', nodeOption: ['--max-old-space-size=100'] }).gc, 'default', 'by default nothing is promised')
+  t.equal(resolve({ gc: 'default', maxRss: '64G', nodeOption: ['--max-old-space-size=100'] }).gc, 'default', 'the default profile sets no flags')
 })

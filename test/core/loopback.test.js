@@ -11,7 +11,7 @@ t.test('names and addresses of the machine itself', async t => {
   for (const host of ['', 'localhost.example', 'notlocalhost', '.localhost', '127.0.0.1.example', '128.0.0.1', '0.0.0.0', '::', '::2', '10.127.0.1', 'localhost:80']) t.notOk(isLoopback(host), host)
 })
 
-t.test('an admin server that others can reach is asked for twice', async t => {
+t.test('an admin server on an address that other machines can reach needs a second option', async t => {
   t.same(resolve({ admin: '9100' }).admin, { host: '127.0.0.1', port: 9100 })
   t.same(resolve({ admin: '[::1]:9100' }).admin, { host: '::1', port: 9100 })
   t.same(resolve({ admin: '0.0.0.0:9100', adminAllowRemote: true }).admin, { host: '0.0.0.0', port: 9100 })

@@ -49,14 +49,14 @@ const ROWS = {
 for (const option of OPTIONS) {
   const row = /** @type {any} */ (ROWS)[option.name]
   t.test(`${option.flag}: default, flag, environment, kind`, async t => {
-    t.ok(row, 'this test knows it')
+    t.ok(row, 'the expectations have an entry for it')
     const [flag, key, env, fallback, text, value, refused] = row
     t.equal(option.flag, flag)
     t.equal(option.key, key)
     t.equal(option.env, env)
     t.ok(option.help.length > 0 && option.shown.length > 0)
 
-    // What goes with it, where it is refused alone.
+    // Options that must accompany it.
     const company = ['hardRss', 'gc'].includes(option.name) ? { maxRss: '100M' } : {}
     const resolvedKey = (/** @type {any} */ options) => options[key]
     t.same(resolvedKey(resolve({})), fallback, 'its default')
@@ -74,7 +74,7 @@ for (const option of OPTIONS) {
   })
 }
 
-t.test('there is nothing in the expectations that the table lacks', async t => {
+t.test('the expectations have no option that the table lacks', async t => {
   t.same(Object.keys(ROWS), OPTIONS.map(o => o.name))
 })
 
@@ -99,17 +99,17 @@ t.test('whatever text an option is given, it is refused or has the type that the
   t.pass()
 })
 
-t.test('what is given goes before the environment, and the environment before the default', async t => {
+t.test('an option given beats the environment, the environment beats the default', async t => {
   const env = { RECYCLE_SAMPLES: '7' }
   t.equal(resolve({ samples: 3 }, env).samples, 3)
   t.equal(resolve({}, env).samples, 7)
-  t.equal(resolve({ samples: undefined }, env).samples, 7, 'undefined is not given')
+  t.equal(resolve({ samples: undefined }, env).samples, 7, 'undefined counts as not given')
   t.equal(resolve({}, {}).samples, 2)
-  t.equal(resolve({}, { RECYCLE_SAMPLES: '' }).samples, 2, 'an empty variable is not set')
-  t.equal(resolve({ samples: 3 }, { RECYCLE_SAMPLES: 'nonsense' }).samples, 3, 'what is overruled is not looked at')
+  t.equal(resolve({}, { RECYCLE_SAMPLES: '' }).samples, 2, 'an empty variable counts as not set')
+  t.equal(resolve({ samples: 3 }, { RECYCLE_SAMPLES: 'nonsense' }).samples, 3, 'an overruled value is not checked')
 })
 
-t.test('the config file comes after what is given and the environment, and before the default', async t => {
+t.test('the config file comes after the options given and the environment, and before the default', async t => {
   const file = { name: 'recycle.config.json', values: { samples: 9, handoff: false } }
   const at = (/** @type {Record<string, any>} */ given, /** @type {Record<string, string>} */ env) => resolveOptions(given, { env, file, parallelism: 2 })
   t.match(at({}, {}), { samples: 9, handoff: false, jitter: 0.1 })
@@ -119,7 +119,7 @@ t.test('the config file comes after what is given and the environment, and befor
   t.equal(at({}, { RECYCLE_HANDOFF: 'true' }).handoff, true)
 })
 
-t.test('each value knows where it came from', async t => {
+t.test('the origin of each value is known', async t => {
   const { options, origins } = traceOptions({ samples: '3' }, {
     env: { RECYCLE_INTERVAL: '2s' },
     file: { name: 'recycle.config.json', values: { maxRss: '1G', samples: 8 } },
@@ -134,13 +134,13 @@ t.test('each value knows where it came from', async t => {
   t.same(origins.get('jitter'), { from: 'default', called: '--jitter', text: undefined })
 })
 
-t.test('what does not go together is said with the names of where each was given', async t => {
+t.test('options that exclude each other are named as they were given', async t => {
   t.throws(() => resolveOptions({ hardRss: '1M' }, { file: { name: 'x.json', values: { maxRss: '2M' } }, parallelism: 2, nameOf: o => o.flag.split(' ')[0] }), {
     message: '--hard-rss was given "1M"; it takes a size of at least maxRss in x.json, which must be set too'
   })
 })
 
-t.test('a bad value is one sentence: where it was given, what was given, what is accepted', async t => {
+t.test('a bad value gives one sentence: where it was given, what was given, what is accepted', async t => {
   const nameOf = (/** @type {any} */ o) => o.flag.split(' ')[0]
   t.throws(() => resolveOptions({ interval: '10ms' }, { parallelism: 2, nameOf }), {
     message: '--interval was given "10ms"; it takes a time of 50ms to 24 days, such as 500ms, 30s or 2h',
@@ -148,7 +148,7 @@ t.test('a bad value is one sentence: where it was given, what was given, what is
   })
   t.throws(() => resolveOptions({}, { parallelism: 2, nameOf, env: { RECYCLE_INTERVAL: '10ms' } }), {
     message: 'RECYCLE_INTERVAL was given "10ms"; it takes a time of 50ms to 24 days, such as 500ms, 30s or 2h'
-  }, 'from the environment it is called by that name')
+  }, 'a value from the environment is named by its variable')
   t.throws(() => resolve({ workers: -1 }), { message: 'workers was given -1; it takes a whole number from 1 to 1024, or auto' })
 })
 
@@ -171,7 +171,7 @@ t.test('the hard budget is 1.25 of the soft one, unless it is given', async t =>
   t.throws(() => resolve({ hardRss: '399M' }), { code: 'RECYCLE_BAD_OPTION', message: /hardRss.*maxRss, which must be set too/ })
 })
 
-t.test('without a surge, a worker must be allowed to be missing, and another one be there', async t => {
+t.test('without a surge, one worker must be allowed to be missing while another serves', async t => {
   const sentence = /^maxSurge was given 0; it takes 0 only with maxUnavailable of at least 1 and at least 2 workers$/
   t.throws(() => resolve({ maxSurge: 0 }), { code: 'RECYCLE_BAD_OPTION', message: sentence })
   t.throws(() => resolve({ maxSurge: 0, maxUnavailable: 1, workers: 1 }), { code: 'RECYCLE_BAD_OPTION', message: sentence })
@@ -180,7 +180,7 @@ t.test('without a surge, a worker must be allowed to be missing, and another one
 
 t.test('not all workers may be missing', async t => {
   t.throws(() => resolve({ maxUnavailable: 3, workers: 3 }), {
-    code: 'RECYCLE_BAD_OPTION', message: 'maxUnavailable was given 3; it takes a whole number below that of the workers (3)'
+    code: 'RECYCLE_BAD_OPTION', message: 'maxUnavailable was given 3; it takes a whole number below the number of workers (3)'
   })
   t.equal(resolve({ maxUnavailable: 2, workers: 3 }).maxUnavailable, 2)
 })
@@ -191,7 +191,7 @@ t.test('sizes, times and percentages may be numbers in the library', async t => 
   })
 })
 
-t.test('what is resolved does not change any more', async t => {
+t.test('the resolved options are frozen', async t => {
   t.ok(Object.isFrozen(resolve({})))
   t.ok(Object.isFrozen(OPTIONS) && OPTIONS.every(Object.isFrozen))
   t.same(Object.keys(resolve({})).sort(), OPTIONS.map(o => o.key).sort())

@@ -6,11 +6,11 @@ const { plain, plainJson } = require('../../lib/core/plain')
 const OBEYED = [...Array.from({ length: 32 }, (_, code) => code), ...Array.from({ length: 33 }, (_, i) => 0x7f + i),
   0x061c, 0x200e, 0x200f, 0x2028, 0x2029, 0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069].map(code => String.fromCodePoint(code))
 
-t.test('what a terminal obeys, and what reverses the order of text, is an escape', async t => {
+t.test('control characters, and characters that reverse the order of text, are escaped', async t => {
   for (const char of OBEYED) t.equal(plain(`a${char}b`), `a\\u{${char.codePointAt(0)?.toString(16)}}b`)
 })
 
-t.test('all else is as it was: letters of any script, symbols and emoji', async t => {
+t.test('letters of any script, symbols and emoji are unchanged', async t => {
   const text = 'Größe 漢字 שלום → … █ 🚀 \\x1b'
   t.equal(plain(text), text)
   for (const value of [5, null, undefined]) t.equal(plain(value), String(value))

@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * The journal holds what every verdict was made of: judged again from its lines alone, the same workers are condemned,
+ * The journal holds the inputs of every verdict: judged again from its lines alone, the same workers are condemned,
  * for the same reasons, at the same samples.
  */
 
@@ -11,6 +11,7 @@ const os = require('node:os')
 const path = require('node:path')
 const t = require('tap')
 const fc = require('fast-check')
+const { Backoff } = require('../../lib/core/backoff')
 const { readJournal } = require('../..')
 const { message } = require('../../lib/core/message')
 const { now } = require('../../lib/primary/clock')
@@ -20,7 +21,7 @@ const { startFleet } = require('../support/fleet')
 const { Load } = require('../support/load')
 const { replay, decided } = require('../support/replay')
 
-/** The verdict once more, from a worker's whole history and in other words. @param {any[]} samples @param {any} budget */
+/** A second implementation of the verdict, over a worker's whole history. @param {any[]} samples @param {any} budget */
 function firstCause (samples, budget) {
   const sizes = samples.map(sample => sample[`${budget.metric}Bytes`])
   for (let at = 0; at < samples.length; at++) {
@@ -63,9 +64,9 @@ const anyLook = fc.record({
   requested: fc.oneof({ weight: 20, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.constant('requested') })
 })
 
-/** A worker on whose other side nobody is. @param {number} pid */
-function fakeWorker (pid) {
-  return Object.assign(new EventEmitter(), { process: Object.assign(new EventEmitter(), { pid, send () {}, kill () {} }) })
+/** The seam to a worker's process, without one. @param {number} pid */
+function fakeProcess (pid) {
+  return Object.assign(new EventEmitter(), { pid, send () {}, kill () {} })
 }
 
 t.test('the sampler decides, and the journal\'s lines, through JSON, give every decision again', async t => {
@@ -77,16 +78,16 @@ t.test('the sampler decides, and the journal\'s lines, through JSON, give every 
     const record = (/** @type {string} */ event, /** @type {any} */ fields) => journal.push(JSON.stringify({ v: 1, t: Date.now(), event, ...fields }))
     let at = 0
     const handles = workers.map(({ budget, looks }, slot) => {
-      const cluster = fakeWorker(2 ** 30 + slot)
-      const handle = new WorkerHandle(slot, /** @type {any} */ (cluster), { generation: 0, budget: /** @type {any} */ (budget), mustListenOn: new Set(), readyOn: 'listening' })
+      const process = fakeProcess(2 ** 30 + slot)
+      const handle = new WorkerHandle(slot, process, { generation: 0, budget: /** @type {any} */ (budget), mustListenOn: new Set(), readyOn: 'listening' })
       record('worker.spawn', { slot, pid: handle.pid, budget: handle.budget })
-      cluster.process.emit('internalMessage', message('listening', { key: 'a', missing: null }))
+      process.emit('message', message('listening', { key: 'a', missing: null }))
       record('worker.ready', { slot, pid: handle.pid })
       return { handle, looks }
     })
-    const fleet = { slots: new Map(handles.map((_, slot) => [slot, { freshOverBudget: 0, notBefore: 0 }])), watched: () => handles.map(h => h.handle) }
+    const fleet = { slots: new Map(handles.map((_, slot) => [slot, { freshOverBudget: new Backoff() }])), watched: () => handles.map(h => h.handle) }
     const meter = { probe: (/** @type {number} */ pid) => ({ read: async () => handles[pid - 2 ** 30].looks[at]?.reading ?? null, close () {} }) }
-    const sampler = new Sampler(/** @type {any} */ ({ options: { intervalMs: 100 }, fleet, rollout: { requested: () => null }, meter, record }))
+    const sampler = new Sampler(/** @type {any} */ ({ options: { intervalMs: 100 }, fleet, rollout: { requested: () => null }, meter, record, stopping: new AbortController().signal }))
     for (const { handle } of handles) sampler.attend(handle)
 
     for (at = 0; at < 25; at++) {
@@ -115,7 +116,7 @@ t.test('the sampler decides, and the journal\'s lines, through JSON, give every 
 for (const [name, options, reasons] of /** @type {const} */ ([
   ['RSS', { maxRss: '96MiB', samples: 2, interval: '50ms' }, ['rss']],
   ['USS, one sample, hard at once', { maxRss: '70MiB', hardRss: '70MiB', metric: 'uss', samples: 3, interval: '50ms' }, ['hard-rss']],
-  // 40 requests come long before the age, on a slow machine, too; the age comes when nobody asks any more.
+  // 40 requests come long before the age, on a slow machine, too; the age is reached when no more requests come.
   ['requests and age', { maxRequests: 40, maxAge: '4s', interval: '50ms' }, ['requests', 'age']],
   ['RSS, with a standby', { maxRss: '96MiB', samples: 2, interval: '50ms', standby: 1 }, ['rss']]
 ])) {
@@ -142,6 +143,6 @@ for (const [name, options, reasons] of /** @type {const} */ ([
     for (const reason of [...reasons, 'reload']) t.ok(made.some(d => d.reason === reason), reason)
     const upAt = new Map(lines.filter(l => ['worker.standby', 'worker.ready'].includes(l.event)).map(l => [l.pid, l.t]))
     const ages = lines.filter(l => l.event === 'worker.condemn').map(l => l.ageMs - (l.t - upAt.get(l.pid)))
-    t.ok(ages.every(difference => difference <= 2 && difference > -1000), `ages are those at the look: ${ages}`)
+    t.ok(ages.every(difference => difference <= 2 && difference > -1000), `ages are those at the reading: ${ages}`)
   })
 }

@@ -3,7 +3,7 @@
 const t = require('tap')
 const { makeSample, figure } = require('../../lib/core/sample')
 
-t.test('a sample is the meter\'s reading and what is known of the worker', async t => {
+t.test('a sample holds the reading of the meter and the state of the worker', async t => {
   const reading = { rssBytes: 3, pssBytes: 2, ussBytes: 1, meter: 'smaps_rollup' }
   const sample = makeSample(reading, { ageMs: 5, requests: 7, silentMs: 9, requested: 'requested' })
   t.same(sample, { ...reading, ageMs: 5, requests: 7, silentMs: 9, requested: 'requested' })

@@ -3,9 +3,9 @@
 const t = require('tap')
 const shapes = require('../../lib/core/shape')
 
-const { count, integer, duration, ratio, flag, anything, text, orNull, optional, listOf, record } = shapes
+const { count, integer, duration, ratio, flag, text, orNull, optional, listOf, record } = shapes
 
-t.test('each shape takes what it says and nothing else', async t => {
+t.test('each shape accepts its own values and no others', async t => {
   const values = [undefined, null, true, 0, -0.5, 0.5, 1, 7, -7, 2 ** 53, NaN, Infinity, '', '7', 'long text', [], [7], {}, { toString: 1 }]
   const taken = (/** @type {import('../../lib/core/shape').Shape} */ shape) => values.filter(value => shape(value) === null)
   t.strictSame(taken(count), [0, 1, 7])
@@ -13,7 +13,6 @@ t.test('each shape takes what it says and nothing else', async t => {
   t.strictSame(taken(duration), [0, 0.5, 1, 7, 2 ** 53])
   t.strictSame(taken(ratio), [0, 0.5, 1])
   t.strictSame(taken(flag), [true])
-  t.strictSame(taken(anything), values)
   t.strictSame(taken(text(3)), ['', '7'])
   t.strictSame(taken(orNull(flag)), [null, true])
   t.strictSame(taken(optional(flag)), [undefined, true])
@@ -21,7 +20,7 @@ t.test('each shape takes what it says and nothing else', async t => {
   t.strictSame(taken(record({})), [{}])
 })
 
-t.test('a record takes its own fields, all of them and no other, and not what it inherits', async t => {
+t.test('a record accepts exactly its own fields, and no inherited ones', async t => {
   const shape = record({ a: count, toString: optional(count) })
   t.equal(shape({ a: 1 }), null)
   t.equal(shape({ a: 1, toString: 2 }), null)

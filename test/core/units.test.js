@@ -16,7 +16,7 @@ t.test('sizes are read as people write them, in powers of 1024', async t => {
   ])) t.equal(parseSize(text), size, JSON.stringify(text))
 })
 
-t.test('what is no size is refused, also where a part of it would be one', async t => {
+t.test('text that is not a size is refused, also if a part of it is one', async t => {
   for (const text of ['512foo', '512Mx', 'M', '', ' ', '-1M', '+1M', '1,5G', '1e9', '0x10', '1.M', '.5G', '1 2M', 'Infinity', 'NaN', '512P']) {
     t.equal(parseSize(text), undefined, JSON.stringify(text))
   }
@@ -38,14 +38,14 @@ t.test('times are read as people write them', async t => {
   ])) t.equal(parseTime(text), time, JSON.stringify(text))
 })
 
-t.test('what is no time is refused', async t => {
+t.test('text that is not a time is refused', async t => {
   for (const text of ['30 parsecs', '', 's', '-30s', '+30s', '1,5h', '30s5', '1e3', '1h30m', 'Infinity', '1'.repeat(200)]) {
     t.equal(parseTime(text), undefined, JSON.stringify(text))
   }
   for (const value of [-1, NaN, null, undefined, true]) t.equal(parseTime(/** @type {any} */ (value)), undefined, String(value))
 })
 
-t.test('no text makes a parser throw', async t => {
+t.test('the parsers never throw', async t => {
   fc.assert(fc.property(fc.string(), text => {
     for (const parse of [parseSize, parseTime]) {
       const value = parse(text)
@@ -72,7 +72,7 @@ t.test('times are shown in short', async t => {
   t.equal(formatTime(2 * 3_600_000), '2h')
 })
 
-t.test('what is shown is within 5 % of what it stands for', async t => {
+t.test('the text shown is within 5 % of the value', async t => {
   const near = (/** @type {number | undefined} */ read, /** @type {number} */ meant) => read !== undefined && Math.abs(read - meant) <= 0.05 * meant
   for (const size of [1.25, 1.4, 1.5, 2.5, 12.5].flatMap(n => [n * KIB, n * MIB, n * GIB])) {
     t.ok(near(parseSize(formatSize(size)), size), `${size} bytes are shown as ${formatSize(size)}`)

@@ -21,41 +21,41 @@ function judge (samples, budget) {
   return verdict(window, budget)
 }
 
-t.test('a worker of whom nothing is known is kept', async t => {
+t.test('a worker without samples is kept', async t => {
   t.equal(judge([], { ...SOFT, maxAgeMs: 1 }), null)
 })
 
 t.test('a worker within its budgets is kept', async t => {
-  t.equal(judge([{ rss: 100 }, { rss: 100 }], SOFT), null, 'the budget itself is not over it')
+  t.equal(judge([{ rss: 100 }, { rss: 100 }], SOFT), null, 'a sample equal to the budget is not over it')
   t.equal(judge([{ rss: 1e12, requests: 1e9, ageMs: 1e12 }], NONE), null, 'without a budget nothing is over it')
 })
 
-t.test('rss: over the soft budget for as many samples in a row as it takes', async t => {
+t.test('rss: over the soft budget for the set number of samples in a row', async t => {
   t.equal(judge([{ rss: 101 }], SOFT), null, 'one is not enough')
   t.equal(judge([{ rss: 101 }, { rss: 101 }], SOFT), 'rss')
   t.equal(judge([{ rss: 101 }, { rss: 101 }], { ...SOFT, samples: 3 }), null)
   t.equal(judge([{ rss: 101 }], { ...SOFT, samples: 1 }), 'rss')
 })
 
-t.test('rss: one spike does not condemn, however many there are', async t => {
+t.test('rss: single samples over the budget do not condemn, however many there are', async t => {
   t.equal(judge([{ rss: 120 }, { rss: 80 }], SOFT), null)
   t.equal(judge([{ rss: 120 }, { rss: 80 }, { rss: 120 }], SOFT), null)
   t.equal(judge([{ rss: 120 }, { rss: 80 }, { rss: 120 }, { rss: 120 }], SOFT), 'rss', 'two in a row do')
 })
 
-t.test('rss: a look that read nothing interrupts the row', async t => {
+t.test('rss: a failed reading ends the row', async t => {
   t.equal(judge([{ rss: 120 }, { rss: null }, { rss: 120 }], SOFT), null)
 })
 
 t.test('hard-rss: one sample is enough', async t => {
   t.equal(judge([{ rss: 126 }], SOFT), 'hard-rss')
   t.equal(judge([{ rss: 50 }, { rss: 126 }], SOFT), 'hard-rss')
-  t.equal(judge([{ rss: 126 }, { rss: 50 }], SOFT), null, 'but it must be the latest')
+  t.equal(judge([{ rss: 126 }, { rss: 50 }], SOFT), null, 'it must be the latest sample')
   t.equal(judge([{ rss: 125 }], SOFT), null)
   t.equal(judge([{ rss: 126 }, { rss: 126 }], SOFT), 'hard-rss', 'the graver reason is given')
 })
 
-t.test('requests: at its budget a worker has had them', async t => {
+t.test('requests: a worker that has reached its budget is condemned', async t => {
   t.equal(judge([{ requests: 9 }], { ...NONE, maxRequests: 10 }), null)
   t.equal(judge([{ requests: 10 }], { ...NONE, maxRequests: 10 }), 'requests')
 })
@@ -71,15 +71,15 @@ t.test('stuck: silent for too long', async t => {
   t.equal(judge([{ silentMs: 30_000, rss: null }], NONE), 'stuck', 'also one that cannot be measured')
 })
 
-t.test('asked, reload: somebody wants it', async t => {
+t.test('asked, reload: the recycle was requested', async t => {
   t.equal(judge([{ requested: 'requested' }], NONE), 'requested')
   t.equal(judge([{ requested: 'reload' }], NONE), 'reload')
   t.equal(judge([{ requested: 'requested' }, {}], NONE), null, 'no longer')
-  t.equal(judge([{ requested: 'reload', rss: 126 }], SOFT), 'hard-rss', 'what the worker did goes before what somebody wants')
+  t.equal(judge([{ requested: 'reload', rss: 126 }], SOFT), 'hard-rss', 'a reason from the figures goes before a requested one')
 })
 
 for (const metric of /** @type {const} */ (['pss', 'uss'])) {
-  t.test(`${metric}: its own figure counts, and where this look did not read it the worker is not over`, async t => {
+  t.test(`${metric}: its own figure counts, and where this reading lacks it the worker is not over`, async t => {
     const budget = { ...SOFT, metric }
     t.equal(judge([{ rss: 1000, [metric]: 50 }, { rss: 1000, [metric]: 50 }], budget), null, 'rss does not count')
     t.equal(judge([{ [metric]: 101 }, { [metric]: 101 }], budget), 'rss')

@@ -1,6 +1,6 @@
 'use strict'
 
-/** Every command of the documentation can be given: its subcommand, its flags and their values are known, its script is there. */
+/** Every command in the documentation is valid: its subcommand, flags and values are known, its script exists. */
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -14,7 +14,7 @@ const { ROOT, pages, fences, inlineCode } = require('../support/docs')
 const BIN = path.join(ROOT, 'bin', 'recycle.js')
 const SHELL = /^(?:sh|console|ini)$/
 const PLACEHOLDER = /^<|…|^\[/
-const PASSES_ON = ['', 'drill'] // what comes behind the app is the app's
+const PASSES_ON = ['', 'drill'] // arguments after the app belong to the app
 /** Flags of other programs. */
 const FOREIGN = [
   '--max-old-space-size', '--initial-old-space-size', '--min-semi-space-size', '--max-semi-space-size', '--noconcurrent_sweeping', '--no-memory-reducer',
@@ -28,7 +28,7 @@ const CHECKED = new Map([...OPTIONS, ...DRILL_OPTIONS].map(({ flag, kind }) => [
 
 /** @typedef {{ takesValue: boolean }} Flag @typedef {{ page: string, text: string }} Example */
 
-/** What the help of a command says of its flags. @type {Map<string, Map<string, Flag>>} */
+/** The flags in the help of a command. @type {Map<string, Map<string, Flag>>} */
 const commands = new Map([['', flagsOf([])]])
 for (const [, name] of helpOf([]).split('\nCommands:\n')[1].matchAll(/^ {2}(\w+)/gm)) commands.set(name, flagsOf([name]))
 
@@ -37,24 +37,24 @@ const examples = pages().flatMap(({ name, text }) => [
   ...inlineCode(text).flatMap(simpleCommands)
 ].map(words => ({ page: name, words })))
 
-t.test('the help is read at all', async t => {
+t.test('the help is parsed', async t => {
   t.ok(commands.size >= 13)
   t.match(commands.get(''), new Map([['--max-rss', { takesValue: true }], ['-m', { takesValue: true }], ['--prefix', { takesValue: false }]]))
   t.ok(commands.get('report')?.has('--json'))
 })
 
-t.test('commands are told from what is around them', async t => {
+t.test('commands are found in the text around them', async t => {
   t.same(simpleCommands("$ FOO=1 recycle -m 1G 'a b.js' > file # comment"), [['recycle', '-m', '1G', 'a b.js']])
   t.same(simpleCommands('npm ci && recycle ls | jq .'), [['npm', 'ci'], ['recycle', 'ls'], ['jq', '.']])
 })
 
-t.test('each `recycle …` is one that recycle knows', async t => {
+t.test('each `recycle …` is a known command', async t => {
   const ours = examples.filter(({ words }) => words[0] === 'recycle')
   t.ok(ours.length > 100)
   for (const { page, words } of ours) t.equal(flawIn(words.slice(1)), null, `${page}: ${words.join(' ')}`)
 })
 
-t.test('each flag that the prose names is one of recycle, or of a program that is named here', async t => {
+t.test('each flag in the prose belongs to recycle, or to a program listed here', async t => {
   const known = new Set([...FOREIGN, ...[...commands.values()].flatMap(flags => [...flags.keys()])])
   const named = pages().flatMap(({ name, text }) => inlineCode(text).flatMap(code => [...code.matchAll(/(?:^|[ |])(--[\w-]+)/g)].map(([, flag]) => ({ name, flag }))))
   t.ok(named.length > 150)
@@ -73,7 +73,7 @@ t.test('each `npm run …` is a script, and each `npx tap …` and `node …` na
   t.ok(checked > 15)
 })
 
-/** @param {string[]} args @returns {string | null} what is wrong with it */
+/** @param {string[]} args @returns {string | null} the error, if any */
 function flawIn (args) {
   let command = ''
   for (let i = 0; i < args.length; i++) {
@@ -110,7 +110,7 @@ function simpleCommands (line) {
   return found.map(plain).filter(words => words.length > 0)
 }
 
-/** Without what is before the program and where its output goes. @param {string[]} words @returns {string[]} */
+/** Without variables before the program and redirections. @param {string[]} words @returns {string[]} */
 function plain (words) {
   const output = words.findIndex(word => /^\d?>{1,2}$/.test(word))
   const kept = output === -1 ? words : words.slice(0, output)

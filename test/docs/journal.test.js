@@ -1,6 +1,6 @@
 'use strict'
 
-/** What a real fleet writes into its journal is described. */
+/** Every field that a real fleet writes into its journal is documented. */
 
 const path = require('node:path')
 const t = require('tap')

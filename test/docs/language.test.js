@@ -2,8 +2,12 @@
 
 /** Plain technical English: a process is named (the worker, the client), and terms are those of the field. */
 
+const fs = require('node:fs')
+const path = require('node:path')
 const t = require('tap')
 const { pages } = require('../support/docs')
+
+const ROOT = path.join(__dirname, '..', '..')
 
 /** Each with what to write. @type {[RegExp, string][]} */
 const INSTEAD = [
@@ -15,7 +19,7 @@ const INSTEAD = [
 ]
 
 for (const { name, text } of pages()) {
-  t.test(`${name} names what it speaks of`, async t => {
+  t.test(`${name} names the noun`, async t => {
     const lines = text.split('\n')
     for (const [words, instead] of INSTEAD) {
       const found = lines.flatMap((line, i) => words.test(line) ? [`${i + 1}: ${words.exec(line)?.[0]}: ${line.slice(0, 100)}`] : [])
@@ -23,3 +27,18 @@ for (const { name, text } of pages()) {
     }
   })
 }
+
+/** Names in code, and the patterns above. */
+const EXCEPT = [/\bwho: /, /\bd\.who\b/, /^const EXCEPT/, /['"]nobody['"]/, /^ {2}\[\//]
+
+t.test('the sources name what they speak of', async t => {
+  const files = ['bin', 'lib', 'test', 'bench', 'examples'].flatMap(folder => fs.readdirSync(path.join(ROOT, folder), { recursive: true })
+    .map(file => path.join(folder, String(file)))
+    .filter(file => /\.m?[jt]s$/.test(file) && !file.includes('node_modules')))
+  t.ok(files.length > 350)
+  const [[relative, instead]] = INSTEAD
+  const isVague = (/** @type {string} */ line) => (relative.test(line) || /\b(?:some|no|any|every)body\b/i.test(line)) && !EXCEPT.some(except => except.test(line))
+  const found = files.flatMap(file => fs.readFileSync(path.join(ROOT, file), 'utf8').split('\n')
+    .flatMap((line, i) => isVague(line) ? [`${file}:${i + 1}: ${line.trim().slice(0, 100)}`] : []))
+  t.same(found, [], `write ${instead}`)
+})

@@ -1,6 +1,6 @@
 'use strict'
 
-/** Where the documentation points to, there is something. */
+/** Every link of the documentation has a target. */
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -36,7 +36,7 @@ t.test('the pages that the README links to are published with it', async t => {
   t.ok(PUBLISHED.includes('docs'))
 })
 
-t.test('every file and folder that the documentation names is there', async t => {
+t.test('every file and folder that the documentation names exists', async t => {
   const named = pages().flatMap(({ name, text }) => inlineCode(text).filter(code => SOURCE.test(code)).map(file => ({ name, file })))
   t.ok(named.length > 60)
   t.same([...new Set(named.filter(({ file }) => !fs.existsSync(path.join(ROOT, file))).map(({ name, file }) => `${name}: ${file}`))], [])

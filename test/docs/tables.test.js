@@ -1,6 +1,6 @@
 'use strict'
 
-/** The tables of the documentation say what there is: options, events, reasons, metrics, and what the benches have published. */
+/** The tables of the documentation are complete: options, events, reasons, metrics, and published results. */
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -9,6 +9,7 @@ const { blocksOf, excerpt } = require('../../bench/excerpts')
 const { readResults } = require('../../bench/support/results-file')
 const { openAccount } = require('../../lib/core/account')
 const { readConfig } = require('../../lib/core/config')
+const { FROM_PRIMARY, FROM_WORKER } = require('../../lib/core/message')
 const { OPTIONS, resolveOptions } = require('../../lib/core/options')
 const { TRANSITIONS } = require('../../lib/core/state')
 const { DRILL_OPTIONS } = require('../../lib/drill/options')
@@ -38,7 +39,16 @@ t.test('the options that the README shows have their flags, and their default as
   }
 })
 
-t.test('the config file of the docs is one', async t => {
+t.test('the tables of messages are those of lib/core/message.js', async t => {
+  const { text } = page('docs/how-it-works.md')
+  for (const [direction, kinds] of /** @type {const} */ ([['worker → primary', FROM_WORKER], ['primary → worker', FROM_PRIMARY]])) {
+    const table = tableBelow(text, `| ${direction} | fields | meaning |`)
+    t.same(table, Object.entries(kinds).map(([type, { what, names, handle }]) =>
+      [`\`${type}\``, [...names.map(field => `\`${field}\``), ...(handle === 'socket' ? ['+ handle'] : [])].join(', '), what]))
+  }
+})
+
+t.test('the config file of the docs is valid', async t => {
   const [json] = fences(page('docs/options.md').text, /^json$/)
   const { app, values } = readConfig(JSON.parse(json), 'docs/options.md')
   t.equal(app, 'server.js')
@@ -74,7 +84,7 @@ t.test('the pages on operating and metrics have every state of a worker that is 
   for (const name of ['docs/operating.md', 'docs/metrics.md']) t.same(alive.filter(state => !inlineCode(page(name).text).includes(state)), [], name)
 })
 
-t.test('what the pages have of the benches is what is published (npm run bench:readme)', async t => {
+t.test('the figures on the pages are the published ones (npm run bench:readme)', async t => {
   const blocks = pages().flatMap(({ name, text }) => blocksOf(text).map(block => ({ page: name, ...block })))
   t.ok(blocks.length > 0)
   for (const { page, expression, text } of blocks) t.equal(text, excerpt(expression, bench => readResults(bench)), `${page}: ${expression}`)
@@ -98,7 +108,7 @@ function sources (folder) {
     .map(file => fs.readFileSync(path.join(ROOT, folder, String(file)), 'utf8'))
 }
 
-/** Whatever text stands in the place of a record's event, also where it is chosen between two. @param {string} source */
+/** Every event name in a source file, also those chosen by a condition. @param {string} source */
 function recordedIn (source) {
   return [...source.matchAll(/\brecord\(([^,()]+),/g)].flatMap(([, event]) => [...event.matchAll(/'([\w.-]+)'/g)].map(match => match[1]))
 }

@@ -2,15 +2,15 @@
 
 const t = require('tap')
 const { Load } = require('../../lib/drill/load')
-const { Misbehaving, DEEDS } = require('./misbehaving')
+const { Misbehaving, ACTIONS } = require('./misbehaving')
 
-const TIMES = 12 // each deed
-const SILENT = ['silence', 'silenceAfterHead'] // a test of their own: nobody can say how long an answer takes on a busy machine
-const MIXED = Object.keys(DEEDS).filter(deed => ![...SILENT, 'answer', 'resetDuring'].includes(deed))
+const TIMES = 12 // each action
+const SILENT = ['silence', 'silenceAfterHead'] // a test of their own: they need a timeout, which a busy machine may exceed
+const MIXED = Object.keys(ACTIONS).filter(action => ![...SILENT, 'answer', 'resetDuring'].includes(action))
 
-/** Every deed so many times, evenly among answers. */
+/** Every action TIMES times, spread among answers. */
 function mixture () {
-  const script = Array.from({ length: TIMES }, () => MIXED.flatMap(deed => ['answer', 'answer', 'answer', deed])).flat()
+  const script = Array.from({ length: TIMES }, () => MIXED.flatMap(action => ['answer', 'answer', 'answer', action])).flat()
   return { script: (/** @type {number} */ n) => script[n] ?? 'answer', length: script.length }
 }
 
@@ -40,7 +40,7 @@ function portsByError (list) {
 
 for (const keepAlive of [true, false]) {
   for (const rate of [null, 1500]) {
-    t.test(`what the load counts is what the server did, request by request: ${keepAlive ? 'keep-alive' : 'a connection per request'}, ${rate ? 'at a rate' : 'as fast as it goes'}`, async t => {
+    t.test(`the counts of the load match the actions of the server, request by request: ${keepAlive ? 'keep-alive' : 'a connection per request'}, ${rate ? 'at a rate' : 'as fast as it goes'}`, async t => {
       const { script, length } = mixture()
       const server = new Misbehaving(script)
       const { load, lines, drops } = await openLoad(t, server, { keepAlive, rate }, rate ? 2 : 1)
@@ -57,8 +57,8 @@ for (const keepAlive of [true, false]) {
       t.equal(load.sockets, server.connections, 'each connection')
       if (!keepAlive) t.equal(server.connections, server.books.length, 'one for each request')
       t.equal(server.dishonoured, 0, 'nothing is sent after Connection: close')
-      const done = new Set(server.books.map(({ deed }) => deed))
-      t.same(MIXED.filter(deed => !done.has(deed)), [], 'every deed was done')
+      const done = new Set(server.books.map(({ action }) => action))
+      t.same(MIXED.filter(action => !done.has(action)), [], 'every action was done')
 
       const ticks = lines.filter(line => line.event === 'client.tick')
       t.equal(sum(ticks.map(tick => tick.requests)), load.requests, 'the ticks add up')
@@ -70,7 +70,7 @@ for (const keepAlive of [true, false]) {
   }
 }
 
-t.test('a reset right behind the first bytes of a response is a drop, though Node cannot always tell it from a close', async t => {
+t.test('a reset right after the first bytes of a response is a drop, though Node cannot always tell it from a close', async t => {
   const server = new Misbehaving(n => n % 2 ? 'resetDuring' : 'answer')
   const { load, drops } = await openLoad(t, server, {})
   load.start()
@@ -92,18 +92,18 @@ t.test('a POST with a body is counted alike', async t => {
   t.equal(drops().length, server.books.filter(({ error }) => error !== null).length)
 })
 
-t.test('a connection that the server closes while it is idle costs nobody a request', async t => {
+t.test('an idle connection that the server closes costs no request', async t => {
   const server = new Misbehaving(() => 'closeAfterwards')
   const { load } = await openLoad(t, server, { connections: 2, rate: 40 })
   load.start()
   await server.seen(40)
   await load.end()
-  t.equal(load.dropped, server.books.filter(({ deed }) => deed === 'sentAfterClose').length)
+  t.equal(load.dropped, server.books.filter(({ action }) => action === 'sentAfterClose').length)
   t.equal(load.requests, server.books.length)
   t.ok(server.connections >= 20, 'it reconnects')
 })
 
-t.test('a request that is sent on a connection that closes is a drop, and the connection was used before', async t => {
+t.test('a request sent on a reused connection that closes is a drop', async t => {
   const server = new Misbehaving(n => n % 2 ? 'closeBefore' : 'answer')
   const { load, drops } = await openLoad(t, server, { connections: 1 })
   load.start()
@@ -114,22 +114,22 @@ t.test('a request that is sent on a connection that closes is a drop, and the co
   t.ok(drops().every(drop => drop.reused && drop.error === 'closed-before-response' && drop.path === '/path' && drop.method === 'GET'))
 })
 
-t.test('what is in flight at the end is waited for', async t => {
+t.test('the load waits for requests in flight at the end', async t => {
   const server = new Misbehaving(n => n < 20 ? 'answer' : 'silence')
   const { load } = await openLoad(t, server, { connections: 3 })
   load.start()
   await server.seen(23)
   const ended = load.end()
-  await load.announceStop() // "end" was said before, and is heard
-  for (const socket of server.sockets) DEEDS.answer.act(socket)
+  await load.announceStop() // "end" was sent before, and has arrived
+  for (const socket of server.sockets) ACTIONS.answer.act(socket)
   await ended
   t.equal(load.requests, 23)
   t.equal(load.dropped, 0)
 })
 
-for (const deed of SILENT) {
-  t.test(`a request without a complete response in time is a drop, also at the end: ${deed}`, async t => {
-    const server = new Misbehaving(() => deed)
+for (const action of SILENT) {
+  t.test(`a request without a complete response in time is a drop, also at the end: ${action}`, async t => {
+    const server = new Misbehaving(() => action)
     const { load, drops } = await openLoad(t, server, { connections: 10, timeoutMs: 300 })
     load.start()
     await server.seen(20)
@@ -149,7 +149,7 @@ t.test('once the stop is announced, a connection refused is the end and no drop;
     await server.seen(25) // one in flight for each client
     if (isAnnounced) await load.announceStop()
     const closed = new Promise(resolve => server.server.close(resolve))
-    for (const socket of server.sockets) DEEDS.announceAndClose.act(socket)
+    for (const socket of server.sockets) ACTIONS.announceAndClose.act(socket)
     await closed
     if (isAnnounced) {
       await load.end()
@@ -164,16 +164,16 @@ t.test('once the stop is announced, a connection refused is the end and no drop;
   }
 })
 
-t.test('which statuses are expected is the caller\'s to say', async t => {
+t.test('the caller sets the expected statuses', async t => {
   const server = new Misbehaving(n => ['wrongStatus', 'redirectToNowhere', 'answer'][n % 3])
   const { load } = await openLoad(t, server, { expect: [[503, 503], [200, 200]] })
   load.start()
   await server.seen(300)
   await load.end()
-  t.equal(load.dropped, server.books.filter(({ deed }) => deed === 'redirectToNowhere').length)
+  t.equal(load.dropped, server.books.filter(({ action }) => action === 'redirectToNowhere').length)
 })
 
-t.test('with a rate, a request that had to wait for a connection counts from when it was due', async t => {
+t.test('with a rate, a request that waits for a connection is timed from when it was due', async t => {
   const server = new Misbehaving(n => n === 10 ? 'silence' : 'answer')
   const { load, lines } = await openLoad(t, server, { connections: 1, rate: 100, timeoutMs: 1000 })
   load.start()

@@ -1,16 +1,16 @@
 'use strict'
 
 /**
- * A server on bare sockets that misbehaves by a script and keeps the books: for every request that it was sent, what it
- * did to it and on which port of the client. What the load counts is held against these books.
+ * A server on bare sockets that misbehaves by a script and records, for every request received, its action and the
+ * port of the client. The counts of the load are compared with these records.
  */
 
 const net = require('node:net')
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'
 
-/** What can be done to a request, and what the client is to call it; null: an answer. */
-const DEEDS = {
+/** The possible actions, and the error that the client must report; null: an answer. */
+const ACTIONS = {
   answer: { error: null, act: socket => socket.write(OK) },
   answerAfterHints: { error: null, act: socket => socket.write(`HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n${OK}`) },
   answerInChunks: {
@@ -25,7 +25,7 @@ const DEEDS = {
   answerUntilClose: { error: null, closes: true, act: socket => socket.end('HTTP/1.0 200 OK\r\n\r\nok') },
   announceClose: { error: null, announces: true, act: socket => socket.write('HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok') },
   announceAndClose: { error: null, closes: true, act: socket => socket.end('HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok') },
-  // Closed between requests, unannounced. What is sent on it all the same is read, and not answered.
+  // Closed between requests, unannounced. A request sent on it all the same is read, and not answered.
   closeAfterwards: { error: null, closes: true, act: socket => socket.end(OK) },
   reset: { error: 'reset', closes: true, act: socket => socket.resetAndDestroy() },
   resetDuring: {
@@ -47,7 +47,7 @@ const DEEDS = {
 }
 
 class Misbehaving {
-  /** Of every request: what was done to it. @type {{ deed: string, error: string | null, remotePort: number }[]} */
+  /** The action for every request. @type {{ action: string, error: string | null, remotePort: number }[]} */
   books = []
   connections = 0
   /** Requests that came on a connection after its `Connection: close` was answered. */
@@ -58,7 +58,7 @@ class Misbehaving {
   #onSeen = null
   #until = Infinity
 
-  /** @param {(n: number) => string} script what is done to the nth request, from 0: a key of DEEDS */
+  /** @param {(n: number) => string} script the action for the nth request, from 0: a key of ACTIONS */
   constructor (script) {
     this.script = script
     this.server = net.createServer({ allowHalfOpen: true }, socket => this.#serve(socket))
@@ -100,9 +100,9 @@ class Misbehaving {
         if (end < 0) return
         text = text.slice(end)
         if (isAnnounced) this.dishonoured++
-        const deed = isClosed ? 'closeBefore' : this.script(this.books.length)
-        const { error, act, closes = false, announces = false } = DEEDS[deed]
-        this.books.push({ deed: isClosed ? 'sentAfterClose' : deed, error, remotePort })
+        const action = isClosed ? 'closeBefore' : this.script(this.books.length)
+        const { error, act, closes = false, announces = false } = ACTIONS[action]
+        this.books.push({ action: isClosed ? 'sentAfterClose' : action, error, remotePort })
         if (!isClosed) act(socket)
         isClosed ||= closes
         isAnnounced ||= announces
@@ -120,4 +120,4 @@ function endOfRequest (text) {
   return text.length >= head + 4 + length ? head + 4 + length : -1
 }
 
-module.exports = { Misbehaving, DEEDS }
+module.exports = { Misbehaving, ACTIONS }

@@ -25,7 +25,7 @@ t.test('the defaults', async t => {
   })
 })
 
-t.test("the drill's options are parted from the supervisor's", async t => {
+t.test('the options of the drill are separated from those of the supervisor', async t => {
   const { own, supervisors } = partOptions({ connections: '7', maxRss: '64MiB', handoff: false })
   t.equal(own.connections, 7)
   t.same(supervisors, { maxRss: '64MiB', handoff: false })
@@ -43,7 +43,7 @@ t.test('headers: as text, as a list, as an object', async t => {
   t.same(own({ header: { Accept: 'a' } }).headers, { accept: 'a' })
 })
 
-t.test('a URL brings its path, unless another is given', async t => {
+t.test('the path of a URL is used, unless a path is given', async t => {
   t.equal(own({ url: 'http://localhost:1/a?b=c' }).path, '/a?b=c')
   t.equal(own({ url: 'http://localhost:1/a', path: '/d' }).path, '/d')
 })
@@ -72,7 +72,7 @@ t.test('bad values are refused in one sentence', async t => {
   t.throws(() => own({ connections: 1, loadWorkers: 2 }), { code: 'RECYCLE_BAD_USAGE', message: /^2 load workers cannot share 1 connections/ })
 })
 
-t.test('a beat of 2 s, or the one that is given; none where there is a budget', async t => {
+t.test('a recycle every 2 s, or as often as given; none with a budget', async t => {
   const every = (/** @type {any} */ drills, /** @type {any} */ supervisors) =>
     recycleEveryMs(own(drills), resolveOptions(supervisors, { parallelism: 2 }))
   t.equal(every({}, {}), 2000)

@@ -11,7 +11,7 @@ t.test('requests are due at even intervals from the start', async t => {
   t.equal(pace.take(1010), 1010)
 })
 
-t.test('what nobody could take when it was due stays due: the server is not spared', async t => {
+t.test('a request that no client could send when it was due stays due: the rate is made up for', async t => {
   const pace = new Pace(100, 0)
   const due = []
   for (let at = pace.take(45); at !== null; at = pace.take(45)) due.push(at)

@@ -21,7 +21,7 @@ t.test('requests go to the bucket in which they end', async t => {
   ])
 })
 
-t.test('nothing is lost or counted twice, however it is taken out, and the buckets have no gaps', async t => {
+t.test('no request is lost or counted twice, however the buckets are taken, and the buckets have no gaps', async t => {
   const event = fc.record({ afterMs: fc.double({ min: 0, max: 400, noNaN: true }), kind: fc.constantFrom('answered', 'dropped', 'take'), latency: fc.double({ min: 0, max: 1e5, noNaN: true }) })
   t.doesNotThrow(() => fc.assert(fc.property(fc.array(event), events => {
     const tally = new Tally()

@@ -3,7 +3,7 @@
 const t = require('tap')
 const { judge } = require('../../lib/drill/verdict')
 
-const good = { requests: 1_204_331, dropped: 0, recycles: 118, others: null, arrived: true, url: 'http://127.0.0.1:3000', errors: new Map(), broke: null }
+const good = { requests: 1_204_331, dropped: 0, recycles: 118, isAlone: true, supervisor: { cut: 0, unknown: 0 }, arrived: true, url: 'http://127.0.0.1:3000', errors: new Map(), broke: null }
 
 t.test('nothing dropped over some recycles is clean', async t => {
   t.same(judge(good), { verdict: 'clean', exitCode: 0, sentence: '0 dropped of 1,204,331 requests over 118 recycles' })
@@ -11,7 +11,7 @@ t.test('nothing dropped over some recycles is clean', async t => {
   t.same(judge({ ...good, arrived: null }).exitCode, 0, 'where there was no time to ask the workers')
 })
 
-t.test('something dropped is dropped, whatever else there is to say', async t => {
+t.test('a drop decides the verdict, whatever else happened', async t => {
   const errors = new Map([['status', 1], ['reset', 1200]])
   t.same(judge({ ...good, dropped: 1201, errors }), { verdict: 'dropped', exitCode: 1, sentence: '1,201 dropped of 1,204,331 requests over 118 recycles (1,200 reset, 1 status)' })
   t.same(judge({ ...good, dropped: 1201, errors, recycles: 0 }).exitCode, 1)
@@ -21,7 +21,7 @@ t.test('something dropped is dropped, whatever else there is to say', async t =>
 t.test('without a recycle, without load or without an end it is inconclusive', async t => {
   for (const [findings, sentence] of [
     [{ recycles: 0 }, /^no recycle took place/],
-    [{ requests: 0 }, /^the load never arrived: nothing could be sent/],
+    [{ requests: 0 }, /^the load never arrived: no request could be sent/],
     [{ requests: 0, broke: 'the app died' }, /^the app died$/],
     [{ broke: 'a process of the load ended' }, /^a process of the load ended$/],
     [{ arrived: false }, /not this fleet/],
@@ -32,11 +32,19 @@ t.test('without a recycle, without load or without an end it is inconclusive', a
   }
 })
 
-t.test('where the fleet has other clients, connections that were cut or ended unseen leave it open what those lost', async t => {
-  t.equal(judge({ ...good, others: { cut: 0, unknown: 0 } }).verdict, 'clean')
-  for (const others of [{ cut: 1, unknown: 0 }, { cut: 0, unknown: 2 }]) {
-    t.match(judge({ ...good, others }), { verdict: 'inconclusive', exitCode: 2, sentence: /^0 dropped .* other clients, .* [01] cut, [02] ended with a worker that crashed or gave no account$/ })
-    t.equal(judge({ ...good, dropped: 1, others }).verdict, 'dropped')
+t.test('where the fleet has other clients, the loss on cut or unaccounted connections is unknown', async t => {
+  const running = { ...good, isAlone: false }
+  t.equal(judge(running).verdict, 'clean')
+  for (const supervisor of [{ cut: 1, unknown: 0 }, { cut: 0, unknown: 2 }]) {
+    t.match(judge({ ...running, supervisor }), { verdict: 'inconclusive', exitCode: 2, sentence: /^0 dropped .* other clients, .* [01] cut, [02] ended with a worker that crashed or gave no account$/ })
+    t.equal(judge({ ...running, dropped: 1, supervisor }).verdict, 'dropped')
+  }
+})
+
+t.test('a fleet of the drill itself is clean only if the supervisor, too, lost nothing', async t => {
+  for (const supervisor of [{ cut: 1, unknown: 0 }, { cut: 0, unknown: 2 }]) {
+    t.same(judge({ ...good, supervisor }), { verdict: 'inconclusive', exitCode: 2, sentence: `0 dropped of 1,204,331 requests over 118 recycles, but the supervisor reports ${supervisor.cut} cut, ${supervisor.unknown} unaccounted for` })
+    t.equal(judge({ ...good, dropped: 1, supervisor }).verdict, 'dropped')
   }
 })
 

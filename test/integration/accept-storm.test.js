@@ -19,26 +19,26 @@ function areEven (counts, total) {
   return counts.reduce((sum, count) => sum + count, 0) === total && Math.max(...counts) <= 1.25 * total / counts.length
 }
 
-t.test('eight workers share what comes evenly', async t => {
+t.test('eight workers share new connections evenly', async t => {
   const fleet = await startLimited(t, { app, descriptors: 4096, workers: 8 })
   for (const [what, connections, overMs] of /** @type {const} */ ([
     ['at once', extent({ short: 4000, long: 20_000 }), 0],
-    ['that arrive by and by', extent({ short: 200, long: 500 }), extent({ short: 3000, long: 10_000 })]
+    ['that arrive one after another', extent({ short: 200, long: 500 }), extent({ short: 3000, long: 10_000 })]
   ])) {
-    await t.test(`${connections} connections ${what}: each is answered, stays, and they are shared evenly`, async t => {
+    await t.test(`${connections} connections ${what}: each is answered and stays, and the workers have equal shares`, async t => {
       const storm = new Storm(t, { port: fleet.port, connections, overMs })
       const counts = await storm.until(({ answered, failures }) => answered + failures.length >= connections)
       t.same(counts, { connected: connections, answered: connections, failures: [] })
       t.ok(await becomesTrue(() => areEven(fleet.connections(), connections)), `the fullest is at most 1.25 times the mean: ${fleet.connections()}`)
-      t.same(storm.counts().failures, [], 'nobody was closed in the evening out')
+      t.same(storm.counts().failures, [], 'no connection was closed by the rebalancing')
       storm.end()
-      t.ok(await becomesTrue(() => fleet.connections().every(count => count === 0)), 'all have left')
+      t.ok(await becomesTrue(() => fleet.connections().every(count => count === 0)), 'all connections are closed')
     })
   }
   t.same(fleet.events.all('fleet.warning'), [])
 })
 
-t.test('more clients than descriptors: a warning in time, the rest waits in the queue, nobody is reset', async t => {
+t.test('more clients than descriptors: a warning in time, the other connections wait in the queue, none is reset', async t => {
   const { port, events } = await startLimited(t, { app, descriptors: 256, workers: 2 })
   const connections = 400
   const storm = new Storm(t, { port, connections, processes: 2, overMs: 5000 })
@@ -61,14 +61,14 @@ t.test('more clients than descriptors: a warning in time, the rest waits in the 
   t.equal(events.all('fleet.warning').length, 1)
 })
 
-/** Who has accepted what, as the workers noted it. @param {string} file */
+/** The worker that accepted each connection, from the notes of the workers. @param {string} file */
 function acceptances (file) {
   return fs.readFileSync(file, 'utf8').split('\n').slice(0, -1).map(line => line.split(' ').map(Number)).map(([at, port, pid]) => ({ at, port, pid }))
 }
 
 /**
- * Only those failed that a killed worker had accepted. A worker that is killed between accept() and its note of it costs
- * one that nobody has noted.
+ * Only connections accepted by a killed worker failed. A worker killed between accept() and its note costs one connection
+ * without a note.
  *
  * @param {any} t tap's
  * @param {any[]} failures of a Load
@@ -77,24 +77,24 @@ function acceptances (file) {
  */
 function checkFailures (t, failures, noted, killed) {
   const all = acceptances(noted)
-  // A port is used again, later on.
+  // Client ports are reused later.
   const isOf = (/** @type {any} */ { localPort, t: at, afterMs }, /** @type {any} */ accepted) => accepted.port === localPort && accepted.at >= at - afterMs && accepted.at <= at
   const holders = (/** @type {any} */ failure) => all.filter(accepted => isOf(failure, accepted)).map(({ pid }) => pid)
   const others = failures.filter(failure => holders(failure).length > 0 && !holders(failure).some(pid => killed.has(pid)))
-  t.same(others, [], 'a worker that lives fails nobody')
+  t.same(others, [], 'no connection of a live worker failed')
   const unnoted = failures.filter(failure => holders(failure).length === 0)
   t.ok(unnoted.length <= killed.size, `${unnoted.length} of ${failures.length} failed before they were noted, at ${killed.size} kills`)
-  t.same([...new Set(failures.map(({ error }) => error))].filter(error => error !== 'ECONNRESET'), [], 'nobody hangs, nobody is refused')
+  t.same([...new Set(failures.map(({ error }) => error))].filter(error => error !== 'ECONNRESET'), [], 'no client hangs, none is refused')
 }
 
-/** The oldest worker, once its death would not count as an early one, for which replacements wait longer and longer. @param {any} supervisor */
+/** The oldest worker, once it is too old for an early death, which would delay its replacement. @param {any} supervisor */
 async function mature (supervisor) {
   const oldest = () => supervisor.status().workers.sort((/** @type {any} */ a, /** @type {any} */ b) => b.ageMs - a.ageMs)[0]
   await becomesTrue(() => oldest().ageMs > 1500)
   return oldest()
 }
 
-t.test('SIGKILL of a worker, again and again, under a connection per request: its own requests fail, and no other', async t => {
+t.test('SIGKILL of a worker, again and again, under a connection per request: its own requests fail, and no others', async t => {
   const noted = path.join(t.testdir(), 'accepted')
   process.env.ACCEPTED = noted
   const { port, supervisor, events } = await startFleet(t, 'keeps.js', { workers: 4 })
@@ -114,7 +114,7 @@ t.test('SIGKILL of a worker, again and again, under a connection per request: it
   checkFailures(t, failures, noted, killed)
 })
 
-t.test('SIGKILL of the only worker: who connects while none lives is served by the next', async t => {
+t.test('SIGKILL of the only worker: connections made while no worker is alive are served by the next worker', async t => {
   const noted = path.join(t.testdir(), 'accepted')
   Object.assign(process.env, { ACCEPTED: noted, LATE_MS: '500' })
   const { port, supervisor, events } = await startFleet(t, 'keeps.js', { workers: 1 })
@@ -129,7 +129,7 @@ t.test('SIGKILL of the only worker: who connects while none lives is served by t
     const asked = Date.now()
     const answers = await Promise.all(Array.from({ length: 20 }, () => get(port)))
     const ready = await events.until('worker.ready', { count: i + 2 })
-    t.ok(crash.t <= asked && asked < ready.t, 'they asked while no worker lived')
+    t.ok(crash.t <= asked && asked < ready.t, 'the requests were sent while no worker was alive')
     t.same(answers.filter(({ status }) => status !== 200), [])
   }
   const { failures } = await load.stop()

@@ -11,7 +11,7 @@ const { Load } = require('../support/load')
 const { RawClient } = require('../support/raw-client')
 const { replay, decided } = require('../support/replay')
 
-t.test('the journal gives every decision again where workers collect first: a reprieve begins anew', async t => {
+t.test('a replay of the journal reproduces every decision where workers collect first: after a collection the samples count from zero', async t => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'recycle-replay-'))
   t.teardown(() => fs.rmSync(folder, { recursive: true }))
   const file = path.join(folder, 'journal.ndjson')
@@ -23,7 +23,7 @@ t.test('the journal gives every decision again where workers collect first: a re
   await client.fetch('/garbage?mb=120')
   const { pid } = await events.until('worker.keep')
   const samples = events.all('worker.sample').filter(line => line.pid === pid).length
-  await events.until('worker.sample', { where: line => line.pid === pid, count: samples + 15 }) // it may collect again
+  await events.until('worker.sample', { where: line => line.pid === pid, count: samples + 15 }) // the worker may collect again
   await client.fetch('/keep?mb=120')
   await events.until('recycled')
   await client.close()

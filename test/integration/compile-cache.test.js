@@ -30,33 +30,33 @@ function entries (folder) {
   return fs.existsSync(folder) ? fs.readdirSync(folder, { recursive: true, withFileTypes: true }).filter(entry => entry.isFile()).map(entry => entry.name) : []
 }
 
-t.test('workers read and write a cache of their own: at boot, for a killed worker never leaves by itself, and when they go', { skip }, async t => {
+t.test('workers use a compile cache of their own, written after boot, since a killed worker cannot write it, and at exit', { skip }, async t => {
   const { ours } = cacheHome(t)
   const { port, supervisor, events } = await startFleet(t, 'compiles.js', { workers: 1 })
   const first = JSON.parse((await get(port)).body)
   t.ok(first.folder.startsWith(ours + path.sep), first.folder)
-  t.same([first.env, first.child], [null, { folder: null, env: null }], "the app's children have nothing of it")
+  t.same([first.env, first.child], [null, { folder: null, env: null }], 'children of the app do not use it')
   const atBoot = entries(ours)
   t.ok(atBoot.length > 5, `${atBoot.length} modules`)
 
   process.kill(first.pid, 'SIGKILL')
   await events.until('worker.ready', { where: line => line.pid !== first.pid })
-  t.same(entries(ours).sort(), atBoot.sort(), 'the next one had them all')
+  t.same(entries(ours).sort(), atBoot.sort(), 'the next worker finds all entries')
 
   await get(port, '/later')
   t.same(entries(ours).length, atBoot.length)
   await supervisor.recycle(0)
-  t.same(entries(ours).length, atBoot.length + 1, 'what was loaded later is written when the worker leaves')
+  t.same(entries(ours).length, atBoot.length + 1, 'modules loaded later are written when the worker exits')
 })
 
 for (const file of ['compiles.js', 'esm.mjs', ...(/** @type {any} */ (process.features).typescript ? ['apps/typescript.mts'] : [])]) {
-  t.test(`a replacement takes what its predecessor compiled: ${path.extname(file)}`, { skip }, async t => {
+  t.test(`a replacement uses the code that its predecessor compiled: ${path.extname(file)}`, { skip }, async t => {
     const { folder } = cacheHome(t)
     const app = path.join(FIXTURES, file)
     const { child, events, said, exited } = await startCli(t, ['-w', '1', '--stop-linger', '0', '--prefix', app], { env: { XDG_CACHE_HOME: folder, NODE_DEBUG_NATIVE: 'COMPILE_CACHE' } })
     const first = await events.until('worker.ready')
     const accepted = () => said.filter(line => line.includes(app) && line.includes('was accepted')).length
-    t.equal(accepted(), 0, 'the first one had nothing to take')
+    t.equal(accepted(), 0, 'the first worker finds no entry')
     child.kill('SIGHUP')
     await events.until('recycled', { where: line => line.oldPid === first.pid })
     child.kill('SIGTERM')
@@ -66,7 +66,7 @@ for (const file of ['compiles.js', 'esm.mjs', ...(/** @type {any} */ (process.fe
   })
 }
 
-t.test('--no-compile-cache, and what the environment says, stand', { skip }, async t => {
+t.test('--no-compile-cache and the environment are respected', { skip }, async t => {
   for (const [options, env, folder] of /** @type {const} */ ([
     [{ compileCache: false }, {}, null],
     [{}, { NODE_DISABLE_COMPILE_CACHE: '1' }, null],

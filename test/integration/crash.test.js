@@ -12,8 +12,8 @@ for (const [what, task, left] of /** @type {const} */ ([
   ['SIGKILL', null, { code: null, signal: 'SIGKILL' }],
   ['SIGSEGV', null, { code: null, signal: 'SIGSEGV' }]
 ])) {
-  t.test(`${what} costs one worker, which is replaced; the others notice nothing`, async t => {
-    const { port, supervisor, events } = await startFleet(t, 'many-faced.js', { workers: 3 })
+  t.test(`${what} costs one worker, which is replaced; the other workers are not affected`, async t => {
+    const { port, supervisor, events } = await startFleet(t, 'misbehaves.js', { workers: 3 })
     const clients = await clientPerWorker(t, port, 3)
     const [pid, agent] = [...clients].at(-1) ?? []
     clients.delete(pid)
@@ -37,14 +37,14 @@ for (const [what, task, left] of /** @type {const} */ ([
   })
 }
 
-t.test('a worker that dies soon after it has become ready, again and again, does not end the run while another serves', async t => {
+t.test('a worker that dies soon after it has become ready, again and again, does not end the run while another worker serves', async t => {
   const { port, child, events, exited } = await startCli(t, ['-w', '2', '--stop-linger', '100ms', path.join(FIXTURES, 'doomed.js')], { env: { DOOMED: '0' } })
   await events.until('worker.ready', { where: line => line.slot === 1 })
   const crashes = []
   for (let count = 1; count <= 5; count++) {
     crashes.push(await events.until('worker.crash', { count }))
     const answer = await get(port)
-    if (answer.error) t.match(answer.error, 'ECONNRESET', 'of the doomed one') // it may have taken this one with it
+    if (answer.error) t.match(answer.error, 'ECONNRESET', 'of the doomed worker') // this request may have been in flight in the doomed worker
   }
   t.same(crashes.map(line => line.slot), [0, 0, 0, 0, 0])
   t.same(events.all('fleet.failed'), [])
@@ -55,7 +55,7 @@ t.test('a worker that dies soon after it has become ready, again and again, does
   t.same(await exited, { code: 0, signal: null })
 })
 
-t.test('when everybody dies soon after becoming ready, again and again, the run ends with exit code 1', async t => {
+t.test('when every worker dies soon after it has become ready, again and again, the run ends with exit code 1', async t => {
   const { events, said, exited } = await startCli(t, ['-w', '3', path.join(FIXTURES, 'doomed.js')], { env: { DOOMED: 'all' } })
   t.same(await exited, { code: 1, signal: null })
   t.equal(events.all('fleet.failed').length, 1)

@@ -8,40 +8,40 @@ const { get, clientPerWorker } = require('../support/client')
 const { Load } = require('../support/load')
 const { becomesTrue, livingOfGroup, childrenOf } = require('../support/processes')
 
-const APP = path.join(FIXTURES, 'many-faced.js')
+const APP = path.join(FIXTURES, 'misbehaves.js')
 const QUICK = ['-i', '50ms', '--stop-linger', '100ms', '--kill-timeout', '1s']
 
 for (const prefix of [false, true]) {
-  t.test(`SIGKILL of the primary${prefix ? ', through which the workers print,' : ''} with requests in flight: they get their answer, and nobody is left`, async t => {
+  t.test(`SIGKILL of the primary${prefix ? ', through which the workers print,' : ''} with requests in flight: they are answered, and no process is left`, async t => {
     const { port, child, events, out, exited } = await startCli(t, ['-w', '3', ...QUICK, ...(prefix ? ['--prefix'] : []), APP])
     await events.until('worker.ready', { count: 3 })
     const clients = await clientPerWorker(t, port, 3)
     const slow = [...clients.values()].map(agent => get(port, '/slow?ms=1500', { agent }))
-    t.ok(await becomesTrue(() => out.length === 3), 'one is in flight in each worker')
+    t.ok(await becomesTrue(() => out.length === 3), 'each worker has a request in flight')
     child.kill('SIGKILL')
     for (const answer of await Promise.all(slow)) t.match(answer, { status: 200, body: 'ok' })
-    t.ok(await becomesTrue(() => livingOfGroup(child.pid).length === 0), 'nobody is left')
+    t.ok(await becomesTrue(() => livingOfGroup(child.pid).length === 0), 'no process is left')
     t.same(await exited, { code: null, signal: 'SIGKILL' })
   })
 }
 
-t.test('SIGKILL of the primary of idle workers: nobody is left', async t => {
+t.test('SIGKILL of the primary of idle workers: no process is left', async t => {
   const { port, child, events } = await startCli(t, ['-w', '3', ...QUICK, APP])
   await events.until('worker.ready', { count: 3 })
   await clientPerWorker(t, port, 3)
   child.kill('SIGKILL')
-  t.ok(await becomesTrue(() => livingOfGroup(child.pid).length === 0), 'nobody is left')
+  t.ok(await becomesTrue(() => livingOfGroup(child.pid).length === 0), 'no process is left')
   t.equal((await get(port)).error, 'ECONNREFUSED')
 })
 
-t.test('SIGKILL of the primary while workers boot: nobody is left', async t => {
+t.test('SIGKILL of the primary while workers boot: no process is left', async t => {
   const { child, events } = await startCli(t, ['-w', '3', ...QUICK, APP])
   await events.until('worker.spawn', { count: 3 })
   child.kill('SIGKILL')
-  t.ok(await becomesTrue(() => livingOfGroup(child.pid).length === 0), 'nobody is left')
+  t.ok(await becomesTrue(() => livingOfGroup(child.pid).length === 0), 'no process is left')
 })
 
-t.test('SIGKILL of the primary in the middle of a recycle, under keep-alive load: nobody is ever left', async t => {
+t.test('SIGKILL of the primary in the middle of a recycle, under keep-alive load: no process is ever left', async t => {
   const moments = ['worker.condemn', 'worker.spawn', 'worker.ready', 'worker.drain', 'worker.retire']
   for (let i = 0; i < extent({ short: moments.length, long: 4 * moments.length }); i++) {
     const moment = moments[i % moments.length]
@@ -54,12 +54,12 @@ t.test('SIGKILL of the primary in the middle of a recycle, under keep-alive load
     child.kill('SIGHUP')
     await events.until(moment, { count: soFar + 1 })
     child.kill('SIGKILL')
-    t.ok(await becomesTrue(() => livingOfGroup(child.pid).length === 0), `at ${moment}: nobody is left`)
+    t.ok(await becomesTrue(() => livingOfGroup(child.pid).length === 0), `at ${moment}: no process is left`)
     await load.stop()
   }
 })
 
-t.test('SIGKILL of the primary while it stops: nobody is left', async t => {
+t.test('SIGKILL of the primary while it stops: no process is left', async t => {
   const { port, child, events } = await startCli(t, ['-w', '2', '--stop-linger', '60s', APP])
   await events.until('worker.ready', { count: 2 })
   const clients = await clientPerWorker(t, port, 2)
@@ -67,17 +67,17 @@ t.test('SIGKILL of the primary while it stops: nobody is left', async t => {
   await events.until('worker.drain', { count: 2 })
   child.kill('SIGKILL')
   for (const agent of clients.values()) agent.destroy()
-  t.ok(await becomesTrue(() => livingOfGroup(child.pid).length === 0), 'nobody is left')
+  t.ok(await becomesTrue(() => livingOfGroup(child.pid).length === 0), 'no process is left')
 })
 
-t.test('SIGKILL of the primary while it waits for workers whose app swallows SIGTERM: nobody is left', async t => {
+t.test('SIGKILL of the primary while it waits for workers whose app swallows SIGTERM: no process is left', async t => {
   const { child, events, out } = await startCli(t, ['-w', '2', '--stop-linger', '0', '--kill-timeout', '2s', APP], { env: { SWALLOW: '1' } })
   await events.until('worker.ready', { count: 2 })
   child.kill('SIGTERM')
   t.ok(await becomesTrue(() => out.length === 2))
   t.match(out, [/^swallowed/, /^swallowed/])
   child.kill('SIGKILL')
-  t.ok(await becomesTrue(() => livingOfGroup(child.pid).length === 0), 'nobody is left')
+  t.ok(await becomesTrue(() => livingOfGroup(child.pid).length === 0), 'no process is left')
 })
 
 t.test('after ten recycles there is no zombie, and no process that does not serve', async t => {
@@ -86,7 +86,7 @@ t.test('after ten recycles there is no zombie, and no process that does not serv
   const load = new Load({ port, connections: 10 })
   t.teardown(() => load.stop())
   await events.until('recycled', { count: 10 })
-  t.same(childrenOf(child.pid).filter(p => p.state === 'Z').length <= 1, true, 'at most the one that is just being reaped')
+  t.same(childrenOf(child.pid).filter(p => p.state === 'Z').length <= 1, true, 'at most the worker that is being reaped')
   t.same((await load.stop()).failures, [])
   const zombies = () => childrenOf(child.pid).filter(p => p.state === 'Z')
   t.ok(await becomesTrue(() => zombies().length === 0 && childrenOf(child.pid).length === 2), 'two workers, no zombie')

@@ -11,7 +11,7 @@ const { Storm } = require('../support/storm')
 const app = path.join(FIXTURES, 'uses-descriptors.js')
 const CLIENTS = 1024
 
-/** No process of the fleet has died, and none has complained. @param {any} t tap's @param {any} fleet */
+/** No process of the fleet died or wrote to stderr. @param {any} t tap's @param {any} fleet */
 function checkAlive (t, { child, events, said }) {
   t.same(events.all('worker.crash'), [])
   t.same(said, [], 'nothing is thrown')
@@ -29,21 +29,21 @@ for (const [descriptors, workers, per] of [[512, 1, 0], [512, 5, 2], [64, 2, 0]]
       const counts = await storm.until(({ answered: now, failures }) => now > answered || failures.length > 0, 10_000)
       if (counts.answered === answered || counts.failures.length > 0) break
       answered = counts.answered
-      storm.dismissAnswered() // who has waited in the queue gets in
+      storm.dismissAnswered() // connections in the queue are accepted
     }
     t.same(storm.counts(), { connected: CLIENTS, answered: CLIENTS, failures: [] })
     checkAlive(t, fleet)
   })
 }
 
-t.test('a worker whose app has taken every descriptor takes no connection until there are some again', async t => {
+t.test('a worker whose app uses every descriptor accepts no connection until descriptors are free again', async t => {
   const fleet = await startLimited(t, { app, descriptors: 256, workers: 1 })
   const client = await RawClient.connect(fleet.port)
   t.equal((await client.fetch('/grab')).status, 200)
-  t.match(await fleet.events.until('fleet.warning'), { warning: 'descriptors', connections: 1, capacity: 0 }, 'it has found out')
+  t.match(await fleet.events.until('fleet.warning'), { warning: 'descriptors', connections: 1, capacity: 0 }, 'the worker has noticed it')
   const waiting = await Promise.all(Array.from({ length: 50 }, () => RawClient.connect(fleet.port)))
   for (const one of waiting) one.get('/')
-  t.equal((await client.fetch('/')).status, 200, 'it serves those that it has')
+  t.equal((await client.fetch('/')).status, 200, 'it serves the connections that it has')
   t.same(waiting.flatMap(({ responses }) => responses), [])
   t.equal((await client.fetch('/release')).status, 200)
   for (const one of waiting) t.equal((await one.received(1))[0].status, 200)
@@ -51,13 +51,13 @@ t.test('a worker whose app has taken every descriptor takes no connection until 
   checkAlive(t, fleet)
 })
 
-t.test('a listening socket that is lost for want of a descriptor is asked for again', async t => {
+t.test('a listening socket lost for lack of a descriptor is requested again', async t => {
   const fleet = await startLimited(t, { app, descriptors: 256, workers: 1 })
   const clients = await Promise.all(Array.from({ length: 20 }, () => RawClient.connect(fleet.port)))
   for (const client of clients) await client.fetch('/')
   await clients[0].fetch('/hog')
   t.match(await fleet.events.until('fleet.warning'), { connections: 20, capacity: 10 })
-  for (const client of clients) await client.close() // it has room for more, and no descriptor to take them
+  for (const client of clients) await client.close() // the worker is below its limit, but has no descriptor for a connection
   t.ok(await becomesTrue(() => fleet.connections().every(count => count === 0)))
   const waiting = await RawClient.connect(fleet.port)
   waiting.get('/')

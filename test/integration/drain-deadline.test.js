@@ -6,7 +6,7 @@ const { startTellingFleet, afterTold, beginDrain } = require('../support/drainin
 const { RawClient, head, settled } = require('../support/raw-client')
 
 for (const handoff of [true, false]) {
-  t.test(`what is left at the drain timeout is cut and named, ${handoff ? 'with' : 'without'} hand-off`, async t => {
+  t.test(`requests left at the drain timeout are cut and named, ${handoff ? 'with' : 'without'} hand-off`, async t => {
     const drainTimeoutMs = 1000
     const fleet = await startTellingFleet(t, 'exchanges.js', { handoff, drainTimeout: drainTimeoutMs })
     const { port, told } = fleet
@@ -31,7 +31,7 @@ for (const handoff of [true, false]) {
     const drain = await beginDrain(fleet)
     const line = await drain.recycled
     for (const client of [hanging, posting, half, pipelining]) await client.ended()
-    t.ok(line.drainMs >= drainTimeoutMs - 5, 'they had their time')
+    t.ok(line.drainMs >= drainTimeoutMs - 5, 'not before the timeout')
     t.equal(line.connections, 6)
     t.equal(line.cut, 5, JSON.stringify(line.cuts))
     t.equal(sumOfEnds(line), line.connections, 'the audit adds up')
@@ -57,7 +57,7 @@ for (const handoff of [true, false]) {
       t.ok(ageMs >= drainTimeoutMs - 5 && ageMs < 60_000, `it is ${ageMs} ms old`)
       t.equal(upgraded, false)
     }
-    t.notMatch(JSON.stringify(fleet.events.lines), 'secret', 'no query gets into the journal')
+    t.notMatch(JSON.stringify(fleet.events.lines), 'secret', 'the journal has no query string')
     for (const client of [reading, idle]) await client.close()
   })
 }

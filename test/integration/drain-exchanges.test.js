@@ -20,11 +20,11 @@ for (const handoff of [true, false]) {
     const fleet = await startTellingFleet(t, 'exchanges.js', { handoff })
     const { port, told } = fleet
 
-    /** What every client here must find in the end. */
+    /** The end that every client here expects. */
     async function checkEnd (t, client, drain, { pid = drain.pid } = {}) {
       const last = client.responses.at(-1)
       t.equal(Number(last.headers['x-pid']), pid, 'the old worker answered')
-      for (const earlier of client.responses.slice(0, -1)) t.not(earlier.headers.connection, 'close', 'not before the last')
+      for (const earlier of client.responses.slice(0, -1)) t.not(earlier.headers.connection, 'close', 'not before the last response')
       if (handoff) {
         t.not(last.headers.connection, 'close')
         const line = await drain.recycled
@@ -55,7 +55,7 @@ for (const handoff of [true, false]) {
       await checkEnd(t, client, drain)
     })
 
-    t.test('requests that were pipelined by the time a drain begins wait for each other, all of them slow', async t => {
+    t.test('slow requests pipelined before a drain are answered one after another', async t => {
       const client = await RawClient.connect(port)
       const paths = Array.from({ length: 10 }, (_, i) => `/drained?${i}`)
       client.send(paths.map(path => head('GET', path)).join(''))
@@ -79,12 +79,12 @@ for (const handoff of [true, false]) {
       })
     }
 
-    t.test('a head that is half sent when the drain begins may be finished later', async t => {
+    t.test('a request head that is half sent when the drain begins may be completed later', async t => {
       const client = await RawClient.connect(port)
       client.send(head('GET', '/echo/whole') + 'GET /echo/half HTTP/1.1\r\nHost: loc')
-      await client.received(1) // with it the half was read
+      await client.received(1) // the same read had the half head
       const drain = await beginDrain(fleet)
-      const busy = await RawClient.connect(port) // the replacement serves others meanwhile
+      const busy = await RawClient.connect(port) // the replacement serves other clients meanwhile
       t.not(Number((await busy.fetch('/')).headers['x-pid']), drain.pid)
       await busy.close()
       t.notOk(client.isEnded)
@@ -93,7 +93,7 @@ for (const handoff of [true, false]) {
       await checkEnd(t, client, drain)
     })
 
-    t.test('so may one that is the first on its connection', async t => {
+    t.test('and so may the first head on a connection', async t => {
       const client = await RawClient.connect(port)
       client.send('GET /echo/half HT')
       await settled(port)
@@ -135,14 +135,14 @@ for (const handoff of [true, false]) {
       t.ok(chunks.length > 10)
       t.same(chunks, [...chunks.slice(0, -1).keys(), 'end'].map(String))
       t.equal(Number(response.headers['x-pid']), drain.pid)
-      if (!handoff) { // its head was out before the drain: the next response says it
+      if (!handoff) { // its head was sent before the drain, so the next response has Connection: close
         t.not(response.headers.connection, 'close')
         await client.fetch('/')
       }
       await checkEnd(t, client, drain)
     })
 
-    t.test('end(30 MB) to a reader that pauses all through the drain arrives byte for byte', async t => {
+    t.test('end(30 MB) to a reader that pauses during the whole drain arrives byte for byte', async t => {
       const client = await RawClient.connect(port)
       client.pause()
       await afterTold(told, 'bytes', () => client.get('/bytes?mb=30'))
@@ -155,7 +155,7 @@ for (const handoff of [true, false]) {
       await checkEnd(t, client, drain)
     })
 
-    t.test('a client that connected before the drain and has sent nothing is served when it asks', async t => {
+    t.test('a client that connected before the drain and has sent nothing is served when it sends a request', async t => {
       const client = await RawClient.connect(port)
       await settled(port)
       const drain = await beginDrain(fleet)
@@ -197,7 +197,7 @@ for (const handoff of [true, false]) {
         await settled(port)
         const drain = await beginDrain(fleet)
         const samples = fleet.events.all('worker.sample').length
-        await fleet.events.until('worker.sample', { count: samples + 15 }) // time passes, many looks for idle ones
+        await fleet.events.until('worker.sample', { count: samples + 15 }) // time for many checks for idle connections
         t.notOk(client.isEnded)
         t.notOk(silent.isEnded)
         for (const each of [client, silent]) {

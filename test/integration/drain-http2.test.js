@@ -12,7 +12,7 @@ const { startTellingFleet, afterTold, beginDrain, checkAccount } = require('../s
 /** @param {string} url */
 async function open (url) {
   const session = http2.connect(url, { rejectUnauthorized: false })
-  session.on('error', () => {}) // its streams say so too
+  session.on('error', () => {}) // its streams emit the error too
   await once(session, 'connect')
   return session
 }
@@ -33,7 +33,7 @@ async function read (stream) {
   return { status: headers[':status'], pid: Number(headers['x-pid']), body: Buffer.concat(chunks) }
 }
 
-/** A session whose ears can be stopped for a while: what comes meanwhile waits. @param {string} url */
+/** A session that can pause reading: what arrives meanwhile waits. @param {string} url */
 async function openDeafening (url) {
   const { protocol, port } = new URL(url)
   const isSecure = protocol === 'https:'
@@ -64,9 +64,9 @@ async function openDeafening (url) {
 }
 
 /**
- * Requests one after the other, opening a new session when the old one has said goodbye. A request that was not sent
- * because the first GOAWAY was read just before is made again: Node's own client refuses it, and no server could help
- * it. One that the server refuses is a failure, and comes with the second GOAWAY.
+ * Requests one after the other, opening a new session when the old one has received GOAWAY. A request that was not sent
+ * because the first GOAWAY was read just before is repeated: Node's own client refuses it, and no server can prevent
+ * it. A request that the server refuses is a failure, and comes with the second GOAWAY.
  */
 class Walker {
   failures = []
@@ -107,7 +107,7 @@ class Walker {
 
 for (const isSecure of [false, true]) {
   const protocol = isSecure ? 'h2 over TLS' : 'h2c'
-  t.test(`${protocol}: a drain says GOAWAY and no stream fails`, async t => {
+  t.test(`${protocol}: a drain sends GOAWAY and no stream fails`, async t => {
     const fleet = await startTellingFleet(t, 'streams.js', { args: isSecure ? ['--tls'] : [] })
     const { port, told } = fleet
     const url = `${isSecure ? 'https' : 'http'}://127.0.0.1:${port}`
@@ -146,7 +146,7 @@ for (const isSecure of [false, true]) {
       idle.close()
     })
 
-    t.test(isSecure ? 'a stream that the client opens before it has heard of the GOAWAY is refused as not processed' : 'a stream that the client opens before it has heard of the GOAWAY is answered', async t => {
+    t.test(isSecure ? 'a stream that the client opens before it reads the GOAWAY is refused as not processed' : 'a stream that the client opens before it reads the GOAWAY is answered', async t => {
       const { session, setDeaf } = await openDeafening(url)
       await fetch(session, '/')
       let goaways = 0
@@ -158,7 +158,7 @@ for (const isSecure of [false, true]) {
       t.equal(goaways, 0)
       setDeaf(false)
       const { status, pid } = await late
-      if (isSecure) t.match(status, 'NGHTTP2_REFUSED_STREAM', 'the client may safely send it again')
+      if (isSecure) t.match(status, 'NGHTTP2_REFUSED_STREAM', 'the client may repeat it')
       else t.equal(status, 200)
       if (!isSecure) t.equal(pid, drain.pid)
       session.close()

@@ -6,7 +6,7 @@ const { RawClient } = require('../support/raw-client')
 
 for (const handoff of [true, false]) {
   for (const way of ['plain', 'terminus', 'terminator', 'grace']) {
-    t.test(`an app that leaves by its own SIGTERM handler (${way}) exits 0, ${handoff ? 'with' : 'without'} hand-off`, async t => {
+    t.test(`an app that exits by its own SIGTERM handler (${way}) exits 0, ${handoff ? 'with' : 'without'} hand-off`, async t => {
       const fleet = await startTellingFleet(t, 'sigterm.js', { args: [way], handoff, killTimeout: '20s' })
       const client = await RawClient.connect(fleet.port)
       await client.fetch('/')
@@ -19,14 +19,14 @@ for (const handoff of [true, false]) {
       t.equal(code, 0)
       t.equal(signal, null)
       const { t: drainedFrom } = await fleet.events.until('worker.drain')
-      t.ok(retiredAt - drainedFrom - line.drainMs < 20_000, 'it did not take a kill')
+      t.ok(retiredAt - drainedFrom - line.drainMs < 20_000, 'no SIGKILL was needed')
       t.equal(fleet.events.all('worker.crash').length, 0)
       await client.close()
     })
   }
 }
 
-t.test('an app without a SIGTERM handler leaves by the signal', async t => {
+t.test('an app without a SIGTERM handler ends by the signal', async t => {
   const fleet = await startTellingFleet(t, 'sigterm.js', { args: ['default'] })
   await fleet.supervisor.recycle(0)
   const { signal } = await fleet.events.until('worker.retire')
@@ -44,5 +44,5 @@ t.test('an app that swallows SIGTERM is killed after the kill timeout, and not b
   t.equal(code, null)
   t.equal(signal, 'SIGKILL')
   const { t: drainedFrom } = await fleet.events.until('worker.drain')
-  t.ok(retiredAt - drainedFrom - line.drainMs >= killTimeoutMs - 5, 'it had its time')
+  t.ok(retiredAt - drainedFrom - line.drainMs >= killTimeoutMs - 5, 'not before the timeout')
 })

@@ -9,7 +9,7 @@ const { RawClient, head } = require('../support/raw-client')
 
 const MB = 1024 * 1024
 
-t.test('connections over TLS do not move: the next response says close', async t => {
+t.test('connections over TLS do not move: the next response has Connection: close', async t => {
   const fleet = await startTellingFleet(t, 'exchanges.js', { args: ['--tls'] })
   const { port, told } = fleet
   const connect = () => RawClient.connect(port, { secure: true })
@@ -30,7 +30,7 @@ t.test('connections over TLS do not move: the next response says close', async t
 
     const drain = await beginDrain(fleet)
     const samples = fleet.events.all('worker.sample').length
-    await fleet.events.until('worker.sample', { count: samples + 10 }) // time passes, many looks for idle ones
+    await fleet.events.until('worker.sample', { count: samples + 10 }) // time for many checks for idle connections
     posting.send(Buffer.alloc(MB - 1000))
     reading.resume()
     t.ok((await reading.received(1))[0].body.equals(pattern(5 * MB)))

@@ -12,7 +12,7 @@ t.test('within a fleet', async t => {
   const fleet = await startTellingFleet(t, 'worker-api.js', { drainTimeout: '7s' })
   const { port, told, events } = fleet
 
-  t.test('the app hears by onDrain and by recycle:drain, once each, why it drains and how long it may take', async t => {
+  t.test('onDrain and recycle:drain each tell the app once why it drains and how long it may take', async t => {
     const { pid, recycled } = await beginDrain(fleet)
     await recycled
     for (const what of ['onDrain', 'event']) {
@@ -33,14 +33,14 @@ t.test('within a fleet', async t => {
     await client.close()
   })
 
-  t.test('a pinned connection is not moved, but closed after its next response', async t => {
+  t.test('a pinned connection is closed after its next response instead of moved', async t => {
     const pinned = await RawClient.connect(port)
     const free = await RawClient.connect(port)
     await pinned.fetch('/pin')
     await free.fetch('/')
     const { pid, recycled } = await beginDrain(fleet)
     const samples = events.all('worker.sample').length
-    await events.until('worker.sample', { count: samples + 10 }) // time passes, many looks for idle ones
+    await events.until('worker.sample', { count: samples + 10 }) // time for many checks for idle connections
     t.notOk(pinned.isEnded)
     const response = await pinned.fetch('/')
     t.equal(Number(response.headers['x-pid']), pid)
@@ -56,7 +56,7 @@ t.test('within a fleet', async t => {
   })
 })
 
-t.test('outside a fleet all of it does nothing', async t => {
+t.test('outside a fleet every function does nothing', async t => {
   const app = path.join(FIXTURES, 'worker-api.js')
   const { stdout, stderr } = await execFile(process.execPath, [app, '--alone'], { env: { ...process.env, PORT: '0' }, timeout: 20_000 })
   t.same(stdout.trim().split('\n').map(line => JSON.parse(line)), [{ what: 'alone', status: 200 }])

@@ -18,14 +18,14 @@ async function startGarbage (t, path, options) {
   return { ...fleet, load, execArgv, limitMiB: limitBytes / MIB }
 }
 
-/** What the worker that was condemned for its memory had said of itself. @param {import('../support/fleet').Events} events */
+/** The last figures of the worker that was condemned for its memory. @param {import('../support/fleet').Events} events */
 async function condemned (events) {
   const condemn = await events.until('worker.condemn', { where: ({ reason }) => /^(hard-)?rss$/.test(reason) })
   const before = events.lines.slice(0, events.lines.indexOf(condemn))
   return /** @type {any} */ (before.findLast(({ event, pid }) => event === 'worker.sample' && pid === condemn.pid)).gc
 }
 
-t.test('by default, garbage that gets old is collected by mark-sweeps', async t => {
+t.test('by default, old garbage is collected by mark-sweeps', async t => {
   const { events, supervisor } = await startGarbage(t, '/old', {})
   const { gc, loopLagMs } = await events.until('worker.sample', { where: ({ gc }) => gc.markSweeps.count > 1 })
   t.ok(gc.markSweeps.totalMs > 0)
@@ -34,15 +34,15 @@ t.test('by default, garbage that gets old is collected by mark-sweeps', async t 
   t.match(supervisor.status().workers[0], { gc: { scavenges: { count: Number, totalMs: Number, longestMs: Number }, markSweeps: { count: Number } }, loopLagMs: Number })
 })
 
-t.test('huge-heap: the worker is replaced by its budget before it pays for a mark-sweep', async t => {
+t.test('huge-heap: the worker reaches its budget and is replaced before its first mark-sweep', async t => {
   const journal = path.join(t.testdir(), 'journal.ndjson')
   const { supervisor, events, load, limitMiB, execArgv } = await startGarbage(t, '/old', { gc: 'huge-heap', maxRss: '192MiB', journal })
-  t.equal(limitMiB, 768 + 3 * 16, 'V8 reckons with three semi-spaces')
+  t.equal(limitMiB, 768 + 3 * 16, 'V8 counts three semi-spaces')
   t.ok(execArgv.includes('--initial-old-space-size=384'))
 
   const { markSweeps, scavenges } = await condemned(events)
   t.equal(markSweeps.count, 0, `in ${markSweeps.totalMs} ms`)
-  t.ok(scavenges.count > 0, 'it has collected what died young')
+  t.ok(scavenges.count > 0, 'it has collected the young garbage')
   t.same((await load.stop()).failures, [])
   t.match(await events.until('recycled'), { cut: 0 })
 
@@ -51,7 +51,7 @@ t.test('huge-heap: the worker is replaced by its budget before it pays for a mar
   t.same(start.execArgv, execArgv, 'the journal names the flags')
 })
 
-t.test('no-mark-sweep: the new space fills up to the budget, and nothing gets old', async t => {
+t.test('no-mark-sweep: the new space grows to the budget, and no object is promoted', async t => {
   const { events, load, limitMiB } = await startGarbage(t, '/young', { gc: 'no-mark-sweep', maxRss: '128MiB' })
   t.equal(limitMiB, 100 + 3 * 64)
   const { markSweeps } = await condemned(events)

@@ -3,12 +3,12 @@
 /**
  * Workers are killed, or stopped for a while, at random moments of a recycle under load.
  *
- * A stopped worker that goes on may cost nobody anything. A killed one takes along what it had itself: a connection that
- * was its own fails at once, with a reset, and its client may be the worse for it. Everything else is a failure of ours:
- * a connection of another worker's, one that was on its way between two (three processes hold a copy of it), one that
- * fails later on, and whoever has to wait.
+ * A worker that is stopped and continued may cost no client anything. A killed worker loses its own connections: each of
+ * them fails at once, with a reset, and its client may see that. Every other failure is one of recycle:
+ * a connection of another worker, a connection on the way between two workers (three processes hold a copy of it), a
+ * connection that fails later, and a client that has to wait.
  *
- * RECYCLE_SEED repeats a run, as far as chance goes.
+ * RECYCLE_SEED repeats the random choices of a run.
  */
 
 const t = require('tap')
@@ -21,7 +21,7 @@ const { RawClient } = require('../support/raw-client')
 
 const TRIES = extent({ short: 8, long: 100 })
 const WORKERS = 3
-const DEATH_MS = 2000 // until the last client has noticed, on a machine that is busy with other things
+const DEATH_MS = 2000 // until the last client has noticed, on a busy machine
 const RESETS = ['ECONNRESET', 'EPIPE', 'aborted']
 
 /** A seeded generator of numbers from 0 to 1 (mulberry32). @param {number} seed */
@@ -34,7 +34,7 @@ function seeded (seed) {
   }
 }
 
-/** A keep-alive client that notes which worker served it last, and so to whom its connection belonged when it failed. */
+/** A keep-alive client that notes which worker served it last, the owner of its connection when it fails. */
 class Witness {
   answered = 0
   sockets = 0
@@ -74,7 +74,7 @@ const seed = Number(process.env.RECYCLE_SEED ?? Date.now() % 1_000_000)
 const random = seeded(seed)
 const oneOf = (/** @type {any[]} */ ...choices) => choices[Math.floor(random() * choices.length)]
 
-t.test(`workers that are killed or stopped in ${TRIES} recycles hurt nobody but their own clients`, async t => {
+t.test(`workers that are killed or stopped in ${TRIES} recycles cost no client but their own`, async t => {
   t.comment(`RECYCLE_SEED=${seed}`)
   const { port, supervisor, events } = await startTellingFleet(t, 'exchanges.js', { workers: WORKERS })
   const load = new Load({ port, connections: 16, thinkMs: 3 })
@@ -93,7 +93,7 @@ t.test(`workers that are killed or stopped in ${TRIES} recycles hurt nobody but 
     await load.after(60)
     const failedBefore = load.failures.length
     const hit = await strike(plan)
-    await load.after(60) // or this never ends: a hang
+    await load.after(60) // without it a hang would never end
 
     const about = JSON.stringify({ try: i, ...plan, hit })
     const failures = load.failures.slice(failedBefore)
@@ -103,7 +103,7 @@ t.test(`workers that are killed or stopped in ${TRIES} recycles hurt nobody but 
     for (const witness of witnesses) {
       const wrong = witness.failures.splice(0).filter(({ t, lastPid }) =>
         plan.signal !== 'SIGKILL' || t < hit.t || t > hit.t + DEATH_MS || (lastPid !== null && !hit.owners.includes(lastPid)))
-      t.same(wrong, [], `nor for a witness: ${about}`)
+      t.same(wrong, [], `nor of a client that only watches: ${about}`)
     }
   }
   for (const witness of witnesses) witness.isStopping = true
@@ -115,9 +115,9 @@ t.test(`workers that are killed or stopped in ${TRIES} recycles hurt nobody but 
   }
 
   /**
-   * Recycles a slot and strikes once while that lasts; resolves when the fleet is whole again.
+   * Recycles a slot, signals one worker meanwhile, and resolves when the fleet is complete again.
    *
-   * @returns when and whom, and who may have owned what the victim had when it died
+   * @returns the time, the victim, and the workers that may have owned its connections when it died
    */
   async function strike ({ signal, role, slot, since, delayMs, stopMs }) {
     const [old] = supervisor.status().workers.filter(worker => worker.slot === slot).map(worker => worker.pid)
@@ -140,7 +140,7 @@ t.test(`workers that are killed or stopped in ${TRIES} recycles hurt nobody but 
   }
 })
 
-/** @param {number} pid @param {NodeJS.Signals} signal @returns {boolean} it was still there */
+/** @param {number} pid @param {NodeJS.Signals} signal @returns {boolean} whether the process existed */
 function send (pid, signal) {
   try {
     return process.kill(pid, signal)

@@ -13,7 +13,7 @@ t.test('a connection outlives its workers', async t => {
   const fleet = await startTellingFleet(t, 'exchanges.js')
   const { port, told, supervisor } = fleet
 
-  /** Recycles the one worker, which had `connections`, all of them movable. */
+  /** Recycles the only worker, which has `connections`, all of them movable. */
   async function recycleMoving (t, connections) {
     const line = await supervisor.recycle(0)
     checkAccount(t, line)
@@ -38,7 +38,7 @@ t.test('a connection outlives its workers', async t => {
     await client.close()
   })
 
-  t.test('end(30 MB) to a reader that pauses, in each of three drains, arrives byte for byte on one connection', async t => {
+  t.test('end(30 MB) to a reader that pauses during three drains arrives byte for byte on one connection', async t => {
     const client = await RawClient.connect(port)
     const expected = pattern(30 * MB)
     for (let i = 1; i <= 3; i++) {
@@ -56,7 +56,7 @@ t.test('a connection outlives its workers', async t => {
     await client.close()
   })
 
-  t.test('a slow upload in each of three drains arrives byte for byte on one connection', async t => {
+  t.test('a slow upload during three drains arrives byte for byte on one connection', async t => {
     const client = await RawClient.connect(port)
     const body = pattern(2 * MB)
     const summary = `${body.length} ${createHash('sha256').update(body).digest('hex')}`
@@ -77,7 +77,7 @@ t.test('a connection outlives its workers', async t => {
     await client.close()
   })
 
-  t.test('silent and adopted-but-idle connections go through three recycles, none of which takes a second', async t => {
+  t.test('silent and adopted idle connections survive three recycles of less than a second each', async t => {
     const silent = await Promise.all(Array.from({ length: 10 }, () => RawClient.connect(port)))
     const idle = await Promise.all(Array.from({ length: 10 }, () => RawClient.connect(port)))
     for (const client of idle) await client.fetch('/')
@@ -93,7 +93,7 @@ t.test('a connection outlives its workers', async t => {
     await Promise.all([...silent, ...idle].map(client => client.close()))
   })
 
-  t.test('a client that says Expect: 100-continue before the drain sends its body in it', async t => {
+  t.test('a client that sends Expect: 100-continue before the drain sends its body during it', async t => {
     const client = await RawClient.connect(port)
     client.send(head('POST', '/', 'Content-Length: 5', 'Expect: 100-continue'))
     t.equal((await client.received(1))[0].status, 100)
@@ -106,7 +106,7 @@ t.test('a connection outlives its workers', async t => {
     t.equal((await drain.recycled).moved, 1)
 
     client.send(head('POST', '/', 'Content-Length: 5', 'Expect: 100-continue'))
-    t.equal((await client.received(3))[2].status, 100, 'and so it does after the move')
+    t.equal((await client.received(3))[2].status, 100, 'and also after the move')
     client.send('hello')
     t.match((await client.received(4))[3].body.toString(), /^5 /)
     await client.close()
@@ -133,7 +133,7 @@ t.test('a connection outlives its workers', async t => {
     await keeping.close()
   })
 
-  t.test('a request that says Connection: close is answered and closed as it asked, before and after a move', async t => {
+  t.test('a request with Connection: close is answered and its connection closed, before and after a move', async t => {
     const flying = await RawClient.connect(port)
     await afterTold(told, 'requested', () => flying.get('/drained', 'Connection: close'))
     const moving = await RawClient.connect(port)
@@ -150,7 +150,7 @@ t.test('a connection outlives its workers', async t => {
     t.equal(moving.error, null)
   })
 
-  t.test('a moved connection may pipeline and send heads and bodies in halves', async t => {
+  t.test('a moved connection may pipeline and send heads and bodies in parts', async t => {
     const client = await RawClient.connect(port)
     await client.fetch('/')
     await recycleMoving(t, 1)

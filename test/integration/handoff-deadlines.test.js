@@ -10,7 +10,7 @@ t.test("the server's own deadlines, on connections that have moved", async t => 
   const port2 = process.env.PORT_2 = String(await freePort())
   const { port, supervisor } = await startTellingFleet(t, 'deadlines.js')
 
-  t.test('an idle one is closed when what was left of keepAliveTimeout is over, however often it moves', async t => {
+  t.test('an idle connection is closed at the end of its keepAliveTimeout, however often it moves', async t => {
     const moving = await RawClient.connect(Number(port2))
     await moving.fetch('/')
     const idleSince = Date.now()
@@ -26,11 +26,11 @@ t.test("the server's own deadlines, on connections that have moved", async t => 
     t.ok(moving.endedAt - idleSince >= 3000 - 5, `it had ${moving.endedAt - idleSince} ms`)
   })
 
-  t.test('one that waits for longer than headersTimeout after its move is served, and hears no 408', async t => {
+  t.test('a connection that is idle for longer than headersTimeout after its move is served, and gets no 408', async t => {
     const client = await RawClient.connect(port)
     const twice = await RawClient.connect(port)
     for (const each of [client, twice]) await each.fetch('/')
-    const silent = await RawClient.connect(port) // its time is headersTimeout, wherever it is
+    const silent = await RawClient.connect(port) // headersTimeout counts in either worker
     await settled(port)
     const line = await supervisor.recycle(0)
     checkAccount(t, line)
@@ -39,14 +39,14 @@ t.test("the server's own deadlines, on connections that have moved", async t => 
     checkAccount(t, await supervisor.recycle(0))
     await after(2600) // 5 s after its first move, 2.6 s after its second
     for (const each of [client, twice]) {
-      t.equal(each.responses.length, 1, 'nothing came unasked')
+      t.equal(each.responses.length, 1, 'the client received no unrequested bytes')
       t.notOk(each.isEnded)
       const response = await each.fetch('/')
       t.equal(response.status, 200)
       t.equal(Number(response.headers['x-pid']), supervisor.status().workers[0].pid)
     }
     t.ok(silent.isEnded)
-    await t.test('the server still ends heads that do not come to an end', async t => {
+    await t.test('the server still times out an incomplete head', async t => {
       client.send(head('GET', '/').slice(0, -2))
       t.equal((await client.received(3))[2].status, 408)
       await client.ended()

@@ -7,12 +7,12 @@ const { RawClient } = require('../support/raw-client')
 const ROUNDS = 10
 const CLIENTS = 20
 
-// Where in a move a client leaves is left to chance; each round leaves at another point of the recycle.
+// The point of a move at which a client leaves is random; each round leaves at another point of the recycle.
 for (const [how, leave] of Object.entries({
   FIN: client => client.socket.end(),
   RST: client => client.socket.resetAndDestroy()
 })) {
-  t.test(`${ROUNDS * CLIENTS} clients that leave by ${how} while they are being moved disturb nobody`, async t => {
+  t.test(`${ROUNDS * CLIENTS} clients that leave by ${how} during their move disturb no other client`, async t => {
     const { port, supervisor, events } = await startTellingFleet(t, 'exchanges.js')
     const staying = await RawClient.connect(port)
     await staying.fetch('/')
@@ -22,7 +22,7 @@ for (const [how, leave] of Object.entries({
       const recycled = supervisor.recycle(0)
       await events.until('worker.drain', { count: round + 1 })
       for (const [i, client] of clients.entries()) {
-        if (i % 2 === 0) await new Promise(setImmediate) // the moves go on meanwhile
+        if (i % 2 === 0) await new Promise(setImmediate) // the moves continue meanwhile
         leave(client)
       }
       checkAccount(t, await recycled)

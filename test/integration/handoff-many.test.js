@@ -5,7 +5,7 @@ const { extent } = require('../support/campaign')
 const { startTellingFleet, checkAccount } = require('../support/draining')
 const { RawClient } = require('../support/raw-client')
 
-// Clients and primary are one process here, so it holds each connection twice for a moment: 20,000 descriptors will do.
+// Clients and primary are one process here, which holds each connection twice for a moment: 20,000 descriptors are enough.
 const CONNECTIONS = extent({ short: 2000, long: 10_000 })
 const BATCH = 200
 const MB = 1024 * 1024
@@ -36,7 +36,7 @@ t.test(`${CONNECTIONS} idle connections move at once, and each is served afterwa
   checkAccount(t, line)
   t.equal(line.moved, CONNECTIONS)
   t.comment(`${CONNECTIONS} connections moved in ${line.drainMs} ms; old worker ${mb(line.rssBefore)}, new worker ${mb(line.rssAfter)}, primary and clients ${mb(rssOfBoth)}, then ${mb(process.memoryUsage.rss())}`)
-  t.equal(clients.filter(client => client.isEnded).length, 0, 'all are still open')
+  t.equal(clients.filter(client => client.isEnded).length, 0, 'all connections are still open')
 
   const wrong = []
   await inBatches(async i => {

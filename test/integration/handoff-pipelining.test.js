@@ -7,7 +7,7 @@ const { RawClient, head } = require('../support/raw-client')
 
 const RECYCLES = extent({ short: 8, long: 20 })
 
-/** Sends batches of pipelined requests on one connection, without end; some at once, some a byte late. */
+/** Sends batches of pipelined requests on one connection, without end; some in one write, some with a late byte. */
 class Pipeliner {
   answered = 0
   /** @type {string[]} */
@@ -29,7 +29,7 @@ class Pipeliner {
       const bytes = paths.map(path => head('GET', path)).join('')
       if (this.answered % 2 === 0) client.send(bytes)
       else {
-        client.send(bytes.slice(0, -7)) // the rest of the last head comes in a segment of its own
+        client.send(bytes.slice(0, -7)) // the rest of the last head is sent in a segment of its own
         await new Promise(setImmediate)
         client.send(bytes.slice(-7))
       }
@@ -43,7 +43,7 @@ class Pipeliner {
   }
 }
 
-t.test('pipelining clients under load keep their connections and their order through recycle upon recycle', async t => {
+t.test('pipelining clients under load keep their connections and their order through repeated recycles', async t => {
   const { port, supervisor, events } = await startTellingFleet(t, 'exchanges.js', { workers: 2 })
   const clients = await Promise.all(Array.from({ length: 8 }, () => RawClient.connect(port)))
   const pipeliners = clients.map((client, i) => new Pipeliner(client, i))

@@ -8,7 +8,7 @@ const { freePort } = require('../support/fleet')
 const { startTellingFleet, beginDrain, checkAccount } = require('../support/draining')
 const { RawClient } = require('../support/raw-client')
 
-t.test('each connection stays with its own server, whatever that listens on', async t => {
+t.test('each connection stays with its own server, whatever address that listens on', async t => {
   const port2 = await freePort()
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'recycle-')) // short: the kernel takes ~100 bytes
   t.teardown(() => fs.rmSync(folder, { recursive: true }))
@@ -46,11 +46,11 @@ t.test('each connection stays with its own server, whatever that listens on', as
     t.equal((await client.fetch('/')).headers['x-server'], name)
     t.notOk(client.isEnded)
   }
-  t.same(told.all('any one').map(message => message.port), Array(5).fill(anyOne), 'port 0 is the same one in each worker')
+  t.same(told.all('any one').map(message => message.port), Array(5).fill(anyOne), 'port 0 is the same port in each worker')
   t.equal(supervisor.status().totals.refused, 0)
   t.equal(events.all('worker.crash').length, 0)
 
-  await t.test('new connections go where they asked to, too, all through a recycle', async t => {
+  await t.test('new connections reach the server they connect to, during a recycle too', async t => {
     const drain = await beginDrain(fleet)
     for (const [name, where] of Object.entries(places)) {
       const client = await RawClient.connect(where)

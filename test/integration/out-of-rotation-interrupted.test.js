@@ -4,7 +4,7 @@ const t = require('tap')
 const { startFleet } = require('../support/fleet')
 const { clientOf, hold, pidOf, workerOf } = require('../support/memory')
 
-t.test('what is left when the time is up is not cut: the worker goes on serving', async t => {
+t.test('requests left at the timeout are not cut: the worker stays in service', async t => {
   const { port, supervisor, events, told } = await startFleet(t, 'memory.js', { drainTimeout: '500ms' })
   const { pid } = workerOf(supervisor, 1)
   const client = await clientOf(t, port, pid)
@@ -28,7 +28,7 @@ t.test('without another worker that serves it is refused', async t => {
   t.match(await supervisor.gc(0), { event: 'collected' })
 })
 
-t.test('should the others die meanwhile, it is called back', async t => {
+t.test('if the other workers die meanwhile, it is called back', async t => {
   const { port, supervisor, events, told } = await startFleet(t, 'memory.js', { workers: 2 })
   const [{ pid }, other] = supervisor.status().workers
   const client = await clientOf(t, port, pid)
@@ -40,7 +40,7 @@ t.test('should the others die meanwhile, it is called back', async t => {
   t.equal(workerOf(supervisor, 0).state, 'ready')
 })
 
-t.test('its silence is not taken for being stuck', async t => {
+t.test('its silence does not count as stuck', async t => {
   const { port, supervisor, events, told } = await startFleet(t, 'memory.js', { workers: 2, stuckTimeout: '1s' })
   const [{ pid }, other] = supervisor.status().workers
   const client = await clientOf(t, port, pid)
@@ -59,7 +59,7 @@ t.test('its silence is not taken for being stuck', async t => {
 })
 
 for (const when of /** @type {const} */ (['leaving', 'at its task'])) {
-  t.test(`a stop while it is ${when} ends as ever`, async t => {
+  t.test(`a stop while it is ${when} ends normally`, async t => {
     const { port, supervisor, events, told } = await startFleet(t, 'memory.js', { workers: 2, drainTimeout: '1s', args: when === 'leaving' ? [] : ['--objects=1000000'] })
     const [{ pid }] = supervisor.status().workers
     const client = await clientOf(t, port, pid)
@@ -70,7 +70,7 @@ for (const when of /** @type {const} */ (['leaving', 'at its task'])) {
     await supervisor.stop()
     if (when === 'leaving') t.equal(await task, 'RECYCLE_NOT_DONE')
     else await task
-    t.equal(await waiting, 'RECYCLE_NOT_DONE')
+    t.equal(await waiting, 'RECYCLE_STOPPED')
     const stopped = events.all('stopped')
     t.equal(stopped.length, 2)
     t.equal(stopped.find(line => line.oldPid === pid)?.cut, when === 'leaving' ? 1 : 0)
@@ -78,7 +78,7 @@ for (const when of /** @type {const} */ (['leaving', 'at its task'])) {
   })
 }
 
-t.test('a slot is scaled away from aside', async t => {
+t.test('a slot is scaled away while its worker is out of rotation', async t => {
   const { port, supervisor, events, told } = await startFleet(t, 'memory.js', { workers: 3, drainTimeout: '1s' })
   const { pid } = workerOf(supervisor, 2)
   const client = await clientOf(t, port, pid)

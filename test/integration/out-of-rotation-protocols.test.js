@@ -11,7 +11,7 @@ const { Load } = require('../support/load')
 const COLLECTIONS = 4
 
 for (const [name, options] of /** @type {const} */ ([['over TLS', { args: ['--tls'] }], ['with --no-handoff', { handoff: false }]])) {
-  t.test(`${name} connections do not move: busy ones are told to close, and no request fails or waits`, async t => {
+  t.test(`${name} connections do not move: busy ones get Connection: close, and no request fails or waits`, async t => {
     const { port, supervisor, told } = await startFleet(t, 'memory.js', { workers: 3, ...options })
     const load = new Load({ port, connections: 10, https: name === 'over TLS' ? { rejectUnauthorized: false } : undefined })
     t.same(await collectAllAlong(supervisor, [load], COLLECTIONS), [])
@@ -22,11 +22,11 @@ for (const [name, options] of /** @type {const} */ ([['over TLS', { args: ['--tl
   })
 }
 
-t.test('HTTP/2: GOAWAY, and no stream fails', async t => {
+t.test('HTTP/2 sessions get GOAWAY, and no stream fails', async t => {
   const { port, supervisor } = await startFleet(t, 'streams.js', { workers: 3 })
   const state = { isStopping: false, answered: 0 }
   const failures = []
-  /** Opens a new session when the old one has said goodbye. */
+  /** Opens a new session when the old one has received GOAWAY. */
   const walk = async () => {
     let session = null
     while (!state.isStopping) {
@@ -44,7 +44,7 @@ t.test('HTTP/2: GOAWAY, and no stream fails', async t => {
       stream.resume()
       await once(stream, 'close').catch(async error => {
         await new Promise(setImmediate)
-        // What the client has not sent, since it had just read the notice, no server could help.
+        // A request that the client did not send, because it had just read the notice, is no failure of the server.
         if (!(of.saysGoodbye && error.message.includes('REFUSED_STREAM'))) failures.push(error.message)
         status = 200
       })
@@ -64,7 +64,7 @@ t.test('HTTP/2: GOAWAY, and no stream fails', async t => {
   t.same(failures, [], `of ${state.answered}`)
 })
 
-t.test('WebSocket: the worker is not taken aside, and no socket hears of it', async t => {
+t.test('WebSocket: the worker is not taken out of rotation, and no socket is told', async t => {
   const { port, supervisor, events } = await startFleet(t, 'apps/websocket.js', { workers: 2 })
   const load = new Load({ port, connections: 8 })
   const sockets = await Promise.all(Array.from({ length: 16 }, async () => {

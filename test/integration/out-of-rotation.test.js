@@ -18,11 +18,11 @@ function folderFor (t) {
 
 t.test('a fleet of three', async t => {
   const { port, supervisor, events, told } = await startFleet(t, 'memory.js', { workers: 3 })
-  /** In what states the workers were, at each event. @type {string[][]} */
+  /** The states of the workers at each event. @type {string[][]} */
   const states = []
   supervisor.on('event', () => states.push(supervisor.status().workers.map((/** @type {any} */ { state }) => state)))
 
-  t.test('collections take their turn; each worker has no connection while it collects, and every client keeps its own', async t => {
+  t.test('workers collect one at a time; each has no connection while it collects, and every client keeps its own', async t => {
     const clients = await Promise.all(Array.from({ length: 12 }, () => RawClient.connect(port)))
     for (const client of clients) await client.fetch('/')
     const lines = await Promise.all([0, 1, 2].map(slot => supervisor.gc(slot)))
@@ -34,19 +34,19 @@ t.test('a fleet of three', async t => {
     t.equal(events.all('worker.in-rotation').filter(line => line.why === null).length, 3)
     t.ok(states.every(all => all.filter(state => state === 'out-of-rotation').length <= 1))
     t.ok(states.some(all => all.includes('out-of-rotation')))
-    await told.until('collection', { count: 3 }) // an observer hears of them in a later turn of its loop
+    await told.until('collection', { count: 3 }) // a PerformanceObserver is called in a later turn of the loop
     t.same(told.all('collection').filter(message => message.sockets > 0), [])
     for (const client of clients) {
       const { status, headers } = await client.fetch('/')
       t.equal(status, 200)
-      t.equal(headers['x-exposed'], 'undefined', 'the app has no gc of ours')
+      t.equal(headers['x-exposed'], 'undefined', 'the app does not see the gc function of recycle')
       await client.close()
     }
     t.ok(supervisor.status().workers.every((/** @type {any} */ { state }) => state === 'ready'))
     t.equal(supervisor.status().totals.recycles, 0)
   })
 
-  t.test('a worker that has come back serves again', async t => {
+  t.test('a worker that is back in rotation serves again', async t => {
     const { pid } = workerOf(supervisor, 1)
     const client = await clientOf(t, port, pid)
     await supervisor.gc(1)
@@ -54,7 +54,7 @@ t.test('a fleet of three', async t => {
     await clientOf(t, port, pid)
   })
 
-  t.test('a request in flight is waited for, and its connection moves then', async t => {
+  t.test('a request in flight is waited for, and then its connection moves', async t => {
     const { pid } = workerOf(supervisor, 0)
     const client = await clientOf(t, port, pid)
     await hold(client, told, '?ms=500')
@@ -64,7 +64,7 @@ t.test('a fleet of three', async t => {
     t.not(pidOf(await client.fetch('/')), pid)
   })
 
-  t.test('a heap snapshot is written, for this user alone', async t => {
+  t.test('a heap snapshot is written, readable by this user alone', async t => {
     const file = path.join(folderFor(t), 'a.heapsnapshot')
     const line = await supervisor.heapdump(2, { file })
     t.match(line, { event: 'heapdump', slot: 2, file, bytes: fs.statSync(file).size })
@@ -100,7 +100,7 @@ t.test('a fleet of three', async t => {
     await t.rejects(supervisor.cpuprofile(0, { durationMs: 0 }), { code: 'RECYCLE_BAD_OPTION' })
   })
 
-  t.test('a drain ends a CPU profile earlier', async t => {
+  t.test('a drain ends a CPU profile early', async t => {
     const file = path.join(folderFor(t), 'b.cpuprofile')
     const profile = supervisor.cpuprofile(0, { durationMs: 600_000, file })
     await supervisor.recycle(0)
@@ -108,7 +108,7 @@ t.test('a fleet of three', async t => {
     t.ok(JSON.parse(fs.readFileSync(file, 'utf8')).nodes.length > 0)
   })
 
-  t.test('where a raw connection is, it is refused at once, and no client hears of it', async t => {
+  t.test('a worker with a raw connection refuses at once, and no client is told', async t => {
     const { pid } = workerOf(supervisor, 0)
     const quiet = await clientOf(t, port, pid)
     const raw = await clientOf(t, port, pid)
@@ -116,13 +116,13 @@ t.test('a fleet of three', async t => {
     await raw.received(2)
     await t.rejects(supervisor.gc(0), { code: 'RECYCLE_NOT_DONE', message: /1 of its connections are upgraded or raw/ })
     t.match(events.all('worker.in-rotation').at(-1), { moved: 0, why: /upgraded/ })
-    t.equal(pidOf(await quiet.fetch('/')), pid, 'nobody has moved')
+    t.equal(pidOf(await quiet.fetch('/')), pid, 'no connection has moved')
     raw.send('hello')
     while (!String(raw.echo ?? '').includes('hello')) raw.echo = (raw.echo ?? '') + String((await once(raw.socket, 'data'))[0])
     t.notOk(raw.isEnded)
   })
 
-  t.test('a worker that dies while it is aside is replaced, and another can go', async t => {
+  t.test('a worker that dies out of rotation is replaced, and another can leave rotation', async t => {
     const { pid } = workerOf(supervisor, 1)
     const client = await clientOf(t, port, pid)
     await hold(client, told)

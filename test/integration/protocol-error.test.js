@@ -9,7 +9,7 @@ const { get } = require('../support/client')
 const BEAT = { type: 'beat', requests: 1, inFlight: 0, connections: 1, lasting: 0, elu: 0.5, loopLagMs: 1, debugged: false, ceiling: null }
 const GC = { scavenges: { count: 0, totalMs: 0, longestMs: 0 }, markSweeps: { count: 0, totalMs: 0, longestMs: 0 } }
 
-/** Each ended the primary once, or got junk into its journal. @type {[path: string, message: Record<string, any>, flaw: RegExp][]} */
+/** Each of these once ended the primary, or corrupted its journal. @type {[path: string, message: Record<string, any>, flaw: RegExp][]} */
 const MESSAGES = [
   ['/', { type: 'beat' }, /^its requests must be/],
   ['/', BEAT, /^its gc must be an object/],
@@ -21,18 +21,18 @@ const MESSAGES = [
   ['/', { type: 'requested', reason: { toString: 1 } }, /^its reason must be/],
   ['/', { type: 'drained', account: { cut: 'NaN' } }, /^its account\.\w+ must be/],
   ['/', { type: 'answer', id: 'id', why: null }, /^its id must be/],
-  ['/', { type: 'offer', id: 1, key: 5, leftMs: null }, /^its key must be/],
+  ['/', { type: 'offer', id: 1, parcel: { key: 5, leftMs: null } }, /^its parcel\.key must be/],
   ['/', { type: '__proto__' }, /^there is no message of this type/],
   ['/', { type: 'constructor' }, /^there is no message of this type/],
   ['/', { type: { length: 1 } }, /^there is no message of this type/],
-  ['/socket', { type: 'offer', id: 1, key: 'x', leftMs: null }, /^what comes with it must be a TCP or pipe handle/],
-  ['/server', { type: 'offer', id: 1, key: 'x', leftMs: null }, /^what comes with it must be a TCP or pipe handle/],
-  ['/udp', { type: 'offer', id: 1, key: 'x', leftMs: null }, /^what comes with it must be a TCP or pipe handle/],
-  ['/server', { type: 'room' }, /^no handle comes with it/]
+  ['/socket', { type: 'offer', id: 1, parcel: { key: 'x', leftMs: null } }, /^its handle must be a TCP or pipe handle/],
+  ['/server', { type: 'offer', id: 1, parcel: { key: 'x', leftMs: null } }, /^its handle must be a TCP or pipe handle/],
+  ['/udp', { type: 'offer', id: 1, parcel: { key: 'x', leftMs: null } }, /^its handle must be a TCP or pipe handle/],
+  ['/server', { type: 'room' }, /^it must come without a handle/]
 ]
 
-t.test('a worker whose app sends a message that breaks the protocol is named and replaced, and nothing else happens', async t => {
-  const { port, events, supervisor } = await startFleet(t, 'compromised.js', { workers: 2, maxSurge: 2, drainTimeout: '2s' })
+t.test('a worker whose app sends a message that breaks the protocol is named and replaced, without other effects', async t => {
+  const { port, events, supervisor } = await startFleet(t, 'sends-bad-messages.js', { workers: 2, maxSurge: 2, drainTimeout: '2s' })
   const descriptors = () => fs.readdirSync('/proc/self/fd').length
   await send(port, ...MESSAGES[0])
   await events.until('recycled')
@@ -44,12 +44,12 @@ t.test('a worker whose app sends a message that breaks the protocol is named and
     t.match(line, { pid, flaw }, `${JSON.stringify(message)} at ${path}`)
     t.match(await events.until('recycled', { where: l => l.oldPid === pid }), { reason: 'protocol-error', lost: false })
   }
-  t.equal(events.all('worker.protocol-error').length, MESSAGES.length, 'it is said once of a worker, however many it sends')
+  t.equal(events.all('worker.protocol-error').length, MESSAGES.length, 'it is reported once per worker, however many messages it sends')
   t.equal(events.all('worker.crash').length, 0)
-  t.equal(events.all('recycled').length, MESSAGES.length, 'the others stay')
+  t.equal(events.all('recycled').length, MESSAGES.length, 'the other workers stay')
   t.match(await get(port), { status: 200 })
   t.equal(supervisor.status().totals.ready, 2)
-  t.ok(descriptors() <= before + 4, 'what comes with such a message is closed')
+  t.ok(descriptors() <= before + 4, 'a handle that comes with such a message is closed')
 })
 
 /** @param {number} port @param {string} path @param {Record<string, any>} message @returns {Promise<number>} the worker's pid */

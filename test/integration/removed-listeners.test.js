@@ -28,14 +28,14 @@ async function tunnel (client, to) {
 }
 
 for (const env of [{}, { DROPS_OURS: '1' }]) {
-  t.test(`an app that takes listeners off, ${env.DROPS_OURS ? 'also ours for connections' : 'but none of ours for connections'}`, async t => {
+  t.test(`an app that takes listeners off, ${env.DROPS_OURS ? 'also those of recycle for connections' : 'but none of recycle for connections'}`, async t => {
     if (env.DROPS_OURS) process.env.DROPS_OURS = env.DROPS_OURS
     const fleet = await startTellingFleet(t, 'takes-listeners-off.js', { drainTimeout: DRAIN_TIMEOUT_MS })
     delete process.env.DROPS_OURS
     const { port, supervisor, events } = fleet
 
     for (const [what, act] of Object.entries(WAYS)) {
-      await t.test(`${what}: its connections are counted as long as they are there`, async t => {
+      await t.test(`${what}: its connections are counted as long as they are open`, async t => {
         const clients = await Promise.all(Array.from({ length: 3 }, () => RawClient.connect(port)))
         for (const client of clients) await act(client)
         t.ok(await isCounted(supervisor, 3))
@@ -48,7 +48,7 @@ for (const env of [{}, { DROPS_OURS: '1' }]) {
       })
     }
 
-    await t.test('and a drain ends when they are gone, with an account that adds up', async t => {
+    await t.test('and a drain ends when they are closed, with an account that adds up', async t => {
       const clients = []
       for (const act of Object.values(WAYS)) {
         const client = await RawClient.connect(port)
@@ -68,7 +68,7 @@ for (const env of [{}, { DROPS_OURS: '1' }]) {
   })
 }
 
-t.test('what such an app leaves open moves where it is idle, or is cut at the deadline and named', async t => {
+t.test('connections that such an app leaves open move if they are idle, or are cut at the deadline and named', async t => {
   const fleet = await startTellingFleet(t, 'takes-listeners-off.js', { drainTimeout: 1000 })
   const answered = await RawClient.connect(fleet.port)
   await WAYS['all of the response\'s'](answered)

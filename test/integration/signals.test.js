@@ -9,9 +9,9 @@ const { get, clientPerWorker } = require('../support/client')
 const { Load } = require('../support/load')
 const { becomesTrue } = require('../support/processes')
 
-const APP = path.join(FIXTURES, 'many-faced.js')
+const APP = path.join(FIXTURES, 'misbehaves.js')
 
-t.test('a signal to a worker alone does nothing to it', async t => {
+t.test('a signal to a worker alone has no effect', async t => {
   const { port, events } = await startCli(t, ['-w', '2', APP])
   await events.until('worker.ready', { count: 2 })
   const clients = await clientPerWorker(t, port, 2)
@@ -19,7 +19,7 @@ t.test('a signal to a worker alone does nothing to it', async t => {
     await Promise.all([...clients].map(async ([pid, agent]) => {
       const slow = get(port, '/slow?ms=300', { agent })
       process.kill(pid, signal)
-      t.match(await slow, { status: 200 }, `${signal}: what is in flight is answered`)
+      t.match(await slow, { status: 200 }, `${signal}: the request in flight is answered`)
       t.match(await get(port, '/pid', { agent }), { status: 200, body: String(pid), reused: true }, `${signal}: on the same connection, by the same worker`)
     }))
   }
@@ -35,7 +35,7 @@ t.test('SIGHUP is a rolling reload', async t => {
   const load = new Load({ port, connections: 10 })
   t.teardown(() => load.stop())
 
-  await t.test('every worker is replaced by one with the new code', async t => {
+  await t.test('every worker is replaced by a worker with the new code', async t => {
     t.equal((await get(port)).body, 'version 1')
     await load.after(100)
     fs.writeFileSync(app, version(2))
@@ -49,7 +49,7 @@ t.test('SIGHUP is a rolling reload', async t => {
     await load.after(100)
   })
 
-  await t.test('overlapping ones coalesce, and every worker is newer than the last', async t => {
+  await t.test('overlapping reloads coalesce, and every worker is newer than the last call', async t => {
     const before = events.all('recycled').length
     for (let i = 1; i <= 5; i++) {
       child.kill('SIGHUP')
@@ -67,7 +67,7 @@ t.test('SIGHUP is a rolling reload', async t => {
   t.equal(sockets, 10, 'no client ever reconnected')
 })
 
-t.test('SIGTTIN is one worker more, SIGTTOU one fewer, and never fewer than one', async t => {
+t.test('SIGTTIN adds a worker, SIGTTOU removes one, and one always stays', async t => {
   const { port, child, events } = await startCli(t, ['-w', '1', APP])
   await events.until('worker.ready', { count: 1 })
   const load = new Load({ port, connections: 10 })
@@ -91,7 +91,7 @@ t.test('SIGTTIN is one worker more, SIGTTOU one fewer, and never fewer than one'
   t.equal(events.all('scaled').length, 2)
 })
 
-t.test('Ctrl-C to the whole process group: what is in flight gets its answer', async t => {
+t.test('Ctrl-C to the whole process group: requests in flight are answered', async t => {
   const { port, child, events, out, exited } = await startCli(t, ['-w', '2', '--stop-linger', '100ms', APP])
   await events.until('worker.ready', { count: 2 })
   const agent = new http.Agent({ keepAlive: true })

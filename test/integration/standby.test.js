@@ -9,11 +9,11 @@ const t = require('tap')
 const { startCli, startFleet, sumOfEnds, FIXTURES } = require('../support/fleet')
 const { get, keepAsking } = require('../support/client')
 const { Load } = require('../support/load')
-const { watchFleet } = require('../support/watch')
+const { trackFleetSize } = require('../support/fleet-size')
 const { livingOfGroup } = require('../support/processes')
 const { backoffMs } = require('../../lib/core/backoff')
 
-/** A fleet whose standbys wait. @param {any} t @param {string} fixture @param {Record<string, any>} [options] */
+/** A fleet with ready standbys. @param {any} t @param {string} fixture @param {Record<string, any>} [options] */
 async function startWithStandby (t, fixture, options = {}) {
   const standby = options.standby ?? 1
   const fleet = await startFleet(t, fixture, { standby, ...options })
@@ -28,7 +28,7 @@ function startLoads (t, port, { connections = 10 } = {}) {
   return loads
 }
 
-/** Nobody failed, and nobody who keeps a connection opened another. @param {any} t @param {Load[]} loads */
+/** No request failed, and no keep-alive client reconnected. @param {any} t @param {Load[]} loads */
 async function noneFailed (t, loads) {
   for (const load of loads) {
     const { requests, failures } = await load.stop()
@@ -37,7 +37,7 @@ async function noneFailed (t, loads) {
   t.equal(loads[0].sockets, loads[0].clients.length, 'no client ever reconnected')
 }
 
-/** Every recycle was a standby's, cut nothing, and its account adds up. @param {any} t @param {Record<string, any>[]} recycles */
+/** Every recycle took a standby, cut nothing, and its account adds up. @param {any} t @param {Record<string, any>[]} recycles */
 function allByStandby (t, recycles) {
   for (const recycled of recycles) {
     t.match(recycled, { how: 'standby', cut: 0, lost: false })
@@ -46,7 +46,7 @@ function allByStandby (t, recycles) {
 }
 
 t.test('a standby waits out of rotation, is called into a slot, and answers its first request there', async t => {
-  const { port, supervisor, events } = await startWithStandby(t, 'posted.js', { workers: 1 })
+  const { port, supervisor, events } = await startWithStandby(t, 'reports-slot.js', { workers: 1 })
   const waiting = events.all('worker.standby')[0]
   t.match(events.all('worker.spawn').find(line => line.pid === waiting.pid), { slot: null })
   t.match(waiting, { slot: null, readyMs: Number, addresses: Array })
@@ -66,30 +66,30 @@ t.test('a standby waits out of rotation, is called into a slot, and answers its 
     pid: standby.pid, atBoot: 'standby', slot: '0', served: [{ slot: 0, connections: 0, env: '0' }], heard: [0], requests: 1
   })
   const ready = events.all('worker.ready').find(line => line.pid === standby.pid)
-  t.ok(ready && ready.readyMs < waiting.readyMs, 'it was called, not booted')
+  t.ok(ready && ready.readyMs < waiting.readyMs, 'the standby was called, no worker was booted')
   const next = await events.until('worker.standby', { count: 2 })
   const at = (/** @type {string} */ event, /** @type {number} */ pid) => events.lines.findIndex(line => line.event === event && line.pid === pid)
-  t.ok(at('worker.retire', worker.pid) < at('worker.spawn', next.pid), 'the next one boots when the old worker is gone')
+  t.ok(at('worker.retire', worker.pid) < at('worker.spawn', next.pid), 'the next standby boots when the old worker has exited')
 
   process.kill(next.pid, 'SIGKILL')
   t.match(await events.until('worker.crash'), { slot: null, pid: next.pid, signal: 'SIGKILL' })
-  t.not((await events.until('worker.standby', { count: 3 })).pid, next.pid, 'one that dies while it waits is replaced')
+  t.not((await events.until('worker.standby', { count: 3 })).pid, next.pid, 'a standby that dies is replaced')
 })
 
-t.test('recycles by budget under load take standbys, and drop nothing', async t => {
+t.test('recycles by budget under load use standbys and drop nothing', async t => {
   const { port, supervisor, events } = await startWithStandby(t, 'plain.js', { workers: 2, maxRequests: 300, interval: '50ms' })
-  const seen = watchFleet(supervisor)
+  const seen = trackFleetSize(supervisor)
   const loads = startLoads(t, port)
   await events.until('recycled', { count: 4 })
   await noneFailed(t, loads)
   allByStandby(t, events.all('recycled'))
-  t.equal(seen.fewestReady, 2, 'every slot was served all the time')
-  t.equal(seen.mostAlive, 3, 'one more process than workers, never two')
+  t.equal(seen.fewestReady, 2, 'every slot was served at all times')
+  t.equal(seen.mostAlive, 3, 'at most one process more than workers')
 })
 
-t.test('a reload under load: standbys that are older are replaced before they are used', async t => {
+t.test('a reload under load: older standbys are replaced before they are used', async t => {
   const { port, supervisor, events } = await startWithStandby(t, 'plain.js', { workers: 3, standby: 2 })
-  const seen = watchFleet(supervisor)
+  const seen = trackFleetSize(supervisor)
   const loads = startLoads(t, port)
   for (let i = 0; i < 2; i++) {
     await loads[1].after(50)
@@ -100,26 +100,26 @@ t.test('a reload under load: standbys that are older are replaced before they ar
     const { generation } = events.all('fleet.reload').at(-1) ?? {}
     t.ok(after.every(worker => worker.generation === generation))
   }
-  // One that has just booted goes without a verdict: it is no use to anybody.
+  // A standby that has just booted with old code retires without a verdict.
   const condemned = events.all('worker.condemn').filter(line => line.slot === null)
   t.ok(condemned.every(({ reason }) => reason === 'reload'))
   const hasServed = (/** @type {number} */ pid) => events.all('worker.ready').some(line => line.pid === pid)
-  t.notOk(condemned.some(({ pid }) => hasServed(pid)), 'nobody who was condemned has served')
+  t.notOk(condemned.some(({ pid }) => hasServed(pid)), 'no condemned standby has served')
   const overtaken = events.all('worker.standby').filter(({ pid }) => !hasServed(pid) && events.all('worker.retire').some(line => line.pid === pid))
   t.ok(overtaken.length >= 2, `${overtaken.length} were replaced without having served, the first two among them`)
   await noneFailed(t, loads)
   allByStandby(t, events.all('recycled'))
-  t.equal(seen.fewestReady, 3, 'every slot was served all the time')
-  t.ok(seen.mostAlive <= 5, `two more processes than workers, never three: ${seen.mostAlive}`)
+  t.equal(seen.fewestReady, 3, 'every slot was served at all times')
+  t.ok(seen.mostAlive <= 5, `at most two processes more than workers: ${seen.mostAlive}`)
 })
 
-t.test('SIGKILL of the only worker: the standby takes the slot, and who waits in the queue is answered', async t => {
-  const { port, supervisor, events } = await startWithStandby(t, 'posted.js', { workers: 1 })
+t.test('SIGKILL of the only worker: the standby takes the slot, and connections in the queue are served', async t => {
+  const { port, supervisor, events } = await startWithStandby(t, 'reports-slot.js', { workers: 1 })
   await events.until('worker.sample', { where: line => line.slot === 0 && line.requests === 0 && line.t - events.all('worker.standby')[0].t > 1000 })
   for (let i = 0; i < 2; i++) {
     const [worker, standby] = supervisor.status().workers
     process.kill(worker.pid, 'SIGSTOP')
-    const asked = Array.from({ length: 5 }, () => get(port)) // they wait in the queue
+    const asked = Array.from({ length: 5 }, () => get(port)) // the requests wait in the queue
     process.kill(worker.pid, 'SIGKILL')
     for (const { status, body } of await Promise.all(asked)) {
       t.equal(status, 200)
@@ -128,14 +128,14 @@ t.test('SIGKILL of the only worker: the standby takes the slot, and who waits in
     t.match(await events.until('worker.crash', { count: i + 1 }), { slot: 0, pid: worker.pid, signal: 'SIGKILL' })
     t.match(await events.until('worker.ready', { where: line => line.pid === standby.pid }), { slot: 0 })
     const { t: since } = await events.until('worker.standby', { count: i + 2 })
-    await events.until('worker.sample', { where: line => line.slot === 0 && line.t - since > 1000 }) // it has proved itself
+    await events.until('worker.sample', { where: line => line.slot === 0 && line.t - since > 1000 }) // old enough that its death is not an early one
   }
   t.same(supervisor.status().workers.map(({ slot, state }) => [slot, state]), [[0, 'ready'], [null, 'standby']])
 })
 
-t.test('two that are condemned at once are both relieved at once by two standbys', async t => {
+t.test('two workers condemned at once are replaced at once by two standbys', async t => {
   const { port, supervisor, events } = await startWithStandby(t, 'plain.js', { workers: 3, standby: 2 })
-  const seen = watchFleet(supervisor)
+  const seen = trackFleetSize(supervisor)
   const loads = startLoads(t, port)
   await loads[1].after(50)
   const standbys = events.all('worker.standby').map(line => line.pid)
@@ -146,7 +146,7 @@ t.test('two that are condemned at once are both relieved at once by two standbys
   await noneFailed(t, loads)
 })
 
-t.test('scaling up takes a standby; scaling down leaves it', async t => {
+t.test('scaling up uses a standby; scaling down keeps it', async t => {
   const { port, supervisor, events } = await startWithStandby(t, 'plain.js', { workers: 1 })
   const loads = startLoads(t, port)
   const { pid } = events.all('worker.standby')[0]
@@ -159,10 +159,10 @@ t.test('scaling up takes a standby; scaling down leaves it', async t => {
   await noneFailed(t, loads)
 })
 
-t.test('standbys that die at once come ever more slowly, and the fleet recycles without them', async t => {
+t.test('standbys that die at once are spawned with growing delays, and the fleet recycles without them', async t => {
   process.env.AS_STANDBY = 'dies'
   t.teardown(() => { delete process.env.AS_STANDBY })
-  const { port, supervisor, events } = await startFleet(t, 'posted.js', { workers: 2, standby: 1 })
+  const { port, supervisor, events } = await startFleet(t, 'reports-slot.js', { workers: 2, standby: 1 })
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
   t.teardown(() => agent.destroy())
   const stop = keepAsking(port, '/', agent)
@@ -181,11 +181,11 @@ t.test('standbys that die at once come ever more slowly, and the fleet recycles 
   t.same((await stop()).failures, [])
 })
 
-for (const [mood, reason] of /** @type {const} */ ([['grows', 'hard-rss'], ['leaves', 'requested']])) {
-  t.test(`a standby that ${mood === 'grows' ? 'is over its budget' : 'asks to be recycled'} while it waits is replaced before it is used, ever more slowly`, async t => {
-    process.env.AS_STANDBY = mood
+for (const [startMode, reason] of /** @type {const} */ ([['grows', 'hard-rss'], ['leaves', 'requested']])) {
+  t.test(`a standby that ${startMode === 'grows' ? 'is over its budget' : 'asks to be recycled'} while it waits is replaced before it is used, with growing delays`, async t => {
+    process.env.AS_STANDBY = startMode
     t.teardown(() => { delete process.env.AS_STANDBY })
-    const { supervisor, events } = await startFleet(t, 'posted.js', { workers: 1, standby: 1, interval: '50ms', maxRss: '90MiB', hardRss: '90MiB' })
+    const { supervisor, events } = await startFleet(t, 'reports-slot.js', { workers: 1, standby: 1, interval: '50ms', maxRss: '90MiB', hardRss: '90MiB' })
     await events.until('worker.retire', { count: 3, where: line => line.slot === null })
     const condemned = events.all('worker.condemn').slice(0, 3)
     for (const line of condemned) t.match(line, { slot: null, reason })
@@ -196,7 +196,7 @@ for (const [mood, reason] of /** @type {const} */ ([['grows', 'hard-rss'], ['lea
   })
 }
 
-t.test('a standby that does not answer the call is given up, and a worker is spawned instead', async t => {
+t.test('a standby that does not answer the call is discarded, and a worker is spawned instead', async t => {
   const { port, supervisor, events } = await startWithStandby(t, 'plain.js', { workers: 1 })
   const loads = startLoads(t, port)
   const [{ pid }] = events.all('worker.standby')
@@ -206,28 +206,28 @@ t.test('a standby that does not answer the call is given up, and a worker is spa
   await noneFailed(t, loads)
 })
 
-t.test('a standby that does not listen on all that its predecessor does is not taken', async t => {
+t.test('a standby that does not listen on every address of its predecessor is not used', async t => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'recycle-standby-'))
   t.teardown(() => fs.rmSync(folder, { recursive: true }))
   process.env.SECOND = path.join(folder, 'second.sock')
-  const { port, supervisor, events } = await startWithStandby(t, 'posted.js', { workers: 1 })
-  const seen = watchFleet(supervisor)
+  const { port, supervisor, events } = await startWithStandby(t, 'reports-slot.js', { workers: 1 })
+  const seen = trackFleetSize(supervisor)
   const [{ pid }] = events.all('worker.standby')
   t.match(await get(port, '/second'), { status: 200 })
   const recycling = supervisor.recycle(0)
   recycling.catch(() => {}) // the app's replacement never listens there
   t.match(await events.until('worker.retire'), { slot: null, pid })
-  t.match(await events.until('worker.spawn', { where: line => line.slot === 0 }), { slot: 0 })
+  t.match(await events.until('worker.spawn', { count: 2, where: line => line.slot === 0 }), { slot: 0 })
   t.equal(seen.mostAlive, 2, 'it has made room for one that waits to listen there')
 })
 
-t.test('nor is one that does not listen where its predecessor has just asked to', async t => {
+t.test('nor is a standby that does not listen on an address its predecessor has just requested', async t => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'recycle-standby-'))
   t.teardown(() => fs.rmSync(folder, { recursive: true }))
   process.env.SECOND = path.join(folder, 'second.sock')
-  const { port, supervisor, events } = await startWithStandby(t, 'posted.js', { workers: 1 })
+  const { port, supervisor, events } = await startWithStandby(t, 'reports-slot.js', { workers: 1 })
   const [{ pid }] = events.all('worker.standby')
-  const { incumbent } = supervisor.lifecycle.fleet.slots.get(0)
+  const { incumbent } = supervisor.recycler.fleet.slots.get(0)
   // Stopped before it has the answer: as far as the primary knows, it does not listen there yet.
   incumbent.prependOnceListener('listen', () => process.kill(incumbent.pid, 'SIGSTOP'))
   t.teardown(() => incumbent.kill('SIGCONT'))
@@ -241,10 +241,10 @@ t.test('nor is one that does not listen where its predecessor has just asked to'
 
 for (const [when, event, count] of /** @type {const} */ ([
   ['a standby boots', 'worker.spawn', 3], ['a standby has just come', 'worker.standby', 1], ['a standby has just been called', 'worker.ready', 3],
-  ['the old worker drains', 'worker.drain', 1], ['the old worker is gone', 'worker.retire', 1], ['the next standby boots', 'worker.spawn', 4]
+  ['the old worker drains', 'worker.drain', 1], ['the old worker has exited', 'worker.retire', 1], ['the next standby boots', 'worker.spawn', 4]
 ])) {
-  t.test(`SIGTERM under load when ${when}: nobody fails but who comes too late, and nobody stays`, async t => {
-    // The linger is long: where the machine is busy, this process may be silent for a while, and then comes too late.
+  t.test(`SIGTERM under load when ${when}: only connections after the stop are refused, and no process is left`, async t => {
+    // The linger is long: on a busy machine this process may pause, and would send its requests too late.
     const { port, child, events, exited } = await startCli(t, ['-w', '2', '--standby', '1', '--max-requests', '50', '-i', '50ms', '--stop-linger', '5s', path.join(FIXTURES, 'plain.js')])
     await events.until('worker.ready', { count: 2 })
     const loads = startLoads(t, port)

@@ -10,31 +10,31 @@ const { get, clientPerWorker } = require('../support/client')
 const { Load } = require('../support/load')
 const { becomesTrue, livingOfGroup } = require('../support/processes')
 
-const APP = path.join(FIXTURES, 'many-faced.js')
+const APP = path.join(FIXTURES, 'misbehaves.js')
 
-// Where the linger is long, it is because this process may be silent for a while on a busy machine, and then comes too late.
+// A long linger is for a busy machine, where this process may pause and would send its requests too late.
 for (const signal of ['SIGTERM', 'SIGINT']) {
-  for (const keepAlive of [true, false]) {
-    t.test(`${signal} under load, ${keepAlive ? 'keep-alive' : 'a connection per request'}: nobody fails but who comes too late`, async t => {
-      const { port, child, events, exited } = await startCli(t, ['-w', '3', '--stop-linger', '5s', APP])
-      await events.until('worker.ready', { count: 3 })
-      const load = new Load({ port, connections: 10, keepAlive })
-      t.teardown(() => load.stop())
-      await load.after(200)
-      child.kill(signal)
-      t.same(await exited, { code: 0, signal: null })
+  t.test(`${signal} under load, keep-alive and a connection per request: only connections after the stop are refused`, async t => {
+    const { port, child, events, exited } = await startCli(t, ['-w', '3', '--stop-linger', '5s', APP])
+    await events.until('worker.ready', { count: 3 })
+    const loads = [true, false].map(keepAlive => new Load({ port, connections: 10, keepAlive }))
+    t.teardown(() => Promise.all(loads.map(load => load.stop())))
+    await Promise.all(loads.map(load => load.after(200)))
+    child.kill(signal)
+    t.same(await exited, { code: 0, signal: null })
+    for (const load of loads) {
       const { failures } = await load.stop()
       t.same(failures.filter(failure => failure.error !== 'ECONNREFUSED'), [])
-      for (const stopped of events.all('stopped')) {
-        t.equal(stopped.cut, 0)
-        t.equal(sumOfEnds(stopped), stopped.connections, 'the audit adds up')
-      }
-      t.equal(events.all('stopped').length, 3)
-      t.equal(events.all('worker.retire').length, 3)
-      t.equal(events.lines.at(-1)?.event, 'fleet.stop')
-      t.same(livingOfGroup(child.pid), [])
-    })
-  }
+    }
+    for (const stopped of events.all('stopped')) {
+      t.equal(stopped.cut, 0)
+      t.equal(sumOfEnds(stopped), stopped.connections, 'the audit adds up')
+    }
+    t.equal(events.all('stopped').length, 3)
+    t.equal(events.all('worker.retire').length, 3)
+    t.equal(events.lines.at(-1)?.event, 'fleet.stop')
+    t.same(livingOfGroup(child.pid), [])
+  })
 }
 
 t.test('idle connections are held for --stop-linger, and served, then closed', async t => {
@@ -47,23 +47,23 @@ t.test('idle connections are held for --stop-linger, and served, then closed', a
 
   child.kill('SIGTERM')
   const { time } = await events.until('worker.drain')
-  while ((await get(port)).status === 200); // until a new connection comes too late
-  // The address is given up first, then the workers are told: at most a few answers may still come before that.
+  while ((await get(port)).status === 200); // until a new connection is refused
+  // The listening socket closes first, then the workers are told: a few responses may still precede that.
   let answer
   for (let i = 0; i < 20 && answer?.headers.connection !== 'close'; i++) answer = await get(port, '/', { agent: asking })
   t.match(answer, { status: 200, reused: true, headers: { connection: 'close' } })
   await closed
-  t.ok(Date.now() - time >= 1000, 'it was held')
+  t.ok(Date.now() - time >= 1000, 'the connection was held open')
   t.same(await exited, { code: 0, signal: null })
   t.match(events.all('stopped')[0], { closedIdle: 1, cut: 0 })
 })
 
-t.test('whose response began before the stop and has just ended has the whole of --stop-linger, too', async t => {
+t.test('a connection whose response began before the stop has the whole of --stop-linger after its end', async t => {
   const { port, child, events, out, exited } = await startCli(t, ['-w', '1', '--stop-linger', '2s', APP])
   await events.until('worker.ready')
   const agent = new http.Agent({ keepAlive: true })
   const dripped = get(port, '/drip?ms=1500', { agent })
-  t.ok(await becomesTrue(() => out.length === 1), 'its head is on its way, and says nothing of closing')
+  t.ok(await becomesTrue(() => out.length === 1), 'its head is sent, without Connection: close')
   child.kill('SIGTERM')
   const { time } = await events.until('worker.drain')
   t.match(await dripped, { status: 200, body: 'ok', headers: { connection: 'keep-alive' } })
@@ -73,11 +73,11 @@ t.test('whose response began before the stop and has just ended has the whole of
   t.match(events.all('stopped')[0], { closedIdle: 0, closedAfterResponse: 1, cut: 0 })
 })
 
-t.test('a second SIGTERM stops now: what is in flight is cut, and named', async t => {
+t.test('a second SIGTERM stops now: requests in flight are cut, and named', async t => {
   const { port, child, events, out, exited } = await startCli(t, ['-w', '2', '--kill-timeout', '1s', APP])
   await events.until('worker.ready', { count: 2 })
   const slow = get(port, '/slow?ms=60000&secret=1')
-  t.ok(await becomesTrue(() => out.length === 1), 'it is in flight')
+  t.ok(await becomesTrue(() => out.length === 1), 'the request is in flight')
   child.kill('SIGTERM')
   await events.until('fleet.stopping')
   await events.until('worker.drain', { count: 2 })
@@ -102,7 +102,7 @@ t.test('a second SIGTERM also ends a worker that is stuck, by the kill timeout',
   t.match(events.all('worker.retire').find(line => line.pid === pid), { signal: 'SIGKILL' })
 })
 
-t.test('stop in the middle of a recycle under keep-alive load: nobody fails but who comes too late', async t => {
+t.test('stop in the middle of a recycle under keep-alive load: only connections after the stop are refused', async t => {
   for (const moment of ['worker.condemn', 'worker.spawn', 'worker.ready', 'worker.drain', 'worker.retire', 'recycled']) {
     const { port, child, events, exited } = await startCli(t, ['-w', '2', '-i', '50ms', '--stop-linger', '5s', APP])
     await events.until('worker.ready', { count: 2 })
@@ -115,12 +115,12 @@ t.test('stop in the middle of a recycle under keep-alive load: nobody fails but 
     child.kill('SIGTERM')
     t.same(await exited, { code: 0, signal: null }, `at ${moment}: exit 0`)
     const { failures } = await load.stop()
-    t.same(failures.filter(failure => failure.error !== 'ECONNREFUSED'), [], `at ${moment}: nobody fails`)
-    t.same(livingOfGroup(child.pid), [], `at ${moment}: nobody is left`)
+    t.same(failures.filter(failure => failure.error !== 'ECONNREFUSED'), [], `at ${moment}: no request fails`)
+    t.same(livingOfGroup(child.pid), [], `at ${moment}: no process is left`)
   }
 })
 
-t.test('stop before anybody is ready ends the run', async t => {
+t.test('stop before any worker is ready ends the run', async t => {
   const { child, events, exited } = await startCli(t, ['-w', '3', APP])
   await events.until('worker.spawn', { count: 3 })
   child.kill('SIGTERM')
@@ -128,7 +128,7 @@ t.test('stop before anybody is ready ends the run', async t => {
   t.same(livingOfGroup(child.pid), [])
 })
 
-t.test('what is asked of a fleet that stops is rejected', async t => {
+t.test('commands to a stopping fleet are rejected', async t => {
   const { supervisor } = await startFleet(t, 'plain.js')
   const stopped = supervisor.stop()
   for (const verb of [() => supervisor.reload(), () => supervisor.recycle(0), () => supervisor.scale(3), () => supervisor.ready()]) {

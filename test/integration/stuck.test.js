@@ -6,8 +6,8 @@ const { get, clientPerWorker, keepAsking } = require('../support/client')
 
 const OPTIONS = { workers: 3, interval: '50ms', stuckTimeout: '1s', killTimeout: '500ms' }
 
-t.test('a worker in an endless loop is still measured, and replaced; the others notice nothing', async t => {
-  const { port, supervisor, events } = await startFleet(t, 'many-faced.js', OPTIONS)
+t.test('a worker in an endless loop is still measured, and replaced; the other workers are not affected', async t => {
+  const { port, supervisor, events } = await startFleet(t, 'misbehaves.js', OPTIONS)
   const clients = await clientPerWorker(t, port, 3)
   const [pid, agent] = [...clients][0]
   clients.delete(pid)
@@ -24,7 +24,7 @@ t.test('a worker in an endless loop is still measured, and replaced; the others 
   t.match(await spun, { error: 'ECONNRESET' })
   t.match(events.all('worker.retire').at(-1), { pid, signal: 'SIGKILL' })
   const spawned = events.lines.findIndex(line => line.event === 'worker.ready' && line.slot === slot && line.pid !== pid)
-  t.ok(spawned !== -1 && spawned < events.lines.findIndex(line => line.event === 'worker.drain'), 'its replacement is ready before it goes')
+  t.ok(spawned !== -1 && spawned < events.lines.findIndex(line => line.event === 'worker.drain'), 'its replacement is ready before it is killed')
   for (const stop of stops) {
     const { requests, failures } = await stop()
     t.ok(requests > 0)
@@ -34,15 +34,15 @@ t.test('a worker in an endless loop is still measured, and replaced; the others 
   t.equal(events.all('worker.condemn').length, 1)
 })
 
-t.test('a worker with an open inspector may stand still as long as it likes', async t => {
-  const { port, events } = await startFleet(t, 'many-faced.js', OPTIONS)
+t.test('a worker with an open inspector is never stuck', async t => {
+  const { port, events } = await startFleet(t, 'misbehaves.js', OPTIONS)
   const clients = await clientPerWorker(t, port, 3)
   const [pid, agent] = [...clients][0]
   const now = Date.now()
   const { requests } = await events.until('worker.sample', { where: line => line.pid === pid && line.t - line.silentMs > now + 100 })
   t.match(await get(port, '/inspect', { agent }), { status: 200 })
   t.match(await get(port, '/', { agent }), { status: 200 })
-  await events.until('worker.sample', { where: line => line.pid === pid && line.requests === requests + 2 }) // a beat since it is open
+  await events.until('worker.sample', { where: line => line.pid === pid && line.requests === requests + 2 }) // a heartbeat since the inspector is open
   get(port, '/spin', { agent })
   const { t: began } = events.lines.at(-1) ?? {}
   await events.until('worker.sample', { where: line => line.pid === pid && line.t > began + 3000 })

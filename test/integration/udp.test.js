@@ -22,7 +22,7 @@ async function startUdp (t, options) {
   return { ...fleet, udpPort, socket }
 }
 
-/** Asks again with each answer, so that there are always as many under way. @param {dgram.Socket} socket */
+/** Sends a datagram for each answer, so that their number in flight stays the same. @param {dgram.Socket} socket */
 function keepAsking (socket) {
   /** @type {Set<string>} */
   const open = new Set()
@@ -45,7 +45,7 @@ function keepAsking (socket) {
   for (let i = 0; i < OUTSTANDING; i++) ask()
   return {
     pids,
-    /** Resolves when all are answered, or the time is up. */
+    /** Resolves when all are answered, or at the timeout. */
     async stop () {
       isStopping = true
       await Promise.race([emptied, setTimeout(ANSWER_MS, undefined, { ref: false })])

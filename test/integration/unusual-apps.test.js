@@ -28,7 +28,7 @@ function assertAccount (t, line) {
   t.equal(sumOfEnds(line), line.connections)
 }
 
-/** A client that says what it likes. @param {import('node:net').Socket} socket */
+/** A client that sends any text. @param {import('node:net').Socket} socket */
 function talk (socket) {
   let heard = ''
   socket.on('data', chunk => { heard += chunk }).on('error', () => {})
@@ -56,7 +56,7 @@ t.test('a server that listens a second time counts each connection once', async 
   t.same((await load.stop()).failures, [])
 })
 
-t.test('a server that another one feeds with TLS sockets: they stay, and the worker lives', async t => {
+t.test('TLS sockets that one server emits on another do not move, and the worker survives', async t => {
   const { port2, supervisor, events } = await startUnusual(t, 'fed')
   const client = talk(tls.connect({ port: port2, host: '127.0.0.1', rejectUnauthorized: false }))
   t.match(await client.say('GET /1 HTTP/1.1\r\nHost: x\r\n\r\n'), /\/1 \d+/)
@@ -69,7 +69,7 @@ t.test('a server that another one feeds with TLS sockets: they stay, and the wor
 })
 
 for (const url of ['/', '/raw']) {
-  t.test(`an app that writes Connection: keep-alive itself, ${url === '/' ? 'in an object' : 'in an array'}, is overruled when its worker goes`, async t => {
+  t.test(`an app that writes Connection: keep-alive itself, ${url === '/' ? 'in an object' : 'in an array'}, is overruled when its worker drains`, async t => {
     const { port, supervisor, events } = await startUnusual(t, 'insists')
     const agent = new https.Agent({ keepAlive: true, maxSockets: 1, rejectUnauthorized: false })
     t.teardown(() => agent.destroy())
@@ -86,17 +86,17 @@ for (const url of ['/', '/raw']) {
   })
 }
 
-t.test('an app that closes its server when it is to go: its clients are told', async t => {
+t.test('an app that closes its server on a drain: its clients get Connection: close', async t => {
   const { port, supervisor } = await startUnusual(t, 'closes')
   const load = new Load({ port, connections: 10 })
   await load.after(50)
   const line = await supervisor.recycle(0)
   assertAccount(t, line)
   t.ok(line.drainMs < 5000, `${line.drainMs} ms`)
-  await load.stop() // the app itself closes who is idle at that moment, whatever is on its way: that is its own affair
+  await load.stop() // the app itself closes idle connections at that moment, even if a request is on the way
 })
 
-t.test('a listener that throws while a moved connection comes in: nobody gets what another has asked', async t => {
+t.test('a listener that throws while a moved connection comes in: no client gets the response of another', async t => {
   const file = path.join(t.testdir({}), 'throw')
   process.env.THROW = file
   const { port, supervisor } = await startUnusual(t, 'throws')
@@ -114,7 +114,7 @@ t.test('a listener that throws while a moved connection comes in: nobody gets wh
   bob.socket.destroy()
 })
 
-t.test('half a request by TLS is no idleness: it is answered when the fleet stops', async t => {
+t.test('a TLS connection with half a request is not idle: the request is answered when the fleet stops', async t => {
   const { port, supervisor } = await startUnusual(t, 'tls', { stopLinger: '300ms' })
   const client = talk(tls.connect({ port, host: '127.0.0.1', rejectUnauthorized: false }))
   await once(client.socket, 'secureConnect')
@@ -126,7 +126,7 @@ t.test('half a request by TLS is no idleness: it is answered when the fleet stop
   await stopped
 })
 
-t.test('the only sibling is busy for a while: connections wait for it, and none is closed', async t => {
+t.test('connections wait for a sibling that is busy for a while, and none is closed', async t => {
   const file = path.join(t.testdir({ stall: '' }), 'stall')
   fs.rmSync(file)
   process.env.STALL = file
@@ -137,14 +137,14 @@ t.test('the only sibling is busy for a while: connections wait for it, and none 
   await ask()
   fs.writeFileSync(file, '')
   const recycled = supervisor.recycle(0)
-  const late = setTimeout(150).then(ask) // the first to come holds the new worker
+  const late = setTimeout(150).then(ask) // the first request blocks the new worker
   const line = await recycled
   t.match(line, { connections: 20, moved: 20 })
   for (const { status } of await late) t.equal(status, 200)
   for (const { status, reused } of /** @type {any[]} */ (await ask())) t.match({ status, reused }, { status: 200, reused: true })
 })
 
-t.test('an app that takes all listeners off SIGTERM dies of none', async t => {
+t.test('an app that removes all SIGTERM listeners is not ended by a signal', async t => {
   const { port, supervisor } = await startUnusual(t, 'bare')
   const [{ pid }] = supervisor.status().workers
   process.kill(pid, 'SIGTERM')
@@ -152,7 +152,7 @@ t.test('an app that takes all listeners off SIGTERM dies of none', async t => {
   t.match(await get(port, '/'), { status: 200, body: `/ ${pid}` })
 })
 
-t.test('a server that only tried the port does not make a worker ready', async t => {
+t.test('a server that only probes the port does not make a worker ready', async t => {
   const { port, supervisor } = await startUnusual(t, 'probes')
   const load = new Load({ port, connections: 5 })
   await load.after(50)
@@ -163,7 +163,7 @@ t.test('a server that only tried the port does not make a worker ready', async t
 })
 
 for (const atExit of [false, true]) {
-  t.test(`a unix socket whose file every worker deletes before it listens${atExit ? ', and as it exits' : ''} is there all the same`, async t => {
+  t.test(`a unix socket whose file every worker deletes before it listens${atExit ? ', and as it exits' : ''} exists all the same`, async t => {
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'recycle-'))
     t.teardown(() => fs.rmSync(folder, { recursive: true, force: true }))
     const socketPath = path.join(folder, 'app.sock')

@@ -9,20 +9,20 @@ const { becomesTrue } = require('../support/processes')
 
 const OPTIONS = { workers: 3, interval: '50ms', readyTimeout: '10s', killTimeout: '500ms' }
 
-/** A file that says how the app starts. @param {any} t */
-function moodFile (t) {
-  const file = path.join(t.testdir({ mood: 'well' }), 'mood')
-  process.env.MOOD = file
-  return (/** @type {string} */ mood) => fs.writeFileSync(file, mood)
+/** A file that sets how the app starts. @param {any} t */
+function startModeFile (t) {
+  const file = path.join(t.testdir({ startMode: 'well' }), 'startMode')
+  process.env.START_MODE = file
+  return (/** @type {string} */ startMode) => fs.writeFileSync(file, startMode)
 }
 
-t.test('scale while a slot is being scaled away: each ends, and the last one counts', async t => {
-  const { port, supervisor, events } = await startFleet(t, 'many-faced.js', OPTIONS)
+t.test('scale while a slot is being scaled away: each call ends, and the last one counts', async t => {
+  const { port, supervisor, events } = await startFleet(t, 'misbehaves.js', OPTIONS)
   const slow = Array.from({ length: 12 }, () => get(port, '/slow?ms=1000'))
   await becomesTrue(() => supervisor.status().workers.reduce((sum, { inFlight }) => sum + inFlight, 0) === 12)
   const first = supervisor.scale(1)
   await events.until('worker.drain', { count: 2 })
-  t.equal(supervisor.size, 1, 'who is leaving counts no more')
+  t.equal(supervisor.size, 1, 'a retiring worker is not counted')
   const recycled = supervisor.recycle(2)
   await t.rejects(recycled, { code: 'RECYCLE_NO_SLOT' })
   await Promise.all([first, supervisor.scale(1), supervisor.scale(3)])
@@ -31,8 +31,8 @@ t.test('scale while a slot is being scaled away: each ends, and the last one cou
   for (const { status } of await Promise.all(slow)) t.equal(status, 200)
 })
 
-t.test('who waits for the recycle of a slot that is scaled away is told so', async t => {
-  const { port, supervisor } = await startFleet(t, 'many-faced.js', OPTIONS)
+t.test('a recycle() of a slot that is scaled away is rejected with that reason', async t => {
+  const { port, supervisor } = await startFleet(t, 'misbehaves.js', OPTIONS)
   const slow = get(port, '/slow?ms=300')
   const recycles = [1, 2].map(slot => supervisor.recycle(slot))
   const scaled = supervisor.scale(1)
@@ -45,7 +45,7 @@ t.test('who waits for the recycle of a slot that is scaled away is told so', asy
   t.match(await slow, { status: 200 })
 })
 
-t.test('scale down takes nobody who serves away before somebody who stays does', async t => {
+t.test('scale down retires no serving worker before a worker that stays serves', async t => {
   const { port, supervisor, events } = await startFleet(t, 'late.js', { ...OPTIONS, workers: 2 })
   const [stays, leaves] = supervisor.status().workers
   process.kill(stays.pid, 'SIGKILL')
@@ -70,29 +70,29 @@ t.test('a process that cannot be started is a worker that dies early, and the fl
   const [{ pid }] = supervisor.status().workers
   process.kill(pid, 'SIGKILL')
   t.match(await events.until('worker.crash', { where: line => line.error }), { slot: 0, pid: null, error: /ENOENT/ })
-  t.match(await get(port, '/'), { status: 200 }, 'the other one serves')
+  t.match(await get(port, '/'), { status: 200 }, 'the other worker serves')
   process.execPath = execPath
   await supervisor.ready()
   t.match(supervisor.status().totals, { workers: 2, ready: 2 })
 })
 
-t.test('a fork that fails at once, as without memory, is one that dies early too', async t => {
+t.test('a fork that fails at once, as without memory, counts as an early death too', async t => {
   const { port, supervisor, events } = await startFleet(t, 'plain.js', { ...OPTIONS, workers: 2 })
   const [{ pid }] = supervisor.status().workers
   t.teardown(() => { delete process.env.TOO_LONG })
-  process.env.TOO_LONG = 'x'.repeat(200_000) // the kernel takes no variable of more than 128 KiB
+  process.env.TOO_LONG = 'x'.repeat(200_000) // the kernel accepts no variable of more than 128 KiB
   process.kill(pid, 'SIGKILL')
   t.match(await events.until('worker.crash', { where: line => line.error, count: 2 }), { slot: 0, pid: null, error: /E2BIG/ })
   await t.rejects(supervisor.recycle(1), { code: 'RECYCLE_NOT_READY', details: { why: /^it could not be started \(spawn E2BIG\)$/ } })
-  t.match(await get(port, '/'), { status: 200 }, 'the other one serves')
+  t.match(await get(port, '/'), { status: 200 }, 'the other worker serves')
   delete process.env.TOO_LONG
   await supervisor.ready()
   t.match(supervisor.status().totals, { workers: 2, ready: 2 })
 })
 
-t.test('scale up of an app that does not start any more says so, and goes on trying', async t => {
-  const set = moodFile(t)
-  const { supervisor } = await startFleet(t, 'by-mood.js', { ...OPTIONS, workers: 1 })
+t.test('scale up of an app that no longer starts is rejected, and is retried', async t => {
+  const set = startModeFile(t)
+  const { supervisor } = await startFleet(t, 'start-modes.js', { ...OPTIONS, workers: 1 })
   set('dies')
   await t.rejects(supervisor.scale(2), { code: 'RECYCLE_NOT_READY', message: /^the worker of slot 1 did not become ready: 3 have failed in a row; it is tried again$/ })
   set('well')
@@ -101,36 +101,36 @@ t.test('scale up of an app that does not start any more says so, and goes on try
 })
 
 t.test('with --max-surge 0 a recycle whose replacement fails is no success, and a reload of such code stops', async t => {
-  const set = moodFile(t)
-  const { supervisor, events } = await startFleet(t, 'by-mood.js', { ...OPTIONS, maxSurge: 0, maxUnavailable: 1 })
+  const set = startModeFile(t)
+  const { supervisor, events } = await startFleet(t, 'start-modes.js', { ...OPTIONS, maxSurge: 0, maxUnavailable: 1 })
   set('dies')
   await t.rejects(supervisor.reload(), { code: 'RECYCLE_ROLLOUT_STOPPED' })
   t.match(events.all('fleet.warning'), [{ warning: 'rollout-stopped', failures: 3 }])
-  t.equal(events.all('worker.drain').length, 1, 'nobody else was drained')
+  t.equal(events.all('worker.drain').length, 1, 'no other worker was drained')
   set('well')
   await supervisor.ready()
   set('dies')
   await t.rejects(supervisor.recycle(1), { code: 'RECYCLE_NOT_READY', details: { slot: 1, why: 'it exited with code 7' } })
 })
 
-t.test('the old worker dies while its replacement boots: the recycle is seen through, and nothing counts twice', async t => {
+t.test('the old worker dies while its replacement boots: the recycle completes, and nothing counts twice', async t => {
   const { supervisor, events } = await startFleet(t, 'late.js', { ...OPTIONS, workers: 2 })
   const [{ pid }] = supervisor.status().workers
   const recycled = supervisor.recycle(0)
-  await events.until('worker.spawn')
+  await events.until('worker.spawn', { count: 3 })
   process.kill(pid, 'SIGKILL')
   t.match(await recycled, { event: 'recycled', oldPid: pid, connections: 0, cut: 0, lost: false })
   t.equal(events.all('worker.crash').length, 1)
   t.equal(events.all('worker.drain').length, 0)
 })
 
-t.test('a reload or a recycle of one takes no samples of the others', async t => {
+t.test('a reload or a recycle takes no extra samples of other workers', async t => {
   const { supervisor, events } = await startFleet(t, 'plain.js', { ...OPTIONS, interval: '60s' })
   for (let i = 0; i < 3; i++) await supervisor.recycle(0)
   t.same(events.all('worker.sample').filter(({ slot }) => slot !== 0), [])
 })
 
-t.test('an address that one worker alone listens on is not asked of the others', async t => {
+t.test('an address that one worker alone listens on is not required of the others', async t => {
   const { supervisor } = await startFleet(t, 'jobs-in-slot-0.js', { ...OPTIONS, workers: 2 })
   process.kill(supervisor.status().workers[1].pid, 'SIGKILL')
   await becomesTrue(() => supervisor.status().totals.ready === 1)

@@ -1,6 +1,6 @@
 'use strict'
 
-/** The wall clock of the machine is set while the fleet runs: nothing that the fleet times by itself may change. */
+/** The wall clock is set while the fleet runs: no interval, deadline or age may change. */
 
 const t = require('tap')
 const { startFleet } = require('../support/fleet')
@@ -14,9 +14,9 @@ function isOfThisTest (t, ms, what) {
   t.ok(ms >= 0 && ms < MINUTE_MS, `${what} is ${ms} ms`)
 }
 
-t.test('set back by days: a slot in backoff is recycled when its time has come, and ages are right', async t => {
-  const { supervisor, events } = await startFleet(t, 'plain.js', { workers: 1, maxRss: '10MiB' }) // each worker is over it at once
-  await events.until('worker.condemn', { count: 3 }) // it is to wait for a second by now
+t.test('set back by days: a slot in backoff is recycled in time, and ages are right', async t => {
+  const { supervisor, events } = await startFleet(t, 'plain.js', { workers: 1, maxRss: '10MiB' }) // each worker is over its budget at once
+  await events.until('worker.condemn', { count: 3 }) // by now its backoff is a second
   const before = events.all('recycled').length
   setWallClock(t, -DAYS_MS)
   const recycled = await events.until('recycled', { count: before + 1, timeoutMs: 10_000 })
@@ -27,7 +27,7 @@ t.test('set back by days: a slot in backoff is recycled when its time has come, 
   t.match(await supervisor.recycle(0), { slot: 0, cut: 0 })
 })
 
-t.test('set forward by days: nobody is older for it, nor stuck', async t => {
+t.test('set forward by days: no worker is older for it, or stuck', async t => {
   const { supervisor, events } = await startFleet(t, 'plain.js', { workers: 2, maxAge: '1h' })
   setWallClock(t, DAYS_MS)
   await events.until('worker.sample', { count: events.all('worker.sample').length + 6 })
@@ -39,8 +39,8 @@ t.test('set forward by days: nobody is older for it, nor stuck', async t => {
   }
 })
 
-t.test('set back while a worker drains and the fleet stops: durations are as long as they were', async t => {
-  const { port, supervisor, events } = await startFleet(t, 'many-faced.js', { workers: 2 })
+t.test('set back while a worker drains and the fleet stops: durations are unchanged', async t => {
+  const { port, supervisor, events } = await startFleet(t, 'misbehaves.js', { workers: 2 })
   const slow = get(port, '/slow?ms=1000')
   await events.until('worker.sample', { where: line => line.inFlight === 1 })
   const { slot } = supervisor.status().workers.find(worker => worker.inFlight === 1) ?? {}

@@ -13,7 +13,7 @@ async function read (file) {
   return lines
 }
 
-t.test('what the writer wrote is read, in order', async t => {
+t.test('the lines of the writer are read, in order', async t => {
   const file = path.join(t.testdir({}), 'j.ndjson')
   const lines = Array.from({ length: 3000 }, (_, n) => ({ v: 1, t: n, event: 'worker.sample', text: `${n} – \u2028 "quoted"\n` }))
   const journal = openJournal(file)
@@ -22,7 +22,7 @@ t.test('what the writer wrote is read, in order', async t => {
   t.same(await read(file), lines)
 })
 
-t.test('a last line cut short is passed over, wherever it was cut', async t => {
+t.test('an incomplete last line is skipped, wherever it ends', async t => {
   const whole = '{"v":1,"event":"a"}\n{"v":1,"event":"b","text":"ü"}\n'
   const bytes = Buffer.from(whole)
   const file = path.join(t.testdir({}), 'j.ndjson')
@@ -34,7 +34,7 @@ t.test('a last line cut short is passed over, wherever it was cut', async t => {
   }
 })
 
-t.test('blank lines, of either kind, are no lines and cost next to nothing', async t => {
+t.test('blank lines, with LF or CRLF, are skipped at almost no cost', async t => {
   const line = '{"v":1,"event":"worker.sample","text":"of some length, as the lines of a journal are"}\n'
   const bytes = 16 * 1024 ** 2
   const folder = t.testdir({ lines: line.repeat(bytes / line.length), blank: line + '\n'.repeat(bytes / 2) + '\r\n'.repeat(bytes / 4) + line })
@@ -52,7 +52,7 @@ t.test('blank lines, of either kind, are no lines and cost next to nothing', asy
   t.ok(blank < usual / 8, `${blank} µs, and ${usual} µs for as many bytes of lines`)
 })
 
-t.test('garbage, other versions and lines without an event are passed over', async t => {
+t.test('garbage, other versions and lines without an event are skipped', async t => {
   const file = path.join(t.testdir({
     'j.ndjson': [
       'garbage', 'null', '5', '"text"', '[]', '[1]', 'true', '{}', '', ' ', '\0\0\0',
@@ -75,11 +75,11 @@ t.test('a reader may stop early', async t => {
   t.match(await journal.next(), { done: true })
 })
 
-t.test('a file that is missing is one sentence', async t => {
+t.test('a missing file gives one sentence', async t => {
   const file = path.join(t.testdir({}), 'missing.ndjson')
   await t.rejects(read(file), { name: 'RecycleError', code: 'RECYCLE_UNREADABLE', exitCode: 2, message: /missing\.ndjson cannot be read: ENOENT/ })
 })
 
-t.test('so is a folder', async t => {
-  await t.rejects(read(t.testdir({})), { name: 'RecycleError', code: 'RECYCLE_UNREADABLE', exitCode: 2, message: /cannot be read: EISDIR/ })
+t.test('and so does a folder', async t => {
+  await t.rejects(read(t.testdir({})), { name: 'RecycleError', code: 'RECYCLE_UNREADABLE', exitCode: 2, message: /cannot be read: it is a folder, not a regular file/ })
 })

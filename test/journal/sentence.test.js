@@ -10,14 +10,14 @@ t.test('a line is a sentence, with its local time', async t => {
   t.equal(sentence({ event: 'of.tomorrow' }), 'of.tomorrow')
 })
 
-t.test('connections of which nothing is known are said, and are an error', async t => {
+t.test('unknown connections are shown, and are an error', async t => {
   const lost = { ...RECYCLED, lost: true, unaccounted: 2 }
-  t.match(sentence(lost), '3 finished, 2 unaccounted for, it gave no account of itself in 93ms')
+  t.match(sentence(lost), '3 finished, 2 unaccounted for, the worker gave no account in 93ms')
   t.equal(levelOf(lost), 'error')
   t.equal(sentence({ event: 'worker.crash', slot: 0, pid: 1, signal: 'SIGKILL', connections: 3, inFlight: 0 }), 'crashed slot 0 (1): SIGKILL, 3 connections, 0 in flight')
 })
 
-t.test('in colour by its level: what was lost is red, what is amiss yellow', async t => {
+t.test('coloured by level: errors are red, warnings yellow', async t => {
   const at = (/** @type {Record<string, any>} */ line) => prettyLine({ t: 0, ...line }, { colors: true }).replace(/^\S+ /, '')
   t.notMatch(at(RECYCLED), /\x1b/) // eslint-disable-line no-control-regex
   t.match(at({ ...RECYCLED, cut: 1 }), /^\x1b\[31mrecycled .*\x1b\[39m$/) // eslint-disable-line no-control-regex
@@ -25,12 +25,12 @@ t.test('in colour by its level: what was lost is red, what is amiss yellow', asy
   t.same([RECYCLED, { ...RECYCLED, cut: 1 }, { event: 'fleet.failed' }, { event: 'fleet.warning' }].map(levelOf), ['info', 'error', 'error', 'warn'])
 })
 
-t.test('what a terminal would obey, and an app has said, is shown', async t => {
+t.test('control characters in the text of an app are escaped', async t => {
   const line = prettyLine({ t: 0, event: 'worker.request', slot: 0, pid: 1, reason: 'stale\u001b[2J\r\n\u0007\u009b1m' })
   t.match(line, 'slot 0 (1) asks to be recycled: stale\\u{1b}[2J\\u{d}\\u{a}\\u{7}\\u{9b}1m')
 })
 
-t.test('samples are for machines', async t => {
+t.test('samples have no sentence', async t => {
   t.ok(isQuiet({ event: 'worker.sample' }))
   t.notOk(isQuiet(RECYCLED))
 })

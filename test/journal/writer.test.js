@@ -12,11 +12,11 @@ function linesOf (file) {
   return fs.readFileSync(file, 'utf8').split('\n').filter(Boolean).map(text => JSON.parse(text))
 }
 
-/** Resolves once the file has what is looked for. @param {string} file @param {(text: string) => boolean} isThere */
+/** Resolves once the file has the text. @param {string} file @param {(text: string) => boolean} isThere */
 async function untilFile (file, isThere) {
   const deadline = Date.now() + 10_000
   while (!(fs.existsSync(file) && isThere(fs.readFileSync(file, 'utf8')))) {
-    if (Date.now() > deadline) throw new Error(`${path.basename(file)} never had it`)
+    if (Date.now() > deadline) throw new Error(`${path.basename(file)} lacks it`)
     await new Promise(resolve => setTimeout(resolve, 10))
   }
 }
@@ -30,7 +30,7 @@ t.test('lines are appended, one JSON object each', async t => {
   t.same(linesOf(file), [{ v: 1, event: 'before' }, { v: 1, event: 'a', text: 'two\nlines' }, { v: 1, event: 'b' }])
 })
 
-t.test('the file is there at once, and what was written before it was open is not lost', async t => {
+t.test('the file exists at once, and lines written before it is open are not lost', async t => {
   const file = path.join(t.testdir({}), 'new.ndjson')
   const journal = openJournal(file)
   t.ok(fs.existsSync(file))
@@ -39,7 +39,7 @@ t.test('the file is there at once, and what was written before it was open is no
   t.same(linesOf(file).map(line => line.n), Array.from({ length: 5000 }, (_, n) => n))
 })
 
-t.test('flushing a journal without lines ends', async t => {
+t.test('flush() of a journal without lines resolves', async t => {
   const file = path.join(t.testdir({}), 'empty.ndjson')
   await openJournal(file).flush()
   t.equal(fs.readFileSync(file, 'utf8'), '')
@@ -75,7 +75,7 @@ t.test('when the file is deleted, the lines that follow go to a new one', async 
   t.ok(linesOf(file).length > 0)
 })
 
-t.test('a path that cannot be written is refused before anything starts', async t => {
+t.test('a path that cannot be written is refused before any worker starts', async t => {
   const folder = t.testdir({})
   t.throws(() => openJournal(path.join(folder, 'no', 'such', 'folder.ndjson')), { code: 'RECYCLE_JOURNAL', exitCode: 2, message: /folder\.ndjson cannot be written: ENOENT/ })
   t.throws(() => openJournal(folder), { code: 'RECYCLE_JOURNAL', message: /it is a folder, not a regular file$/ })
@@ -89,7 +89,7 @@ t.test('a device is refused, /dev/null is not', async t => {
 })
 
 /**
- * A process that writes a journal to /dev/stdout, and says on stderr what is in trouble and that it has ended.
+ * A process that writes a journal to /dev/stdout, and reports failures and its end on stderr.
  *
  * @param {any} t tap's
  * @param {number | 'pipe'} stdout
@@ -109,13 +109,13 @@ function onStdout (t, stdout) {
   return { child, said }
 }
 
-t.test('a full disk is said once, and holds up neither the fleet nor its end', { skip: !fs.existsSync('/dev/full') && 'there is no /dev/full' }, async t => {
+t.test('a full disk is reported once, and delays neither the fleet nor its stop', { skip: !fs.existsSync('/dev/full') && 'there is no /dev/full' }, async t => {
   const full = fs.openSync('/dev/full', 'w')
   t.teardown(() => fs.closeSync(full))
   t.match(await onStdout(t, full).said, /^trouble: ENOSPC[^\n]*\nflushed\n$/)
 })
 
-t.test('/dev/stdout is written whatever it is: a pipe', async t => {
+t.test('/dev/stdout may be a pipe', async t => {
   const { child, said } = onStdout(t, 'pipe')
   let text = ''
   child.stdout?.setEncoding('utf8').on('data', chunk => { text += chunk })
@@ -123,7 +123,7 @@ t.test('/dev/stdout is written whatever it is: a pipe', async t => {
   t.equal(text.split('\n').length, 2001)
 })
 
-t.test('/dev/stdout is written whatever it is: a file, with what others write there', async t => {
+t.test('/dev/stdout may be a file that other processes also write', async t => {
   const file = path.join(t.testdir({}), 'out')
   const fd = fs.openSync(file, 'w')
   t.teardown(() => fs.closeSync(fd))
@@ -132,7 +132,7 @@ t.test('/dev/stdout is written whatever it is: a file, with what others write th
   t.equal(linesOf(file).length, 2001)
 })
 
-t.test('a socket or a pipe that is not read does not keep the fleet from stopping', async t => {
+t.test('a socket or a pipe that is not read does not delay the stop of the fleet', async t => {
   const fifo = path.join(t.testdir({}), 'fifo')
   execFileSync('mkfifo', [fifo])
   const pipe = fs.openSync(fifo, 'r+') // a reader that does not read

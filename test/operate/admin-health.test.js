@@ -9,7 +9,7 @@ const { get } = require('../support/client')
 const { becomesTrue } = require('../support/processes')
 const { startAdmin } = require('../support/admin')
 
-/** Asks again and again until it is told to stop; the answers that were not 200. @param {(path: string) => Promise<any>} ask */
+/** Polls until stopped; returns the answers that were not 200. @param {(path: string) => Promise<any>} ask */
 function watchReadiness (ask) {
   const stopped = new AbortController()
   /** @type {any[]} */
@@ -46,7 +46,7 @@ t.test('a fleet is ready while it recycles, reloads and scales', async t => {
   t.equal((await ask('/readyz')).body, 'ready: 1 of 1 workers are, 1 must be\n')
 })
 
-t.test('workers that may be missing are not missed', async t => {
+t.test('a fleet with as many workers missing as allowed is ready', async t => {
   const { ask, supervisor } = await startAdmin(t, 'plain.js', { workers: 2, maxSurge: 0, maxUnavailable: 1 })
   const stopped = watchReadiness(ask)
   await supervisor.recycle(1)
@@ -54,16 +54,16 @@ t.test('workers that may be missing are not missed', async t => {
   t.equal((await ask('/readyz')).body, 'ready: 2 of 2 workers are, 1 must be\n')
 })
 
-t.test('when a worker has crashed a fleet is not ready, until there is another', async t => {
+t.test('after a crash a fleet is not ready until the worker is replaced', async t => {
   const { ask, supervisor, events } = await startAdmin(t, 'keeps.js', { workers: 2 })
-  process.env.LATE_MS = '600000' // for whoever is spawned from here on
+  process.env.LATE_MS = '600000' // for workers spawned from here on
   t.teardown(() => { delete process.env.LATE_MS })
   process.kill(supervisor.status().workers[0].pid, 'SIGKILL')
   const crash = await events.until('worker.crash')
   t.match(await ask('/readyz'), { status: 503, body: 'not ready: 1 of 2 workers are, 2 must be\n' })
   t.match(await ask('/healthz'), { status: 200 })
   const { pid } = await events.until('worker.spawn', { where: line => line.t >= crash.t })
-  t.match(await ask('/readyz'), { status: 503 }, 'the next one is late')
+  t.match(await ask('/readyz'), { status: 503 }, 'its replacement is late')
   delete process.env.LATE_MS
   process.kill(pid, 'SIGKILL')
   await events.until('worker.ready', { where: line => line.t > crash.t })
@@ -80,10 +80,10 @@ t.test('a fleet that is just starting is not ready', async t => {
   t.same(await exited, { code: 0, signal: null })
 })
 
-t.test('from the beginning of a stop a fleet is not ready; the server answers to the very end', async t => {
+t.test('from the start of a stop a fleet is not ready; the server answers until the end', async t => {
   const { port, adminPort, ask, supervisor, events } = await startAdmin(t, 'plain.js', { workers: 2 })
   const upload = http.request({ port, host: '127.0.0.1', method: 'POST', headers: { 'content-length': 2 }, agent: false })
-  upload.write('x') // the rest follows when it is time
+  upload.write('x') // the other half is sent later
   await becomesTrue(() => supervisor.status().workers.some((/** @type {any} */ worker) => worker.inFlight === 1))
   const idle = new http.Agent({ keepAlive: true })
   t.equal((await ask('/healthz', { agent: idle })).status, 200)
@@ -93,16 +93,16 @@ t.test('from the beginning of a stop a fleet is not ready; the server answers to
   t.equal(healthy.status, 200)
   t.match(metrics, { status: 200, body: 'recycle_workers{state="draining"}' })
   t.equal(JSON.parse(status.body).workers.length, 2)
-  t.equal(events.all('fleet.stop').length, 0, 'all that was before the end')
+  t.equal(events.all('fleet.stop').length, 0, 'the response before the end')
   upload.end('y')
   t.equal((await once(upload, 'response'))[0].resume().statusCode, 200)
   await stopped
   await becomesTrue(() => Object.keys(idle.freeSockets).length === 0)
-  t.same(Object.keys(idle.freeSockets), [], 'who is still connected is closed')
+  t.same(Object.keys(idle.freeSockets), [], 'remaining connections are closed')
   t.equal((await get(adminPort, '/healthz')).error, 'ECONNREFUSED')
 })
 
-t.test('the status is what the supervisor says', async t => {
+t.test('the status is that of the supervisor', async t => {
   const { ask, supervisor } = await startAdmin(t, 'plain.js', { workers: 2, interval: '10m', name: 'shop', control: 'none' })
   const { headers, body } = await ask('/status')
   t.equal(headers['content-type'], 'application/json')

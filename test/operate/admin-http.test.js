@@ -15,14 +15,14 @@ const { startAdmin } = require('../support/admin')
 const CONNECTIONS = 64
 const PAGES = 16
 
-/** One exchange, byte by byte; what came back when the other side has closed, or answered. @param {number} port @param {string} bytes */
+/** One exchange, byte by byte; resolves with the bytes received when the server has closed or answered. @param {number} port @param {string} bytes */
 async function say (port, bytes) {
   const client = await RawClient.connect(port)
   const [response] = await client.send(bytes).received(1)
   return { client, response }
 }
 
-t.test('what is no question to the admin server is refused', async t => {
+t.test('a request that the admin server does not know is refused', async t => {
   const { adminPort, ask } = await startAdmin(t, 'plain.js', { workers: 1 })
 
   await t.test('other methods', async t => {
@@ -59,13 +59,13 @@ t.test('what is no question to the admin server is refused', async t => {
     await client.ended()
   })
 
-  await t.test('what is not HTTP', async t => {
+  await t.test('bytes that are not HTTP', async t => {
     const { client, response } = await say(adminPort, '\x16\x03\x01\x02\x00\x01\r\n\r\n')
     t.equal(response.status, 400)
     await client.ended()
   })
 
-  await t.test('names of elsewhere that resolve to here', async t => {
+  await t.test('foreign host names that resolve to this address', async t => {
     for (const host of ['evil.example', 'evil.example:9100', 'localhost.evil.example', '127.0.0.1.evil.example', '10.0.0.1', '[::2]:80', 'local host']) {
       t.equal((await ask('/status', { headers: { host } })).status, 421, host)
     }
@@ -73,7 +73,7 @@ t.test('what is no question to the admin server is refused', async t => {
       t.equal((await ask('/status', { headers: { host } })).status, 200, host)
     }
     const { client, response } = await say(adminPort, 'GET /healthz HTTP/1.0\r\n\r\n')
-    t.equal(response.status, 200, 'HTTP/1.0 names nobody')
+    t.equal(response.status, 200, 'HTTP/1.0 has no Host header')
     await client.close()
     const nameless = await say(adminPort, 'GET /healthz HTTP/1.1\r\nHost:\r\n\r\n')
     t.equal(nameless.response.status, 421)
@@ -91,7 +91,7 @@ t.test('what is no question to the admin server is refused', async t => {
     }
   })
 
-  await t.test('what it says is not kept, and not taken for anything else', async t => {
+  await t.test('its responses are not cached, and not sniffed', async t => {
     for (const path of ['/', '/metrics', '/healthz', '/readyz', '/status', '/nothing']) {
       t.match((await ask(path)).headers, { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }, path)
     }
@@ -100,25 +100,25 @@ t.test('what is no question to the admin server is refused', async t => {
   })
 })
 
-t.test('with --admin-allow-remote it may be asked by any name', async t => {
+t.test('with --admin-allow-remote it answers for any host name', async t => {
   const { url, ask } = await startAdmin(t, 'plain.js', { workers: 1, admin: '0.0.0.0:0', adminAllowRemote: true })
   t.match(url, /^http:\/\/0\.0\.0\.0:\d+$/)
   t.equal((await ask('/status', { headers: { host: 'metrics.example' } })).status, 200)
 })
 
-t.test('clients that hold on to it disturb neither the fleet nor, for long, the server', async t => {
+t.test('clients that hold connections disturb neither the fleet nor, for long, the server', async t => {
   const { port, adminPort, ask } = await startAdmin(t, 'plain.js', { workers: 1 })
   const load = new Load({ port, connections: 5 })
   const clients = await Promise.all(Array.from({ length: 2 * CONNECTIONS }, () => RawClient.connect(adminPort)))
   clients.forEach((client, i) => { if (i % 2) client.send('GET /healthz HTTP/1.1\r\nHost: local') })
   await load.after(50)
-  // Whoever says nothing, or half of what it has to say, is closed within seconds, and there is room again.
+  // A client that sends nothing, or half a request, is closed within seconds, and there is room again.
   await Promise.all(clients.map(client => client.ended()))
   t.equal((await ask('/healthz')).status, 200)
   t.same((await load.stop()).failures, [])
 })
 
-t.test('no more pages are fed than it can do', async t => {
+t.test('the number of live pages is limited', async t => {
   const { adminPort, ask } = await startAdmin(t, 'plain.js', { workers: 1 })
   const pages = await Promise.all(Array.from({ length: PAGES }, async () => {
     const request = http.get({ port: adminPort, host: '127.0.0.1', path: '/events', agent: false })
@@ -136,7 +136,7 @@ t.test('no more pages are fed than it can do', async t => {
     response.on('error', () => {})
     request.destroy()
     return response.statusCode === 200
-  }), 'one has left, and another may come')
+  }), 'when one page closes, another may connect')
   for (const { request } of pages) request.destroy()
 })
 
@@ -149,7 +149,7 @@ async function becomesTrueSoon (isSo) {
   return false
 }
 
-t.test('a page that does not read is closed, and the others go on', async t => {
+t.test('a page that does not read is closed, and the others continue', async t => {
   const stream = new Stream()
   const server = http.createServer((request, response) => stream.add(response, 'picture', {})).listen(0, '127.0.0.1')
   t.teardown(() => server.close())
@@ -176,12 +176,12 @@ t.test('a page that does not read is closed, and the others go on', async t => {
   t.equal(await sockets(), 1)
   t.ok(sent < 500, `after ${sent} pieces of 100 KB`)
   stream.send('news', 'last')
-  t.ok(await becomesTrue(() => bytes > sent * 100_000), 'who reads gets everything')
+  t.ok(await becomesTrue(() => bytes > sent * 100_000), 'a page that reads gets everything')
   stream.end()
   await once(reading, 'end')
 })
 
-t.test('it does not keep a process alive, whoever is connected', async t => {
+t.test('it does not keep a process alive, also with open connections', async t => {
   const script = `
     const { supervise } = require(${JSON.stringify(path.join(__dirname, '..', '..'))})
     const net = require('node:net')
@@ -200,10 +200,10 @@ t.test('it does not keep a process alive, whoever is connected', async t => {
     { code: 0, signal: null, stdout: 'told\n', stderr: '' })
 })
 
-t.test('what goes wrong in it does not reach the fleet', async t => {
+t.test('an error in it does not reach the fleet', async t => {
   const { port, ask, supervisor, events } = await startAdmin(t, 'plain.js', { workers: 1 })
   const warned = once(process, 'warning')
-  supervisor.announce('recycled', null) // no line of the journal is like this
+  supervisor.announce('recycled', null) // no journal has such a line
   events.lines.pop()
   t.equal((await get(port)).status, 200)
   t.equal((await ask('/healthz')).status, 200)

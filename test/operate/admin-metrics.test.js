@@ -15,9 +15,9 @@ const REQUESTS = 'recycle_worker_requests_total'
 
 const total = (/** @type {any[]} */ lines, /** @type {string} */ name) => lines.reduce((sum, line) => sum + line[name], 0)
 
-t.test('the metrics say what the journal says', async t => {
+t.test('the metrics agree with the journal', async t => {
   const { port, adminPort, ask, supervisor, events } = await startAdmin(t, 'plain.js', { workers: 2, maxRss: '900MiB' })
-  /** Every value of a counter that was ever seen, so that none goes back. @type {Map<string, number>} */
+  /** The highest value seen of each counter: none may decrease. @type {Map<string, number>} */
   const highest = new Map()
   /** @type {string[]} */
   const back = []
@@ -48,11 +48,11 @@ t.test('the metrics say what the journal says', async t => {
   const metrics = await scrapeUntil(adminPort, metrics => sumOf(metrics, REQUESTS) >= requests)
   await watch()
 
-  await t.test('recycles, and what became of their connections', async t => {
+  await t.test('recycles, and the ends of their connections', async t => {
     const recycled = events.all('recycled')
     t.equal(metrics.get('recycle_recycles_total{reason="requested"}'), 3)
     t.equal(metrics.get('recycle_recycles_total{reason="reload"}'), 2)
-    t.equal(metrics.get('recycle_recycles_total{reason="rss"}'), 0, 'a reason that has not been is there, with nothing')
+    t.equal(metrics.get('recycle_recycles_total{reason="rss"}'), 0, 'a reason that has not occurred is there, with 0')
     t.equal(metrics.get('recycle_connections_moved_total'), total(recycled, 'moved'))
     t.ok(total(recycled, 'moved') > 0)
     t.equal(metrics.get('recycle_connections_cut_total'), total(recycled, 'cut'))
@@ -76,12 +76,12 @@ t.test('the metrics say what the journal says', async t => {
 
   await t.test('every request is counted, once, over all recycles', async t => {
     t.equal(sumOf(metrics, REQUESTS), requests)
-    t.same(back, [], 'no counter ever goes back')
+    t.same(back, [], 'no counter ever decreases')
   })
 
-  await t.test('each slot, as the status has it', async t => {
+  await t.test('each slot, as in the status', async t => {
     const samples = events.all('worker.sample').length
-    await events.until('worker.sample', { count: samples + 4 }) // one look at least at both of the workers of now
+    await events.until('worker.sample', { count: samples + 4 }) // at least one sample of both present workers
     const { workers } = supervisor.status()
     const metrics = await scrape(adminPort)
     t.equal(metrics.get('recycle_slots'), 2)
@@ -105,12 +105,12 @@ t.test('the metrics say what the journal says', async t => {
     await events.until('worker.ready', { count: 8 })
     const crashed = await watch()
     t.equal(crashed.get('recycle_worker_crashes_total'), 1)
-    t.equal(crashed.get('recycle_connections_unaccounted_total'), 1, 'what was on its connection is not known')
+    t.equal(crashed.get('recycle_connections_unaccounted_total'), 1, 'its requests are not known')
     t.same(back, [], 'nor over a crash')
   })
 
   await t.test('pauses for garbage collection, over all recycles', async t => {
-    /** What each worker had counted when it was last looked at. @type {Map<number, any>} */
+    /** The counts of each worker at its last sample. @type {Map<number, any>} */
     const last = new Map(events.all('worker.sample').map(line => [line.pid, line.gc]))
     const metrics = await watch()
     for (const [kind, key] of [['scavenge', 'scavenges'], ['mark_sweep', 'markSweeps']]) {
@@ -125,13 +125,13 @@ t.test('the metrics say what the journal says', async t => {
     t.same(back, [])
   })
 
-  await t.test('one is taken out of rotation to collect', async t => {
+  await t.test('one worker is taken out of rotation to collect', async t => {
     await supervisor.gc(0)
     t.equal((await watch()).get('recycle_collections_total{reason="requested"}'), events.all('collected').length)
     t.equal(events.all('collected').length, 1)
   })
 
-  await t.test('a slot that is scaled away has gauges no more', async t => {
+  await t.test('a slot that is scaled away has no gauges', async t => {
     await supervisor.scale(1)
     const metrics = await watch()
     t.equal(metrics.get('recycle_slots'), 1)
@@ -142,7 +142,7 @@ t.test('the metrics say what the journal says', async t => {
     t.same(back, [])
   })
 
-  await t.test('as Prometheus wants it', { skip: !fs.existsSync(PROMTOOL) && `needs ${PROMTOOL}: apt-get install -y prometheus` }, async t => {
+  await t.test('the format is that of Prometheus', { skip: !fs.existsSync(PROMTOOL) && `needs ${PROMTOOL}: apt-get install -y prometheus` }, async t => {
     const { body, headers } = await ask('/metrics')
     t.match(headers['content-type'], /^text\/plain; version=0\.0\.4/)
     const { status, stdout, stderr } = spawnSync(PROMTOOL, ['check', 'metrics'], { input: body, encoding: 'utf8' })
@@ -161,14 +161,14 @@ t.test('the metrics say what the journal says', async t => {
     }
   })
 
-  await t.test('scrapes at the same time get the same', async t => {
+  await t.test('simultaneous scrapes get the same text', async t => {
     const texts = await Promise.all(Array.from({ length: 20 }, () => ask('/metrics')))
     t.ok(texts.every(({ status }) => status === 200))
     t.ok(texts.every(({ body }) => body.endsWith('\n') && body.includes('recycle_worker_gc_longest_pause_seconds')))
   })
 })
 
-t.test('prom-client is loaded for --admin alone', async t => {
+t.test('prom-client is loaded only with --admin', async t => {
   const script = `
     const { supervise } = require(${JSON.stringify(path.join(__dirname, '..', '..'))})
     const fleet = supervise({ app: process.env.APP, workers: 1, stopLinger: 0, ...JSON.parse(process.env.OPTIONS) })
@@ -180,13 +180,13 @@ t.test('prom-client is loaded for --admin alone', async t => {
   t.match(await loads({ admin: 0 }), { code: 0, stdout: 'true\n' })
 })
 
-t.test('--admin says where it is; an address that it cannot have is refused in a sentence', async t => {
+t.test('--admin logs its address; an address that is not available gives one sentence', async t => {
   const app = path.join(FIXTURES, 'plain.js')
   const run = (/** @type {string[]} */ ...args) => runToEnd([process.execPath, BIN, '--control', 'none', '--log', 'json', ...args, app], { env: { PORT: '0' } })
   const { adminPort, url } = await startAdmin(t, 'plain.js', { workers: 1 })
   t.match(url, /^http:\/\/127\.0\.0\.1:\d+$/)
   t.match(await run('--admin', `127.0.0.1:${adminPort}`), {
-    code: 2, stdout: '', stderr: `recycle: the admin server cannot listen on 127.0.0.1:${adminPort}: somebody listens there already\n`
+    code: 2, stdout: '', stderr: `recycle: the admin server cannot listen on 127.0.0.1:${adminPort}: another process listens there already\n`
   })
   t.match(await run('--admin', '0.0.0.0:9100'), {
     code: 2, stderr: 'recycle: --admin was given "0.0.0.0:9100"; it takes a loopback address, such as 127.0.0.1:9100; any other only with --admin-allow-remote\n'

@@ -1,6 +1,6 @@
 'use strict'
 
-/** The live page, in a browser, of fleets that run. */
+/** The live page of running fleets, in a browser. */
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -42,14 +42,14 @@ t.test('the live page', async t => {
     return { page, seen }
   }
 
-  /** How many different colours each plot shows. */
+  /** The number of different colours in each plot. */
   const colours = page => page.$$eval('canvas', canvases => canvases.map(canvas => {
     const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
     return new Set(new Uint32Array(data.buffer)).size
   }))
 
   const tile = (page, name) => page.locator('.tile', { has: page.getByText(name, { exact: true }) }).locator('dd').first().textContent()
-  /** The workers' table is drawn anew after everything else. */
+  /** The table of workers is redrawn after everything else. */
   const news = page => page.evaluate(() => new Promise(resolve => {
     new globalThis.MutationObserver((_, observer) => {
       observer.disconnect()
@@ -59,7 +59,7 @@ t.test('the live page', async t => {
   const until = (page, text, selector) => page.waitForFunction(([text, selector]) =>
     [...globalThis.document.querySelectorAll(selector)].some(element => element.textContent.includes(text)), [text, selector])
 
-  await t.test('shows the fleet as it is, and what happens, without being loaded again', async t => {
+  await t.test('shows the state and the events of the fleet without a reload', async t => {
     const { page, seen } = await open(t, fleet.url)
     t.equal(await page.textContent('.link'), 'live')
     t.equal(await page.textContent('h1'), '0 cut over 0 recycles')
@@ -79,19 +79,19 @@ t.test('the live page', async t => {
     t.match(await page.title(), /^0 cut over 1 recycle /)
 
     t.ok((await colours(page)).every(count => count > 10), 'no plot is blank')
-    t.same(new Set(seen.requests), new Set([`GET ${fleet.url}/`, `GET ${fleet.url}/events`]), 'it asks nothing of anybody else, and only reads')
+    t.same(new Set(seen.requests), new Set([`GET ${fleet.url}/`, `GET ${fleet.url}/events`]), 'it requests nothing of other servers, and only by GET')
     t.equal(seen.requests.length, 2)
     t.same(seen.errors, [])
     t.equal(await page.locator('form, input, a').count(), 0)
   })
 
-  await t.test('a page that comes later has what was before', async t => {
+  await t.test('a page opened later has the earlier values', async t => {
     const { page } = await open(t, fleet.url)
     t.match(await page.textContent('h1'), '1 recycle')
     await page.waitForSelector('.strip[aria-label="Slot 1"] .mark')
   })
 
-  await t.test('values go on by themselves; the pointer shows those of its moment, and what a mark is', async t => {
+  await t.test('values are updated; the pointer shows the values of its time, and the text of a mark', async t => {
     const { page } = await open(t, fleet.url)
     const requests = () => page.locator('.workers tbody tr').first().locator('td').nth(11).textContent()
     const before = await requests()
@@ -103,14 +103,14 @@ t.test('the live page', async t => {
     const left = await mark.evaluate(mark => mark.style.left)
     await news(page)
     await news(page)
-    t.equal(await mark.evaluate(mark => mark.style.left), left, 'what is pointed at does not run away')
+    t.equal(await mark.evaluate(mark => mark.style.left), left, 'the plot does not move under the pointer')
     t.equal(await page.locator('.tip').isVisible(), true)
     await page.mouse.move(5, 5)
     await page.waitForFunction(left => globalThis.document.querySelector('.strip[aria-label="Slot 1"] .mark').style.left !== left, left)
     t.equal(await page.locator('.tip').isVisible(), false)
   })
 
-  await t.test('what is zoomed stays where it is; a double click follows time again', async t => {
+  await t.test('a zoomed plot stays; a double click follows time again', async t => {
     const { page } = await open(t, fleet.url)
     const axis = () => page.evaluate(() => {
       const canvas = globalThis.document.querySelector('.strip[aria-label="Slot 0"] canvas')
@@ -148,17 +148,17 @@ t.test('the live page', async t => {
     t.same(seen.errors, [])
   })
 
-  await t.test('slots that come and go have their plot', async t => {
+  await t.test('added and removed slots have their plot', async t => {
     const { page } = await open(t, fleet.url)
     await supervisor.scale(3)
     await page.waitForSelector('.strip[aria-label="Slot 2"] canvas')
     t.equal(await page.locator('.workers tbody tr').count(), 3)
     await supervisor.scale(2)
     await page.waitForFunction(() => globalThis.document.querySelectorAll('.workers tbody tr').length === 2)
-    t.equal(await page.locator('.strip[aria-label="Slot 2"] .mark').count(), 1, 'what was is still there')
+    t.equal(await page.locator('.strip[aria-label="Slot 2"] .mark').count(), 1, 'the earlier values are still there')
   })
 
-  await t.test('another page cannot read it, nor take it into a frame', async t => {
+  await t.test('another page can neither read nor frame it', async t => {
     const other = await startAdmin(t, 'plain.js', { workers: 1 })
     const context = await browser.newContext()
     t.teardown(() => context.close())
@@ -169,7 +169,7 @@ t.test('the live page', async t => {
     t.equal(await read('/metrics'), 'refused')
   })
 
-  await t.test('an app with markup in its name is shown as it is, and nothing of it runs', async t => {
+  await t.test('an app name with markup is shown as text, and is not run', async t => {
     const name = '<img src=x onerror=alert(1)>.js'
     const app = path.join(t.testdir({ [name]: fs.readFileSync(path.join(FIXTURES, 'plain.js'), 'utf8') }), name)
     const evil = await startAdmin(t, app, { workers: 1 })
@@ -180,7 +180,7 @@ t.test('the live page', async t => {
     t.same(seen.errors, [])
   })
 
-  await t.test('it says when the fleet has stopped, and keeps what it has', async t => {
+  await t.test('it shows that the fleet has stopped, and keeps its values', async t => {
     const { page } = await open(t, fleet.url)
     await load.stop()
     await supervisor.stop()

@@ -14,20 +14,20 @@ function pictureOf (lines) {
   return picture
 }
 
-t.test('growth counts each worker from its own start, and never down', async t => {
+t.test('growth counts each worker from its own start, and never decreases', async t => {
   const growth = new Growth()
   t.equal(growth.of(1, 'requests', 5), 5)
   t.equal(growth.of(1, 'requests', 8), 3)
-  t.equal(growth.of(1, 'requests', 6), 0, 'an older look')
+  t.equal(growth.of(1, 'requests', 6), 0, 'an older sample')
   t.equal(growth.of(1, 'requests', 9), 1)
   t.equal(growth.of(1, 'pauses', 2), 2)
   t.equal(growth.of(2, 'requests', 4), 4)
   t.equal(growth.of(2, 'requests', undefined), 0)
   growth.forget(1)
-  t.equal(growth.of(1, 'requests', 3), 3, 'another worker under the same pid')
+  t.equal(growth.of(1, 'requests', 3), 3, 'another worker with the same pid')
 })
 
-t.test('what is new is given out once; who comes later gets it all', async t => {
+t.test('news is given out once; a later page gets everything', async t => {
   const picture = pictureOf([fleetStart(), spawn(0, 0, 100), sample(1000, 0, 100, 50e6), sample(2000, 0, 100, 60e6)])
   const first = picture.news(T0 + 2000, [])
   t.same(first.memory, [{ slot: 0, points: [{ t: T0 + 1000, bytes: 50e6, budget: 100 * 1024 ** 2 }, { t: T0 + 2000, bytes: 60e6, budget: 100 * 1024 ** 2 }] }])
@@ -44,15 +44,15 @@ t.test('what is new is given out once; who comes later gets it all', async t => 
   t.same(whole.memory[0].points.length, first.memory[0].points.length + second.memory[0].points.length)
 })
 
-t.test('points are in the order of their time, whenever they come', async t => {
+t.test('points are sorted by time, in whatever order they arrive', async t => {
   const lines = recycle(4000)
   const picture = pictureOf([fleetStart(), spawn(0, 0, 100), sample(1000, 0, 100, 50e6), ...lines.slice(0, -1), sample(4160, 0, 101, 51e6), ...lines.slice(-1)])
   const times = picture.whole(T0 + 5000, []).memory[0].points.map(point => point.t - T0)
   t.same(times, [...times].sort((a, b) => a - b))
-  t.same(times, [1000, 4050, 4160, 4170], 'the fall is drawn where the drain began')
+  t.same(times, [1000, 4050, 4160, 4170], 'the drop is drawn where the drain began')
 })
 
-t.test('requests per second are of all workers, over a recycle', async t => {
+t.test('requests per second count all workers, across a recycle', async t => {
   const picture = pictureOf([fleetStart()])
   picture.look(T0, [{ pid: 1, requests: 100 }], 0)
   picture.look(T0 + 1000, [{ pid: 1, requests: 150, loopLagMs: 3 }, { pid: 2, requests: 10, loopLagMs: 8 }], 1000)
@@ -61,7 +61,7 @@ t.test('requests per second are of all workers, over a recycle', async t => {
   t.same(picture.whole(T0 + 3000, []).traffic, [{ t: T0 + 1000, perSecond: 60, lagMs: 8 }, { t: T0 + 3000, perSecond: 20, lagMs: null }])
 })
 
-t.test('when the clock is set back, what is of the future by now goes, and requests per second are as many as they were', async t => {
+t.test('when the clock is set back, points now in the future are removed, and requests per second are unchanged', async t => {
   const picture = pictureOf([fleetStart(), spawn(0, 0, 100), sample(100, 0, 100, 50e6), ...recycle(1000)])
   picture.look(T0 + 2000, [{ pid: 1, requests: 100 }], 1000)
   const back = T0 - 3 * 24 * 3600 * 1000
@@ -71,10 +71,10 @@ t.test('when the clock is set back, what is of the future by now goes, and reque
   t.same(memory.map(({ points }) => points.map(point => point.t)), [[back]])
   t.same(traffic, [{ t: back, perSecond: 50, lagMs: null }])
   t.same(recycleEvents, [])
-  t.equal(about.recycles, 1, 'it is counted all the same')
+  t.equal(about.recycles, 1, 'the request is counted all the same')
 })
 
-t.test('of the past it keeps the window, and of many slots no more than a page can draw', async t => {
+t.test('it keeps one window of the past, and no more slots than a page can draw', async t => {
   const lines = [fleetStart(), ...recycle(0)]
   for (let slot = 0; slot < 200; slot++) lines.push(spawn(0, slot, 1000 + slot))
   for (let ms = 0; ms < 5 * WINDOW_MS; ms += 500) {
@@ -87,8 +87,8 @@ t.test('of the past it keeps the window, and of many slots no more than a page c
   t.equal(memory.length, 200)
   t.ok(memory.every(({ points }) => points.length > 10 && points.every(point => point.t >= now - WINDOW_MS)))
   t.ok(memory.reduce((sum, { points }) => sum + points.length, 0) <= 6200)
-  t.same(recycleEvents, [], 'it is over')
-  t.equal(about.recycles, 1, 'and still counted')
+  t.same(recycleEvents, [], 'the event has ended')
+  t.equal(about.recycles, 1, 'and is still counted')
   picture.look(now + 2 * WINDOW_MS, [], 500)
-  t.same(picture.whole(now + 2 * WINDOW_MS, []).memory, [], 'slots that are gone')
+  t.same(picture.whole(now + 2 * WINDOW_MS, []).memory, [], 'removed slots')
 })

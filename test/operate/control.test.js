@@ -1,6 +1,6 @@
 'use strict'
 
-/** Whatever comes over the control socket, the fleet is undisturbed. */
+/** No input on the control socket disturbs the fleet. */
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -13,7 +13,7 @@ const { shortFolder, rawClient } = require('../support/control')
 const { Load } = require('../support/load')
 const { becomesTrue } = require('../support/processes')
 
-/** A client for whom there is room, now or as soon as another's leaving is noticed. @param {any} t tap's @param {string} file */
+/** A client that is admitted, now or as soon as the end of another connection is noticed. @param {any} t tap's @param {string} file */
 async function welcomed (t, file) {
   for (;;) {
     const client = await rawClient(t, file)
@@ -34,7 +34,7 @@ t.test('a fleet under load', async t => {
   await load.after(50)
   const ask = (/** @type {any} */ client, /** @type {any} */ message) => client.socket.write(`${JSON.stringify({ v: 1, ...message })}\n`)
 
-  await t.test('greets, and answers by the id that it was given', async t => {
+  await t.test('it greets, and answers with the id of the request', async t => {
     const client = await rawClient(t, file)
     t.match(client.heard[0], { v: 1, hello: { name: 'plain', pid: process.pid, app: /plain\.js$/, version: String } })
     ask(client, { id: 'a', verb: 'status' })
@@ -43,7 +43,7 @@ t.test('a fleet under load', async t => {
     for (const id of ['a', 7, null]) t.match(await client.until(line => line.id === id && line.result), { v: 1, id, result: { v: 1, name: 'plain' } })
   })
 
-  await t.test('what it cannot read is answered by an error, and the next line is read', async t => {
+  await t.test('an unreadable line is answered by an error, and the next line is read', async t => {
     const client = await rawClient(t, file)
     for (const line of ['hello?', '[]', '{"v":9,"id":1,"verb":"status"}', '{"v":1,"id":2,"verb":"toString"}', '{"v":1,"id":3,"verb":"recycle","target":"nobody"}', '\u0000\u0001', '{"v":1,"id":4,"verb":"scale","workers":{}}']) client.socket.write(`${line}\n`)
     ask(client, { id: 5, verb: 'status' })
@@ -51,13 +51,13 @@ t.test('a fleet under load', async t => {
     const errors = client.heard.filter(line => line.error)
     t.same(errors.map(line => String(line.id)).sort(), ['1', '2', '3', '4', 'null', 'null', 'null'])
     for (const { error } of errors) t.match(error, { code: /^RECYCLE_(BAD_REQUEST|BAD_OPTION)$/, message: String })
-    t.notOk(client.heard.some(line => line.ok && line.id !== 5), 'nothing of it was begun')
+    t.notOk(client.heard.some(line => line.ok && line.id !== 5), 'none of it was begun')
   })
 
-  await t.test('arguments of another type than a verb takes are refused in a sentence of ours', async t => {
+  await t.test('arguments of a wrong type are refused with a sentence of the catalogue', async t => {
     const client = await rawClient(t, file)
     const odd = [{ toString: 1 }, [], [1], true, null, 1.5, {}]
-    /** @type {[string, string, unknown[], RegExp][]} verb, argument, what it does not take, the sentence */
+    /** @type {[string, string, unknown[], RegExp][]} verb, argument, bad values, the sentence */
     const refused = [
       ...['recycle', 'gc', 'heapdump', 'cpuprofile'].map(verb => /** @type {any} */ ([verb, 'target', [...odd, undefined], /^the worker was given .*; it takes a slot, a pid or all, as text or a number$/])),
       ['scale', 'workers', [...odd, undefined, 'many', ''], /^workers was given .*; it takes a whole number from 1 to 1024, or one with its sign, such as "\+1"$/],
@@ -74,10 +74,10 @@ t.test('a fleet under load', async t => {
         ask(client, { id, verb, ...name !== 'target' && { target: 0 }, [name]: value })
         const { error } = await client.until(line => line.id === id && (line.error || line.result))
         t.match(error, { code: 'RECYCLE_BAD_OPTION', message }, `${verb} ${name} ${JSON.stringify(value)}`)
-        t.equal(readError(error).message, error.message, 'the client says the same')
+        t.equal(readError(error).message, error.message, 'the client gives the same error')
       }
     }
-    t.notOk(client.heard.some(line => line.ok), 'nothing of it was begun')
+    t.notOk(client.heard.some(line => line.ok), 'none of it was begun')
   })
 
   await t.test('a line without end is answered by an error and closed', async t => {
@@ -87,26 +87,26 @@ t.test('a fleet under load', async t => {
     t.match(client.heard.at(-1), { id: null, error: { code: 'RECYCLE_CUT_OFF', message: /a line has more than 65536 bytes$/ } })
   })
 
-  await t.test('half a line and no more is closed in time, also when it drips', async t => {
+  await t.test('a client that sends half a line is closed in time, also if it sends byte by byte', async t => {
     const client = await rawClient(t, file)
     client.socket.write('{"v":1,')
     const drip = setInterval(() => client.socket.write(' '), 20)
     t.teardown(() => clearInterval(drip))
     await client.closed
-    t.match(client.heard.at(-1), { id: null, error: { code: 'RECYCLE_CUT_OFF', message: /half a line, and no more for 200 ms$/ } })
+    t.match(client.heard.at(-1), { id: null, error: { code: 'RECYCLE_CUT_OFF', message: /a line was incomplete for 200 ms$/ } })
   })
 
-  await t.test('who says nothing is closed in time; who waits for an answer is not', async t => {
+  await t.test('a silent client is closed in time; a client that waits for an answer is not', async t => {
     const silent = await rawClient(t, file)
     const follower = await rawClient(t, file)
     ask(follower, { id: 1, verb: 'follow' })
     await silent.closed
-    t.match(silent.heard.at(-1), { error: { message: /not a word for 1000 ms$/ } })
+    t.match(silent.heard.at(-1), { error: { message: /it was idle for 1000 ms$/ } })
     const heard = follower.heard.length
     await follower.until(line => line.event && follower.heard.indexOf(line) > heard)
   })
 
-  await t.test('who follows and does not read is cut off', async t => {
+  await t.test('a follower that does not read is cut off', async t => {
     const client = await rawClient(t, file)
     ask(client, { id: 1, verb: 'follow' })
     await client.until(line => line.ok)
@@ -119,11 +119,11 @@ t.test('a fleet under load', async t => {
       bytes += 10_000
       await new Promise(resolve => setImmediate(resolve))
     }
-    t.equal(supervisor.listenerCount('event'), listeners, 'it is followed by nobody any more')
-    t.ok(bytes < 8 * 1024 * 1024, `after what the kernel holds, and little more: ${bytes} bytes`)
+    t.equal(supervisor.listenerCount('event'), listeners, 'there are no followers left')
+    t.ok(bytes < 8 * 1024 * 1024, `soon after the buffer of the kernel is full: ${bytes} bytes`)
   })
 
-  await t.test('there is room for 32 clients; the next is told so, and when one leaves there is room again', async t => {
+  await t.test('there is room for 32 clients; the next is refused, and when one leaves there is room again', async t => {
     const clients = await Promise.all(Array.from({ length: 32 }, () => rawClient(t, file)))
     const one = await rawClient(t, file)
     await one.closed
@@ -134,7 +134,7 @@ t.test('a fleet under load', async t => {
     for (const { socket } of clients) socket.destroy()
   })
 
-  await t.test('sixteen requests at a time and no more', async t => {
+  await t.test('at most sixteen requests at a time', async t => {
     /** @type {string[]} */
     const warnings = []
     const onWarning = (/** @type {Error} */ { message }) => warnings.push(message)
@@ -144,10 +144,10 @@ t.test('a fleet under load', async t => {
     for (let id = 1; id <= 17; id++) ask(client, { id, verb: 'follow' })
     const { id } = await client.until(line => line.error)
     t.equal(id, 17)
-    t.same(warnings, [], 'the supervisor says nothing of it')
+    t.same(warnings, [], 'the supervisor emits no event for it')
   })
 
-  await t.test('a client that leaves in the midst of a verb does not keep it from its end', async t => {
+  await t.test('a verb completes although its client disconnects', async t => {
     const client = await connect(file)
     await client.call('recycle', { target: 1 }, { wait: false })
     client.close()
@@ -170,7 +170,7 @@ t.test('a fleet under load', async t => {
   t.match(supervisor.status().totals, { workers: 2, ready: 2 })
 })
 
-t.test('at the end whoever asked is answered, whoever follows hears the last line, and the socket is gone', async t => {
+t.test('at the end each request is answered, each follower gets the last line, and the socket is removed', async t => {
   const { supervisor } = await startFleet(t, 'plain.js', { workers: 2, control: path.join(shortFolder(t), 'api.sock') })
   const file = supervisor.options.control
   const [one, follower, deaf] = await Promise.all([connect(file), connect(file), rawClient(t, file)])
@@ -181,14 +181,14 @@ t.test('at the end whoever asked is answered, whoever follows hears the last lin
   const recycling = one.call('recycle', { target: 0 }).then(({ done }) => done[0].event, error => error.code)
   t.match(await one.call('stop'), { stopped: Array })
   await followed
-  t.equal(heard[0], 'fleet.start', 'it is remembered from the first line on')
+  t.equal(heard[0], 'fleet.start', 'lines are kept from the first one on')
   t.equal(heard.at(-1), 'fleet.stop')
   t.match(await recycling, /^(RECYCLE_STOPPED|recycled)$/)
   await deaf.closed
   t.notOk(fs.existsSync(file))
 })
 
-t.test('a library\'s fleet has no socket unless it asks for one', async t => {
+t.test('a fleet of the library has no socket unless it is configured', async t => {
   const folder = shortFolder(t)
   process.env.RECYCLE_CONTROL_DIR = path.join(folder, 'sockets')
   t.teardown(() => { delete process.env.RECYCLE_CONTROL_DIR })
@@ -202,5 +202,5 @@ t.test('a library\'s fleet has no socket unless it asks for one', async t => {
   const stopped = new Promise(resolve => second.once('stopped', resolve))
   await t.rejects(second.ready(), { code: 'RECYCLE_CONTROL_TAKEN', details: { pid: process.pid } })
   t.match(await stopped, { code: 'RECYCLE_CONTROL_TAKEN' })
-  t.same(fs.readdirSync(path.join(folder, 'sockets')), ['mine.sock'], "the other's is still there")
+  t.same(fs.readdirSync(path.join(folder, 'sockets')), ['mine.sock'], 'the socket of the other fleet is still there')
 })

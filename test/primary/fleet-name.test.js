@@ -4,7 +4,7 @@ const path = require('node:path')
 const t = require('tap')
 const { nameOfApp } = require('../../lib/primary/fleet-name')
 
-t.test('a fleet is called after its app\'s file', async t => {
+t.test('a fleet is named after the file of its app', async t => {
   t.equal(nameOfApp('/srv/shop/checkout.js'), 'checkout')
   t.equal(nameOfApp('/srv/shop/check.out.mjs'), 'check.out')
   t.equal(nameOfApp('/srv/shop/checkout'), 'checkout')
@@ -14,7 +14,7 @@ t.test('a fleet is called after its app\'s file', async t => {
   t.equal(nameOfApp('/srv/店.js'), 'app')
 })
 
-t.test('where the file\'s name says nothing, after its package, or else its folder', async t => {
+t.test('where the file name is generic, after its package, or else its folder', async t => {
   const dir = t.testdir({
     shop: { 'package.json': '{"name":"@acme/shop"}', dist: {} },
     broken: { 'package.json': '{', sub: { 'package.json': '"text"' } },

@@ -13,14 +13,14 @@ function blamed (...lines) {
 // The recycle at 1000: surge until 1050, drain until 1150, kill until 1170.
 const AT = 1000
 
-t.test('a drop is joined to the recycle and the phase that it fell into by time', async t => {
+t.test('a drop is joined by time to its recycle and phase', async t => {
   for (const [ms, phase, recycled] of [[900, 'none', null], [1020, 'surge', 1], [1100, 'drain', 1], [1160, 'kill', 1], [1300, 'kill', 1], [1500, 'none', null]]) {
     const { drops: [found] } = blamed(recycle(AT), drop(ms, { localPort: 1 }))
     t.match(found, { phase, recycle: recycled, joinedBy: recycled && 'time' }, `${ms} ms`)
   }
 })
 
-t.test('a drop on the very connection that the supervisor cut is joined by its port, whatever else went on', async t => {
+t.test('a drop on a connection that the supervisor cut is joined by its port, whatever else happened', async t => {
   const { drops, recycleEvents, disagreements } = blamed(
     recycle(AT, { slot: 0, oldPid: 100, pid: 101, cut: 1, cuts: [cut(7777)] }),
     recycle(AT, { slot: 1, oldPid: 200, pid: 201 }),
@@ -28,7 +28,7 @@ t.test('a drop on the very connection that the supervisor cut is joined by its p
   )
   t.match(drops, [{ recycle: 1, slot: 0, oldPid: 100, pid: 101, phase: 'drain', joinedBy: 'port' }])
   t.match(recycleEvents.map(({ dropped }) => dropped), [1, 0])
-  t.same(disagreements, [], 'the witnesses agree')
+  t.same(disagreements, [], 'client and supervisor agree')
 })
 
 t.test('the same port at another time is another connection', async t => {
@@ -36,7 +36,7 @@ t.test('the same port at another time is another connection', async t => {
   t.match(drops, [{ recycle: null, phase: 'none', joinedBy: null }])
 })
 
-t.test('what one port cut once explains one drop, and two pipelined requests two', async t => {
+t.test('a port cut once explains one drop, and two pipelined requests two drops', async t => {
   const once = blamed(recycle(AT, { cut: 1, cuts: [cut(7777)] }), drop(1150, { localPort: 7777 }), drop(1151, { localPort: 7777 }))
   t.same(once.drops.map(({ joinedBy }) => joinedBy), ['port', 'time'])
   t.same(once.disagreements, [{ recycle: 1, client: 2, supervisor: 1 }])
@@ -50,7 +50,7 @@ t.test('a request that timed out was lost when it was sent', async t => {
   t.match(drops, [{ recycle: 1, phase: 'drain', joinedBy: 'time' }])
 })
 
-t.test('of several recycles at once the one that gave no account is the likelier', async t => {
+t.test('of several recycles at once the one without an account is the likelier', async t => {
   const { drops } = blamed(
     recycle(AT, { slot: 0, oldPid: 100, pid: 101, lost: true, cut: 1 }),
     recycle(AT + 10, { slot: 1, oldPid: 200, pid: 201 }),
@@ -74,7 +74,7 @@ t.test('a drop at the moment of a crash is the crash, not the recycle of another
   t.same(disagreements, [], 'the supervisor saw the crash too')
 })
 
-t.test('what a client lost on connections that are unaccounted for is no disagreement; more than that is', async t => {
+t.test('drops of a client on unaccounted connections are no disagreement; more drops are', async t => {
   const lost = recycle(AT, { connections: 2, moved: 0, cut: 0, unaccounted: 2, lost: true })
   const drops = [1, 2, 3].map(port => drop(1150, { localPort: port }))
   t.same(blamed(lost).disagreements, [])
@@ -82,7 +82,7 @@ t.test('what a client lost on connections that are unaccounted for is no disagre
   t.same(blamed(lost, ...drops).disagreements, [{ recycle: 1, client: 3, supervisor: 0 }])
 })
 
-t.test('both witnesses are heard where they disagree', async t => {
+t.test('a disagreement shows the figures of both', async t => {
   const { disagreements } = blamed(
     recycle(AT, { cut: 2, cuts: [cut(1), cut(2)] }),
     recycle(5000, { oldPid: 200, pid: 201 }),
@@ -94,5 +94,5 @@ t.test('both witnesses are heard where they disagree', async t => {
     { recycle: 1, client: 0, supervisor: 2 },
     { recycle: 2, client: 1, supervisor: 0 },
     { recycle: null, client: 1, supervisor: 0 }
-  ], 'a wrong status was answered: nobody lost it')
+  ], 'a wrong status is an answer, not a loss')
 })

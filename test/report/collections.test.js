@@ -14,7 +14,7 @@ function report (lines) {
   return /** @type {any} */ ({ ...figures.summary(), skippedLines: 0 })
 }
 
-/** A sample that says what its worker has been paused for. @param {number} ms @param {number} pid @param {number[]} scavenges @param {number[]} markSweeps @param {number} [loopLagMs] */
+/** A sample with the pauses of its worker. @param {number} ms @param {number} pid @param {number[]} scavenges @param {number[]} markSweeps @param {number} [loopLagMs] */
 function paused (ms, pid, scavenges, markSweeps, loopLagMs = 0) {
   const kind = (/** @type {number[]} */ [count, totalMs, longestMs]) => ({ count, totalMs, longestMs })
   return { ...sample(ms, 0, pid, 50e6), gc: { scavenges: kind(scavenges), markSweeps: kind(markSweeps) }, loopLagMs }
@@ -25,7 +25,7 @@ const RUN = [
   paused(1000, 100, [10, 20, 4], [0, 0, 0], 3), paused(1000, 200, [5, 5, 2], [1, 30, 30], 31),
   paused(2000, 100, [30, 50, 3], [0, 0, 0]), paused(2000, 200, [6, 6, 1], [2, 50, 20]),
   line(2100, 'worker.retire', { slot: 0, pid: 100, code: 0, signal: null, inFlight: 0 }),
-  spawn(3000, 0, 100), // the kernel has given its pid to another
+  spawn(3000, 0, 100), // the kernel has reused its pid
   paused(4000, 100, [1, 4, 4], [0, 0, 0], 7)
 ]
 
@@ -39,7 +39,7 @@ t.test('pauses add up over the workers; the longest is the longest of all', asyn
   })
 })
 
-t.test('of a worker that was there before the journal counts what comes after its first sample', async t => {
+t.test('a worker older than the journal counts from its first sample on', async t => {
   const { gc } = report([paused(5000, 7, [1000, 9000, 5], [10, 800, 0]), paused(6000, 7, [1010, 9020, 6], [10, 800, 0])])
   t.match(gc, { scavenges: { count: 10, totalMs: 20, share: 0.02 }, markSweeps: { count: 0, totalMs: 0, share: 0 }, workersMs: 1000 })
 })
@@ -58,14 +58,14 @@ t.test('the terminal shows count, total, longest and share of time', async t => 
   t.match(text, 'longest delay of an event loop: 31ms')
 })
 
-t.test('a journal that does not say so is read all the same', async t => {
+t.test('a journal without these fields is read too', async t => {
   const old = report([fleetStart(), spawn(0, 0, 100), sample(100, 0, 100, 60e6)])
   t.equal(old.gc, null)
   t.notMatch(formatReport(old), 'GC pauses')
   t.ok(new Ajv({ allowUnionTypes: true }).validate(schema, old))
 })
 
-t.test('what is no pause counts as none', async t => {
+t.test('a bad value counts as no pause', async t => {
   const odd = [null, 5, 'x', {}, { scavenges: null }, { scavenges: { count: 'x', totalMs: -1, longestMs: {} }, markSweeps: [] }]
   const { gc } = report([spawn(0, 0, 1), ...odd.map((gc, i) => ({ ...sample(i, 0, 1, 1e6), gc, loopLagMs: 'x' })), { ...sample(0, 0, 2, 1e6), t: 'x', gc: {} }])
   t.match(gc, { scavenges: { count: 0, totalMs: 0, longestMs: 0 }, markSweeps: { count: 0 }, longestLoopLagMs: 0 })

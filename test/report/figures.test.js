@@ -44,7 +44,7 @@ t.test('the figures of a run', async t => {
   t.match(report, {
     v: 1, requests: 450, dropped: 1, recycles: 2, crashes: 1, inFlightAtCrashes: 2, moved: 22, cut: 4, byReason: { rss: 2 }, app: '/srv/app.js', workers: 2, from: T0, to: T0 + 1600
   })
-  t.equal(report.verdict.text, '1 dropped of 450 requests over 2 recycles; the supervisor cut 4; 1 crash with 5 connections, 2 requests in flight; 10 connections unaccounted for: what was on them is not known')
+  t.equal(report.verdict.text, '1 dropped of 450 requests over 2 recycles; the supervisor cut 4; 1 crash with 5 connections, 2 requests in flight; 10 connections unaccounted for: their requests are not known')
   t.equal(report.verdict.ok, false)
   t.same(report.recycleEvents.map(({ kind, cut, dropped }) => [kind, cut, dropped]),
     [['recycle', 0, 0], ['recycle', 1, 1], ['stop', 2, 0], ['scale', 1, 0], ['stop', 0, 0]], 'cuts when stopping and scaling are cuts')
@@ -56,7 +56,7 @@ t.test('latency in steady state is kept apart from latency while recycling', asy
   t.match(latency.recycling, { requests: 150, p50: 5, p90: 9, max: 9 })
 })
 
-t.test('the client may speak after the supervisor or before it: the figures are the same', async t => {
+t.test('client records may come before or after those of the supervisor: the figures are the same', async t => {
   const expected = figuresOf(RUN)
   const isClient = one => one.event.startsWith('client.')
   const [client, supervisor] = [RUN.filter(isClient), RUN.filter(one => !isClient(one))]
@@ -65,50 +65,50 @@ t.test('the client may speak after the supervisor or before it: the figures are 
   t.same(figuresOf([...supervisor, ...client.reverse()]).latency, expected.latency)
 })
 
-t.test('without client records nobody can speak of requests', async t => {
+t.test('without client records there is no figure of requests', async t => {
   const report = figuresOf(RUN.filter(one => !one.event.startsWith('client.')))
   t.equal(report.requests, null)
   t.equal(report.dropped, null)
   t.equal(report.client, null)
   t.same(report.latency, { steady: null, recycling: null })
   t.same(report.disagreements, [])
-  t.equal(report.verdict.text, '4 cut over 2 recycles; 1 crash with 5 connections, 2 requests in flight; 10 connections unaccounted for: what was on them is not known')
+  t.equal(report.verdict.text, '4 cut over 2 recycles; 1 crash with 5 connections, 2 requests in flight; 10 connections unaccounted for: their requests are not known')
   const quiet = figuresOf([fleetStart(), ...recycle(10)])
   t.same(quiet.verdict, { ok: true, text: '0 cut over 1 recycle' })
   t.equal(figuresOf([fleetStart(), line(5, 'worker.crash', { slot: 0, pid: 1, code: 1, inFlight: 3 })]).verdict.ok, false,
-    'what a crash took with it nobody else has seen')
+    'requests lost in a crash have no other record')
 })
 
-t.test('the verdict has thousands set apart, and is good news when nothing was lost', async t => {
+t.test('the verdict has thousands separators, and is good when nothing was lost', async t => {
   const report = figuresOf([...recycle(10), clientStart(), clientEnd(1000, 1_204_331, 0)])
   t.same(report.verdict, { ok: true, text: '0 dropped of 1,204,331 requests over 1 recycle' })
 })
 
-t.test('connections that ended with a worker that gave no account, or crashed, are never good news without a client', async t => {
+t.test('connections that ended with a worker that gave no account, or crashed, are never a good verdict without client records', async t => {
   const lost = recycle(10, { connections: 2, inFlight: 0, moved: 0, cut: 0, unaccounted: 2, lost: true })
   const crash = line(500, 'worker.crash', { slot: 1, pid: 300, code: 1, signal: null, connections: 1, inFlight: 0 })
   for (const [lines, text] of [
-    [lost, '0 cut over 1 recycle; 2 connections unaccounted for: what was on them is not known'],
-    [[crash], '0 cut over 0 recycles; 1 crash with 1 connection, 0 requests in flight: what was on it is not known'],
-    [[...lost, crash], '0 cut over 1 recycle; 1 crash with 1 connection, 0 requests in flight; 2 connections unaccounted for: what was on them is not known']
+    [lost, '0 cut over 1 recycle; 2 connections unaccounted for: their requests are not known'],
+    [[crash], '0 cut over 0 recycles; 1 crash with 1 connection, 0 requests in flight: its requests are not known'],
+    [[...lost, crash], '0 cut over 1 recycle; 1 crash with 1 connection, 0 requests in flight; 2 connections unaccounted for: their requests are not known']
   ]) t.same(figuresOf(lines).verdict, { ok: false, text })
   t.match(figuresOf([...lost, crash]), { unaccounted: 2, connectionsAtCrashes: 1, recycleEvents: [{ cut: 0, unaccounted: 2 }], crashEvents: [{ connections: 1 }] })
   t.same(figuresOf(recycle(10, { connections: 0, lost: true })).verdict.ok, true, 'it had none')
   t.same(figuresOf([{ ...crash, connections: 0 }]).verdict, { ok: true, text: '0 cut over 0 recycles; 1 crash with 0 requests in flight' })
 })
 
-t.test('a client that lost nothing settles it, where every connection was its own', async t => {
+t.test('a client without drops settles it, where every connection was its own', async t => {
   const lost = recycle(10, { connections: 2, inFlight: 0, moved: 0, cut: 0, unaccounted: 2, lost: true })
   const [start, end] = [clientStart(), clientEnd(1000, 50, 0)]
   const alone = { ...start, isAlone: true }
   t.same(figuresOf([alone, ...lost, end]).verdict, { ok: true, text: "0 dropped of 50 requests over 1 recycle; 2 connections unaccounted for: all the client's own" })
-  const others = { ok: false, text: '0 dropped of 50 requests over 1 recycle; 2 connections unaccounted for: what was on them is not known' }
+  const others = { ok: false, text: '0 dropped of 50 requests over 1 recycle; 2 connections unaccounted for: their requests are not known' }
   t.same(figuresOf([start, ...lost, end]).verdict, others)
-  t.same(figuresOf([alone, start, ...lost, end, end]).verdict.ok, false, 'of several loads, every one must say so')
+  t.same(figuresOf([alone, start, ...lost, end, end]).verdict.ok, false, 'with several loads, each must say so')
   t.equal(figuresOf([alone, ...lost, drop(100), clientEnd(1000, 50, 1)]).verdict.ok, false)
 })
 
-t.test('an older journal says neither: a lost account leaves what it does not name, and a crash had what its last sample had', async t => {
+t.test('an older journal has neither field: the rest of a lost account is unknown, and a crash has the figures of its last sample', async t => {
   const [old] = recycle(10, { lost: true }).slice(-1).map(({ unaccounted, ...fields }) => ({ ...fields, connections: 3, moved: 0, cut: 1 }))
   t.match(figuresOf([old]), { cut: 1, unaccounted: 2 })
   const crash = line(500, 'worker.crash', { slot: 0, pid: 100, code: 1, signal: null, inFlight: 0 })
@@ -116,7 +116,7 @@ t.test('an older journal says neither: a lost account leaves what it does not na
   t.match(figuresOf([crash]), { connectionsAtCrashes: 0, crashEvents: [{ connections: null }] })
 })
 
-t.test('a journal whose clock was set back, or forward, in the middle of a recycle tells it by its durations, and counts the same', async t => {
+t.test('a journal whose clock was set back, or forward, in the middle of a recycle gives the recycle by its durations, and counts the same', async t => {
   const days = 3 * 24 * 3600 * 1000
   const lines = [fleetStart(), spawn(0, 0, 100), ...recycle(1000), ...recycle(60_000, { oldPid: 101, pid: 102 }), line(70_000, 'worker.crash', { slot: 0, pid: 102, code: 1, signal: null, connections: 0, inFlight: 0 })]
   const at = lines.findIndex(({ event }) => event === 'worker.retire')
@@ -136,19 +136,19 @@ t.test('a journal whose clock was set back, or forward, in the middle of a recyc
   }
 })
 
-t.test('a load that was cut short is counted by its ticks, and says so', async t => {
+t.test('an interrupted load is counted by its ticks, and marked', async t => {
   const report = figuresOf([clientStart(), tick(0, [[1, 40]], { dropped: 2 }), drop(100), drop(100), drop(120)])
   t.match(report, { requests: 40, dropped: 3, client: { wasCutShort: true } })
 })
 
-t.test('a drain that the journal does not see the end of stays unfinished', async t => {
+t.test('a drain without an end in the journal stays unfinished', async t => {
   const report = figuresOf([...recycle(0).slice(0, 3), drop(100)])
   t.match(report.recycleEvents, [{ kind: 'unfinished', oldPid: 100, cut: null, moved: null }])
   t.equal(report.recycles, 0)
   t.equal(isValid(report), true, JSON.stringify(isValid.errors))
 })
 
-t.test('a journal that begins in the middle of a recycle is told by its durations', async t => {
+t.test('a journal that begins in the middle of a recycle gives it by its durations', async t => {
   const [event] = figuresOf(recycle(1000, { drainMs: 100 }).slice(-1)).recycleEvents
   t.match(event, { beganAt: T0 + 1000, drainAt: T0 + 1050, drainedAt: T0 + 1150 })
 })
@@ -159,7 +159,7 @@ t.test('the report is valid by the schema that is shipped', async t => {
   }
 })
 
-t.test('whatever a line holds, it is reported by the schema and nothing throws', async t => {
+t.test('whatever a line holds, the report is valid by the schema and nothing throws', async t => {
   const fields = [...new Set(RUN.flatMap(one => Object.keys(one)))].filter(name => name !== 'event')
   const events = [...new Set(RUN.map(({ event }) => event)), 'worker.unheard-of']
   const anyLine = fc.record({
@@ -184,7 +184,7 @@ t.test('a journal of a hundred thousand recycles keeps the latest and the bad on
   t.equal(report.moved, 1_000_000)
   t.ok(report.recycleEvents.length <= 20_000)
   t.equal(report.recycleEvents.length + report.recycleEventsOmitted, 100_000)
-  t.same(report.recycleEvents.slice(0, 2).map(({ id }) => id), [8, 12], 'one that cut, and one into which a drop fell')
+  t.same(report.recycleEvents.slice(0, 2).map(({ id }) => id), [8, 12], 'one that cut, and one with a drop')
   t.equal(report.recycleEvents.at(-1).id, 100_000)
 })
 

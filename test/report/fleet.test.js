@@ -31,7 +31,7 @@ t.test('a request that a real drain cuts is joined to that recycle by its port',
   t.same(series.memory.map(({ slot }) => slot), [0, 1])
 })
 
-/** The client's record of a request that is not answered. @param {number} port */
+/** The client's record of an unanswered request. @param {number} port */
 function hold (port) {
   const startedAt = Date.now()
   return new Promise(resolve => {

@@ -1,6 +1,6 @@
 'use strict'
 
-// Answers /hold never.
+// Never answers /hold.
 const http = require('node:http')
 
 http.createServer((request, response) => {

@@ -40,7 +40,7 @@ t.test('the page in a browser', async t => {
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGS })
   t.teardown(() => browser.close())
 
-  /** Opens the report from a file, as somebody would who was sent it. */
+  /** Opens the report as a file, as a reader would. */
   async function open (t, html, how = {}) {
     const file = path.join(t.testdir({ 'report.html': html }), 'report.html')
     const context = await browser.newContext({ viewport: { width: 1200, height: 900 }, ...how })
@@ -66,7 +66,7 @@ t.test('the page in a browser', async t => {
     return new Set(new Uint32Array(data.buffer)).size
   }))
 
-  await t.test('draws every plot, asks no network and breaks no policy of its own', async t => {
+  await t.test('draws every plot, sends no request and keeps to its own content policy', async t => {
     const { page, seen } = await open(t, pageOf(run()))
     const drawn = await colours(page)
     t.equal(drawn.length, 4, 'throughput, latency and two slots')
@@ -79,7 +79,7 @@ t.test('the page in a browser', async t => {
 
   await t.test('the pointer shows the values of all plots at one time', async t => {
     const { page } = await open(t, pageOf(run()))
-    t.equal(await page.textContent('.key.memory b'), '', 'nothing is pointed at')
+    t.equal(await page.textContent('.key.memory b'), '', 'the pointer is on nothing')
     const plot = await page.locator('.u-over').first().boundingBox()
     await page.mouse.move(plot.x + plot.width * 0.4, plot.y + plot.height / 2)
     await page.waitForFunction(() => globalThis.document.querySelector('.key.memory b').textContent !== '')
@@ -90,7 +90,7 @@ t.test('the page in a browser', async t => {
     t.match(await page.textContent('.key.budget b'), '100 MiB')
   })
 
-  await t.test('marks say what they are, to the pointer and to who cannot see them', async t => {
+  await t.test('marks have a text, for the pointer and for screen readers', async t => {
     const { page } = await open(t, pageOf(run()))
     await page.locator('.strip[aria-label=Throughput] .mark.drop').hover()
     t.match(await page.textContent('.tip'), /^Dropped: reset.*GET \/cart.*recycle #1, drain.*port$/)
@@ -116,7 +116,7 @@ t.test('the page in a browser', async t => {
     t.equal(await marks(), 2)
   })
 
-  await t.test('the table of recycles sorts by the column that is asked for', async t => {
+  await t.test('the table of recycles sorts by the chosen column', async t => {
     const { page } = await open(t, pageOf(run()))
     const table = page.locator('table', { hasText: 'Old → new pid' })
     const ids = () => table.locator('tbody tr td:first-child').allTextContents()
@@ -146,10 +146,10 @@ t.test('the page in a browser', async t => {
     t.ok((await colours(page)).every(count => count > 20))
     await page.locator('.mark.drop').first().tap()
     const tip = await page.locator('.tip').boundingBox()
-    t.ok(tip.x >= 0 && tip.x + tip.width <= 390, 'what a mark says is on the screen')
+    t.ok(tip.x >= 0 && tip.x + tip.width <= 390, 'the text of a mark is on the screen')
   })
 
-  await t.test('a journal full of markup is shown as it is, and does not run', async t => {
+  await t.test('markup in a journal is shown as text, and is not run', async t => {
     const evil = '</script><script>alert(1)</script><img src=x onerror=alert(2)>\u2028<!--'
     const lines = JSON.parse(JSON.stringify(run()), (key, value) =>
       ['app', 'path', 'method', 'error', 'reason', 'node', 'signal', 'url'].includes(key) ? evil : value)
@@ -164,11 +164,11 @@ t.test('the page in a browser', async t => {
     t.match(await page.textContent('.about code'), '</script><script>alert(1)')
   })
 
-  await t.test('connections that ended with a worker, and of which nothing is known, are told apart from what was cut', async t => {
+  await t.test('connections that ended with a worker, and are unaccounted for, are shown apart from cut ones', async t => {
     const lost = recycle(5000, { connections: 2, moved: 0, cut: 0, unaccounted: 2, lost: true })
     const crash = line(7000, 'worker.crash', { slot: 0, pid: 300, code: 1, signal: null, connections: 3, inFlight: 0 })
     const { page, seen } = await open(t, pageOf([fleetStart(), spawn(0, 0, 100), sample(10, 0, 100, 50e6), sample(9000, 0, 101, 50e6), ...lost, crash]))
-    t.match(await page.textContent('h1'), '0 cut over 1 recycle; 1 crash with 3 connections, 0 requests in flight; 2 connections unaccounted for: what was on them is not known')
+    t.match(await page.textContent('h1'), '0 cut over 1 recycle; 1 crash with 3 connections, 0 requests in flight; 2 connections unaccounted for: their requests are not known')
     t.equal(await page.locator('.verdict.bad').count(), 1)
     t.match(await page.locator('.tile', { hasText: 'Unaccounted' }).textContent(), 'Unaccounted2')
     t.match(await page.locator('.tile', { hasText: 'Crashes' }).textContent(), '3 connections, 0 requests in flight')
@@ -178,7 +178,7 @@ t.test('the page in a browser', async t => {
     t.same(seen.errors, [])
   })
 
-  await t.test('its policy stops a script that somebody put into it', async t => {
+  await t.test('its content policy stops an injected script', async t => {
     const { page, seen } = await open(t, pageOf(run()).replace('</body>', '<script>globalThis.ran = true</script><img src=x onerror="globalThis.ran = true"></body>'))
     t.equal(await page.evaluate(() => globalThis.ran), undefined)
     t.match(seen.errors.join(), /Content Security Policy/)
@@ -193,7 +193,7 @@ t.test('the page in a browser', async t => {
     t.same(bare.seen.errors, [])
   })
 
-  await t.test('many slots and a long time stay a page', async t => {
+  await t.test('many slots and a long time fit on a page', async t => {
     const lines = [fleetStart()]
     for (let slot = 0; slot < 40; slot++) {
       lines.push(spawn(0, slot, slot))

@@ -18,7 +18,7 @@ t.test('percentiles are those of the sorted list, to three digits', async t => {
   }))
 })
 
-t.test('a histogram counts what it is given and merges exactly', async t => {
+t.test('a histogram counts its values and merges exactly', async t => {
   const one = new Histogram()
   const other = new Histogram()
   one.add(readPairs([[1, 2], [250, 1]]))
@@ -46,7 +46,7 @@ t.test('a hundred thousand spans are still found, in bounded memory', async t =>
   t.equal(spans.overlaps(-100, -50), false)
 })
 
-t.test('a timeline loses nothing of a sum, and never has more cells than it may', async t => {
+t.test('a timeline keeps every sum, and never exceeds its limit of cells', async t => {
   fc.assert(fc.property(fc.array(fc.integer({ min: -1e9, max: 1e9 })), fc.integer({ min: 2, max: 20 }), (times, capacity) => {
     const timeline = new Timeline({ widthMs: 10, capacity: () => capacity, empty: () => ({ n: 0 }), merge: (a, b) => { a.n += b.n } })
     for (const time of times) timeline.at(time).n++
@@ -55,7 +55,7 @@ t.test('a timeline loses nothing of a sum, and never has more cells than it may'
   }))
 })
 
-t.test('a list that thins keeps the latest, and what matters', async t => {
+t.test('a bounded list keeps the latest entries, and the marked ones', async t => {
   const kept = new BoundedList(10, item => item % 100 === 0)
   for (let i = 0; i < 1000; i++) kept.push(i)
   kept.thin()

@@ -28,7 +28,7 @@ t.test('the verdict comes first, then recycles, drops, disagreements and latency
   t.match(report, /latency +p50 +p90 +p99 +p99.9 +max +requests\nsteady +1ms .*\nrecycling +3.25ms /)
 })
 
-t.test('of a worker that gave no account it shows what may have been cut, and of a crash its connections', async t => {
+t.test('it shows the requests possibly cut by a worker without an account, and the connections of a crash', async t => {
   const report = text([
     ...recycle(1000, { connections: 3, moved: 0, cut: 1, unaccounted: 2, lost: true }), ...recycle(2000, { connections: 1, moved: 0, cut: 1, lost: true }),
     line(5000, 'worker.crash', { slot: 1, pid: 300, code: 1, signal: null, connections: 7, inFlight: 0 })
@@ -38,7 +38,7 @@ t.test('of a worker that gave no account it shows what may have been cut, and of
   t.match(report, /^cut 0–2, 1\?: the worker gave no account/m)
 })
 
-t.test('it keeps to 80 columns, whatever the figures are', async t => {
+t.test('it fits 80 columns, whatever the figures are', async t => {
   const huge = 123_456_789
   const account = Object.fromEntries(Object.entries(ACCOUNT).map(([name, value]) => [name, value === 4 || value === 10 ? huge : value]))
   const report = text([
@@ -53,14 +53,14 @@ t.test('it keeps to 80 columns, whatever the figures are', async t => {
   for (const one of report.split('\n').slice(1)) t.ok(one.length <= 80, `${one.length}: ${one}`)
 })
 
-t.test('a drop is red and a clean run is green, but only where colours are wanted', async t => {
+t.test('a drop is red and a clean run is green, only where colours are enabled', async t => {
   const clean = [...recycle(10), clientStart(), clientEnd(100, 5, 0)]
   t.match(text(clean, { colors: true }).split('\n')[0], '\x1b[32m')
   t.match(text([...clean, drop(50)], { colors: true }).split('\n')[0], '\x1b[31m')
   t.notMatch(text([...clean, drop(50)]), '\x1b', 'plain unless asked')
 })
 
-t.test('what a journal holds cannot steer the terminal', async t => {
+t.test('control characters in a journal never reach the terminal', async t => {
   const evil = '\x1b]0;owned\x07\r\n\x9b2J\u202e'
   const report = text([
     fleetStart({ app: evil, node: evil }), clientStart(), ...recycle(10, { reason: evil, cut: 1 }),
@@ -70,7 +70,7 @@ t.test('what a journal holds cannot steer the terminal', async t => {
   t.match(report, '\\u{1b}')
 })
 
-t.test('a figure of more digits than a line has columns is broken', async t => {
+t.test('a figure of more digits than a line has columns is wrapped', async t => {
   const report = text([fleetStart(), ...recycle(10, { unacked: 1e200 })])
   t.match(report, /000,000 connections were/)
   for (const one of report.split('\n').slice(1)) t.ok(one.length <= 80, one)

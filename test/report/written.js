@@ -1,6 +1,6 @@
 'use strict'
 
-/** Journals written by hand, to the word of the contract, so that a test knows every figure that must come out. */
+/** Journals written by hand, by the documented format, so that a test knows every expected figure. */
 
 const T0 = Date.UTC(2026, 0, 1, 12)
 const ACCOUNT = {

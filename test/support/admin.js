@@ -1,6 +1,6 @@
 'use strict'
 
-/** A fleet with an admin server, and what is there to be read. */
+/** A fleet with an admin server, and its metrics. */
 
 const { startFleet } = require('./fleet')
 const { get } = require('./client')
@@ -17,7 +17,7 @@ async function startAdmin (t, fixture, options = {}) {
   return { ...fleet, url, adminPort, ask: (/** @type {string} */ path, /** @type {any} */ how) => get(adminPort, path, how) }
 }
 
-/** One scrape. @param {number} port @returns {Promise<Map<string, number>>} by name and labels, as they are written */
+/** One scrape. @param {number} port @returns {Promise<Map<string, number>>} by name and labels, as in the text */
 async function scrape (port) {
   const { body } = await get(port, '/metrics')
   const lines = body.split('\n').filter(line => line !== '' && !line.startsWith('#'))
@@ -28,7 +28,7 @@ async function scrape (port) {
 }
 
 /**
- * Scrapes until it is as it is to be: what workers count comes with their next beat.
+ * Scrapes until the condition holds: the counts of workers come with their next heartbeat.
  *
  * @param {number} port
  * @param {(metrics: Map<string, number>) => boolean} isSo

@@ -2,9 +2,9 @@
 
 /**
  * tap loads its process tracker into every child by NODE_OPTIONS. There it listens to signals and replaces
- * process.emit, so a fleet with it is not the one that people run. It is taken out again here.
+ * process.emit, so a fleet with it is not the one that users run. It is removed here.
  *
- * And no fleet of the command line opens a control socket, unless its test asks for one: names would be taken twice.
+ * No fleet of the command line opens a control socket, unless its test asks for one: names would clash.
  */
 
 const processOnSpawn = require('process-on-spawn') // tap's own way to put it in

@@ -1,6 +1,6 @@
 'use strict'
 
-/** A bench by its `--quick`, in a process of its own: what it said and what it saved. */
+/** A bench by its `--quick`, in a process of its own: its output and its results. */
 
 require('./bare-children')
 const { execFile } = require('node:child_process')

@@ -1,12 +1,12 @@
 'use strict'
 
-/** Single requests, and clients whose connection is known to live in a certain worker. */
+/** Single requests, and clients whose connection is in a known worker. */
 
 require('./bare-children')
 const http = require('node:http')
 
 /**
- * One GET. Never rejects: what became of it is the answer.
+ * One GET. Never rejects: the result has the error.
  *
  * @param {number} port
  * @param {string} [path]
@@ -41,7 +41,7 @@ async function clientPerWorker (t, port, workers) {
   t.teardown(() => agents.forEach(agent => agent.destroy()))
   for (const deadline = Date.now() + 20_000; byPid.size < workers;) {
     if (Date.now() > deadline) throw new Error(`connections reach ${byPid.size} of ${workers} workers`)
-    // Busy workers do not accept, so a burst gets around.
+    // Busy workers do not accept, so a burst reaches all of them.
     const batch = Array.from({ length: 4 * workers }, () => new http.Agent({ keepAlive: true, maxSockets: 1 }))
     for (const agent of batch) agents.add(agent)
     const answers = await Promise.all(batch.map(agent => get(port, '/pid', { agent })))
@@ -55,7 +55,7 @@ async function clientPerWorker (t, port, workers) {
 }
 
 /**
- * A client that asks again and again until it is told to stop.
+ * A client that sends requests until it is stopped.
  *
  * @param {number} port
  * @param {string} path

@@ -1,12 +1,12 @@
 'use strict'
 
 /**
- * Has the workers of a fleet of three collect their garbage, one after the other, while loads go on.
+ * Has the workers of a fleet of three collect their garbage, one after the other, under load.
  *
  * @param {any} supervisor
  * @param {{ after: (count: number) => Promise<void> }[]} loads
  * @param {number} count
- * @returns {Promise<string[]>} why it was not done, each time that it was not
+ * @returns {Promise<string[]>} the reason of each collection that was refused
  */
 async function collectAllAlong (supervisor, loads, count) {
   /** @type {string[]} */

@@ -1,6 +1,6 @@
 'use strict'
 
-/** Fleets with a control socket, each test's in a folder of its own, and the command line that speaks with them. */
+/** Fleets with a control socket, each test's in a folder of its own, and the command line for them. */
 
 const fs = require('node:fs')
 const net = require('node:net')
@@ -39,7 +39,7 @@ function controlRoom (t) {
 }
 
 /**
- * A client of a unix socket that sends what it likes.
+ * A client of a unix socket that sends any text.
  *
  * @param {any} t tap's
  * @param {string} file
@@ -58,7 +58,7 @@ async function rawClient (t, file) {
   })
   socket.on('error', () => {})
   const closed = new Promise(resolve => socket.once('close', resolve))
-  /** The first line heard that fits, now or later. @param {(line: any) => boolean} fits */
+  /** The first line received that matches, now or later. @param {(line: any) => boolean} fits */
   const until = async fits => {
     for (;;) {
       const found = heard.find(fits)

@@ -25,17 +25,17 @@ function prose (text) {
   return text.replace(/^( *)```[^]*?^\1```$/gm, '')
 }
 
-/** @param {string} text @param {RegExp} language @returns {string[]} what fenced blocks of it hold */
+/** @param {string} text @param {RegExp} language @returns {string[]} the content of its fenced blocks */
 function fences (text, language) {
   return [...text.matchAll(/^( *)```([\w-]*)\n([^]*?)^\1```$/gm)].filter(([, , name]) => language.test(name)).map(([, , , code]) => code)
 }
 
-/** @param {string} text @returns {string[]} what stands between backticks, in prose */
+/** @param {string} text @returns {string[]} the text between backticks, in prose */
 function inlineCode (text) {
   return [...prose(text).matchAll(/`([^`\n]+)`/g)].map(([, code]) => code.replaceAll('\\|', '|'))
 }
 
-/** As GitHub makes them. @param {string} text @returns {Set<string>} */
+/** Anchors as GitHub makes them. @param {string} text @returns {Set<string>} */
 function anchors (text) {
   /** @type {Map<string, number>} */
   const seen = new Map()

@@ -1,12 +1,12 @@
 'use strict'
 
-/** A fleet whose app tells, by process.send({ what }), what a test waits for: that its drain has begun, say. */
+/** A fleet whose app sends events that a test waits for, such as the start of its drain, by process.send({ what }). */
 
 const { startFleet, sumOfEnds } = require('./fleet')
 
 /**
  * @param {any} t tap's
- * @param {string} fixture one that tells `drain` when it hears recycle:drain
+ * @param {string} fixture one that sends `drain` on recycle:drain
  * @param {Record<string, any>} [options] of supervise(); one worker unless said otherwise
  */
 async function startTellingFleet (t, fixture, options = {}) {
@@ -38,12 +38,12 @@ async function beginDrain ({ supervisor, told }, slot = 0) {
   recycled.catch(() => {})
   const { pid } = await afterTold(told, 'drain', () => {
     recycled = supervisor.recycle(slot)
-    recycled.catch(() => {}) // whoever awaits it hears of it
+    recycled.catch(() => {}) // a caller that awaits it gets the rejection
   })
   return { pid, recycled }
 }
 
-/** Nothing was cut or lost from sight. @param {any} t tap's @param {Record<string, any>} line `recycled` */
+/** No connection was cut or is unaccounted for. @param {any} t tap's @param {Record<string, any>} line `recycled` */
 function checkAccount (t, line) {
   const { connections, inFlight, finished, moved, closedByClient, closedAfterResponse, closedIdle, cut, unacked, cuts } = line
   const account = JSON.stringify({ connections, inFlight, finished, moved, closedByClient, closedAfterResponse, closedIdle, cut, unacked })

@@ -13,7 +13,7 @@ const { supervise } = require('../..')
 const BIN = path.join(__dirname, '..', '..', 'bin', 'recycle.js')
 const FIXTURES = path.join(__dirname, '..', 'fixtures')
 
-/** Lines of a journal as they come; a test asks for one that has come already or waits for it. */
+/** Lines of a journal as they arrive; a test takes an earlier line or waits for one. */
 class Events extends EventEmitter {
   /** @type {Record<string, any>[]} */
   lines = []
@@ -57,7 +57,7 @@ class Events extends EventEmitter {
   }
 }
 
-/** A port of the loopback interface that nobody listens on. @returns {Promise<number>} */
+/** A port of the loopback interface that is free. @returns {Promise<number>} */
 function freePort () {
   return new Promise((resolve, reject) => {
     const server = net.createServer().once('error', reject).listen(0, '127.0.0.1', () => {
@@ -80,7 +80,7 @@ async function startFleet (t, fixture, options = {}) {
   const supervisor = supervise({ app: path.resolve(FIXTURES, fixture), workers: 2, interval: '100ms', stopLinger: '200ms', ...options })
   const events = new Events()
   supervisor.on('event', line => events.push(line))
-  /** What the app says by process.send({ what, … }). */
+  /** The messages of the app by process.send({ what, … }). */
   const told = new Events()
   supervisor.on('message', ({ pid, message }) => told.push({ event: message?.what, pid, ...message }))
   t.teardown(() => supervisor.stop({ now: true }))
@@ -101,7 +101,7 @@ async function startCli (t, args, { env = {}, cwd, detached = true } = {}) {
     env: { ...process.env, PORT: String(port), ...env }, cwd, stdio: ['ignore', 'pipe', 'pipe'], detached
   })
   const events = new Events()
-  /** What the supervisor and the workers say that is no event. @type {string[]} */
+  /** Output of the supervisor and the workers that is not an event. @type {string[]} */
   const said = []
   /** @type {string[]} */
   const out = []
@@ -130,7 +130,7 @@ function parse (text) {
   }
 }
 
-/** The seven ends that a connection can come to; their sum is `connections`. @param {Record<string, any>} account */
+/** The seven outcomes of a connection; their sum is `connections`. @param {Record<string, any>} account */
 function sumOfEnds ({ moved, closedByClient, closedAfterResponse, closedIdle, cut, unacked, unaccounted }) {
   return moved + closedByClient + closedAfterResponse + closedIdle + cut + unacked + unaccounted
 }

@@ -27,7 +27,7 @@ async function startLimited (t, { app, descriptors, workers, env = {} }) {
     return gone
   })
   const events = new Events()
-  /** What is said that is no event. @type {string[]} */
+  /** Output that is not an event. @type {string[]} */
   const said = []
   readline.createInterface({ input: child.stderr }).on('line', text => {
     try {

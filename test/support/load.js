@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * A strict client. Every request that does not get a complete response with status 200 and the body that was meant is a
+ * A strict client. Every request that does not get a complete response with status 200 and the expected body is a
  * failure, with its error, time and local port. It honours `Connection: close`, as node:http's agent does, and counts
  * how many sockets it had to open.
  */
@@ -9,8 +9,8 @@
 const http = require('node:http')
 const { extent } = require('./campaign')
 
-// In the suite a load is there to be there, with requests on their way and connections at rest, and leaves the CPU to whatever else
-// is tested. The long run is hard on the fleet; so is a test that asks for 0.
+// In the suite a load only keeps requests in flight and connections idle, and leaves the CPU to the code
+// under test. The long run puts full load on the fleet; so does a test that sets 0.
 const THINK_MS = extent({ short: 100, long: 2 })
 
 class Load {
@@ -40,7 +40,7 @@ class Load {
     this.clients = agents.map(agent => this.#client(agent))
   }
 
-  /** Lets what is in flight finish; resolves with the counts. */
+  /** Lets requests in flight finish; resolves with the counts. */
   async stop () {
     this.isStopping = true
     await Promise.all(this.clients)

@@ -5,9 +5,9 @@
 const { RawClient } = require('./raw-client')
 
 /**
- * A client whose connection is in the worker of this pid. Others are tried in vain until there is one.
+ * A client whose connection is in the worker of this pid; connects until it has one.
  *
- * @param {any} t tap's; the client leaves at its end
+ * @param {any} t tap's; the client is closed at its end
  * @param {number} port
  * @param {number} pid
  */
@@ -20,17 +20,17 @@ async function clientOf (t, port, pid) {
   throw new Error(`no connection of 500 was accepted by ${pid}`)
 }
 
-/** Who gave this answer. @param {import('./raw-client').Response} response */
+/** The worker that sent this response. @param {import('./raw-client').Response} response */
 function pidOf ({ headers }) {
   return Number(headers['x-pid'])
 }
 
 /**
- * Asks for something that is not answered for now.
+ * Sends a request that is held.
  *
  * @param {RawClient} client
  * @param {import('./fleet').Events} told
- * @param {string} [how] `?ms=500`: but then
+ * @param {string} [how] `?ms=500`: answered after that
  */
 async function hold (client, told, how = '') {
   const count = told.all('held').length + 1

@@ -1,6 +1,6 @@
 'use strict'
 
-/** What the kernel says about processes, and programs that run to their end. */
+/** Processes as the kernel lists them, and programs that run to their end. */
 
 require('./bare-children')
 const { spawn } = require('node:child_process')
@@ -19,7 +19,7 @@ function processes () {
   })
 }
 
-/** Who lives in a process group; the dead that nobody has reaped yet do not count. @param {number} pgrp */
+/** The live processes of a group, without zombies. @param {number} pgrp */
 function livingOfGroup (pgrp) {
   return processes().filter(p => p.pgrp === pgrp && p.state !== 'Z').map(p => p.pid)
 }
@@ -30,7 +30,7 @@ function childrenOf (ppid) {
 }
 
 /**
- * Waits for something that announces itself by no event.
+ * Waits for a condition that no event announces.
  *
  * @param {() => boolean} isSo
  * @param {number} [timeoutMs]

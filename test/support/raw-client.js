@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * One TCP (or TLS, or unix) connection that speaks HTTP/1 as it is told to, byte by byte: halves of requests, several
- * at once, a reader that pauses. What comes back is parsed into responses.
+ * One TCP (or TLS, or unix) connection that sends HTTP/1 byte by byte, as the test says: partial requests, several
+ * at once, a reader that pauses. The bytes received are parsed into responses.
  */
 
 const net = require('node:net')
@@ -21,16 +21,16 @@ const HEAD_END = '\r\n\r\n'
  */
 
 class RawClient extends EventEmitter {
-  /** Complete responses, 1xx ones among them, in the order of their coming. @type {Response[]} */
+  /** Complete responses, 1xx ones among them, in order of arrival. @type {Response[]} */
   responses = []
-  /** The other side has closed (FIN), or the connection is gone altogether. */
+  /** The server has closed (FIN), or the connection has ended altogether. */
   isEnded = false
   isClosed = false
-  /** Code of the error that it ended by (ECONNRESET, say). @type {string | null} */
+  /** Code of the error that ended it, such as ECONNRESET. @type {string | null} */
   error = null
-  /** When the other side closed, ms since the epoch. @type {number | null} */
+  /** When the server closed, ms since the epoch. @type {number | null} */
   endedAt = null
-  /** What was received and not parsed yet. */
+  /** Received bytes that are not parsed yet. */
   #rest = Buffer.alloc(0)
   /** The response that is being received. @type {any} */
   #partial = null
@@ -75,7 +75,7 @@ class RawClient extends EventEmitter {
   }
 
   /**
-   * Resolves when `count` responses have come in all.
+   * Resolves when `count` responses have arrived in all.
    *
    * @param {number} count
    * @returns {Promise<Response[]>} the first `count`
@@ -94,7 +94,7 @@ class RawClient extends EventEmitter {
     return (await this.received(count))[count - 1]
   }
 
-  /** Resolves when the other side has closed. */
+  /** Resolves when the server has closed. */
   async ended () {
     await this.#until(() => this.isEnded, 'its end')
   }
@@ -107,7 +107,7 @@ class RawClient extends EventEmitter {
     this.socket.resume()
   }
 
-  /** Leaves, and resolves when the socket is gone. */
+  /** Closes, and resolves when the socket is closed. */
   async close () {
     this.socket.destroy()
     if (!this.isClosed) await once(this.socket, 'close')
@@ -148,7 +148,7 @@ class RawClient extends EventEmitter {
     if (this.responses.length > before) this.emit('change')
   }
 
-  /** @returns {boolean} it got on, and may get on further */
+  /** @returns {boolean} whether it made progress and may make more */
   #step () {
     if (this.#partial === null) return this.#readHead()
     if (this.#partial.body === 'chunked') return this.#readChunk()
@@ -208,8 +208,8 @@ function head (method, path, ...headers) {
 }
 
 /**
- * Resolves when the one worker behind a port has accepted and read all that was sent before this call: what is asked on
- * a connection of its own, three times over, is served in later turns of its event loop.
+ * Resolves when the one worker behind a port has accepted and read all that was sent before this call: a request on
+ * a connection of its own, three times, is served in later turns of its event loop.
  *
  * @param {number | import('node:net').NetConnectOpts} where
  */

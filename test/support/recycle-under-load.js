@@ -4,10 +4,10 @@ const { extent } = require('./campaign')
 const { startFleet, sumOfEnds } = require('./fleet')
 const { Load } = require('./load')
 
-const RECYCLES = extent({ short: 3, long: 25 }) // in the suite each worker's, once
+const RECYCLES = extent({ short: 3, long: 25 }) // in the suite each worker is recycled once
 
 /**
- * Recycle upon recycle under as much load as there can be, by four kinds of clients. Nobody fails, and every account adds up.
+ * Repeated recycles under load from four kinds of clients. No request fails, and every account adds up.
  *
  * @param {any} t tap's
  * @param {boolean} handoff

@@ -1,6 +1,6 @@
 'use strict'
 
-/** Judges a journal's samples again. */
+/** Replays the verdict over the samples of a journal. */
 
 const { verdict } = require('../../lib/core/verdict')
 const { openWindow, pushSample } = require('../../lib/core/window')
@@ -31,7 +31,7 @@ function replay (lines) {
   return decisions
 }
 
-/** What was decided, by the journal: each with the sample that it was decided at, the worker's last. @param {Record<string, any>[]} lines @returns {Decision[]} */
+/** The decisions in the journal: each with the sample that it was decided at, the worker's last. @param {Record<string, any>[]} lines @returns {Decision[]} */
 function decided (lines) {
   const latest = new Map()
   /** @type {Decision[]} */

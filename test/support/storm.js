@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * Many connections at once, or over some time, from several processes: each connects, asks once, and stays. Started as a
+ * Many connections at once, or over some time, from several processes: each connects, sends one request, and stays. Started as a
  * program, this file is one of those processes.
  */
 
@@ -52,7 +52,7 @@ class Storm extends EventEmitter {
   /**
    * @param {(counts: Counts) => boolean} isSo
    * @param {number} [timeoutMs]
-   * @returns {Promise<Counts>} as they are then, or when the time is up
+   * @returns {Promise<Counts>} the counts at that moment, or at the timeout
    */
   async until (isSo, timeoutMs = 60_000) {
     const deadline = AbortSignal.timeout(timeoutMs)
@@ -60,7 +60,7 @@ class Storm extends EventEmitter {
     return this.counts()
   }
 
-  /** Those that have been answered leave. */
+  /** Closes the answered connections. */
   dismissAnswered () {
     for (const child of this.children) child.send('dismiss')
   }

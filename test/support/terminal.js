@@ -1,6 +1,6 @@
 'use strict'
 
-/** A real terminal, by tmux: keys in, screens out. Tests wait for what is to be seen. */
+/** A real terminal, by tmux: keys in, screens out. Tests wait for a screen. */
 
 require('./bare-children')
 const { execFileSync } = require('node:child_process')
@@ -48,7 +48,7 @@ class Terminal {
     this.#tmux('send-keys', '-l', text)
   }
 
-  /** What is to be seen. @param {{ colors?: boolean }} [how] */
+  /** The present screen. @param {{ colors?: boolean }} [how] */
   screen ({ colors = false } = {}) {
     return this.#tmux('capture-pane', '-p', ...(colors ? ['-e'] : [])).trimEnd()
   }
@@ -66,14 +66,14 @@ class Terminal {
   /**
    * @param {RegExp | ((screen: string) => boolean)} what
    * @param {number} [timeoutMs]
-   * @returns {Promise<string>} the first screen on which it is
+   * @returns {Promise<string>} the first screen that has it
    */
   async until (what, timeoutMs = 20_000) {
     const isSo = what instanceof RegExp ? (/** @type {string} */ screen) => what.test(screen) : what
     for (const deadline = Date.now() + timeoutMs; ;) {
       const screen = this.screen()
       if (isSo(screen)) return screen
-      if (Date.now() > deadline) throw new Error(`${what} was not to be seen within ${timeoutMs} ms; there was\n${screen}`)
+      if (Date.now() > deadline) throw new Error(`${what} was not on the screen within ${timeoutMs} ms; there was\n${screen}`)
       await new Promise(resolve => setTimeout(resolve, 20))
     }
   }
@@ -81,7 +81,7 @@ class Terminal {
   close () {
     try {
       this.#tmux('kill-server')
-    } catch {} // it is gone
+    } catch {} // it has exited
   }
 }
 

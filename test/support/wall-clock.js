@@ -2,7 +2,7 @@
 
 /**
  * Sets the wall clock of this process, and with it of the primary that runs in it, as an administrator or NTP sets that of
- * a machine: from here on Date tells another time. Monotonic clocks and timers go on as they did.
+ * a machine: from here on Date has another time. Monotonic clocks and timers are unchanged.
  *
  * @param {any} t tap's
  * @param {number} byMs

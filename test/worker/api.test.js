@@ -3,15 +3,14 @@
 const t = require('tap')
 const worker = require('../../lib/worker')
 const { findApi, offerApi } = require('../../lib/worker/api')
-const { SlotAssignment } = require('../../lib/worker/boot/slot')
 
 t.test('outside a fleet everything does nothing', async t => {
   t.equal(findApi(), undefined)
   const before = process.listenerCount(/** @type {any} */ ('recycle:drain'))
   t.equal(worker.requestRecycle('why'), undefined)
   t.equal(worker.requestRecycle(), undefined)
-  t.equal(worker.onDrain(() => t.fail('nobody drains here')), undefined)
-  t.equal(worker.onServe(() => t.fail('nobody serves here')), undefined)
+  t.equal(worker.onDrain(() => t.fail('no drain outside a fleet')), undefined)
+  t.equal(worker.onServe(() => t.fail('no slot outside a fleet')), undefined)
   t.equal(worker.pin(/** @type {any} */ ({})), undefined)
   t.equal(process.listenerCount(/** @type {any} */ ('recycle:drain')), before, 'nor does it leave a listener behind')
 })
@@ -25,11 +24,10 @@ t.test('in a fleet they reach the preload, also from another copy of the package
   const sent = []
   const socket = {}
   const connection = { isPinned: false }
-  offerApi({
-    channel: /** @type {any} */ ({ send: (/** @type {string} */ type, /** @type {any} */ fields) => sent.push([type, fields]) }),
-    tracker: /** @type {any} */ ({ of: (/** @type {any} */ of) => of === socket ? connection : undefined }),
-    assignment: new SlotAssignment(true)
-  })
+  const { connect, assign } = offerApi(/** @type {any} */ ({ of: (/** @type {any} */ of) => of === socket ? connection : undefined }))
+  worker.requestRecycle('before it is a worker')
+  t.same(sent, [])
+  connect(/** @type {any} */ ({ send: (/** @type {string} */ type, /** @type {any} */ fields) => sent.push([type, fields]) }))
   for (const id of ['../../lib/worker', '../../lib/worker/api']) delete require.cache[require.resolve(id)]
   const copy = require('../../lib/worker')
   t.not(copy, worker)
@@ -49,4 +47,20 @@ t.test('in a fleet they reach the preload, also from another copy of the package
     for (let n = 0; n < 2; n++) process.emit(/** @type {any} */ ('recycle:drain'), /** @type {any} */ ({ reason: 'rss', deadlineMs: 5 }))
     t.same(heard, [{ reason: 'rss', deadlineMs: 5 }], 'once')
   }
+
+  // A standby has its slot when it is called: in the environment first, then each callback is called, once.
+  process.env.RECYCLE_SLOT = 'standby'
+  t.teardown(() => { delete process.env.RECYCLE_SLOT })
+  /** @type {any[]} */
+  const served = []
+  for (const name of ['a', 'b']) copy.onServe((/** @type {any} */ { slot }) => served.push([name, slot, process.env.RECYCLE_SLOT]))
+  t.same(served, [])
+  assign(2)
+  t.same(served, [['a', 2, '2'], ['b', 2, '2']])
+  t.equal(process.listenerCount(/** @type {any} */ ('recycle:serve')), 0)
+  served.length = 0
+  copy.onServe((/** @type {any} */ about) => served.push(about))
+  t.same(served, [], 'never within the call')
+  await new Promise(resolve => process.nextTick(resolve))
+  t.same(served, [{ slot: 2 }], 'also a later callback')
 })

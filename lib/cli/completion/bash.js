@@ -3,14 +3,14 @@
 /** @typedef {import('./tree').Place} Place @typedef {import('./tree').Value} Value */
 
 /**
- * A completion script for bash, from 3.2 on (macOS has that one).
+ * A completion script for bash 3.2 (the version of macOS) and later.
  *
  * @param {Place[]} places
  * @returns {string}
  */
 function bashScript (places) {
   const commands = places.slice(1).map(place => place.name)
-  return `# bash completion of recycle: what stands before the cursor says which command it is, and whether a value is due
+  return `# bash completion of recycle: the words before the cursor determine the command, and whether a value is expected
 
 _recycle_flags () {
   case $1 in
@@ -18,7 +18,7 @@ ${places.map(({ name, flags }) => `    ${quote(name)}) words=${quote(flags.flatM
   esac
 }
 
-# What may be the value of a flag; fails where it takes none.
+# The possible values of a flag; fails if the flag takes none.
 _recycle_value () {
   case "$1 $2" in
 ${places.flatMap(place => valuesOf(place)).join('\n')}
@@ -26,7 +26,7 @@ ${places.flatMap(place => valuesOf(place)).join('\n')}
   esac
 }
 
-# What may be the nth operand of a command.
+# The possible values of the nth operand of a command.
 _recycle_operand () {
   case "$1 $2" in
 ${places.flatMap(place => operandsOf(place)).join('\n')}
@@ -78,7 +78,7 @@ function valuesOf ({ name, flags }) {
     `    ${flag.names.map(flagName => quote(`${name} ${flagName}`)).join('|')}) ${assign(flag)} ;;`)
 }
 
-/** The last one may repeat. @param {Place} place */
+/** The last operand may repeat. @param {Place} place */
 function operandsOf ({ name, operands }) {
   return operands.map((operand, i) =>
     `    ${quote(`${name} `)}${i === operands.length - 1 ? '*' : i}) ${assign(operand)} ;;`)

@@ -12,7 +12,7 @@ function fishScript (places) {
   const commands = places.slice(1)
   return `# fish completion of recycle
 
-# Which command stands before the cursor, and how many operands of it: "drill 1". None: "- 0".
+# The command before the cursor and the number of its operands: "drill 1". No command: "- 0".
 function __recycle_place
   set -l command -
   set -l operands 0
@@ -60,7 +60,7 @@ function lineOf (place, { names, takesValue, about, ...value }) {
   return `complete -c recycle -n "__recycle_at '${where}'" ${flags.join(' ')}${takesValue ? ` -r ${valueOf(value)}` : ''} -d ${quote(about)}`
 }
 
-/** The last one may repeat. @param {Place} place */
+/** The last operand may repeat. @param {Place} place */
 function operandsOf (place) {
   return place.operands
     .map((operand, i) => ({ operand, where: `${nameOf(place)} ${i === place.operands.length - 1 ? '*' : i}` }))

@@ -1,17 +1,17 @@
 'use strict'
 
-/** What can be completed where, read off commander's own tree and the tables of the options. */
+/** What can be completed where, from commander's tree of commands and from the tables of options. */
 
 const { OPTIONS } = require('../../core/options')
 const { DRILL_OPTIONS } = require('../../drill/options')
 
 /**
- * @typedef {object} Place a command, and what may stand behind it
+ * @typedef {object} Place a command, and what may follow it
  * @property {string} name '' for `recycle` itself
  * @property {string} about
  * @property {Flag[]} flags
- * @property {Operand[]} operands the last one may repeat
- * @property {boolean} passesThrough what comes after the first operand is somebody else's
+ * @property {Operand[]} operands the last operand may repeat
+ * @property {boolean} passesThrough what follows the first operand belongs to the app
  *
  * @typedef {Value & { names: string[], takesValue: boolean, about: string }} Flag
  * @typedef {Value & { about: string }} Operand
@@ -19,7 +19,7 @@ const { DRILL_OPTIONS } = require('../../drill/options')
  */
 
 const KINDS = new Map([...OPTIONS, ...DRILL_OPTIONS].map(({ flag, kind }) => [flag.split(' ')[0], kind]))
-const FILES = /^[<[](app|args|file|page|path)\b/ // an app's own arguments may be anything, and files at the best
+const FILES = /^[<[](app|args|file|page|path)\b/ // the app's own arguments may be anything: files are the best guess
 const WORDS = /\|(none)>$/
 
 /** @param {import('commander').Command} program @returns {Place[]} `recycle` itself first, then its commands */
@@ -54,7 +54,7 @@ function operandOf (argument) {
   return { about: plain(argument.description), words: argument.argChoices ?? [], isFile: FILES.test(`<${argument.name()}`) }
 }
 
-/** In one line, without its default. @param {string} description */
+/** One line, without the default. @param {string} description */
 function plain (description) {
   return description.replace(/ \(default: .*\)$/s, '').replace(/\s+/g, ' ')
 }

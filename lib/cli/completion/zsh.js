@@ -3,7 +3,7 @@
 /** @typedef {import('./tree').Place} Place @typedef {import('./tree').Value} Value */
 
 /**
- * A completion script for zsh, for a folder of $fpath or to be sourced.
+ * A completion script for zsh: a file in a folder of $fpath, or one to source.
  *
  * @param {Place[]} places
  * @returns {string}
@@ -48,7 +48,7 @@ function functionOf ({ name, flags, operands, passesThrough }) {
 `
 }
 
-/** @param {import('./tree').Flag} flag @returns {string[]} one for each of its names */
+/** @param {import('./tree').Flag} flag @returns {string[]} a spec for each of its names */
 function specsOf ({ names, takesValue, about, ...value }) {
   return names.map(name => takesValue
     ? quote(`*${name}${name.startsWith('--') ? '=' : '+'}[${escape(about)}]:value:${actionOf(value)}`)
@@ -62,7 +62,7 @@ function actionOf ({ words, isFile }) {
   return isFile ? `{_alternative "words\\:word\\:${list}" "files\\:file\\:_files"}` : list
 }
 
-/** What has a meaning in a spec. @param {string} text */
+/** Escapes the characters that have a meaning in a spec. @param {string} text */
 function escape (text) {
   return text.replace(/[\\:[\]]/g, '\\$&')
 }

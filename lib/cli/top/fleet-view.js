@@ -1,6 +1,6 @@
 'use strict'
 
-/** The fleet as `recycle top` knows it: its last status, the course of each slot, what happened, and who is selected. */
+/** The model of `recycle top`: the last status, the history of each slot, the events, and the selected worker. */
 
 const { isQuiet } = require('../../journal/sentence')
 const { History } = require('./history')
@@ -8,8 +8,8 @@ const { History } = require('./history')
 const EVENTS_KEPT = 100
 
 /**
- * @typedef {Record<string, any>} Worker as supervisor.status() says it
- * @typedef {{ worker: Worker, history: History | null }} Row `history` that of its slot, where it is the one in service
+ * @typedef {Record<string, any>} Worker as in supervisor.status()
+ * @typedef {{ worker: Worker, history: History | null }} Row `history`: that of the slot, for the worker in service
  */
 
 class FleetView {
@@ -24,7 +24,7 @@ class FleetView {
   /** @type {Row[]} */
   rows = []
   requestsPerSecond = 0
-  /** ms on the clock of update() @type {number | null} */
+  /** ms, by the clock of update() @type {number | null} */
   seenAt = null
 
   /** @param {Record<string, any>} status @param {number} now ms on any clock that does not jump */
@@ -49,13 +49,13 @@ class FleetView {
     if (this.events.length > EVENTS_KEPT) this.events.shift()
   }
 
-  /** The row that is selected; when its worker has gone, the one that has its slot. @returns {Row | undefined} */
+  /** The selected row; if its worker is gone, the row of the worker in the same slot. @returns {Row | undefined} */
   get selected () {
     const { pid, slot } = this.#selected ?? {}
     return this.rows.find(({ worker }) => worker.pid === pid) ?? this.rows.find(({ worker }) => worker.slot === slot) ?? this.rows[0]
   }
 
-  /** @param {number} by rows down */
+  /** Moves the selection. @param {number} by rows, positive for down */
   move (by) {
     const at = this.rows.findIndex(row => row === this.selected) + by
     const row = this.rows[Math.max(0, Math.min(this.rows.length - 1, at))]

@@ -16,8 +16,8 @@ class History {
   }
 
   /**
-   * All that is kept in so many columns, the highest of each. A value stays in the company that it came in, so that the
-   * picture moves and does not flicker.
+   * The values in `columns` groups, the highest of each. A value stays in its group, so that the picture moves and does
+   * not flicker.
    *
    * @param {number} columns
    * @returns {(number | null)[]} the newest last

@@ -1,26 +1,24 @@
 'use strict'
 
-const util = require('node:util')
+const { painter } = require('../../journal/painter')
 const { plain } = require('../../core/plain')
-const { formatSize } = require('../../core/units')
+const { count, formatSize } = require('../../core/units')
 const { prettyLine } = require('../../journal/sentence')
-const { count } = require('../../operate/control-table')
 const { formatRows } = require('./table')
 
-const HEAD = 4 // two lines, an empty one and the heading
-const EVENTS = 5 // at least so many, where there is room for them
+const HEAD = 4 // two lines of facts, an empty line and the heading
+const EVENTS = 5 // lines kept for events, if the terminal is high enough
 const LATE_MS = 3000
 
 /**
- * All that is to be seen, as lines.
+ * Draws the whole screen.
  *
  * @param {import('./fleet-view').FleetView} fleet
  * @param {{ columns: number, rows: number, colors: boolean, now: number, message: string }} how
- * @returns {string[]} as many as there are rows; some may be too long
+ * @returns {string[]} a line for each row of the terminal; may be longer than its columns
  */
 function picture (fleet, { columns, rows, colors, now, message }) {
-  const paint = (/** @type {Parameters<typeof util.styleText>[0]} */ style, /** @type {string} */ text) =>
-    colors ? util.styleText(style, text, { validateStream: false }) : text
+  const paint = painter(colors)
   const { name, pid, app, workers, totals } = /** @type {Record<string, any>} */ (fleet.status)
   const room = Math.max(1, rows - HEAD - 2 - EVENTS)
   const from = windowOf(fleet, room)
@@ -48,7 +46,7 @@ function picture (fleet, { columns, rows, colors, now, message }) {
     .concat(message ? `${keys}   ${plain(message)}` : keys)
 }
 
-/** The first row of those that are shown, so that the selected one is among them. @param {import('./fleet-view').FleetView} fleet @param {number} room */
+/** The index of the first row to show, such that the selected row is visible. @param {import('./fleet-view').FleetView} fleet @param {number} room */
 function windowOf ({ rows, selected }, room) {
   const at = rows.findIndex(row => row === selected)
   return Math.max(0, Math.min(at - Math.floor(room / 2), rows.length - room))

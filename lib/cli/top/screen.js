@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * The whole terminal, for as long as it lasts: the alternate screen without a cursor, and keys as they are pressed.
- * However the process ends, short of SIGKILL, the terminal is as it was before.
+ * The terminal in full-screen mode: alternate screen, no cursor, raw keys. The terminal is restored however the process
+ * ends, except by SIGKILL.
  */
 
 const { EventEmitter } = require('node:events')
@@ -14,7 +14,7 @@ const { onExit } = require('signal-exit')
  * @typedef {typeof import('slice-ansi', { with: { 'resolution-mode': 'import' } }).default} Slice
  */
 
-/** Emits `key` with its name (`up`, `q`, `ctrl-c`) and `resize`, which is also to be heeded after the process was stopped. */
+/** Emits `key` with its name (`up`, `q`, `ctrl-c`), and `resize` when the screen must be drawn again: also on SIGCONT. */
 class Screen extends EventEmitter {
   /** @type {(() => void)[]} */
   #undo = []
@@ -42,14 +42,14 @@ class Screen extends EventEmitter {
   }
 
   get columns () {
-    return this.output.columns || 80 // a terminal may not know
+    return this.output.columns || 80 // some terminals do not report a size
   }
 
   get rows () {
     return this.output.rows || 24
   }
 
-  /** @param {string[]} lines one for each row; what is too long is clipped */
+  /** @param {string[]} lines one for each row; clipped to the width */
   draw (lines) {
     if (!this.#isEntered || this.output.writableNeedDrain) return
     const { beginSynchronizedOutput, endSynchronizedOutput, cursorTo, eraseEndLine, eraseDown } = this.escapes
@@ -57,7 +57,7 @@ class Screen extends EventEmitter {
     this.output.write(`${beginSynchronizedOutput}${cursorTo(0, 0)}${clipped.join(`${eraseEndLine}\r\n`)}${eraseEndLine}${eraseDown}${endSynchronizedOutput}`)
   }
 
-  /** As Ctrl-Z does where nobody listens to keys: the shell takes over until `fg`. */
+  /** Does what Ctrl-Z does outside raw mode: the shell takes over until `fg`. */
   suspend () {
     this.#leave()
     process.kill(0, 'SIGTSTP')
@@ -72,13 +72,13 @@ class Screen extends EventEmitter {
   #begin () {
     readline.emitKeypressEvents(this.input)
     this.#heed(this.input, 'keypress', (_, { ctrl, name, sequence }) => this.emit('key', `${ctrl ? 'ctrl-' : ''}${name ?? sequence}`))
-    this.#heed(this.input, 'end', () => this.emit('key', 'q')) // nobody is there any more
+    this.#heed(this.input, 'end', () => this.emit('key', 'q')) // the terminal is closed
     this.#heed(this.output, 'resize', () => this.emit('resize'))
     this.#heed(process, 'SIGCONT', () => {
       this.#enter()
       this.emit('resize')
     })
-    this.#heed(process, 'uncaughtExceptionMonitor', () => this.#leave()) // what Node says about it is to be read
+    this.#heed(process, 'uncaughtExceptionMonitor', () => this.#leave()) // Node's message about it must stay visible
     this.#undo.push(onExit(() => this.#leave()))
     this.#enter()
     this.input.resume()
@@ -107,7 +107,7 @@ class Screen extends EventEmitter {
   #setRaw (isRaw) {
     try {
       this.input.setRawMode(isRaw)
-    } catch {} // the terminal has gone
+    } catch {} // the terminal is gone
   }
 }
 

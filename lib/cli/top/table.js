@@ -1,15 +1,14 @@
 'use strict'
 
-/** The workers as lines: all columns fit 80, and what is more goes to the sparkline. */
+/** The workers as lines. All columns fit into 80 characters; a wider terminal has a longer sparkline. */
 
-const util = require('node:util')
-const { bar, colorOf, mib, short } = require('../../operate/control-table')
-const { layOut } = require('../../report/grid')
-const { sparkline } = require('./sparkline')
+const { painter } = require('../../journal/painter')
+const { colorOf } = require('../../operate/control-table')
+const { layOut, mib, short } = require('../../report/grid')
 
-const BAR_WIDTH = 4
+const LEVELS = [...'▁▂▃▄▅▆▇█']
 const SPARKLINE_WIDTH = { min: 8, max: 30 }
-const REASON_WIDTH = 8
+const REASON_WIDTH = 'requested'.length // reserved, so that the table keeps its layout at the first recycle
 
 /**
  * @typedef {import('./fleet-view').Worker} Worker
@@ -21,9 +20,8 @@ const REASON_WIDTH = 8
 const BEFORE = [
   { title: '#', cell: ({ worker: { slot } }) => slot === null ? '–' : `${slot}` },
   { title: 'pid', cell: ({ worker: { pid } }) => `${pid}` },
-  { title: 'state', left: true, cell: ({ worker: { state } }) => state.slice(0, 5) },
+  { title: 'state', left: true, cell: ({ worker: { state } }) => state === 'out-of-rotation' ? 'out' : state.replace(/ing$/, '') },
   { title: 'age', cell: ({ worker: { ageMs } }) => age(ageMs) },
-  { title: 'used', left: true, cell: ({ worker }) => bar(worker, BAR_WIDTH) },
   { title: 'MiB', left: true, cell: ({ worker: { rssBytes, budgetBytes } }) => budgetBytes === null ? mib(rssBytes) : `${mib(rssBytes)}/${mib(budgetBytes)}` }
 ]
 
@@ -35,7 +33,7 @@ const BEHIND = [
   { title: 'fly', cell: ({ worker: { inFlight } }) => short(inFlight) },
   { title: 'reqs', cell: ({ worker: { requests } }) => brief(requests) },
   { title: 'rec', cell: ({ worker: { recycles } }) => short(recycles) },
-  { title: 'last', left: true, cell: ({ worker: { lastReason } }) => lastReason ?? '' }
+  { title: 'last'.padEnd(REASON_WIDTH), left: true, cell: ({ worker: { lastReason } }) => lastReason ?? '' }
 ]
 
 /**
@@ -44,11 +42,10 @@ const BEHIND = [
  * @returns {string[]} the heading, then a line for each
  */
 function formatRows (rows, { width, colors, selected }) {
-  const paint = (/** @type {Parameters<typeof util.styleText>[0]} */ style, /** @type {string} */ text) =>
-    colors ? util.styleText(style, text, { validateStream: false }) : text
+  const paint = painter(colors)
   const lay = (/** @type {number} */ sparkWidth) => layOut(
     [...BEFORE, { title: 'last min'.padEnd(sparkWidth), left: true }, ...BEHIND],
-    rows.map(row => [...BEFORE.map(({ cell }) => cell(row)), course(row, sparkWidth), ...BEHIND.map(({ cell }) => cell(row))]),
+    rows.map(row => [...BEFORE.map(({ cell }) => cell(row)), historyOf(row, sparkWidth), ...BEHIND.map(({ cell }) => cell(row))]),
     width - 2
   )
   const spare = width - 2 - lay(SPARKLINE_WIDTH.min)[0].length - (REASON_WIDTH - 'last'.length)
@@ -59,16 +56,29 @@ function formatRows (rows, { width, colors, selected }) {
     : `  ${painted(line, rows[i].worker, paint)}`)]
 }
 
-/** The bar and the course in the colour of how near the budget is. @param {string} line @param {Worker} worker @param {(style: any, text: string) => string} paint */
+/** The sparkline in the colour of how near the budget is. @param {string} line @param {Worker} worker @param {(style: any, text: string) => string} paint */
 function painted (line, worker, paint) {
-  return worker.budgetBytes === null ? line : line.replace(/[█░▁-▇]+/g, text => paint(colorOf(worker), text))
+  return worker.budgetBytes === null ? line : line.replace(/[▁-█]+/g, text => paint(colorOf(worker), text))
 }
 
-/** @param {Row} row @param {number} width */
-function course ({ history, worker: { budgetBytes } }, width) {
+/** Memory over time, scaled to the budget. @param {Row} row @param {number} width */
+function historyOf ({ history, worker: { budgetBytes } }, width) {
   if (!history) return ' '.repeat(width)
   const values = history.in(width)
   return sparkline(values, Math.max(budgetBytes ?? 0, ...values.map(value => value ?? 0)))
+}
+
+/**
+ * Values from 0 to `highest` as a line of block characters; blank where there is no value.
+ *
+ * @param {readonly (number | null)[]} values
+ * @param {number} highest
+ * @returns {string} one character for each value
+ */
+function sparkline (values, highest) {
+  return values.map(value => value === null
+    ? ' '
+    : LEVELS[Math.max(0, Math.min(LEVELS.length - 1, Math.ceil(value / (highest || 1) * LEVELS.length) - 1))]).join('')
 }
 
 /** In at most four characters. @param {number} ms */
@@ -82,4 +92,4 @@ function brief (count) {
   return count < 100_000 ? `${count}` : Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: 3 }).format(count)
 }
 
-module.exports = { formatRows }
+module.exports = { formatRows, sparkline }

@@ -1,18 +1,17 @@
 'use strict'
 
 /**
- * Workers count from their own start, and a counter must never go back: it grows by what each worker's count has grown
- * by since it was last seen, whoever is in the slot.
+ * Turns counts of workers, which begin at 0 with each worker, into increments for counters that never decrease.
  */
 class Growth {
-  /** By pid, then by what is counted. @type {Map<number, Map<string, number>>} */
+  /** By pid, then by name of the count. @type {Map<number, Map<string, number>>} */
   #seen = new Map()
 
   /**
    * @param {number} pid
    * @param {string} what
    * @param {number | undefined} count of this worker so far
-   * @returns {number} by how much it has grown since the last call
+   * @returns {number} the increment since the last call
    */
   of (pid, what, count = 0) {
     const seen = this.#seen.get(pid) ?? new Map()
@@ -23,7 +22,7 @@ class Growth {
     return count - before
   }
 
-  /** The worker is gone, and its pid may come again. @param {number} pid */
+  /** The worker is gone, and the system may reuse its pid. @param {number} pid */
   forget (pid) {
     this.#seen.delete(pid)
   }

@@ -1,15 +1,15 @@
 'use strict'
 
 /**
- * Whether enough workers are ready. Enough is what the fleet is meant to have less `maxUnavailable`, counted by slots: one
- * that is recycled, with its replacement ready first, is ready throughout. A slot that was added counts once it has been
- * ready, so that scaling up does no harm; one that is scaled away counts no more at once. Who is aside on purpose, and
- * comes back, is not missed as long as somebody serves.
+ * Whether enough workers are ready: the intended number less `maxUnavailable`. It counts slots, so a slot that is recycled
+ * with its replacement ready first is ready throughout. A slot that was added counts once it has been ready, so that
+ * scaling up does not make the fleet unready; a slot that is scaled away no longer counts. Workers out of rotation are
+ * not missed, as long as another worker is ready.
  */
 
 class Health {
   #intended
-  /** What somebody has last scaled it to. */
+  /** The last requested number of workers. */
   #target
 
   /** @param {import('../control-verbs').Supervised} supervisor */

@@ -1,21 +1,22 @@
 'use strict'
 
 /**
- * `--admin`: what the fleet is doing, over HTTP.
+ * `--admin`: the state of the fleet, over HTTP.
  *
  *     /          a live page, fed by /events (server-sent events)
  *     /metrics   for Prometheus
- *     /healthz   the supervisor works
+ *     /healthz   the supervisor runs
  *     /readyz    enough workers are ready, and no stop has begun
- *     /status    JSON, as `recycle status --json` prints it
+ *     /status    JSON, as printed by `recycle status --json`
  *
- * It reads the supervisor's lines and status, and can do nothing to the fleet.
+ * It reads the journal's lines and the supervisor's status, and cannot change the fleet.
  */
 
+const path = require('node:path')
 const { RecycleError } = require('../../core/errors')
+const { renderDocument } = require('../../report/page/document')
 const { Health } = require('./health')
 const { Metrics } = require('./metrics')
-const { renderLivePage } = require('./page')
 const { Picture } = require('./picture')
 const { createServer, answer } = require('./server')
 const { Stream } = require('./stream')
@@ -23,7 +24,7 @@ const { Stream } = require('./stream')
 const TICK_MS = 1000
 
 /**
- * @param {import('../control-verbs').Supervised} supervisor not started yet, or just so
+ * @param {import('../control-verbs').Supervised} supervisor not started yet, or in the same turn of the event loop
  * @param {{ admin: { host: string, port: number }, adminAllowRemote: boolean }} options
  * @returns {Promise<{ url: string, close: () => Promise<void> }>}
  * @throws {RecycleError} RECYCLE_ADMIN
@@ -50,7 +51,7 @@ async function openAdmin (supervisor, { admin, adminAllowRemote }) {
       if (stream.isFull) return answer(response, 503, 'too many pages are open\n')
       const now = timeOfDay()
       const { workers } = supervisor.status()
-      stream.send('news', picture.news(now, workers)) // else they would be news to the new one as well
+      stream.send('news', picture.news(now, workers)) // else the new page would get them twice
       stream.add(response, 'picture', picture.whole(now, workers))
     },
     '/metrics': async response => answer(response, 200, await metrics.render(supervisor.status()), { 'content-type': metrics.contentType }),
@@ -62,7 +63,7 @@ async function openAdmin (supervisor, { admin, adminAllowRemote }) {
     '/status': response => answer(response, 200, `${JSON.stringify(supervisor.status())}\n`, { 'content-type': 'application/json' })
   }, { host: admin.host, isPublic: adminAllowRemote })
 
-  // Nothing that goes wrong here may reach the supervisor, which calls it.
+  // The supervisor calls these listeners: an error here must not reach it.
   const guarded = (/** @type {(...args: any[]) => void} */ listener) => (/** @type {any[]} */ ...args) => {
     try {
       listener(...args)
@@ -71,7 +72,7 @@ async function openAdmin (supervisor, { admin, adminAllowRemote }) {
     }
   }
   const hear = guarded(line => {
-    for (const room of [health, metrics, picture]) room.hear(line)
+    for (const part of [health, metrics, picture]) part.hear(line)
   })
   const look = guarded(() => {
     const now = timeOfDay()
@@ -105,7 +106,18 @@ async function openAdmin (supervisor, { admin, adminAllowRemote }) {
   }
 }
 
-/** As the journal has it, beside whose lines it is shown. */
+/** The live page: the report of a running fleet; it reads only /events. */
+function renderLivePage () {
+  return renderDocument({
+    title: 'recycle',
+    main: path.join(__dirname, 'browser', 'live.cjs'),
+    styles: [path.join(__dirname, 'browser', 'live.css')],
+    without: 'This page needs JavaScript, which is disabled; /status has the same figures as JSON.',
+    policy: ["connect-src 'self'"]
+  })
+}
+
+/** Wall-clock time, like that of the journal's lines. */
 function timeOfDay () {
   return Date.now() // eslint-disable-line no-restricted-properties -- a time of day
 }
@@ -121,7 +133,7 @@ function listen (server, { host, port }) {
       reject(new RecycleError('RECYCLE_ADMIN', { address: addressOf(host, port), why: WHY[error.code ?? ''] ?? error.message }))
     })
     server.listen({ host, port }, () => {
-      server.on('error', () => {}) // accept() failed: out of descriptors; who comes waits in the queue
+      server.on('error', () => {}) // accept() failed for lack of descriptors; clients wait in the queue
       const bound = /** @type {import('node:net').AddressInfo} */ (server.address())
       resolve(`http://${addressOf(host, bound.port)}`)
     })
@@ -130,7 +142,7 @@ function listen (server, { host, port }) {
 
 /** @type {Record<string, string>} */
 const WHY = {
-  EADDRINUSE: 'somebody listens there already',
+  EADDRINUSE: 'another process listens there already',
   EACCES: 'this user may not listen there',
   EADDRNOTAVAIL: 'this machine has no such address',
   ENOTFOUND: 'there is no host of that name'

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * The fleet as Prometheus reads it, in seconds, bytes and ratios. Everything comes from the journal's lines as they are
- * written and from the supervisor's status; no worker is asked anything.
+ * The fleet's metrics for Prometheus, in seconds, bytes and ratios. They come from the journal's lines and from the
+ * supervisor's status; no worker is queried.
  */
 
 const { setImmediate: turn } = require('node:timers/promises')
@@ -10,7 +10,7 @@ const { Registry, Counter, Gauge, Histogram } = require('prom-client')
 const { version } = require('../../../package.json')
 const { Growth } = require('./growth')
 
-/** @typedef {Record<string, any>} Line @typedef {Record<string, any>} Worker as status() has it */
+/** @typedef {Record<string, any>} Line @typedef {Record<string, any>} Worker as in status() */
 
 const REASONS = ['rss', 'hard-rss', 'requests', 'age', 'stuck', 'requested', 'reload', 'protocol-error']
 const COLLECT_REASONS = ['rss', 'hard-rss', 'requested']
@@ -18,7 +18,7 @@ const STATES = ['spawning', 'standby', 'ready', 'out-of-rotation', 'draining']
 const BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
 const GC_KINDS = /** @type {const} */ ([['scavenge', 'scavenges'], ['mark_sweep', 'markSweeps']])
 
-/** Of the worker that serves a slot. @type {[name: string, help: string, value: (worker: Worker) => number | null | undefined][]} */
+/** Metrics of the worker that serves a slot. @type {[name: string, help: string, value: (worker: Worker) => number | null | undefined][]} */
 const OF_WORKER = [
   ['resident_bytes', 'Resident set size (RSS) of the worker in service.', worker => worker.rssBytes],
   ['proportional_bytes', 'Proportional set size (PSS): shared pages divided among the processes that share them. As last read.', worker => worker.pssBytes],
@@ -28,7 +28,7 @@ const OF_WORKER = [
   ['event_loop_lag_seconds', 'Longest event-loop delay since the last beat.', worker => seconds(worker.loopLagMs)]
 ]
 
-/** Of all workers in a slot, those that are leaving included. @type {[name: string, help: string, value: (worker: Worker) => number][]} */
+/** Metrics of all workers in a slot, including those that are leaving. @type {[name: string, help: string, value: (worker: Worker) => number][]} */
 const OF_SLOT = [
   ['connections', 'Open connections.', worker => worker.connections],
   ['requests_in_flight', 'Requests begun whose response is not closed.', worker => worker.inFlight]
@@ -42,19 +42,19 @@ class Metrics {
 
   contentType = this.#registry.contentType
 
-  #build = this.#gauge('build_info', 'Always 1; the labels are what runs.', ['version', 'node_version'])
+  #build = this.#gauge('build_info', 'Always 1; the labels are the versions.', ['version', 'node_version'])
   #workers = this.#gauge('workers', 'Workers by state.', ['state'])
-  #slots = this.#gauge('slots', 'Workers that the fleet is to have.')
+  #slots = this.#gauge('slots', 'Intended number of workers.')
   #recycles = this.#counter('recycles_total', 'Workers that were replaced, by reason.', ['reason'])
   #collections = this.#counter('collections_total', 'Workers that were taken out of rotation to collect their garbage, by reason.', ['reason'])
   #failures = this.#counter('replacements_failed_total', 'Replacements that did not become ready.')
-  #crashes = this.#counter('worker_crashes_total', 'Workers that left without being asked to.')
+  #crashes = this.#counter('worker_crashes_total', 'Workers that exited unexpectedly.')
   #accounts = {
-    cut: this.#counter('connections_cut_total', 'Connections that a drain ended with something in flight.'),
+    cut: this.#counter('connections_cut_total', 'Connections that a drain ended with a request in flight.'),
     moved: this.#counter('connections_moved_total', 'Connections that a sibling took over from a worker that was leaving.'),
     takenBack: this.#counter('connections_taken_back_total', 'Connections that no sibling took, and that the leaving worker served to the end.'),
-    unacked: this.#counter('connections_unacknowledged_total', 'Connections handed over of which nobody knows what became.'),
-    unaccounted: this.#counter('connections_unaccounted_total', 'Connections that ended with a worker that crashed or gave no account: what was on them is not known.')
+    unacked: this.#counter('connections_unacknowledged_total', 'Connections handed over and never acknowledged: their outcome is not known.'),
+    unaccounted: this.#counter('connections_unaccounted_total', 'Connections that ended with a worker that crashed or gave no account: their requests are not known.')
   }
 
   #ready = this.#histogram('worker_ready_duration_seconds', "From a worker's spawn until it was ready.")
@@ -83,9 +83,9 @@ class Metrics {
     'worker.sample': line => this.#count(line),
     'worker.ready': ({ readyMs }) => this.#ready.observe(readyMs / 1000),
     'worker.not-ready': () => this.#failures.inc(),
-    'worker.retire': line => this.#bury(line),
+    'worker.retire': line => this.#forget(line),
     'worker.crash': line => {
-      this.#bury(line)
+      this.#forget(line)
       this.#crashes.inc()
       this.#accounts.unaccounted.inc(line.connections)
     },
@@ -99,14 +99,14 @@ class Metrics {
     stopped: line => this.#account(line)
   })
 
-  /** Takes note of what the workers have counted, some of whom may be gone at the next look. @param {Worker[]} workers */
+  /** Records the counts of the workers, because a worker may be gone at the next call. @param {Worker[]} workers */
   look (workers) {
     for (const worker of workers) this.#count(worker)
   }
 
   /**
-   * The text of a scrape, a metric at a time, with turns of the loop in between. Whoever asks while it is being made gets
-   * the same.
+   * The text of a scrape. It is rendered a metric at a time, with turns of the event loop in between; concurrent scrapes
+   * share one rendering.
    *
    * @param {{ workers: Worker[], totals: { workers: number } }} status
    * @returns {Promise<string>}
@@ -149,7 +149,7 @@ class Metrics {
     }
   }
 
-  /** @param {Record<string, any>} worker its status, or a line that says what it has counted so far */
+  /** @param {Record<string, any>} worker its status, or a journal line with its counts */
   #count (worker) {
     const { slot, pid, requests } = worker
     if (!isInSlot(worker)) return
@@ -162,8 +162,8 @@ class Metrics {
     }
   }
 
-  /** @param {Line} line the worker's last */
-  #bury (line) {
+  /** @param {Line} line the worker's last line */
+  #forget (line) {
     this.#count(line)
     this.#growth.forget(line.pid)
   }
@@ -190,7 +190,7 @@ class Metrics {
   }
 }
 
-/** @param {Worker[]} workers @returns {Map<number, Worker>} who serves each slot, else who is in it */
+/** @param {Worker[]} workers @returns {Map<number, Worker>} the ready worker of each slot, else any other in the slot */
 function inServiceBySlot (workers) {
   /** @type {Map<number, Worker>} */
   const found = new Map()
@@ -201,7 +201,7 @@ function inServiceBySlot (workers) {
   return found
 }
 
-/** A standby waits without one. @param {Worker} worker */
+/** A standby has no slot. @param {Worker} worker */
 function isInSlot ({ slot }) {
   return typeof slot === 'number'
 }

@@ -1,20 +1,20 @@
 'use strict'
 
 /**
- * What the live page shows: the last minutes of each slot's memory and of the traffic, recycles and crashes, and where
- * everybody stands. It keeps what a page needs that is just being opened, and gives out what is new since the last time.
+ * The data of the live page: memory of each slot and traffic over the last minutes, recycles, crashes, and the workers. A
+ * page that is just opened gets all of it; open pages get what is new.
  *
  * @typedef {{ t: number, bytes: number, budget: number | null }} Point
  *
  * @typedef {object} Moment the fleet at one time
  * @property {number} t
  * @property {number} perSecond requests begun since the moment before
- * @property {number | null} lagMs the longest delay of any worker's event loop
+ * @property {number | null} lagMs the longest event-loop delay of any worker
  *
- * @typedef {object} Part of the picture; a page puts one to the other
+ * @typedef {object} Part of the picture; a page merges the parts
  * @property {number} t now, ms since the epoch
- * @property {Record<string, any>} about sums and what the fleet is
- * @property {Record<string, any>[]} workers as status() has them
+ * @property {Record<string, any>} about sums and facts of the fleet
+ * @property {Record<string, any>[]} workers as in status()
  * @property {{ slot: number, points: Point[] }[]} memory
  * @property {Moment[]} traffic
  * @property {ReturnType<typeof import('../../report/figures').shownEvent>[]} recycleEvents
@@ -41,10 +41,10 @@ class Picture {
   /** @type {number | null} */
   #startedAt = null
   #audit = new Audit({ add () {} }, { add: (slot, t, bytes, budget) => this.#addPoint(slot, { t, bytes, budget }) }, () => {}, MOST_EVENTS)
-  /** What has come since it was last given out; it may be of before, for a sample is as old as the look that took it. */
+  /** What is new since the last news(). Its times may be older: a line is written after the time that it records. */
   #fresh = nothing()
 
-  /** @param {number} windowMs how far back it goes */
+  /** @param {number} windowMs time span that is kept */
   constructor (windowMs = WINDOW_MS) {
     this.windowMs = windowMs
   }
@@ -59,7 +59,7 @@ class Picture {
     if (line.event === 'worker.retire' || line.event === 'worker.crash') this.#growth.forget(line.pid)
   }
 
-  /** @param {number} now @param {Record<string, any>[]} workers @param {number} elapsedMs since the look before, or since it began */
+  /** @param {number} now @param {Record<string, any>[]} workers @param {number} elapsedMs since the last call, or since the start */
   look (now, workers, elapsedMs) {
     for (const { pid, requests } of workers) this.#requests += this.#growth.of(pid, 'requests', requests)
     this.#trim(now - this.windowMs, now)
@@ -72,7 +72,7 @@ class Picture {
     this.#requests = 0
   }
 
-  /** All of it. @param {number} now @param {Record<string, any>[]} workers @returns {Part} */
+  /** The whole picture. @param {number} now @param {Record<string, any>[]} workers @returns {Part} */
   whole (now, workers) {
     return this.#part(now, workers, { memory: this.#memory, traffic: this.#traffic, recycles: this.#audit.events.items.length, crashes: this.#audit.crashEvents.items.length })
   }
@@ -84,7 +84,7 @@ class Picture {
     return part
   }
 
-  /** Whatever there is by now is no news. */
+  /** Discards the news: no page is open. */
   catchUp () {
     this.#fresh = nothing()
   }
@@ -134,7 +134,7 @@ class Picture {
     pointsOf(this.#fresh.memory, slot).push(point)
   }
 
-  /** What is of the future was recorded before the clock was set back. @param {number} from @param {number} to */
+  /** A time later than `to` was recorded before the clock was set back. @param {number} from @param {number} to */
   #trim (from, to) {
     for (const [slot, points] of this.#memory) {
       drop(points, from, to)

@@ -1,9 +1,8 @@
 'use strict'
 
 /**
- * A small HTTP server beside the fleet, in the primary: it answers GET on a few paths and refuses everything else at
- * little cost. Whatever clients do, they take no more than a few connections, for a few seconds; none of them keeps the
- * process alive.
+ * A small HTTP server in the primary. It answers GET on a few paths and refuses everything else at little cost. Its limits
+ * bound the connections and the time that clients can take; no connection keeps the process alive.
  *
  * @typedef {import('node:http').IncomingMessage} Request @typedef {import('node:http').ServerResponse} Response
  * @typedef {Record<string, (response: Response) => void | Promise<void>>} Routes by path
@@ -25,7 +24,7 @@ const SILENT_MS = 15_000 // on a connection, in either direction
 
 /**
  * @param {Routes} routes
- * @param {{ host: string, isPublic: boolean }} about `host`: what it is to listen on; `isPublic`: it may be reached by any name
+ * @param {{ host: string, isPublic: boolean }} about `host`: its address; `isPublic`: any Host header is accepted
  * @returns {http.Server} not listening yet
  */
 function createServer (routes, { host, isPublic }) {
@@ -37,12 +36,12 @@ function createServer (routes, { host, isPublic }) {
     route().catch(error => {
       process.emitWarning(error)
       if (response.headersSent) response.destroy()
-      else answer(response, 500, 'something went wrong here\n')
+      else answer(response, 500, 'internal error\n')
     })
   })
   server.maxConnections = MAX_CONNECTIONS
   server.timeout = SILENT_MS
-  server.on('checkContinue', (request, response) => answer(response, 417, 'no body is taken here\n', { connection: 'close' }))
+  server.on('checkContinue', (request, response) => answer(response, 417, 'a request must not have a body\n', { connection: 'close' }))
   server.on('connection', socket => socket.unref())
   server.unref()
   return server
@@ -66,27 +65,27 @@ function answer (response, status, text, headers = {}) {
  */
 function refuse (request, routes, { host, isPublic }) {
   if (!isPublic && !isOurName(request.headers.host, host)) {
-    return { status: 421, text: 'this server is asked by the name of this machine alone, such as localhost\n' }
+    return { status: 421, text: 'the Host header must be a name of this machine, such as localhost\n' }
   }
   if (Number(request.headers['content-length'] ?? 0) > 0 || request.headers['transfer-encoding'] !== undefined) {
-    return { status: 413, text: 'no body is taken here\n', headers: { connection: 'close' } }
+    return { status: 413, text: 'a request must not have a body\n', headers: { connection: 'close' } }
   }
-  if (!Object.hasOwn(routes, pathOf(request))) return { status: 404, text: `there is nothing here; there is ${Object.keys(routes).join(', ')}\n` }
+  if (!Object.hasOwn(routes, pathOf(request))) return { status: 404, text: `not found; the paths are ${Object.keys(routes).join(', ')}\n` }
   if (request.method !== 'GET' && request.method !== 'HEAD') {
-    return { status: 405, text: 'this can be read, and nothing else\n', headers: { allow: 'GET, HEAD' } }
+    return { status: 405, text: 'only GET and HEAD are allowed\n', headers: { allow: 'GET, HEAD' } }
   }
   return null
 }
 
 /**
- * A page of elsewhere can have its own name resolve to this machine, and then read what is here as if it were its own
- * (DNS rebinding); but it cannot ask by another name.
+ * Protects against DNS rebinding: a foreign page may have its own name resolve to this machine, and read the answers, but
+ * its requests carry that name in the Host header.
  *
  * @param {string | undefined} asked the Host header
- * @param {string} host what the server listens on
+ * @param {string} host on which the server listens
  */
 function isOurName (asked, host) {
-  if (asked === undefined) return true // HTTP/1.0; browsers always say it
+  if (asked === undefined) return true // HTTP/1.0; browsers always send the header
   const name = /^(?:\[(?<v6>[^\]]+)\]|(?<name>[^:]+))(?::\d*)?$/.exec(asked)?.groups
   const given = name?.v6 ?? name?.name ?? ''
   return isLoopback(given) || given.toLowerCase() === host.toLowerCase()

@@ -1,8 +1,7 @@
 'use strict'
 
 /**
- * Server-sent events to whoever has the page open. Nothing is kept for those who do not read: they are closed, and come
- * back when they can.
+ * Server-sent events to the open pages. A page that does not read is disconnected, and reconnects when it can.
  */
 
 const MOST_PAGES = 16
@@ -22,7 +21,7 @@ class Stream {
 
   /**
    * @param {import('node:http').ServerResponse} response whose head is not written yet
-   * @param {string} event the first one
+   * @param {string} event the first event
    * @param {unknown} data
    */
   add (response, event, data) {

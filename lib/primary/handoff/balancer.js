@@ -19,7 +19,7 @@ class Balancer {
   #level = FLOOR
   #uneven = 0
   #warned = false
-  /** Whose gates are shut, and whether for want of descriptors. @type {Map<WorkerHandle, boolean>} */
+  /** The workers that do not accept, and whether for want of descriptors. @type {Map<WorkerHandle, boolean>} */
   #full = new Map()
 
   /**
@@ -81,7 +81,7 @@ class Balancer {
     })))
     if (level === this.#level) return
     this.#level = level
-    this.#full.clear() // who is still full at the new level says so again
+    this.#full.clear() // a worker that is still full at the new level says so again
     for (const handle of serving) this.#tell(handle)
   }
 

@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * Carries idle connections from a worker that drains to one that serves, and answers for each on the way.
+ * Moves idle connections from a worker that drains to one that serves, and is responsible for each on the way.
  *
  *     sender                primary's ledger                receiver
  *       │ offer + socket ──▶ queued
@@ -12,18 +12,18 @@
  *       │                     ├─ keep ────────────────────────────▶ │ reads it
  *       ◀── moved ───────────┘  our copy closes
  *
- * The rules, each there because its absence was seen to lose a connection:
+ * The rules; the absence of each was seen to lose a connection:
  *
- * 1. Our copy of the socket is closed on `adopted`, never before: whoever dies on the way, one copy is left.
- * 2. The receiver reads nothing before `keep`. A receiver that is silent for a second loses the connection to another;
- *    should it wake up later and say `adopted`, it is told to `drop` it. So there is never a second reader.
- * 3. A receiver has one socket under way at a time. Node would queue more behind it, out of our reach when it stalls.
- * 4. When everybody has refused, it goes `back` to its sender; when that is gone too, to whoever comes to serve next.
+ * 1. Our copy of the socket is closed on `adopted`, never before: if a process dies on the way, one copy is left.
+ * 2. The receiver reads nothing before `keep`. If it does not answer within a second, the connection goes to another worker;
+ *    a later `adopted` is answered by `drop`. So there is never a second reader.
+ * 3. A receiver has one socket under way at a time. Node would queue more behind it, where they cannot be taken back.
+ * 4. When all receivers have refused, it goes `back` to its sender; if that has exited, to the next worker that becomes ready.
  */
 
 const { now } = require('../clock')
 
-const SILENCE_MS = 1000
+const ANSWER_MS = 1000
 
 /**
  * @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle
@@ -32,8 +32,7 @@ const SILENCE_MS = 1000
  * @property {number} id ours
  * @property {WorkerHandle} sender
  * @property {number} offerId the sender's
- * @property {string} key the server that it belongs to
- * @property {number | null} leftMs
+ * @property {{ key: string, leftMs: number | null, bytes?: string }} parcel as the sender gave it
  * @property {number} since ms, by clock.js
  * @property {any} socket our copy
  * @property {Set<WorkerHandle>} tried
@@ -46,9 +45,9 @@ class HandoffLedger {
   #entries = new Map()
   /** Receivers with a socket under way. @type {Set<WorkerHandle>} */
   #busy = new Set()
-  /** Those of them that have been silent about it for too long. @type {Set<WorkerHandle>} */
+  /** Those of them that have not answered in time. @type {Set<WorkerHandle>} */
   #stalled = new Set()
-  /** Moved to a worker since its last beat, which does not count them yet. @type {WeakMap<WorkerHandle, { beat: object, count: number }>} */
+  /** Connections moved to a worker since its last heartbeat, which does not count them. @type {WeakMap<WorkerHandle, { beat: object, count: number }>} */
   #recent = new WeakMap()
   #lastId = 0
 
@@ -62,7 +61,7 @@ class HandoffLedger {
     this.totals = { moved: 0, refused: 0, takenBack: 0, lost: 0 }
   }
 
-  /** @param {WorkerHandle} handle a worker that may offer and adopt */
+  /** @param {WorkerHandle} handle a worker that can offer and adopt */
   connect (handle) {
     handle.on('offer', (offer, socket) => this.#accept(handle, offer, socket))
     handle.on('adopted', ({ id }) => this.#adopted(handle, id))
@@ -72,17 +71,17 @@ class HandoffLedger {
     handle.on('exit', () => this.#gone(handle))
   }
 
-  /** @param {WorkerHandle} sender @param {{ id: number, key: string, leftMs: number | null }} offer @param {any} socket */
-  #accept (sender, { id: offerId, key, leftMs }, socket) {
+  /** @param {WorkerHandle} sender @param {{ id: number, parcel: Entry['parcel'] }} offer @param {any} socket */
+  #accept (sender, { id: offerId, parcel }, socket) {
     if (!socket) return sender.send('back', { id: offerId, isStalled: false })
     const id = ++this.#lastId
     this.#entries.set(id, {
-      id, sender, offerId, key, leftMs, since: now(), socket, tried: new Set([sender]), receiver: null, deadline: null
+      id, sender, offerId, parcel, since: now(), socket, tried: new Set([sender]), receiver: null, deadline: null
     })
     this.#pump()
   }
 
-  /** Gives what is queued to who is free. */
+  /** Gives queued connections to the workers that are free. */
   #pump () {
     for (const entry of this.#entries.values()) {
       if (entry.receiver === null) this.#place(entry)
@@ -92,16 +91,17 @@ class HandoffLedger {
   /** @param {Entry} entry */
   #place (entry) {
     const able = this.serving().filter(handle =>
-      !handle.isGone && handle.addresses.has(entry.key) && !entry.tried.has(handle) && !this.#stalled.has(handle))
+      !handle.isGone && handle.addresses.has(entry.parcel.key) && !entry.tried.has(handle) && !this.#stalled.has(handle))
     if (able.length === 0) return this.#giveBack(entry)
     const receiver = this.#choose(entry, able)
-    if (this.#busy.has(receiver)) return // its turn comes
+    if (this.#busy.has(receiver)) return // it stays queued
     entry.receiver = receiver
     entry.tried.add(receiver)
     this.#busy.add(receiver)
-    entry.deadline = setTimeout(() => this.#silent(entry), SILENCE_MS)
-    const leftMs = entry.leftMs === null ? null : Math.max(1, entry.leftMs - (now() - entry.since))
-    receiver.send('adopt', { id: entry.id, key: entry.key, leftMs }, entry.socket, error => {
+    entry.deadline = setTimeout(() => this.#timedOut(entry), ANSWER_MS)
+    const { id, parcel, since } = entry
+    const leftMs = parcel.leftMs === null ? null : Math.max(1, parcel.leftMs - (now() - since))
+    receiver.send('adopt', { id, parcel: { ...parcel, leftMs } }, entry.socket, error => {
       if (error) this.#refused(receiver, entry.id)
     })
   }
@@ -113,7 +113,7 @@ class HandoffLedger {
     return inOrder.reduce((least, handle) => this.#load(handle) < this.#load(least) ? handle : least)
   }
 
-  /** @param {WorkerHandle} handle its connections, by its last beat and what has gone there since */
+  /** @param {WorkerHandle} handle its connections, by its last heartbeat and what was moved there since */
   #load (handle) {
     const recent = this.#recent.get(handle)
     return handle.latest.connections + (recent?.beat === handle.latest ? recent.count : 0) + (this.#busy.has(handle) ? 1 : 0)
@@ -146,8 +146,8 @@ class HandoffLedger {
   }
 
   /** @param {Entry} entry */
-  #silent (entry) {
-    if (entry.receiver) this.#stalled.add(entry.receiver) // as long as it is silent it is given nothing else
+  #timedOut (entry) {
+    if (entry.receiver) this.#stalled.add(entry.receiver) // until it answers it is given nothing else
     this.totals.takenBack++
     this.#requeue(entry)
     this.#pump()
@@ -182,13 +182,13 @@ class HandoffLedger {
     for (const entry of this.#entries.values()) this.#close(entry)
   }
 
-  /** Nobody who serves now takes it. @param {Entry} entry */
+  /** No worker that serves now takes it. @param {Entry} entry */
   #giveBack (entry) {
     if (!entry.sender.isGone) {
-      const isStalled = this.serving().some(handle => handle !== entry.sender && handle.addresses.has(entry.key) && this.#stalled.has(handle))
+      const isStalled = this.serving().some(handle => handle !== entry.sender && handle.addresses.has(entry.parcel.key) && this.#stalled.has(handle))
       entry.sender.send('back', { id: entry.offerId, isStalled })
       this.#close(entry)
-    } else if (entry.leftMs !== null && now() - entry.since > entry.leftMs) {
+    } else if (entry.parcel.leftMs !== null && now() - entry.since > entry.parcel.leftMs) {
       this.totals.lost++
       this.#close(entry)
     } else {

@@ -9,10 +9,10 @@
  * is measured like any other.
  */
 
-const { backoffMs } = require('../../core/backoff')
 const { makeSample, figure } = require('../../core/sample')
 const { verdict, isOver } = require('../../core/verdict')
 const { now } = require('../clock')
+const { Figures } = require('./figures')
 const { CpuProbe } = require('./meter/cpu')
 const { isTraced } = require('./meter/procfs')
 const { sweep } = require('./meter/sweep')
@@ -22,14 +22,11 @@ const { sweep } = require('./meter/sweep')
 const LATE_MS = 1000
 
 class Sampler {
-  /** @type {WeakMap<WorkerHandle, import('./meter').Probe>} */
-  #probes = new WeakMap()
-  /** @type {WeakMap<WorkerHandle, CpuProbe>} */
-  #cpus = new WeakMap()
-  isStopped = false
+  /** @type {WeakMap<WorkerHandle, Figures>} */
+  #figures = new WeakMap()
   #isLooking = false
-  /** At whom to look next. @type {'nobody' | 'wishes' | 'everybody'} */
-  #next = 'nobody'
+  /** Which workers to look at next. @type {'none' | 'requested' | 'all'} */
+  #next = 'none'
   #lastLook = now()
   #saidOverBudget = false
 
@@ -40,26 +37,38 @@ class Sampler {
    * @param {import('../recycling/rollout').Rollout} deps.rollout
    * @param {ReturnType<typeof import('./meter').pickMeter>} deps.meter
    * @param {(event: string, fields: Record<string, any>) => unknown} deps.record
+   * @param {AbortSignal} deps.stopping
    */
-  constructor ({ options, fleet, rollout, meter, record }) {
+  constructor ({ options, fleet, rollout, meter, record, stopping }) {
     this.options = options
     this.fleet = fleet
     this.rollout = rollout
     this.meter = meter
     this.record = record
+    this.stopping = stopping
   }
 
-  /** @param {WorkerHandle} handle one that has become ready, or a standby */
+  /** @param {WorkerHandle} handle one that has become ready, or a standby: it is judged by what it does from here on */
   attend (handle) {
-    if (this.#probes.has(handle)) return
-    const probe = this.meter.probe(handle.pid, handle.budget)
-    this.#probes.set(handle, probe)
-    const cpu = new CpuProbe(handle.pid)
-    this.#cpus.set(handle, cpu)
-    handle.once('exit', () => {
-      probe.close()
-      cpu.close()
-    })
+    const known = this.#figures.get(handle)
+    if (known) return known.restart()
+    const figures = new Figures(this.meter.probe(handle.pid, handle.budget), new CpuProbe(handle.pid))
+    this.#figures.set(handle, figures)
+    handle.once('exit', () => figures.close())
+  }
+
+  /** @param {WorkerHandle} handle @returns {Figures | null} null: it has not been ready yet */
+  figuresOf (handle) {
+    return this.#figures.get(handle) ?? null
+  }
+
+  /** A condemned worker stays in service, and begins anew as far as its budget is concerned. @param {WorkerHandle} handle */
+  keep (handle) {
+    const { slot, pid, reason } = handle
+    handle.reason = null
+    handle.condemnedAt = 0
+    this.#figures.get(handle)?.restart()
+    this.record('worker.keep', { slot, pid, reason })
   }
 
   /**
@@ -71,69 +80,59 @@ class Sampler {
     return this.#measure(handle, now(), inFull)
   }
 
-  /** From here on nobody is judged. */
-  stop () {
-    this.isStopped = true
-  }
-
   /**
-   * One look at everybody, or at those alone that somebody wishes to be replaced: samples between the intervals would make
-   * a spike of everybody else. A call during a look has another one follow.
+   * One look at all workers, or at those alone whose replacement is requested: samples between the intervals would make a
+   * spike of any other. A call during a look has another one follow.
    *
-   * @param {{ wishesAlone?: boolean }} [at]
+   * @param {{ requestedAlone?: boolean }} [at]
    */
-  async look ({ wishesAlone = false } = {}) {
-    if (this.#next !== 'everybody') this.#next = wishesAlone ? 'wishes' : 'everybody'
+  async look ({ requestedAlone = false } = {}) {
+    if (this.#next !== 'all') this.#next = requestedAlone ? 'requested' : 'all'
     if (this.#isLooking) return
     this.#isLooking = true
     try {
-      while (this.#next !== 'nobody') {
-        const whom = this.fleet.watched().filter(handle => this.#next === 'everybody' || this.#wishOf(handle) !== null)
-        this.#next = 'nobody'
-        await this.#lookOnce(whom, now())
+      while (this.#next !== 'none') {
+        const handles = this.fleet.watched().filter(handle => this.#next === 'all' || this.#requestOf(handle) !== null)
+        this.#next = 'none'
+        await this.#lookOnce(handles, now())
       }
     } finally {
-      this.#isLooking = false // also where somebody who listens for events throws: a fleet must not go unmeasured
+      this.#isLooking = false
     }
   }
 
   /** @param {WorkerHandle} handle */
-  #wishOf (handle) {
+  #requestOf (handle) {
     return handle.requested ?? this.rollout.requested(handle.generation)
   }
 
-  /** @param {WorkerHandle[]} whom @param {number} at ms, by clock.js, as wherever a look is timed here */
-  async #lookOnce (whom, at) {
-    // After a sleep of our own (SIGSTOP, say) nobody was heard, and nobody is to blame.
+  /** @param {WorkerHandle[]} handles @param {number} at ms, by clock.js, as wherever a look is timed here */
+  async #lookOnce (handles, at) {
+    // After a sleep of the primary's own (SIGSTOP, say) no worker was heard, through no fault of theirs.
     const { intervalMs, stuckTimeoutMs } = this.options
     const slept = at - this.#lastLook - intervalMs > Math.min(LATE_MS, stuckTimeoutMs / 2)
     this.#lastLook = at
     if (slept) for (const handle of this.fleet.watched()) handle.heardAt = at
-    await sweep(whom, async handle => {
-      this.#weighCpu(handle, at)
-      const { window } = handle
+    await sweep(handles, async handle => {
+      const figures = /** @type {Figures} */ (this.#figures.get(handle))
+      figures.cpu.look(at)
+      const { window } = figures
       const reading = await this.#measure(handle, at)
-      // Who has become ready or was reprieved meanwhile begins with a reading of its own.
-      if (handle.window === window && handle.isWatched && !this.isStopped) this.#judge(handle, this.#observe(handle, reading, at), at)
+      // A worker that has become ready or was kept meanwhile begins with a reading of its own.
+      if (figures.window === window && handle.isWatched && !this.stopping.aborted) this.#judge(handle, figures, this.#observe(handle, figures, reading, at), at)
     })
   }
 
   /** @param {WorkerHandle} handle @param {number} at @param {boolean} [inFull] */
   async #measure (handle, at, inFull) {
-    const reading = await this.#probes.get(handle)?.read(at, inFull) ?? null
-    if (reading && reading.pssBytes !== null) handle.lastFull = reading
+    const figures = this.#figures.get(handle)
+    const reading = await figures?.probe.read(at, inFull) ?? null
+    if (figures && reading && reading.pssBytes !== null) figures.lastFull = reading
     return reading
   }
 
-  /** @param {WorkerHandle} handle @param {number} at */
-  #weighCpu (handle, at) {
-    const cpu = this.#cpus.get(handle)
-    cpu?.look(at)
-    handle.cpuPercent = cpu?.percent ?? null
-  }
-
-  /** @param {WorkerHandle} handle @param {import('../../core/sample').Reading | null} reading @param {number} at */
-  #observe (handle, reading, at) {
+  /** @param {WorkerHandle} handle @param {Figures} figures @param {import('../../core/sample').Reading | null} reading @param {number} at */
+  #observe (handle, figures, reading, at) {
     const silentMs = Math.max(0, at - handle.heardAt)
     const isSpared = silentMs >= handle.budget.stuckMs && (handle.latest.debugged || isTraced(handle.pid))
     const { requests, connections, inFlight, elu, gc, loopLagMs } = handle.latest
@@ -141,20 +140,20 @@ class Sampler {
       ageMs: at - Number(handle.upSince),
       requests,
       silentMs: isSpared ? 0 : silentMs,
-      requested: this.#wishOf(handle)
+      requested: this.#requestOf(handle)
     })
-    if (!handle.isWeighed) this.#weighFresh(handle, sample)
-    handle.isWeighed = true
-    handle.observe(sample)
+    if (!figures.isJudged) this.#judgeFresh(handle, sample)
+    figures.isJudged = true
+    figures.observe(sample, handle.budget.samples)
     this.record('worker.sample', { slot: handle.slot, pid: handle.pid, ...sample, connections, inFlight, elu, gc, loopLagMs })
     handle.isSampled = true
     return sample
   }
 
-  /** @param {WorkerHandle} handle @param {import('../../core/sample').Sample} sample @param {number} at */
-  #judge (handle, sample, at) {
+  /** @param {WorkerHandle} handle @param {Figures} figures @param {import('../../core/sample').Sample} sample @param {number} at */
+  #judge (handle, { window }, sample, at) {
     if (handle.reason !== null) return
-    handle.reason = verdict(handle.window, handle.budget)
+    handle.reason = verdict(window, handle.budget)
     if (handle.reason === null) return
     handle.condemnedAt = at
     const { metric, softBytes, hardBytes } = handle.budget
@@ -179,15 +178,15 @@ class Sampler {
    * @param {WorkerHandle} handle
    * @param {import('../../core/sample').Sample} sample
    */
-  #weighFresh (handle, sample) {
+  #judgeFresh (handle, sample) {
     const { budget } = handle
     const slot = handle.slot === null ? undefined : this.fleet.slots.get(handle.slot)
     if (!slot) return
     if (!isOver(sample, budget, budget.softBytes)) {
-      slot.freshOverBudget = 0
+      slot.freshOverBudget.succeeded()
       return
     }
-    slot.notBefore = now() + backoffMs(++slot.freshOverBudget)
+    slot.freshOverBudget.failed(now())
     if (this.#saidOverBudget) return
     this.#saidOverBudget = true
     this.record('fleet.warning', {

@@ -1,14 +1,14 @@
 'use strict'
 
 /**
- * Looks inside a worker: a heap snapshot, for which it goes aside, and a CPU profile, taken while it serves. Both end up
- * in files that only this user can read, for they hold whatever the app holds.
+ * Looks inside a worker: a heap snapshot, for which it leaves rotation, and a CPU profile, taken while it serves. Both are
+ * written to files that only this user can read, since they hold what the app holds.
  */
 
 const fs = require('node:fs')
 const path = require('node:path')
 const { RecycleError } = require('../../core/errors')
-const { howItLeft } = require('../workers/worker-actions')
+const { howItLeft } = require('../workers/lifecycle')
 
 const DUMP_MS = 10 * 60_000
 const WRITE_MS = 60_000
@@ -60,7 +60,7 @@ class Diagnostics {
     const refuse = (/** @type {string} */ why) => new RecycleError('RECYCLE_NOT_DONE', { slot, what: 'the CPU profile', why })
     if (!handle?.isServing) throw refuse(handle ? `its worker is ${handle.state}` : 'it has no worker at the moment')
     const file = create(asked ?? this.#nameFor(slot, 'cpuprofile'))
-    const { event, value } = await handle.ask('profile', { durationMs, file }, durationMs + WRITE_MS)
+    const { event, value } = await handle.call('profile', { durationMs, file }, durationMs + WRITE_MS)
     const why = event === 'answer' ? value.why : event === 'exit' ? `its worker ${howItLeft(value)}` : 'it did not answer'
     if (why === null) return this.record('cpuprofile', { slot, pid: handle.pid, file, bytes: value.bytes, tookMs: Math.round(value.tookMs) })
     fs.rmSync(file, { force: true })

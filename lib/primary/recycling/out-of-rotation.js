@@ -1,18 +1,17 @@
 'use strict'
 
 /**
- * Takes a worker out of rotation, does something to it that holds its thread, and brings it back:
+ * Takes a worker out of rotation, has it do a task that holds its thread, and brings it back:
  *
- *     ready ──aside──▶ its connections move ──nothing is left──▶ the task ──▶ ready
+ *     ready ──▶ out of rotation: its connections move ──nothing is left──▶ the task ──▶ ready
  *
- * so that no request waits for it. One at a time, and only where another one serves. What the worker does is
- * lib/worker/aside.js. Each step has its deadline; a worker that dies, drains or is silent meanwhile ends it.
+ * so that no request waits for the task. One worker at a time, and only where another one serves. What the worker does is
+ * in lib/worker/leaving/. Each step has its deadline; a worker that dies, drains or is silent meanwhile ends it.
  */
 
-const { EventEmitter } = require('node:events')
 const { RecycleError } = require('../../core/errors')
 const { now } = require('../clock')
-const { howItLeft } = require('../workers/worker-actions')
+const { howItLeft } = require('../workers/lifecycle')
 
 const EMPTY_MS = 10_000 // out of rotation for longer, an idle TLS connection is not worth it
 const ANSWER_MS = 2000
@@ -28,49 +27,51 @@ const ANSWER_MS = 2000
  * @typedef {Record<string, any> & { why: string | null }} Outcome the worker's answer; `why` it was not done, or null
  */
 
-/** Emits `change` when a worker has come back, or is gone. */
-class OutOfRotation extends EventEmitter {
-  /** Who is aside. @type {WorkerHandle | null} */
-  #who = null
-  #isClosed = false
+class OutOfRotation {
+  /** The worker that is out of rotation. @type {WorkerHandle | null} */
+  #handle = null
 
   /**
    * @param {object} deps
    * @param {import('../../core/options').Options} deps.options
    * @param {import('../workers/fleet').Fleet} deps.fleet
    * @param {(event: string, fields: Record<string, any>) => Record<string, any>} deps.record
+   * @param {() => void} deps.changed to be called when a fact has changed
+   * @param {(isSo: () => boolean) => Promise<void>} deps.until
+   * @param {AbortSignal} deps.stopping
    */
-  constructor ({ options, fleet, record }) {
-    super()
-    this.setMaxListeners(0)
+  constructor ({ options, fleet, record, changed, until, stopping }) {
     this.options = options
     this.fleet = fleet
     this.record = record
+    this.changed = changed
+    this.until = until
+    this.stopping = stopping
   }
 
   get isBusy () {
-    return this.#who !== null
+    return this.#handle !== null
   }
 
-  /** @param {WorkerHandle} handle @returns {string | null} why it cannot go aside now */
+  /** @param {WorkerHandle} handle @returns {string | null} why it cannot leave rotation now */
   whyNot (handle) {
-    if (this.#isClosed) return 'the fleet is stopping'
+    if (this.stopping.aborted) return 'the fleet is stopping'
     if (this.isBusy) return 'another worker is out of rotation'
     if (!handle.isServing) return `its worker is ${handle.state}`
-    if (handle.slot !== null && this.fleet.slots.get(handle.slot)?.recycling === handle) return 'it is being recycled'
+    if (handle.slot !== null && this.fleet.slots.get(handle.slot)?.recycle?.old === handle) return 'it is being recycled'
     return this.fleet.serving().length < 2 ? 'no other worker serves' : null
   }
 
   /**
    * @param {WorkerHandle} handle
    * @param {Task} task
-   * @param {(done: Outcome) => Promise<void>} [settle] called while the worker is still aside, where the task was done
+   * @param {(done: Outcome) => Promise<void>} [settle] called while the worker is still out of rotation, where the task was done
    * @returns {Promise<Outcome>}
    */
   async take (handle, task, settle = async () => {}) {
     const why = this.whyNot(handle)
     if (why) return { why }
-    this.#who = handle
+    this.#handle = handle
     const began = now()
     handle.become('out-of-rotation')
     const { slot, pid, latest: { connections, inFlight } } = handle
@@ -84,29 +85,23 @@ class OutOfRotation extends EventEmitter {
     } finally {
       this.#bringBack(handle, done.isHeard === true)
       this.record('worker.in-rotation', { slot, pid, task: task.type, why: done.why, moved: outcome.moved, outMs: now() - began })
-      this.#who = null
-      this.emit('change')
+      this.#handle = null
+      this.changed()
     }
     return outcome
   }
 
-  /** From here on nobody is taken aside; who is comes to its end. */
-  close () {
-    this.#isClosed = true
-    this.emit('change')
-  }
-
   /**
-   * The same, on somebody's request: it waits for its turn.
+   * The same, on request: it waits for its turn.
    *
    * @param {number} slot
    * @param {Task & { called: string }} task `called`: what it is, in a sentence
    * @param {(handle: WorkerHandle, done: Outcome) => Promise<void>} [settle]
    * @returns {Promise<Outcome & { handle: WorkerHandle }>}
-   * @throws {RecycleError} RECYCLE_NOT_DONE
+   * @throws {RecycleError} RECYCLE_NOT_DONE, RECYCLE_STOPPED
    */
   async request (slot, { called, ...task }, settle = async () => {}) {
-    while (this.isBusy && !this.#isClosed) await new Promise(resolve => this.once('change', resolve))
+    do await this.until(() => !this.isBusy); while (this.isBusy) // several may wait, and one of them goes first
     const handle = this.fleet.slots.get(slot)?.incumbent
     if (!handle) throw new RecycleError('RECYCLE_NOT_DONE', { slot, what: called, why: 'it has no worker at the moment' })
     const outcome = await this.take(handle, task, done => settle(handle, done))
@@ -114,12 +109,12 @@ class OutOfRotation extends EventEmitter {
     return { ...outcome, handle }
   }
 
-  /** Should nobody else serve any more, who is aside is called back. */
-  look () {
-    if (this.#who?.state === 'out-of-rotation' && this.fleet.serving().length === 0) this.#who.send('rejoin')
+  /** Calls the worker back before its task has begun. */
+  async rejoin () {
+    this.#handle?.send('rejoin')
   }
 
-  /** @param {WorkerHandle} handle @param {boolean} isHeard one that is not is soon found to be stuck */
+  /** @param {WorkerHandle} handle @param {boolean} isHeard a worker that does not answer is soon found to be stuck */
   #bringBack (handle, isHeard) {
     if (handle.state !== 'out-of-rotation' || handle.isGone) return
     handle.send('rejoin')
@@ -132,7 +127,7 @@ class OutOfRotation extends EventEmitter {
 /** @param {WorkerHandle} handle @param {string} type @param {Record<string, any>} fields @param {number} timeoutMs @returns {Promise<Outcome>} */
 async function ask (handle, type, fields, timeoutMs) {
   if (handle.state !== 'out-of-rotation') return { why: `its worker is ${handle.state}` }
-  const { event, value } = await handle.ask(type, fields, timeoutMs)
+  const { event, value } = await handle.call(type, fields, timeoutMs)
   if (isDraining(handle)) return { why: 'it was told to drain' }
   if (event === 'answer') return { ...value, isHeard: true }
   if (event === 'exit') return { why: `its worker ${howItLeft(value)}` }

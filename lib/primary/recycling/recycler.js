@@ -1,25 +1,23 @@
 'use strict'
 
 /**
- * Carries out recycles: gives the condemned their turn, and sees each through, from the successor's spawning until the
- * old worker is gone and its account is in the journal.
+ * The steps of the plan that start and end workers. A recycle is seen through from the successor's spawning until the old
+ * worker is gone and its account is in the journal.
  */
 
-const { EventEmitter } = require('node:events')
-const { backoffMs } = require('../../core/backoff')
-const { nextRecycles } = require('../../core/recycle-order')
+const { RecycleError } = require('../../core/errors')
 const { now } = require('../clock')
+const { Requests } = require('./requests')
 const { Rollout } = require('./rollout')
-const { drainAndRetire, keep } = require('../workers/worker-actions')
+const { orderFor, retire } = require('../workers/retirement')
 
 /** @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle @typedef {import('../workers/fleet').Slot} Slot */
 
-/** Emits `change` at the end of each recycle, and when a slot is gone. */
-class Recycler extends EventEmitter {
+const SOON_MS = 60_000
+
+class Recycler {
   /** Recycles so far. */
   count = 0
-  /** @type {Set<Promise<void>>} */
-  #underWay = new Set()
 
   /**
    * @param {object} deps
@@ -28,89 +26,92 @@ class Recycler extends EventEmitter {
    * @param {import('./rollout').Rollout} deps.rollout
    * @param {import('../workers/lifecycle').Lifecycle} deps.lifecycle
    * @param {import('../measuring/sampler').Sampler} deps.sampler
-   * @param {import('./garbage-collection').GarbageCollection} deps.garbageCollection
    * @param {(event: string, fields: Record<string, any>) => Record<string, any>} deps.record
-   * @param {() => Promise<void>} deps.changed resolves when anything has changed in the fleet
+   * @param {() => void} deps.changed to be called when a fact has changed
+   * @param {AbortSignal} deps.stopping
    */
-  constructor ({ options, fleet, rollout, lifecycle, sampler, garbageCollection, record, changed }) {
-    super()
-    this.setMaxListeners(0)
+  constructor ({ options, fleet, rollout, lifecycle, sampler, record, changed, stopping }) {
     this.options = options
     this.fleet = fleet
     this.rollout = rollout
     this.lifecycle = lifecycle
     this.sampler = sampler
-    this.garbageCollection = garbageCollection
     this.record = record
     this.changed = changed
-    lifecycle.on('standby', () => this.startRecycles())
-    lifecycle.on('unready', () => this.#rolloutFailed()) // whoever was drained first has been replaced by one that does not come up
+    this.stopping = stopping
+    this.requests = new Requests(stopping)
   }
 
-  /** Begins every recycle for which there is room now. */
-  startRecycles () {
-    if (this.lifecycle.isDismissed) return
-    const { standbyPool } = this.lifecycle
-    standbyPool.tend()
-    const slots = this.fleet.list()
-    const condemned = slots
-      .filter(slot => slot.recycling === null && !slot.isDissolving && slot.incumbent?.isServing && slot.incumbent.reason !== null && !this.garbageCollection.holds(slot.incumbent))
-      .map(slot => ({ slot: slot.slot, bytes: slot.incumbent?.sample?.rssBytes ?? 0, since: slot.incumbent?.condemnedAt ?? 0, notBefore: slot.notBefore }))
-    const { maxUnavailable } = this.options
-    const surging = slots.filter(slot => slot.recycling !== null).length + standbyPool.unusable
-    const capacity = { workers: slots.length, ready: this.fleet.serving().length, surging, maxSurge: standbyPool.room, maxUnavailable }
-    for (const turn of nextRecycles(condemned, capacity, now())) {
-      const recycle = this.#recycle(/** @type {Slot} */ (this.fleet.slots.get(turn.slot)), turn.how)
-      this.#underWay.add(recycle)
-      recycle.then(() => this.#underWay.delete(recycle))
-    }
+  /** Fills an empty slot. @param {number} number */
+  async boot (number) {
+    const slot = this.fleet.open(number)
+    const { why, hasCrashed } = await this.lifecycle.acquire(slot)
+    if (why === null || this.stopping.aborted) return
+    if (!hasCrashed) this.#recordNotReady(slot, null, why) // else its crash is in the journal
+    this.#rolloutFailed() // the predecessor may have been drained first
   }
 
-  /** Scales a slot away, when its recycle is over and somebody serves who stays. @param {Slot} slot */
-  async dissolve (slot) {
-    slot.isDissolving = true
-    const isNeeded = () => this.fleet.serving().length > 0 && !this.fleet.staying().some(({ incumbent }) => incumbent?.isServing)
-    while (!this.lifecycle.isDismissed && (slot.recycling !== null || isNeeded())) await this.changed()
-    if (this.lifecycle.isDismissed) return
-    const { incumbent } = slot
-    if (incumbent && !incumbent.isGone) {
-      incumbent.reason ??= 'scale'
-      this.fleet.vacate(slot, incumbent)
-      const { account, drainMs } = await drainAndRetire(incumbent, 'scale', this.options, this.record)
-      this.record('scaled', { slot: slot.slot, pid: null, oldPid: incumbent.pid, reason: 'scale', ...account, drainMs })
-      incumbent.emit('recycled', { why: 'its slot was scaled away' })
-    }
-    this.fleet.close(slot)
-    this.emit('change')
-  }
-
-  /** Resolves when every recycle under way has ended, its account in the journal. */
-  async settled () {
-    await Promise.all(this.#underWay)
-  }
-
-  /** @param {Slot} slot @param {'surge' | 'drain-first'} how */
-  async #recycle (slot, how) {
+  /** @param {number} number @param {'surge' | 'drain-first'} how */
+  async recycle (number, how) {
     const began = now()
-    const { lifecycle } = this
+    const slot = /** @type {Slot} */ (this.fleet.slots.get(number))
     const old = /** @type {WorkerHandle} */ (slot.incumbent)
     const reason = /** @type {string} */ (old.reason)
-    slot.recycling = old
-    let why = how === 'surge' ? await lifecycle.raise(slot) : null
-    if (why === null && !lifecycle.isDismissed) {
-      const calledAt = slot.incumbent?.calledAt ?? null
-      this.fleet.vacate(slot, old)
-      const { account, drainMs } = await drainAndRetire(old, reason, this.options, this.record)
-      if (how === 'drain-first' && !lifecycle.isDismissed) why = await lifecycle.raise(slot)
-      const line = await this.#account(slot, old, { reason, how: calledAt !== null && how === 'surge' ? 'standby' : how, ...account, drainMs, tookMs: now() - began })
-      if (why === null) old.emit('recycled', { line })
+    slot.recycle = { old, how }
+    let why = how === 'surge' ? await this.#replace(slot) : null
+    if (why === null && !this.stopping.aborted) {
+      const isByStandby = how === 'surge' && slot.incumbent !== null && slot.incumbent.calledAt !== null
+      slot.vacate(old)
+      const { account, drainMs } = await retire(old, orderFor(reason, this.options), this.record)
+      if (how === 'drain-first') why = await this.#replace(slot)
+      const line = await this.#account(slot, old, { reason, how: isByStandby ? 'standby' : how, ...account, drainMs, tookMs: now() - began })
+      if (why === null) this.requests.done(old, line)
     }
-    slot.recycling = null
+    slot.recycle = null
+    if (this.stopping.aborted) return
     if (why !== null) this.#replacementFailed(slot, old, why)
     else if (this.rollout.requested(old.generation)) this.rollout.succeeded()
-    lifecycle.refill(slot)
-    this.emit('change')
-    this.startRecycles()
+    this.changed()
+  }
+
+  /** Has a slot's worker leave for good. The slot closes when it is gone, or takes a new one if it is to stay after all. @param {number} number */
+  async scaleAway (number) {
+    const slot = /** @type {Slot} */ (this.fleet.slots.get(number))
+    const old = /** @type {WorkerHandle} */ (slot.incumbent)
+    old.reason ??= 'scale'
+    slot.isNew = true
+    slot.vacate(old)
+    const { account, drainMs } = await retire(old, orderFor('scale', this.options), this.record)
+    this.record('scaled', { slot: number, pid: null, oldPid: old.pid, reason: 'scale', ...account, drainMs })
+    this.requests.refused(old, new RecycleError('RECYCLE_NOT_DONE', { slot: number, what: 'the recycle', why: 'its slot was scaled away' }))
+    this.changed()
+  }
+
+  async bootStandby () {
+    const { standbyPool } = this.fleet
+    const { why } = await this.lifecycle.acquire(standbyPool)
+    if (why !== null && !this.stopping.aborted) this.#recordNotReady(standbyPool, null, why)
+  }
+
+  /** It has nothing to drain; the app hears that it is to go, as any worker's does. @param {WorkerHandle} handle @param {string} reason */
+  async retireStandby (handle, reason) {
+    const { freshOverBudget } = this.fleet.standbyPool
+    if (reason !== 'reload' && reason !== 'unfit') { // the next one may well be the same
+      if (now() - Number(handle.standbyAt) >= SOON_MS) freshOverBudget.succeeded()
+      freshOverBudget.failed(now())
+    }
+    await retire(handle, orderFor(reason, this.options, 0), this.record)
+    this.changed()
+  }
+
+  /** A standby that does not fit leaves first, where a spawned replacement would be one process too many. @param {Slot} slot @returns {Promise<string | null>} null: it serves; else why not */
+  async #replace (slot) {
+    const { standbyPool } = this.fleet
+    const [spare] = standbyPool.usable(this.rollout.generation)
+    const beside = standbyPool.handles.size + this.fleet.list().filter(({ recycle }) => recycle?.how === 'surge').length
+    if (spare && !this.lifecycle.hasStandbyFor(slot) && beside > Math.max(this.options.standby, this.options.maxSurge)) await this.retireStandby(spare, 'unfit')
+    if (this.stopping.aborted) return 'the fleet is stopping'
+    return (await this.lifecycle.acquire(slot)).why
   }
 
   /** @param {Slot} slot @param {WorkerHandle} old @param {Record<string, any>} fields */
@@ -126,30 +127,32 @@ class Recycler extends EventEmitter {
       oldPid: old.pid,
       ...fields,
       readyMs: incumbent?.readyMs ?? null,
-      rssBefore: old.sample?.rssBytes ?? null,
+      rssBefore: this.sampler.figuresOf(old)?.sample?.rssBytes ?? null,
       rssAfter: after?.rssBytes ?? null
     })
   }
 
-  /** The old worker stays in service, or its slot is refilled. @param {Slot} slot @param {WorkerHandle} old @param {string} why */
+  /** The old worker stays in service, or its slot is empty. @param {Slot} slot @param {WorkerHandle} old @param {string} why */
   #replacementFailed (slot, old, why) {
-    if (this.lifecycle.isDismissed) return
-    const nextTryMs = backoffMs(slot.failures)
-    slot.notBefore = now() + nextTryMs
-    this.record('worker.not-ready', { slot: slot.slot, oldPid: old.isServing ? old.pid : null, why, failures: slot.failures, nextTryMs })
-    old.emit('recycled', { why })
+    this.#recordNotReady(slot, old.isServing ? old.pid : null, why)
+    this.requests.refused(old, new RecycleError('RECYCLE_NOT_READY', { who: `the replacement of slot ${slot.slot}`, slot: slot.slot, why }))
     if (this.rollout.requested(old.generation) !== null) this.#rolloutFailed()
-    else if (old.reason === 'reload' && old.isServing) keep(old, this.record) // the rollout was stopped meanwhile
+    else if (old.reason === 'reload' && old.isServing) this.sampler.keep(old) // the rollout was stopped meanwhile
   }
 
-  /** A replacement did not come up; after some in a row nobody else is replaced. */
+  /** @param {import('../workers/fleet').Slot | import('../workers/fleet').StandbyPool} place @param {number | null} oldPid @param {string} why */
+  #recordNotReady ({ slot, boots: { failures, notBefore } }, oldPid, why) {
+    this.record('worker.not-ready', { slot, oldPid, why, failures, nextTryMs: Math.max(0, notBefore - now()) })
+  }
+
+  /** A replacement did not come up; after some in a row the reload is stopped. */
   #rolloutFailed () {
     if (!this.rollout.failed()) return
     this.record('fleet.warning', { warning: 'rollout-stopped', failures: Rollout.PATIENCE })
-    for (const { incumbent, recycling } of this.fleet.list()) {
-      if (incumbent?.reason === 'reload' && !recycling) keep(incumbent, this.record)
+    for (const { incumbent, recycle } of this.fleet.list()) {
+      if (incumbent?.reason === 'reload' && !recycle) this.sampler.keep(incumbent)
     }
-    this.emit('change')
+    this.changed()
   }
 }
 

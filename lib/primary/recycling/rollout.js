@@ -4,7 +4,7 @@
  * A rolling reload: which generation of workers is wanted, and whether its replacements come up. Pure.
  *
  * Each reload asks for a newer generation. One that comes while another is under way only raises what is wanted, so
- * overlapping reloads coalesce: nobody is replaced twice who need not be.
+ * overlapping reloads coalesce: no worker is replaced twice without need.
  */
 class Rollout {
   /** Replacements in a row that may fail before the rollout is stopped. */

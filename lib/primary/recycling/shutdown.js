@@ -5,9 +5,8 @@
  * they would come back at once, into a queue that is just being closed.
  */
 
-const { drainAndRetire } = require('../workers/worker-actions')
+const { kill, retire } = require('../workers/retirement')
 
-const REAP_MS = 1000
 const ANSWER_MS = 1000
 
 /** @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle */
@@ -18,40 +17,36 @@ class Shutdown {
    * @param {import('../../core/options').Options} deps.options
    * @param {import('../workers/fleet').Fleet} deps.fleet
    * @param {import('../sockets/listening-sockets').ListeningSockets} deps.listeningSockets
+   * @param {import('../tasks').Tasks} deps.tasks
    * @param {(event: string, fields: Record<string, any>) => unknown} deps.record
    */
-  constructor ({ options, fleet, listeningSockets, record }) {
+  constructor ({ options, fleet, listeningSockets, tasks, record }) {
     this.options = options
     this.fleet = fleet
     this.listeningSockets = listeningSockets
+    this.tasks = tasks
     this.record = record
+    this.deadlineMs = options.drainTimeoutMs
   }
 
   /** Resolves when every worker is gone. */
   async run () {
     await this.#giveUpAddresses()
-    await Promise.all(this.fleet.all().map(handle => handle.state === 'draining' ? this.#hasten(handle) : this.#drain(handle)))
+    await Promise.all(this.fleet.all().map(handle => this.#retire(handle)))
   }
 
   /** Cuts what is in flight. */
   hurry () {
-    for (const handle of this.fleet.all()) {
-      handle.send('drain', { reason: 'stop', deadlineMs: 0, lingerMs: 0, handoff: false })
-      setTimeout(() => handle.kill('SIGKILL'), this.options.killTimeoutMs).unref()
-    }
+    this.deadlineMs = 0
+    for (const handle of this.fleet.all()) this.tasks.run('stop', () => this.#retire(handle))
   }
 
   /** A worker that boots may hold an address too, and one that has just been told to drain may not have got round to it. */
   async #giveUpAddresses () {
     const shut = Promise.all(this.fleet.all().map(async handle => {
-      const answer = handle.next(['shut', 'exit'], ANSWER_MS)
-      if (handle.hasEntered) {
-        handle.send('shut')
-      } else {
-        if (handle.state !== 'draining') handle.become('draining')
-        handle.kill('SIGKILL')
-      }
-      await answer
+      if (handle.hasEntered) return handle.call('shut', {}, ANSWER_MS)
+      if (handle.state !== 'draining') handle.become('draining')
+      await kill(handle)
     }))
     const last = await this.listeningSockets.closeAll(shut)
     const serving = this.fleet.serving()
@@ -62,19 +57,14 @@ class Shutdown {
     }
   }
 
-  /** Somebody has it in hand already; it is told to close what is idle. @param {WorkerHandle} handle */
-  async #hasten (handle) {
-    const { drainTimeoutMs, killTimeoutMs, stopLingerMs: lingerMs } = this.options
-    const gone = handle.next(['exit'], drainTimeoutMs + killTimeoutMs + REAP_MS)
-    handle.send('drain', { reason: 'stop', deadlineMs: drainTimeoutMs, lingerMs, handoff: false })
-    await gone
-  }
-
-  /** @param {WorkerHandle} handle */
-  async #drain (handle) {
+  /** A retirement under way is hurried; its account goes to the recycle that began it. @param {WorkerHandle} handle */
+  async #retire (handle) {
+    const isOurs = handle.state !== 'draining'
     handle.reason ??= 'stop'
-    const { account, drainMs } = await drainAndRetire(handle, 'stop', { ...this.options, handoff: false }, this.record, this.options.stopLingerMs)
-    this.record('stopped', { slot: handle.slot, pid: null, oldPid: handle.pid, reason: 'stop', ...account, drainMs })
+    const { killTimeoutMs, stopLingerMs: lingerMs } = this.options
+    const order = { reason: 'stop', deadlineMs: this.deadlineMs, lingerMs, handoff: false, killTimeoutMs }
+    const { account, drainMs } = await retire(handle, order, this.record)
+    if (isOurs) this.record('stopped', { slot: handle.slot, pid: null, oldPid: handle.pid, reason: 'stop', ...account, drainMs })
   }
 }
 

@@ -1,14 +1,14 @@
 'use strict'
 
 /**
- * How a listening socket is closed without a reset. Between the last accept and close() somebody may come, and would be
+ * How a listening socket is closed without a reset. Between the last accept and close() a client may connect, and would be
  * reset. So the queue is made as short as the kernel allows and filled with connections of our own: from there on every SYN
  * is dropped, and its repetition, when the socket is closed, is answered with a refusal.
  *
  * An established socket proves nothing, neither ours nor another's: where the queue is full by then, the last ACK of the
  * handshake is dropped without a word (Linux, tcp_v4_syn_recv_sock), and that client would be reset when it sends. Its
  * handshake stays half done on our side; it gets in with its first bytes, or in a second, if the queue is open by then.
- * So we count who is in the queue and who is on the way.
+ * So the connections in the queue and on the way are counted.
  *
  * Two of our own, since a backlog of 0 makes the kernel log a SYN flood and answer with cookies, which no table shows.
  */
@@ -23,7 +23,7 @@ class CloseWithoutReset {
   #sockets = []
   /** Where our own have come from. @type {Set<number | undefined>} */
   #ports = new Set()
-  /** Somebody is on the way. */
+  /** A connection is on the way. */
   #isAwaited = false
 
   /** @param {any} handle a listening TCP handle; for a path there is no closing, and none is needed @param {number} backlog */
@@ -38,7 +38,7 @@ class CloseWithoutReset {
   }
 
   /**
-   * @returns {Promise<boolean>} until the event loop turns, nobody else is in the queue or on the way into it; false: it is
+   * @returns {Promise<boolean>} until the event loop turns, no other connection is in the queue or on the way into it; false: it is
    * open, so accept, wait, and ask again
    */
   async isTight () {

@@ -1,6 +1,6 @@
 'use strict'
 
-/** Who waits in the kernel at a listening TCP socket, as Linux tells in /proc/net/tcp. */
+/** The connections that wait in the kernel at a listening TCP socket, by Linux's /proc/net/tcp. */
 
 const fs = require('node:fs')
 

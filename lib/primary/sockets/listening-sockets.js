@@ -2,9 +2,9 @@
 
 /**
  * The listening sockets of the fleet. The primary opens each on the first worker's request and keeps it, without ever
- * accepting from it: workers come and go, the kernel's queue and whoever waits in it stay.
+ * accepting from it: workers come and go, the kernel's queue and the connections in it stay.
  *
- * As cluster does, but for one thing: cluster closes a shared socket with its last worker, and resets who is waiting.
+ * As cluster does, but for one thing: cluster closes a shared socket with its last worker, and resets what waits in its queue.
  */
 
 const net = require('node:net')
@@ -48,11 +48,11 @@ class ListeningSockets {
 
   /** Gives a worker what it asks for. @param {import('../workers/worker-handle').WorkerHandle} handle */
   connect (handle) {
-    handle.on('listen', ({ id, key, query, data }) => {
-      if (this.#isClosing) return // what is being given up is not taken again; who asks now is about to go
+    handle.on('listen', ({ key, query, data }, answer) => {
+      if (this.#isClosing) return // what is being given up is not taken again; a worker that asks now is about to go
       const { errno, handle: socket, data: shared } = this.open(key, query, data, handle)
       if (errno) handle.renounce(key)
-      handle.send('listener', { id, errno, data: shared }, socket)
+      answer({ errno, data: shared }, socket)
     })
     handle.on('unlisten', ({ key }) => { if (handle.state !== 'draining') this.leave(key, handle) })
     handle.on('exit', () => this.forget(handle))
@@ -92,12 +92,12 @@ class ListeningSockets {
   }
 
   /**
-   * Gives every address up, at the end of the fleet. The kernel resets whoever is still in a queue when its socket closes,
+   * Gives every address up, at the end of the fleet. The kernel resets what is still in a queue when its socket closes,
    * so the primary, whose loop is idle, accepts the last ones itself and closes each socket when its queue is empty.
    * They are handed over only then: every answer would bring the next connection from a client that opens one a request.
    *
    * @param {Promise<unknown>} shut resolves when no worker accepts any more
-   * @returns {Promise<{ key: string, client: any }[]>} who got in, as handles that have not been read
+   * @returns {Promise<{ key: string, client: any }[]>} the connections that were accepted, as handles that have not been read
    */
   async closeAll (shut) {
     this.#isClosing = true
@@ -124,7 +124,7 @@ class ListeningSockets {
       await emptied(() => accepted)
     } while (accepted !== before && now() < until)
     for (const { key, closing, file } of closings) {
-      file?.remove() // who comes from here on finds nothing there
+      file?.remove() // a client that comes from here on finds nothing there
       await emptied(() => accepted)
       while (!await closing.isTight() && now() < until + PLUGGING_MS) {
         await setTimeout(QUIET_MS)

@@ -3,7 +3,7 @@
 /**
  * The file of a unix socket. Many apps delete it before they listen, since a predecessor may have left it there, or as they
  * exit; here it is the whole fleet's. So it has a second name, <path>.recycle, by which the first is given back as soon as
- * it is gone: whoever connects in between, for a millisecond or so, finds nothing there.
+ * it is gone: a client that connects in between, for a millisecond or so, finds nothing there.
  */
 
 const fs = require('node:fs')

@@ -3,8 +3,8 @@
 /**
  * Where the workers keep compiled code (module.enableCompileCache), so that the next one boots faster.
  *
- * What is in there is run. Node checks that an entry belongs to its source, not who wrote it, so its own default, under
- * the temporary folder that all users share, will not do: this folder is the user's, and nobody else may write to it or
+ * What is in there is run. Node checks that an entry belongs to its source, not which user wrote it, so its own default, under
+ * the temporary folder that all users share, will not do: this folder is the user's, and no other user may write to it or
  * to any folder above it. Where that cannot be had there is no cache.
  */
 

@@ -1,57 +1,124 @@
 'use strict'
 
 /**
- * Who is who: slots, and in each the worker that serves it, the successor that boots, and those who are leaving; and
- * the standbys, who have no slot yet. A registry without effects.
- *
- * @typedef {import('./worker-handle').WorkerHandle} WorkerHandle
- *
- * @typedef {object} Slot
- * @property {number} slot its number, stable, from 0
- * @property {WorkerHandle | null} incumbent
- * @property {WorkerHandle | null} successor
- * @property {Set<WorkerHandle>} leaving
- * @property {number} failures in a row: deaths before ready or within a second of it, replacements that did not get ready
- * @property {number} freshOverBudget in a row: workers that were over budget from the start
- * @property {number} notBefore ms, by clock.js: no recycle before
- * @property {number} recycles
- * @property {string | null} lastReason
- * @property {WorkerHandle | null} recycling the worker whose recycle is under way
- * @property {ReadonlySet<string> | null} addresses that its last ready worker has asked for
- * @property {boolean} isDissolving it is being scaled away
+ * The registry of the fleet, without effects: its slots, and the standbys, which have no slot yet. A slot and the standby
+ * pool are the two places that a worker is spawned for: each owns the failures of its workers.
  */
 
+const { Backoff } = require('../../core/backoff')
+
+/** @typedef {import('./worker-handle').WorkerHandle} WorkerHandle */
+
+/** A stable worker number: its worker, the successor that boots beside it, and those that leave. */
+class Slot {
+  /** @type {WorkerHandle | null} */
+  incumbent = null
+  /** @type {WorkerHandle | null} */
+  successor = null
+  /** @type {Set<WorkerHandle>} */
+  leaving = new Set()
+  /** No worker of it has been ready since it was opened, or scaled away. */
+  isNew = true
+  /** Workers that died before they were ready or within a second of it. */
+  boots = new Backoff()
+  /** Workers that were over budget from the start. */
+  freshOverBudget = new Backoff()
+  /** The addresses that its last ready worker has asked for. @type {ReadonlySet<string> | null} */
+  addresses = null
+  /** The recycle under way, and the worker that it replaces. @type {{ old: WorkerHandle, how: 'surge' | 'drain-first' } | null} */
+  recycle = null
+  /** How many recycles it has had, and why the last one. */
+  recycles = 0
+  /** @type {string | null} */
+  lastReason = null
+
+  /** @param {number} slot its number, from 0 */
+  constructor (slot) {
+    this.slot = slot
+  }
+
+  /** A worker boots here: in an empty slot as its incumbent, else as the successor. @param {WorkerHandle} handle */
+  seat (handle) {
+    if (this.incumbent === null) this.incumbent = handle
+    else this.successor = handle
+  }
+
+  /** Its worker is ready: from here on it is the incumbent, and its predecessor, if there is one, leaves. @param {WorkerHandle} handle */
+  ready (handle) {
+    this.isNew = false
+    this.addresses = handle.asked
+    if (this.successor !== handle) return
+    if (this.incumbent) this.vacate(this.incumbent)
+    this.incumbent = handle
+    this.successor = null
+  }
+
+  /** A worker is on its way out. @param {WorkerHandle} handle */
+  vacate (handle) {
+    if (!handle.isGone) this.leaving.add(handle)
+    if (this.incumbent === handle) this.incumbent = null
+  }
+
+  /** A worker is gone. @param {WorkerHandle} handle */
+  remove (handle) {
+    if (this.incumbent === handle) this.incumbent = null
+    if (this.successor === handle) this.successor = null
+    this.leaving.delete(handle)
+  }
+}
+
+/**
+ * The standbys: replacements that are booted ahead. Each has loaded the app and listens where the workers do, but accepts
+ * no connection; it belongs to no slot until one needs it.
+ *
+ *     spawned ──▶ standby ──take()──▶ a slot's
+ *                    └── over budget, stuck, older than a reload ──▶ replaced, without having served
+ */
+class StandbyPool {
+  slot = null
+  /** What its workers must listen on is what all slots have in common. */
+  addresses = null
+  /** Those that boot, wait and leave without a slot. @type {Set<WorkerHandle>} */
+  handles = new Set()
+  /** Standbys that died early. */
+  boots = new Backoff()
+  /** Standbys that had to be replaced soon, for their memory, say. */
+  freshOverBudget = new Backoff()
+
+  /** @param {WorkerHandle} handle */
+  seat (handle) {
+    this.handles.add(handle)
+  }
+
+  /** @param {WorkerHandle} handle */
+  remove (handle) {
+    this.handles.delete(handle)
+  }
+
+  /** Those that can be called. @param {number} generation @returns {WorkerHandle[]} */
+  usable (generation) {
+    return [...this.handles].filter(handle =>
+      handle.state === 'standby' && handle.reason === null && handle.generation === generation && !handle.isGone)
+  }
+}
+
 class Fleet {
+  /** How many slots there are to be. */
+  desired = 0
   /** @type {Map<number, Slot>} */
   slots = new Map()
-  /** Those who boot, wait and leave without a slot; see standbyPool.js. @type {Set<WorkerHandle>} */
-  standbys = new Set()
+  standbyPool = new StandbyPool()
 
-  /** Opens the lowest free slot. @returns {Slot} */
-  open () {
-    let number = 0
-    while (this.slots.has(number)) number++
-    const slot = {
-      slot: number,
-      incumbent: null,
-      successor: null,
-      leaving: new Set(),
-      failures: 0,
-      freshOverBudget: 0,
-      notBefore: 0,
-      recycles: 0,
-      lastReason: null,
-      recycling: null,
-      addresses: null,
-      isDissolving: false
-    }
+  /** Opens a slot, or finds it. @param {number} number @returns {Slot} */
+  open (number) {
+    const slot = this.slots.get(number) ?? new Slot(number)
     this.slots.set(number, slot)
     return slot
   }
 
-  /** @param {Slot} slot */
-  close (slot) {
-    this.slots.delete(slot.slot)
+  /** @param {number} number */
+  close (number) {
+    this.slots.delete(number)
   }
 
   /** @returns {Slot[]} by number */
@@ -61,12 +128,18 @@ class Fleet {
 
   /** Those that are not being scaled away. @returns {Slot[]} by number */
   staying () {
-    return this.list().filter(slot => !slot.isDissolving)
+    return this.list().filter(({ slot }) => slot < this.desired)
+  }
+
+  /** Every slot that there is to be has a worker that serves. */
+  get isComplete () {
+    const staying = this.staying()
+    return staying.length === this.desired && staying.every(({ incumbent }) => incumbent?.isServing)
   }
 
   /** Every worker alive, whatever its state. @returns {WorkerHandle[]} */
   all () {
-    return [...this.list().flatMap(({ incumbent, successor, leaving }) => [incumbent, successor, ...leaving]), ...this.standbys]
+    return [...this.list().flatMap(({ incumbent, successor, leaving }) => [incumbent, successor, ...leaving]), ...this.standbyPool.handles]
       .filter(handle => handle !== null)
   }
 
@@ -75,39 +148,16 @@ class Fleet {
     return this.all().filter(handle => handle.isServing)
   }
 
-  /** @returns {WorkerHandle[]} the workers that are measured: who serves, and who waits to */
+  /** @returns {WorkerHandle[]} the workers that are measured: those that serve, and those that stand by */
   watched () {
     return this.all().filter(handle => handle.isWatched)
   }
 
-  /** Takes a worker that is gone out of its slot, or of the standbys. @param {Slot | null} slot @param {WorkerHandle} handle */
-  remove (slot, handle) {
-    this.standbys.delete(handle)
-    if (slot === null) return
-    if (slot.incumbent === handle) slot.incumbent = null
-    if (slot.successor === handle) slot.successor = null
-    slot.leaving.delete(handle)
-  }
-
-  /** The successor takes over; its predecessor, if there is one, is leaving. @param {Slot} slot */
-  promote (slot) {
-    const { incumbent, successor } = slot
-    if (incumbent) this.vacate(slot, incumbent)
-    slot.incumbent = successor
-    slot.successor = null
-  }
-
-  /** A worker is on its way out of its slot. @param {Slot} slot @param {WorkerHandle} handle */
-  vacate (slot, handle) {
-    if (!handle.isGone) slot.leaving.add(handle)
-    if (slot.incumbent === handle) slot.incumbent = null
-  }
-
-  /** @param {WorkerHandle} handle @returns {WorkerHandle | null} who has taken its slot over */
+  /** @param {WorkerHandle} handle @returns {WorkerHandle | null} the worker that has taken its slot over */
   successorOf (handle) {
     const incumbent = this.slots.get(handle.slot ?? -1)?.incumbent ?? null
     return incumbent === handle ? null : incumbent
   }
 }
 
-module.exports = { Fleet }
+module.exports = { Fleet, Slot, StandbyPool }

@@ -1,18 +1,15 @@
 'use strict'
 
 /**
- * The lives of workers: each is spawned into a slot, becomes ready, and leaves it, as intended or not. Whoever crashes
- * is replaced at once; whoever dies before it is ready, or within a second of it, ever more slowly. A standby, where there
- * is one, takes the slot over; else a worker is spawned into it.
+ * The lives of workers: each is obtained for a place, becomes ready, and leaves it, as intended or not. A worker that dies
+ * before it is ready, or within a second of it, is a failure of its place, which is tried again ever more slowly.
  */
 
 const { EventEmitter } = require('node:events')
-const { backoffMs } = require('../../core/backoff')
 const { now } = require('../clock')
-const { becomesReady, giveUp, howItLeft } = require('./worker-actions')
-const { StandbyPool } = require('./standby-pool')
+const { kill } = require('./retirement')
 
-/** @typedef {import('./worker-handle').WorkerHandle} WorkerHandle @typedef {import('./fleet').Slot} Slot */
+/** @typedef {import('./worker-handle').WorkerHandle} WorkerHandle @typedef {import('./fleet').Slot | import('./fleet').StandbyPool} Place */
 
 const TOO_MANY_DEATHS = 5
 const EARLY_MS = 1000
@@ -20,14 +17,12 @@ const INSISTENT = 3 // replacements that fail
 const CALL_MS = 2000 // a standby has loaded everything: it is silent for longer only if it is stuck
 
 /**
- * Emits `spawned`, `standby` and `ready` with the handle, `change` whenever a worker is ready or gone, `unready` when one that was
- * to fill an empty slot did not become ready, and `hopeless` ({ deaths, how }) when one after the other dies and nobody serves.
+ * Emits `spawned` with the handle, and `hopeless` ({ deaths, how }) when one worker after the other dies and none serves.
  */
 class Lifecycle extends EventEmitter {
-  isDismissed = false
   /** Early deaths in a row, in the whole fleet. */
   #deaths = 0
-  /** Whose failures a worker's early death counts among. @type {WeakMap<WorkerHandle, Slot | StandbyPool>} */
+  /** The place whose failures a worker's early death counts among. @type {WeakMap<WorkerHandle, Place>} */
   #places = new WeakMap()
 
   /**
@@ -36,94 +31,73 @@ class Lifecycle extends EventEmitter {
    * @param {import('./fleet').Fleet} deps.fleet
    * @param {import('../recycling/rollout').Rollout} deps.rollout
    * @param {import('./spawner').Spawner} deps.spawner
+   * @param {() => void} deps.changed to be called when a fact has changed
    * @param {(event: string, fields: Record<string, any>) => unknown} deps.record
+   * @param {AbortSignal} deps.stopping
    */
-  constructor ({ options, fleet, rollout, spawner, record }) {
+  constructor ({ options, fleet, rollout, spawner, changed, record, stopping }) {
     super()
     this.options = options
     this.fleet = fleet
     this.rollout = rollout
     this.spawner = spawner
+    this.changed = changed
     this.record = record
-    this.standbyPool = new StandbyPool({ options, fleet, rollout, record, spawn: () => this.#spawn(null) })
-    this.on('change', () => this.standbyPool.tend())
-  }
-
-  /** From here on nobody is spawned or replaced. */
-  dismiss () {
-    this.isDismissed = true
-    this.standbyPool.close()
-  }
-
-  /** Starts the worker of an empty slot. @param {Slot} slot */
-  async boot (slot) {
-    if (this.isDismissed) return
-    const standby = this.#call(slot)
-    const handle = standby ?? this.#spawn(slot)
-    slot.incumbent = handle
-    const why = await becomesReady(handle, standby ? CALL_MS : this.options.readyTimeoutMs)
-    if (why === null) return
-    const isOurs = !handle.isGone // else its crash is in the journal
-    await giveUp(handle)
-    if (this.isDismissed) return
-    if (isOurs) this.record('worker.not-ready', { slot: slot.slot, oldPid: null, why, failures: slot.failures, nextTryMs: backoffMs(slot.failures) })
-    this.emit('unready')
+    this.stopping = stopping
   }
 
   /**
-   * Calls a standby or spawns a successor and, once it is ready, puts it in the incumbent's place.
+   * Obtains a worker for a place: for a slot a standby is called, where one fits, else one is spawned. It is seated when this
+   * returns.
    *
-   * @param {Slot} slot
-   * @returns {Promise<string | null>} null: it serves; else why not
+   * @param {Place} place
+   * @returns {Promise<{ why: string | null, hasCrashed?: boolean }>} resolves when it is ready (`why` is null), or is given up
    */
-  async raise (slot) {
-    const standby = this.isDismissed ? null : this.#call(slot)
-    if (!standby) await this.standbyPool.makeRoom()
-    if (this.isDismissed) return 'the fleet is stopping'
-    const handle = standby ?? this.#spawn(slot)
-    slot.successor = handle
+  async acquire (place) {
+    const standby = place.slot === null ? null : this.#fitting(place)
+    const handle = standby ?? this.#spawn(place)
+    if (standby) this.fleet.standbyPool.remove(standby)
+    this.#places.set(handle, place)
+    place.seat(handle)
+    if (standby) standby.serve(/** @type {number} */ (place.slot))
     const why = await becomesReady(handle, standby ? CALL_MS : this.options.readyTimeoutMs)
-    if (why === null) this.fleet.promote(slot)
-    else await giveUp(handle)
-    return why !== null && standby ? this.raise(slot) : why
+    if (why === null) return { why }
+    const hasCrashed = handle.isGone
+    if (['spawning', 'standby'].includes(handle.state)) await kill(handle)
+    return standby && !this.stopping.aborted ? this.acquire(place) : { why, hasCrashed }
   }
 
-  /** Sees to it that a slot has a worker again. @param {Slot} slot */
-  refill (slot) {
-    const isEmpty = () => !this.isDismissed && slot.incumbent === null && slot.recycling === null && !slot.isDissolving
-    if (isEmpty()) setTimeout(() => { if (isEmpty()) this.boot(slot) }, backoffMs(slot.failures)).unref()
+  /** A standby can take this slot over. @param {Place} slot */
+  hasStandbyFor (slot) {
+    return this.#fitting(slot) !== null
+  }
+
+  /** @param {Place} slot @returns {WorkerHandle | null} a standby that listens where the slot's clients are */
+  #fitting (slot) {
+    const addresses = [...this.#addressesFor(slot)]
+    return this.fleet.standbyPool.usable(this.rollout.generation).find(standby => addresses.every(key => standby.addresses.has(key))) ?? null
   }
 
   /**
-   * What the predecessor in this slot listens on, or has just asked to, for its clients may know of it before we do. Where
-   * there was none, or one replacement after the other does not listen there (a path with a pid in it, say), what all
-   * slots have in common. Where nobody serves, nobody's clients are to be kept.
+   * What the predecessor in this slot listens on, or has just asked to: its clients may know of it before the primary does.
+   * Without a predecessor, or where one replacement after the other does not listen there (a path with a pid in it, say),
+   * what all slots have in common. Where no worker serves, no client is to be kept.
    *
-   * @param {Slot | null} slot
+   * @param {Place} place
    * @returns {ReadonlySet<string>}
    */
-  #addressesFor (slot) {
+  #addressesFor ({ addresses, boots }) {
     if (this.fleet.serving().length === 0) return new Set()
-    if (slot?.addresses && slot.failures < INSISTENT) return new Set(slot.addresses)
-    const [first, ...others] = this.fleet.list().flatMap(({ addresses }) => addresses ?? [])
-    return new Set([...first ?? []].filter(key => others.every(addresses => addresses.has(key))))
+    if (addresses && boots.failures < INSISTENT) return new Set(addresses)
+    const [first, ...others] = this.fleet.list().flatMap(slot => slot.addresses ?? [])
+    return new Set([...first ?? []].filter(key => others.every(other => other.has(key))))
   }
 
-  /** Calls a standby into a slot. @param {Slot} slot @returns {WorkerHandle | null} null: there is none */
-  #call (slot) {
-    const handle = this.standbyPool.take(this.#addressesFor(slot))
-    if (handle === null) return null
-    this.#places.set(handle, slot)
-    handle.call(slot.slot)
-    return handle
-  }
-
-  /** @param {Slot | null} slot null: a standby @returns {WorkerHandle} */
-  #spawn (slot) {
-    const handle = this.spawner.spawn(slot?.slot ?? null, { generation: this.rollout.generation, mustListenOn: this.#addressesFor(slot) })
-    const { pid, generation, budget } = handle
-    this.#places.set(handle, slot ?? this.standbyPool)
-    this.record('worker.spawn', { slot: handle.slot, pid, generation, budget })
+  /** @param {Place} place @returns {WorkerHandle} */
+  #spawn (place) {
+    const handle = this.spawner.spawn(place.slot, { generation: this.rollout.generation, mustListenOn: this.#addressesFor(place) })
+    const { slot, pid, generation, budget } = handle
+    this.record('worker.spawn', { slot, pid, generation, budget })
     handle.on('standby', () => this.#onStandby(handle))
     handle.on('ready', () => this.#onReady(handle))
     handle.on('exit', () => this.#onExit(handle))
@@ -134,58 +108,72 @@ class Lifecycle extends EventEmitter {
   /** @param {WorkerHandle} handle */
   #onStandby (handle) {
     this.record('worker.standby', { slot: null, pid: handle.pid, readyMs: Number(handle.standbyAt) - handle.spawnedAt, addresses: [...handle.addresses] })
-    this.#clearsFailures(handle)
-    this.emit('standby', handle)
-    this.emit('change')
+    this.#endsFailures(handle)
+    this.changed()
   }
 
   /** @param {WorkerHandle} handle */
   #onReady (handle) {
     const { slot, pid, readyMs } = handle
     this.record('worker.ready', { slot, pid, readyMs, addresses: [...handle.addresses] })
-    const place = this.#placeOf(handle)
-    if (!(place instanceof StandbyPool)) place.addresses = handle.asked
-    this.#clearsFailures(handle)
-    this.emit('ready', handle)
-    this.emit('change')
+    const place = /** @type {import('./fleet').Slot} */ (this.#placeOf(handle))
+    place.ready(handle)
+    this.#endsFailures(handle)
+    this.changed()
   }
 
   /** It proves that the failures before it are over, and says nothing of those since. @param {WorkerHandle} handle */
-  #clearsFailures (handle) {
-    const place = this.#placeOf(handle)
-    const { failures } = place
+  #endsFailures (handle) {
+    const { boots } = this.#placeOf(handle)
+    const { failures } = boots
     const deaths = this.#deaths
     setTimeout(() => {
       if (handle.isGone) return
-      if (place.failures === failures) place.failures = 0
+      if (boots.failures === failures) boots.succeeded()
       if (this.#deaths === deaths) this.#deaths = 0
     }, EARLY_MS).unref()
   }
 
   /** @param {WorkerHandle} handle */
   #placeOf (handle) {
-    return /** @type {Slot | StandbyPool} */ (this.#places.get(handle))
+    return /** @type {Place} */ (this.#places.get(handle))
   }
 
   /** @param {WorkerHandle} handle */
   #onExit (handle) {
     const place = this.#placeOf(handle)
-    const left = /** @type {import('./channel').Left} */ (handle.left)
+    const left = /** @type {import('./process').Left} */ (handle.left)
     const isIntended = handle.state === 'draining'
     const isFailure = !isIntended && (handle.upSince === null || now() - handle.upSince < EARLY_MS)
     handle.become(isIntended ? 'retired' : 'crashed')
-    this.fleet.remove(place instanceof StandbyPool ? null : place, handle)
+    place.remove(handle)
     this.record(isIntended ? 'worker.retire' : 'worker.crash', { slot: handle.slot, pid: handle.pid, ...left, connections: handle.connections, inFlight: handle.latest.inFlight, requests: handle.latest.requests })
     if (isFailure) {
-      if (!(place instanceof StandbyPool)) place.failures++
-      this.#deaths++
-      const isHopeless = this.#deaths >= TOO_MANY_DEATHS && !this.fleet.all().some(({ state }) => state === 'ready' || state === 'out-of-rotation')
-      if (isHopeless && !this.isDismissed) this.emit('hopeless', { deaths: this.#deaths, how: howItLeft(left) })
+      place.boots.failed(now())
+      const isHopeless = ++this.#deaths >= TOO_MANY_DEATHS && !this.fleet.all().some(({ state }) => state === 'ready' || state === 'out-of-rotation')
+      if (isHopeless) this.emit('hopeless', { deaths: this.#deaths, how: howItLeft(left) })
     }
-    if (place instanceof StandbyPool) place.lost(isFailure)
-    else this.refill(place)
-    this.emit('change')
+    this.changed()
   }
 }
 
-module.exports = { Lifecycle }
+/**
+ * @param {WorkerHandle} handle
+ * @param {number} timeoutMs
+ * @returns {Promise<string | null>} null: it is ready, as a standby where it has no slot; else why it is not
+ */
+async function becomesReady (handle, timeoutMs) {
+  const { event, value } = await handle.next([handle.slot === null ? 'standby' : 'ready', 'exit'], timeoutMs)
+  if (event === 'exit') return `it ${howItLeft(value)}`
+  if (event !== 'timeout') return null
+  const missing = [...handle.terms.mustListenOn].filter(key => !handle.addresses.has(key))
+  return `it was not ready within ${timeoutMs} ms${missing.length ? `; it does not listen on ${missing.join(', ')}, as the others do` : ''}`
+}
+
+/** @param {import('./process').Left} left */
+function howItLeft ({ code, signal, error }) {
+  if (error) return `could not be started (${error})`
+  return signal ? `was killed by ${signal}` : `exited with code ${code}`
+}
+
+module.exports = { Lifecycle, howItLeft }

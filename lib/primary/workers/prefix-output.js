@@ -7,7 +7,7 @@
  * @param {() => number | string} slot
  */
 function prefixLines (child, slot) {
-  const readline = require('node:readline') // loaded for those who ask for prefixes
+  const readline = require('node:readline') // loaded only where prefixes are asked for
   for (const [from, to] of /** @type {const} */ ([[child.stdout, process.stdout], [child.stderr, process.stderr]])) {
     if (!from) continue
     readline.createInterface({ input: from, crlfDelay: Infinity }).on('line', line => to.write(`[${slot()}] ${line}\n`))

@@ -3,13 +3,13 @@
 /** Forks workers: the app as cluster's `exec`, our preload as the one thing before it. */
 
 const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster')))
-const { ChildProcess } = require('node:child_process')
 const path = require('node:path')
 const { drawBudget } = require('../../core/budget')
 const { gcFlags, collectsFirst } = require('../../core/gc')
 const { openCompileCache } = require('./compile-cache')
 const { WorkerHandle } = require('./worker-handle')
 const { prefixLines } = require('./prefix-output')
+const { ClusterProcess, UnstartedProcess } = require('./process')
 
 const PRELOAD = path.join(__dirname, '..', '..', 'worker', 'preload.js')
 
@@ -54,7 +54,7 @@ class Spawner {
       stdio: ['ignore', piped, piped, 'ipc'],
       inspectPort: this.#inspectPort(slot)
     })
-    const worker = fork({
+    const process = fork({
       RECYCLE_SLOT: slot === null ? 'standby' : String(slot),
       RECYCLE_WORKER: JSON.stringify({
         isStandby: slot === null,
@@ -67,8 +67,8 @@ class Spawner {
       })
     })
     const budget = drawBudget(options, Math.random())
-    const handle = new WorkerHandle(slot, worker, { generation, budget, mustListenOn, readyOn: options.readyOn })
-    if (options.prefix) prefixLines(worker.process, () => handle.slot ?? 'standby')
+    const handle = new WorkerHandle(slot, process, { generation, budget, mustListenOn, readyOn: options.readyOn })
+    if (options.prefix && process instanceof ClusterProcess) prefixLines(process.worker.process, () => handle.slot ?? 'standby')
     return handle
   }
 
@@ -87,20 +87,12 @@ class Spawner {
   }
 }
 
-/**
- * Node throws where the kernel lacks memory for another process (ENOMEM), say, or the environment has grown too large
- * (E2BIG), and tells of everything else by an event: here all of it is one.
- *
- * @param {Record<string, string>} env
- * @returns {import('node:cluster').Worker}
- */
+/** @param {Record<string, string>} env @returns {import('./process').WorkerProcess} */
 function fork (env) {
   try {
-    return cluster.fork(env)
+    return new ClusterProcess(cluster.fork(env))
   } catch (error) {
-    const process = new ChildProcess()
-    setImmediate(() => process.emit('error', /** @type {Error} */ (error)))
-    return new (/** @type {any} */ (cluster).Worker)({ process })
+    return new UnstartedProcess(/** @type {Error} */ (error))
   }
 }
 

@@ -1,14 +1,13 @@
 'use strict'
 
 /**
- * One worker as the primary sees it: what it is, and what it last said. How it is talked to is talk.js, what a worker is
- * on its own side lib/worker/.
+ * One worker as the primary sees it: what it is, and what it last said. How messages pass is channel.js; the worker's own
+ * side is lib/worker/.
  */
 
 const { FROM_WORKER, ourMessage, flawOf, checkHandlers } = require('../../core/message')
 const { NO_DELAYS, withLongest } = require('../../core/gc-pauses')
 const { transition } = require('../../core/state')
-const { openWindow, pushSample } = require('../../core/window')
 const { now } = require('../clock')
 const { Channel } = require('./channel')
 
@@ -24,7 +23,7 @@ class WorkerHandle extends Channel {
   state = 'spawning'
   /** The beat that came last; with the longest pauses since a sample was recorded. */
   latest = NO_BEAT
-  /** That beat is in a sample. */
+  /** The last beat is in a sample. */
   isSampled = true
   /** Connections that have come and gone by hand-off since that beat, which counts them otherwise. */
   #shifted = 0
@@ -38,26 +37,15 @@ class WorkerHandle extends Channel {
   calledAt = null
   /** When anything was last heard. */
   heardAt = now()
-  window = openWindow()
-  /** Its first sample has been looked at. */
-  isWeighed = false
   /** Why it is to go; set once. @type {import('../../core/verdict').Reason | 'scale' | 'stop' | null} */
   reason = null
   condemnedAt = 0
-  /** When it last collected garbage out of rotation, ms, by clock.js. @type {number | null} */
-  collectedAt = null
   /** @type {import('../../core/sample').Sample['requested']} */
   requested = null
   /** The addresses it listens on. @type {Set<string>} */
   addresses = new Set()
   /** The addresses it has asked for; there may be more than one `listen()` before the first is answered. @type {Set<string>} */
   asked = new Set()
-  /** @type {import('../../core/sample').Sample | null} */
-  sample = null
-  /** The last reading that knew PSS and USS. @type {import('../../core/sample').Reading | null} */
-  lastFull = null
-  /** Of one CPU. @type {number | null} */
-  cpuPercent = null
   /** It has sent a message that is none of the protocol's. */
   isRefused = false
   /** Its preload has run: it holds signals off, and takes commands. */
@@ -65,14 +53,12 @@ class WorkerHandle extends Channel {
 
   /**
    * @param {number | null} slot null: a standby, which has none yet
-   * @param {import('node:cluster').Worker} worker
+   * @param {import('./process').WorkerProcess} process
    * @param {{ generation: number, budget: import('../../core/budget').Budget, mustListenOn: ReadonlySet<string>, readyOn: string }} terms
    */
-  constructor (slot, worker, terms) {
-    super(worker)
+  constructor (slot, process, terms) {
+    super(process)
     this.slot = slot
-    /** Null where the process could not be started; its exit follows. */
-    this.pid = /** @type {number} */ (worker.process.pid ?? null)
     this.terms = terms
     this.budget = terms.budget
     this.generation = terms.generation
@@ -114,43 +100,29 @@ class WorkerHandle extends Channel {
     this.state = transition(this.state, state)
   }
 
-  /** @param {import('../../core/sample').Sample} sample */
-  observe (sample) {
-    this.sample = sample
-    this.window = pushSample(this.window, sample, this.budget.samples)
-  }
-
   /** It will not listen there. @param {string} key */
   renounce (key) {
     this.asked.delete(key)
     if (this.addresses.size > 0) this.#checkReady('listening')
   }
 
-  /** Calls a standby into a slot; it is `ready` when it has opened its gates. @param {number} slot */
-  call (slot) {
+  /** Calls a standby into a slot; it is `ready` when it accepts. @param {number} slot */
+  serve (slot) {
     this.slot = slot
     this.calledAt = now()
-    this.send('serve', { slot })
-  }
-
-  /** It stays after all, and begins anew as far as its budget is concerned. */
-  keep () {
-    this.reason = null
-    this.condemnedAt = 0
-    this.window = openWindow()
+    this.call('serve', { slot }, Infinity).then(({ event, value }) => { if (event === 'answer' && value.why === null && this.state === 'standby') this.#beReady() })
   }
 
   #listen () {
-    const { worker } = this
     const forward = (/** @type {string} */ type) => (/** @type {any} */ fields, /** @type {any} */ socket) => {
       this.heardAt = now()
       this.emit(type, fields, socket)
     }
     const handlers = checkHandlers(FROM_WORKER, {
       hello: () => { this.hasEntered = true },
-      listen: (fields) => {
+      listen: ({ id, ...fields }) => {
         this.asked.add(fields.key)
-        this.emit('listen', fields)
+        this.emit('listen', fields, (/** @type {Record<string, any>} */ answer, /** @type {any} */ socket) => this.send('answer', { id, ...answer }, socket))
       },
       listening: ({ key, missing }) => {
         this.addresses.add(key)
@@ -171,8 +143,6 @@ class WorkerHandle extends Channel {
       requested: forward('requested'),
       full: forward('full'),
       room: forward('room'),
-      shut: forward('shut'),
-      serving: () => { if (this.state === 'standby' && this.calledAt !== null) this.#beReady() },
       offer: (fields, socket) => {
         this.#shifted--
         forward('offer')(fields, socket)
@@ -188,15 +158,15 @@ class WorkerHandle extends Channel {
         this.emit('drained', account)
       }
     })
-    worker.process.on('internalMessage', (/** @type {any} */ received, socket) => {
+    this.process.on('message', (/** @type {any} */ received, socket) => {
       const message = ourMessage(received, socket)
       if (message === null) return
       const flaw = flawOf(FROM_WORKER, message, socket)
       if (flaw === null) handlers[/** @type {keyof typeof handlers} */ (message.type)](message, socket)
       else this.#refuse(message, socket, flaw)
     })
-    worker.on('online', () => this.#checkReady('online'))
-    worker.process.on('message', received => {
+    this.process.on('online', () => this.#checkReady('online'))
+    this.process.on('app-message', received => {
       if (received === 'ready') this.#checkReady('message')
       this.emit('message', received)
     })
@@ -226,22 +196,14 @@ class WorkerHandle extends Channel {
 
   #standBy () {
     this.become('standby')
-    this.standbyAt = this.#openWatch()
+    this.standbyAt = this.heardAt = now()
     this.emit('standby')
   }
 
   #beReady () {
     this.become('ready')
-    this.readyAt = this.#openWatch()
+    this.readyAt = this.heardAt = now()
     this.emit('ready')
-  }
-
-  /** From now on it is judged by what it does from now on. @returns {number} now, ms, by clock.js */
-  #openWatch () {
-    this.heardAt = now()
-    this.window = openWindow()
-    this.isWeighed = false
-    return this.heardAt
   }
 }
 

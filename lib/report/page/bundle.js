@@ -4,14 +4,14 @@ const fs = require('node:fs')
 const path = require('node:path')
 
 /**
- * One script out of CommonJS modules, which require each other by relative paths that end in .cjs and nothing else. They
- * run in a browser; that they are named .cjs keeps them apart from what runs in Node, and from its types.
+ * Bundles CommonJS modules into one script. They require each other only by relative paths that end in .cjs. The extension
+ * separates modules for the browser from those for Node, and from its types.
  *
  * @param {string} main the file to begin with
  * @returns {string}
  */
 function bundle (main) {
-  /** By file, in the order in which they are met. @type {Map<string, string>} */
+  /** By file, in the order of the first require(). @type {Map<string, string>} */
   const modules = new Map()
   const nameOf = (/** @type {string} */ file) => path.relative(path.dirname(main), file).split(path.sep).join('/')
   const add = (/** @type {string} */ file) => {

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * A page that draws itself: one HTML text with its script, its style and a content security policy that forbids every
- * other. Data travels as JSON, and the page shows it as text, never as markup.
+ * A self-contained HTML page with its script and style, and a content security policy that forbids all others. Data is
+ * embedded as JSON, and shown as text, never as markup.
  */
 
 const crypto = require('node:crypto')
@@ -13,12 +13,12 @@ const { bundle } = require('./bundle')
 /**
  * @param {object} what
  * @param {string} what.title
- * @param {string} what.main file of the script that draws it
+ * @param {string} what.main file of the script that draws the page
  * @param {string[]} [what.styles] style sheets beside the common one
  * @param {unknown} [what.data] for the script
- * @param {string} what.without what is said where scripts are turned off
- * @param {string[]} [what.policy] what is allowed beyond script and style
- * @returns {{ html: string, policy: string }} the policy is in the page too; a server says it before
+ * @param {string} what.without text for browsers with scripts disabled
+ * @param {string[]} [what.policy] directives in addition to script and style
+ * @returns {{ html: string, policy: string }} the policy is part of the page; a server also sends it as a header
  */
 function renderDocument ({ title, main, styles = [], data = null, without, policy: more = [] }) {
   const script = fs.readFileSync(require.resolve('uplot/dist/uPlot.iife.min.js'), 'utf8').replaceAll('\r', '') + bundle(main)
@@ -47,12 +47,12 @@ function renderDocument ({ title, main, styles = [], data = null, without, polic
   return { html, policy }
 }
 
-/** JSON that no HTML parser takes for anything else. @param {unknown} value */
+/** JSON that is safe inside an HTML script element. @param {unknown} value */
 function embed (value) {
   return JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** As a policy names a text. @param {string} text */
+/** The hash source of a content security policy. @param {string} text */
 function hash (text) {
   return `sha256-${crypto.createHash('sha256').update(text).digest('base64')}`
 }

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * The report as one self-contained page: it opens from a disk, asks no network, and its content security policy forbids
- * every script but its own.
+ * The report as a self-contained page: it opens from a disk without network access, and its content security policy forbids
+ * foreign scripts.
  */
 
 const path = require('node:path')
@@ -19,7 +19,7 @@ function renderPage (report, series) {
     title: 'recycle report',
     main: path.join(__dirname, 'browser', 'main.cjs'),
     data: { version, report, series },
-    without: 'This report draws itself with JavaScript, which is turned off here.'
+    without: 'This report needs JavaScript, which is disabled.'
   }).html
 }
 

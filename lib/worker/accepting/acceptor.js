@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * A acceptor stands between the kernel's accept queue and one of the app's servers.
+ * An acceptor stands between the kernel's accept queue and one of the app's servers.
  *
  *        kernel's queue, held open by the primary, shared by all workers
  *              │ accept
@@ -11,12 +11,12 @@
  *              │ 'connection'
  *        the app's server
  *
- * net takes any object with the right methods for a listening handle: cluster's round robin relies on that too. Thanks
- * to the facade a worker can stop accepting without the app's server being closed, so that the app hears no `close`, its
- * `server.address()` still answers, and its own SIGTERM handler finds a server that it can close.
+ * net accepts any object with the right methods as a listening handle: cluster's round robin relies on that too. With the
+ * facade a worker can stop accepting while the app's server stays open: no `close` is emitted, `server.address()` still
+ * returns its address, and the app's own SIGTERM handler can close the server.
  *
- * The queue belongs to the primary, not to cluster, whose shared handle is closed with its last worker: here the queue
- * outlives each of them, and with it the connections that wait in it.
+ * The primary holds the queue open. Cluster would close its shared handle with the last worker, and reset the connections
+ * that wait in it.
  */
 
 const http = require('node:http')
@@ -25,58 +25,45 @@ const { performance } = require('node:perf_hooks')
 const { setImmediate } = require('node:timers')
 const { missingForHandoff } = require('../../core/internals')
 
-// What listen() asks for by default (511) is soon full in a storm; the kernel caps this at net.core.somaxconn.
+// The default of listen(), 511, is soon full in a connection storm; the kernel caps this at net.core.somaxconn.
 const BACKLOG = 4096
 const EMPTYING_MS = 250
 
 class Acceptor {
   /** The handle that accepts; null while the acceptor is shut. @type {any} */
   #listening
-  /** @type {any} */
-  #facade
   #backlog = BACKLOG
-  /** Accepted and not yet let in, while the acceptor is shutting. @type {any[] | null} */
+  /** Accepted and not yet passed to the server, while the acceptor is being shut. @type {any[] | null} */
   #held = null
   #isRef = true
   #handleClass
   #isOpening = false
-  #isClosed = false
+  isClosed = false
 
   /**
    * @param {import('node:net').Server} server
    * @param {string} key what it listens on, as asked, and an ordinal
    * @param {any} listening the listening handle
-   * @param {object} primary
-   * @param {(take: (listening: any) => void) => void} primary.reopen asks for the listening handle again; null: it is not to be had
-   * @param {() => void} primary.listening the app's server listens
-   * @param {() => void} primary.close the app has closed its server
+   * @param {object} events
+   * @param {(take: (listening: any) => void) => void} events.reopen it wants the listening handle again; null: it is not available
+   * @param {() => void} events.onListen the app's server listens
+   * @param {() => void} events.onClose the app has closed its server
+   * @param {() => void} events.onExhausted no descriptor was left for a connection
    */
-  constructor (server, key, listening, primary) {
+  constructor (server, key, listening, events) {
     this.server = server
     this.key = key
-    this.primary = primary
+    this.events = events
     this.#listening = listening
     this.#handleClass = listening.constructor
-    /** What is known of the connection that is being admitted. @type {{ bytes: Buffer, isPinned: boolean } | null} */
-    this.arriving = null
-    this.#facade = this.#makeFacade(listening)
-    /** Plain HTTP/1, the one protocol whose connections have a moment at which nothing is under way. */
+    this.facade = this.#makeFacade(listening)
+    /** Plain HTTP/1: the only protocol whose connections have no state between two requests. */
     this.isPlainHttp = server instanceof http.Server
     /** Its connections can move to a sibling; known once it listens. */
     this.isMovable = false
-    /** Called when it accepts for the first time. */
-    this.onListen = () => {}
-    /** Called when the app has closed its server. */
-    this.onClose = () => {}
-    /** Called when no descriptor was left for a connection. */
-    this.onExhausted = () => {}
   }
 
-  get isClosed () {
-    return this.#isClosed
-  }
-
-  /** It is of the kind that this acceptor accepts, and not something else that the app feeds its server with. @param {any} socket */
+  /** It is of the kind that this acceptor accepts, and no other stream that the app has passed to its server. @param {any} socket */
   isOfOurs (socket) {
     return socket._handle?.constructor === this.#handleClass
   }
@@ -88,10 +75,6 @@ class Acceptor {
     return missing
   }
 
-  get facade () {
-    return this.#facade
-  }
-
   /** @param {number | undefined} fd @returns {boolean} it is the descriptor of this acceptor's listening socket */
   isOn (fd) {
     return typeof fd === 'number' && fd >= 0 && this.#listening?.fd === fd
@@ -101,7 +84,7 @@ class Acceptor {
     return this.#listening !== null
   }
 
-  /** Stops accepting. What is in the kernel's queue stays there for the other workers. */
+  /** Stops accepting. The connections in the kernel's queue stay there for the other workers. */
   shut () {
     this.#listening?.close()
     this.#listening = null
@@ -109,9 +92,9 @@ class Acceptor {
   }
 
   /**
-   * Shuts when there is nobody left to take over who is in the queue: the kernel resets whoever is in it when the last
-   * acceptor shuts, so they are let in first. They are answered only then, for every answer brings the next
-   * connection from a client that opens one a request.
+   * Shuts when no other process accepts from the queue. The kernel resets the connections in it when the last listening
+   * handle is closed, so they are accepted first. They are served only afterwards: a client that opens a connection per
+   * request would open its next one after each response.
    *
    * @param {() => void} done
    */
@@ -121,11 +104,11 @@ class Acceptor {
     this.#held = held
     const until = performance.now() + EMPTYING_MS
     const step = (/** @type {number} */ before) => setImmediate(() => {
-      // libuv accepts one connection a turn of its loop: the queue was empty when a whole turn brought none.
+      // libuv accepts one connection per turn of its loop: the queue is empty when a whole turn has accepted none.
       if (held.length !== before && performance.now() < until) return step(held.length)
       this.shut()
       this.#held = null
-      for (const client of held) this.#facade.onconnection(0, client)
+      for (const client of held) this.facade.onconnection(0, client)
       done()
     })
     setImmediate(() => step(-1))
@@ -133,9 +116,9 @@ class Acceptor {
 
   /** Accepts again, as soon as the primary has sent the listening socket once more. @param {() => void} [opened] */
   open (opened = () => {}) {
-    if (this.isOpen || this.#isOpening || this.#isClosed) return opened()
+    if (this.isOpen || this.#isOpening || this.isClosed) return opened()
     this.#isOpening = true
-    this.primary.reopen(listening => {
+    this.events.reopen(listening => {
       if (!this.#isOpening) { // shut again in the meantime
         listening?.close()
         return opened()
@@ -147,45 +130,33 @@ class Acceptor {
     })
   }
 
-  /** Lets in a connection that the primary has accepted. @param {any} client a TCP or pipe handle, unread */
-  accept (client) {
-    this.#facade.onconnection(0, client)
-  }
-
   /**
-   * Lets in a connection that did not come through the queue: net makes a socket of it and does to it all that it does
-   * to an accepted one (counts, noDelay, keep-alive, block list, `connection`).
+   * Passes on a connection that this acceptor has not accepted: net makes a socket of it, as of an accepted one (count,
+   * noDelay, keep-alive, block list, `connection`).
    *
    * @param {any} client a TCP or pipe handle
-   * @param {{ bytes: Buffer, isPinned: boolean }} arriving what has been read from it; whether it must stay here
    */
-  admit (client, arriving) {
-    this.arriving = arriving
-    try {
-      this.#facade.onconnection(0, client)
-    } finally {
-      this.arriving = null // also where a listener of the app's throws: the next connection is somebody else's
-    }
+  accept (client) {
+    this.facade.onconnection(0, client)
   }
 
   /** @returns {number} libuv's error, 0 for none */
   #accept () {
     const listening = this.#listening
     listening.onconnection = (/** @type {number} */ error, /** @type {any} */ client) => {
-      if (error === -EMFILE || error === -ENFILE) this.onExhausted()
+      if (error === -EMFILE || error === -ENFILE) this.events.onExhausted()
       else if (this.#held && !error) this.#held.push(client)
-      else this.#facade.onconnection(error, client)
+      else this.facade.onconnection(error, client)
     }
     if (!this.#isRef) listening.unref()
     return listening.listen(this.#backlog)
   }
 
   #close () {
-    this.#isClosed = true
+    this.isClosed = true
     this.isMovable = false // its connections have no server to go to
     this.shut()
-    this.onClose()
-    this.primary.close()
+    this.events.onClose()
   }
 
   /** @param {any} first the first listening handle; later ones have the same address and class */
@@ -196,8 +167,7 @@ class Acceptor {
         this.#backlog = Math.max(backlog, BACKLOG)
         const error = this.#accept()
         if (error === 0) {
-          this.primary.listening()
-          this.onListen()
+          this.events.onListen()
         }
         return error
       },

@@ -3,12 +3,13 @@
 /**
  * Opens and shuts this worker's acceptors.
  *
- * They are shut at two marks: the level, which the primary raises when everybody has reached it (core/level.js), and the
- * ceiling, where this process would run out of descriptors (core/ceiling.js). libuv accepts and closes a connection it has
- * no descriptor for; with the acceptor shut in time, it waits in the kernel's queue instead, for us or for a sibling.
+ * They are shut at two limits: the level, which the primary raises when all workers have reached it (core/accept-limit.js),
+ * and the ceiling, where this process would run out of descriptors (core/ceiling.js). libuv accepts and closes a connection
+ * for which there is no descriptor; with the acceptor shut in time, it waits in the kernel's queue for a worker with room.
  *
- * The kernel gives out the lowest descriptor that is free, so all below one that has just been opened are taken: each
- * accepted connection tells that, and one that is opened with each beat. Where they are many, they are counted.
+ * The kernel assigns the lowest free descriptor, so all below one that has just been opened are in use: the descriptor of
+ * each accepted connection shows that, and one that is opened with each heartbeat. From half of the limit on, they are
+ * counted.
  */
 
 const fs = require('node:fs')
@@ -20,190 +21,164 @@ const COUNT_FROM = 0.5 // of the limit: below, nothing is counted
 const REOPEN = 0.95 // of the mark that shut it
 
 class Admission {
-  /** The primary's; Infinity until it speaks. */
+  /** As the primary has set it. */
   level = Infinity
   /** Connections that this process has descriptors for. */
   ceiling = Infinity
   #limit = descriptorLimit()
   /** Descriptors that were open when they were last counted, or more. */
   #open = 0
-  /** Connections live for less than a second on average: they are even by themselves, and no level is worth its price. */
+  /** Connections live for less than a second on average: they are even by themselves, and the level is not applied. */
   #isChurning = false
   #gone = 0
   #measuredAt = performance.now()
-  #isShut = false
-  /** With its acceptors shut, and no connection left, an app may have nothing else to do: this process is kept alive. */
+  /** At the limit: the acceptors are shut until connections have gone. */
+  #isFull = false
+  /** With its acceptors shut and no connection, nothing else may keep the process alive. */
   #isHeld = false
-  #isClosed = false
-  /** Out of rotation: it takes nothing new, and may come back. */
-  isOut = false
 
-  /**
-   * @param {import('../channel').Channel} channel
-   * @param {Set<import('./acceptor').Acceptor>} acceptors
-   * @param {() => number} connections
-   * @param {import('../boot/slot').SlotAssignment} assignment
-   */
-  constructor (channel, acceptors, connections, assignment) {
+  /** @param {Pick<import('../enter').Parts, 'channel' | 'state' | 'acceptors' | 'tracker'>} parts */
+  constructor ({ channel, state, acceptors, tracker }) {
     this.channel = channel
+    this.state = state
     this.acceptors = acceptors
-    this.connections = connections
-    if (assignment.slot === null) this.leave()
+    this.tracker = tracker
+    if (!state.isServing) this.#hold()
     channel.on({
       level: ({ level }) => {
         this.level = level
-        if (this.#isShut && !this.isOut && !this.#reopen(this.#mark)) this.#sayFull()
+        if (this.#isFull && state.isServing && !this.#reopen(this.#mark)) this.#sendFull()
         this.consider()
       },
-      shut: () => {
-        channel.expect(1) // the order to drain follows
-        this.close()
-        for (const acceptor of acceptors) acceptor.shut()
-        channel.send('shut')
-      },
-      serve: ({ slot }) => {
-        try {
-          assignment.take(slot)
-        } finally { // also where a listener of the app's throws
-          this.enter(() => channel.send('serving'))
-        }
-      },
       accept: ({ key }, client) => {
-        const acceptor = [...acceptors].find(g => g.key === key)
+        const acceptor = [...acceptors].find(acceptor => acceptor.key === key)
         if (acceptor && client) acceptor.accept(client)
         else client?.close()
       }
     })
+    tracker.on('connection', (_, handle) => this.#gain(handle?.fd))
+    tracker.on('gone', () => {
+      this.#gone++
+      this.consider()
+    })
   }
 
-  /** A server listens, perhaps when it should not any more. @param {import('./acceptor').Acceptor} acceptor */
-  welcome (acceptor) {
+  /** A server listens, possibly after its acceptor should be shut. @param {import('./acceptor').Acceptor} acceptor */
+  onListen (acceptor) {
     if (this.ceiling === Infinity) this.#countDescriptors()
-    if (this.#isClosed || this.#isShut || this.isOut) acceptor.shut()
+    if (this.#isFull || !this.state.isServing) acceptor.shut()
   }
 
-  /** Goes out of rotation: the queue is the siblings'. */
-  leave () {
-    if (!this.isOut) this.channel.expect(1) // with its acceptors shut an app may have nothing else to do
-    this.isOut = true
+  /** Stops accepting; the siblings accept from the queue. */
+  shut () {
+    this.#hold()
     for (const acceptor of this.acceptors) acceptor.shut()
   }
 
-  /** Comes back. @param {() => void} [entered] every acceptor is open */
-  enter (entered = () => {}) {
-    if (!this.isOut || this.#isClosed) return
-    this.isOut = false
-    this.#isShut = false
+  /** This worker serves: it accepts. @param {() => void} [opened] called when every acceptor is open */
+  open (opened = () => {}) {
+    this.#isFull = false
     let left = this.acceptors.size + 1
-    const opened = () => {
-      if (--left > 0) return
-      this.channel.expect(-1)
-      entered()
-    }
-    for (const acceptor of this.acceptors) acceptor.open(opened)
-    opened()
-    this.letGo()
+    const step = () => { if (--left === 0) opened() }
+    this.#openAcceptors(step)
+    step()
+    this.unhold()
     this.consider()
   }
 
-  /** The primary is gone. @param {() => void} done every acceptor is shut, and who was in the queue has been let in */
+  /** No other process accepts from the queue. @param {() => void} done called as each open acceptor is shut, its queue emptied */
   shutEmpty (done) {
-    this.close()
-    const open = [...this.acceptors].filter(acceptor => acceptor.isOpen)
-    let left = open.length
-    if (left === 0) return done()
-    for (const acceptor of open) acceptor.shutEmpty(() => { if (--left === 0) done() })
+    this.#hold()
+    for (const acceptor of this.acceptors) if (acceptor.isOpen) acceptor.shutEmpty(done)
   }
 
   get isAtCeiling () {
-    return this.connections() >= this.ceiling
+    return this.tracker.connections.size >= this.ceiling
   }
 
   get #mark () {
     return this.#isChurning ? this.ceiling : Math.min(this.level, this.ceiling)
   }
 
-  /** A connection has come. @param {number | undefined} fd its descriptor, where it has one */
-  gain (fd = -1) {
+  /** @param {number | undefined} fd a new connection's descriptor, where it has one */
+  #gain (fd = -1) {
     if (fd >= COUNT_FROM * this.#limit) {
       this.#open = fd + 1
-      this.ceiling = Math.min(this.ceiling, ceilingOf(this.#limit, this.#open, this.connections()))
+      this.ceiling = Math.min(this.ceiling, ceilingOf(this.#limit, this.#open, this.tracker.connections.size))
     }
     this.consider()
   }
 
   /** A connection could not be accepted: no descriptor is left. */
   exhaust () {
-    const count = this.connections()
+    const count = this.tracker.connections.size
     this.#open = this.#limit
     this.ceiling = ceilingOf(count, count, count)
     this.consider()
   }
 
-  /** A connection has gone. */
-  lose () {
-    this.#gone++
-    this.consider()
-  }
-
-  /** A connection has come, or gone. */
+  /** The count of connections, or a limit, has changed. */
   consider () {
-    if (this.#isClosed || this.isOut) return
-    if (this.#isShut) {
+    if (!this.state.isServing) return
+    if (this.#isFull) {
       if (this.#reopen(this.#mark * REOPEN)) this.channel.send('room')
-    } else if (this.connections() >= this.#mark) {
-      this.#isShut = true
-      if (!this.#isHeld) this.channel.expect(1)
-      this.#isHeld = true
-      for (const acceptor of this.acceptors) acceptor.shut()
-      this.#sayFull()
+    } else if (this.tracker.connections.size >= this.#mark) {
+      this.#isFull = true
+      this.shut()
+      this.#sendFull()
     }
   }
 
   /** @param {number} mark */
   #reopen (mark) {
-    if (this.connections() >= mark || this.#isClosed || this.isOut) return false
-    this.#isShut = false
-    this.#openGates()
+    if (this.tracker.connections.size >= mark) return false
+    this.#isFull = false
+    this.#openAcceptors()
     return true
   }
 
-  #openGates () {
-    for (const acceptor of this.acceptors) acceptor.open(() => this.letGo())
+  #openAcceptors (opened = () => {}) {
+    for (const acceptor of this.acceptors) {
+      acceptor.open(() => {
+        this.unhold()
+        opened()
+      })
+    }
   }
 
-  /** A acceptor has opened, or its server has been closed: this process lives as long as they let it. */
-  letGo () {
-    if (!this.#isHeld || [...this.acceptors].some(acceptor => !acceptor.isClosed && (this.#isShut || !acceptor.isOpen))) return
+  #hold () {
+    if (!this.#isHeld) this.channel.expect(1)
+    this.#isHeld = true
+  }
+
+  /** An acceptor has opened, or its server has been closed: when all have, they keep the process alive themselves. */
+  unhold () {
+    if (!this.#isHeld || this.#isFull || !this.state.isServing) return
+    if ([...this.acceptors].some(acceptor => !acceptor.isClosed && !acceptor.isOpen)) return
     this.#isHeld = false
     this.channel.expect(-1)
   }
 
-  #sayFull () {
+  #sendFull () {
     this.channel.send('full', { isAtCeiling: this.isAtCeiling })
   }
 
-  /** With every beat: how fast connections come and go, and how many descriptors there are, where that may matter. */
+  /** With every heartbeat: whether connections are short-lived, and how many descriptors are open where the limit is near. */
   measure () {
-    const count = this.connections()
+    const count = this.tracker.connections.size
     const seconds = (performance.now() - this.#measuredAt) / 1000
     this.#isChurning = this.#gone / seconds > count
     this.#gone = 0
     this.#measuredAt = performance.now()
     if (this.ceiling === Infinity || Math.max(lowestFree() ?? this.#limit, this.#open) >= COUNT_FROM * this.#limit) this.#countDescriptors()
     this.consider()
-    // A listening socket that came when no descriptor was left for it is lost.
-    if (!this.#isShut && !this.#isClosed && !this.isOut) this.#openGates()
+    // A listening socket for which no descriptor was left has been lost.
+    if (!this.#isFull && this.state.isServing) this.#openAcceptors()
   }
 
   #countDescriptors () {
     this.#open = (this.#limit === Infinity ? 0 : openDescriptors()) ?? this.#limit
-    this.ceiling = this.#limit === Infinity ? Infinity : ceilingOf(this.#limit, this.#open, this.connections())
-  }
-
-  /** This worker drains: the acceptors are the drain's from now on. */
-  close () {
-    this.#isClosed = true
+    this.ceiling = this.#limit === Infinity ? Infinity : ceilingOf(this.#limit, this.#open, this.tracker.connections.size)
   }
 }
 
@@ -213,26 +188,26 @@ function descriptorLimit () {
     const [, soft] = /** @type {RegExpExecArray} */ (/^Max open files +(\d+|unlimited)/m.exec(fs.readFileSync('/proc/self/limits', 'latin1')))
     return soft === 'unlimited' ? Infinity : Number(soft)
   } catch {
-    return Infinity // no /proc: nothing to go by
+    return Infinity // no /proc
   }
 }
 
-/** @returns {number | null} null: none is left to look with */
+/** @returns {number | null} null: there is no free descriptor to read with */
 function openDescriptors () {
-  return unlessNoneIsLeft(() => fs.readdirSync('/proc/self/fd').length)
+  return orNullAtLimit(() => fs.readdirSync('/proc/self/fd').length)
 }
 
-/** @returns {number | null} null: none is */
+/** @returns {number | null} null: there is none */
 function lowestFree () {
-  return unlessNoneIsLeft(() => {
+  return orNullAtLimit(() => {
     const fd = fs.openSync('/dev/null', 'r')
     fs.closeSync(fd)
     return fd
   })
 }
 
-/** @param {() => number} look @returns {number | null} 0 where it cannot be looked at for another reason */
-function unlessNoneIsLeft (look) {
+/** @param {() => number} look @returns {number | null} null where no descriptor is free; 0 on any other error */
+function orNullAtLimit (look) {
   try {
     return look()
   } catch (error) {

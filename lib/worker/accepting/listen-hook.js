@@ -1,17 +1,16 @@
 'use strict'
 
 /**
- * Puts a acceptor (acceptor.js) between the primary's listening sockets and each of the app's servers, where cluster puts its own.
+ * Puts an acceptor (acceptor.js) between the primary's listening sockets and each of the app's servers, where cluster puts its own.
  *
- * What listen() does here that it does not do in a process that has no cluster (test/apps/listen.test.js holds the rest
- * against plain Node):
+ * Where listen() differs from a process without cluster (test/apps/listen.test.js compares the rest with plain Node):
  *
  *   port 0       all workers share one port, as under cluster
- *   fd           the primary's descriptor, as under cluster: it is the primary that inherits one from systemd, say
+ *   fd           the primary's descriptor, as under cluster: the primary inherits one from systemd, for example
  *   handle       a TCP handle or net.BoundSocket of the app's own, `exclusive` and `reusePort` do not come here: the socket is
  *                the worker's, its connections are drained and not moved
  *   server       another server that listens has no handle to share: EINVAL
- *   backlog      at least 4096: a queue that one process would empty in time is soon full in a storm that comes to a fleet
+ *   backlog      at least 4096: a queue that is long enough for one process is soon full in a storm on a fleet
  *   error        without a host, `address` in it is null and not `::`, as under cluster; what plain Node throws where it cannot
  *                change a socket's mode comes as an `error`
  */
@@ -24,80 +23,88 @@ const { setImmediate } = require('node:timers')
 const { Acceptor } = require('./acceptor')
 
 /**
- * Every server of this worker has a acceptor, from now on.
- *
- * @param {import('../channel').Channel} channel
- * @param {(acceptor: Acceptor) => void} onAcceptor a server of the app's is about to listen
- * @returns {Set<Acceptor>} the acceptors, in the order of their servers' `listen()`
+ * @typedef {import('../channel').Channel} Channel
+ * @typedef {Record<'onAcceptor' | 'onListen' | 'onExhausted' | 'onClose', (acceptor: Acceptor) => void>} Events `onAcceptor`: its
+ *   server is about to listen
  */
-function hookListen (channel, onAcceptor) {
-  /** @type {Set<Acceptor>} */
-  const acceptors = new Set()
+
+class ListenHook {
+  /** In the order of their servers' `listen()`. @type {Set<Acceptor>} */
+  acceptors = new Set()
   /** @type {Set<string>} */
-  const keys = new Set()
-  /** @type {Map<number, (reply: any, handle: any) => void>} */
-  const waiting = new Map()
-  let lastId = 0
-  const cluster_ = /** @type {any} */ (cluster)
-  const getServer = cluster_._getServer
+  #keys = new Set()
+  /** @type {Channel | null} */
+  #channel = null
+  /** @type {Events | undefined} */
+  #events
+  /** What was to listen before connect(). @type {((channel: Channel) => void)[]} */
+  #pending = []
 
-  /** @param {Record<string, any>} request @param {(reply: any, handle: any) => void} done */
-  const ask = (request, done) => {
-    const id = ++lastId
-    waiting.set(id, done)
-    channel.expect(1)
-    channel.send('listen', { id, ...request })
+  /** From here on every server of this process has an acceptor. */
+  constructor () {
+    const cluster_ = /** @type {any} */ (cluster)
+    const getServer = cluster_._getServer
+    cluster_._getServer = (/** @type {any} */ server, /** @type {any} */ query, /** @type {(...answer: any[]) => void} */ done) => {
+      const listen = (/** @type {Channel} */ channel) => {
+        if (server instanceof net.Server) return this.#listen(channel, server, query, done)
+        channel.expect(1) // a UDP socket, which cluster's primary opens and shares
+        getServer.call(cluster, server, query, (/** @type {any[]} */ ...answer) => {
+          done(...answer)
+          channel.expect(-1)
+        })
+      }
+      if (this.#channel) listen(this.#channel)
+      else this.#pending.push(listen)
+    }
   }
-  channel.on({
-    listener (reply, handle) {
-      waiting.get(reply.id)?.(reply, handle)
-      waiting.delete(reply.id)
-      channel.expect(-1)
-    }
-  })
 
-  cluster_._getServer = function (/** @type {any} */ server, /** @type {any} */ query, /** @type {any} */ done) {
-    if (!(server instanceof net.Server)) { // a UDP socket, which cluster's primary opens and shares
-      channel.expect(1)
-      return getServer.call(cluster, server, query, (/** @type {any[]} */ ...answer) => {
-        done(...answer)
-        channel.expect(-1)
-      })
-    }
+  /** @param {Channel} channel @param {Events} events */
+  connect (channel, events) {
+    this.#channel = channel
+    this.#events = events
+    for (const listen of this.#pending.splice(0)) listen(channel)
+  }
+
+  /** @param {Channel} channel @param {net.Server} server @param {any} query net's @param {(...answer: any[]) => void} done */
+  #listen (channel, server, query, done) {
     const tls = /** @type {{ _getServerData?: () => unknown, _setServerData?: (data: unknown) => void }} */ (/** @type {unknown} */ (server))
-    if ([...acceptors].some(acceptor => acceptor.isOn(query.fd))) return done(0, refusal(-EINVAL))
+    if ([...this.acceptors].some(acceptor => acceptor.isOn(query.fd))) return done(0, refusal(-EINVAL))
     const { address, port, addressType, fd, flags, readableAll, writableAll } = query
     const where = port < 0 && typeof address === 'string' && !address.startsWith('\0') ? path.resolve(address) : address // \0: abstract, no file
-    const key = takeKey(keys, [where, port, addressType, fd].join(':'))
+    const key = takeKey(this.#keys, [where, port, addressType, fd].join(':'))
     const request = { key, query: { address: where, asked: address, port, addressType, fd, flags, readableAll: readableAll === true, writableAll: writableAll === true }, data: tls._getServerData?.() }
-    ask(request, ({ errno, data }, handle) => {
+    channel.call('listen', request, ({ errno, data }, handle) => {
       if (errno || !handle) {
-        keys.delete(key)
+        this.#keys.delete(key)
         return done(0, refusal(errno || -EMFILE))
       }
       if (data !== undefined) tls._setServerData?.(data)
       const acceptor = new Acceptor(server, key, handle, {
-        reopen: take => ask(request, (_, again) => take(again ?? null)),
-        listening: () => setImmediate(() => { // behind the app's own listeners
-          if (acceptor.isClosed) return // it only tried whether the port is free
-          channel.send('listening', { key, missing: acceptor.selfTest() })
-        }),
-        close () {
-          acceptors.delete(acceptor)
-          keys.delete(key)
+        reopen: take => channel.call('listen', request, (_, again) => take(again ?? null)),
+        onListen: () => {
+          setImmediate(() => { // behind the app's own listeners
+            if (acceptor.isClosed) return // the app only tested whether the port is free
+            channel.send('listening', { key, missing: acceptor.selfTest() })
+          })
+          this.#events?.onListen(acceptor)
+        },
+        onExhausted: () => this.#events?.onExhausted(acceptor),
+        onClose: () => {
+          this.#events?.onClose(acceptor)
+          this.acceptors.delete(acceptor)
+          this.#keys.delete(key)
           channel.send('unlisten', { key })
         }
       })
-      acceptors.add(acceptor)
-      onAcceptor(acceptor)
+      this.acceptors.add(acceptor)
+      this.#events?.onAcceptor(acceptor)
       done(0, acceptor.facade)
     })
   }
-  return acceptors
 }
 
 /**
- * Two servers on the same address (port 0, say) are told apart by an ordinal, the lowest that is free.
+ * Two servers on the same address (port 0, say) are distinguished by an ordinal, the lowest that is free.
  *
  * @param {Set<string>} keys
  * @param {string} address
@@ -111,8 +118,8 @@ function takeKey (keys, address) {
 }
 
 /**
- * A listening handle that cannot listen: net makes of it the error that it makes of one of its own, `listen EADDRINUSE`, say.
- * Of an errno alone it makes cluster's `bind EADDRINUSE`, which an app that looks at `error.syscall` does not know.
+ * A listening handle that fails to listen: net reports it like one of its own, as `listen EADDRINUSE`. For a bare errno it
+ * would report cluster's `bind EADDRINUSE`, and an app that checks `error.syscall` would not recognise it.
  *
  * @param {number} errno libuv's
  */
@@ -120,4 +127,4 @@ function refusal (errno) {
   return { listen: () => errno, close () {}, ref () {}, unref () {} }
 }
 
-module.exports = { hookListen }
+module.exports = { ListenHook }

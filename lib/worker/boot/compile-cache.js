@@ -8,8 +8,8 @@ const module_ = /** @type {CompileCache} */ (/** @type {unknown} */ (require('no
 let isOn = false
 
 /**
- * For this process alone: an environment variable would be inherited by the app's children. Where the app or its
- * environment has a cache of its own, or has switched it off (NODE_COMPILE_CACHE, NODE_DISABLE_COMPILE_CACHE), that stands.
+ * For this process alone: an environment variable would be inherited by the app's children. A cache that the app or its
+ * environment has configured or disabled (NODE_COMPILE_CACHE, NODE_DISABLE_COMPILE_CACHE) takes precedence.
  *
  * @param {string | null} folder null: none
  */
@@ -19,7 +19,7 @@ function enableCompileCache (folder) {
   isOn = true
 }
 
-/** Node would write at exit, which a worker that ends by a signal never comes to. What is there already costs nothing. */
+/** Node writes at exit, which does not happen in a worker that a signal ends. Entries that are on disk cost nothing. */
 function flushCompileCache () {
   if (isOn) module_.flushCompileCache?.()
 }

@@ -1,10 +1,9 @@
 'use strict'
 
 /**
- * The list of connections: a set as a doubly linked list. A `Set` would do, but for the garbage collector: its table soon
- * lies in V8's old space, and the tables it has outgrown keep alive what has long been deleted until the next
- * mark-sweep. With a connection per request scavenges then copied 2.4 times as much, which was most of what running
- * under a supervisor cost. Here who leaves takes every reference along.
+ * The connections of this worker: a set as a doubly linked list. The table of a `Set` is soon in V8's old space, and the
+ * tables that it has outgrown keep deleted connections alive until the next mark-sweep. With a connection per request
+ * scavenges then copied 2.4 times as much, which was most of the overhead of running under a supervisor.
  *
  * @typedef {import('./connection').Connection} Connection
  */
@@ -14,6 +13,8 @@ class ConnectionList {
   #first = null
   /** @type {Connection | null} */
   #last = null
+  /** Where the pass is. @type {Connection | null} */
+  #next = null
 
   /** @param {Connection} connection one that is not on it */
   add (connection) {
@@ -27,6 +28,7 @@ class ConnectionList {
   /** @param {Connection} connection one that is on it */
   delete (connection) {
     const { before, after } = connection
+    if (this.#next === connection) this.#next = after
     if (before) before.after = after
     else this.#first = after
     if (after) after.before = before
@@ -35,12 +37,24 @@ class ConnectionList {
     this.size--
   }
 
-  /** Who came last, first. */
+  /** Begins a pass over the list, the oldest first: next() visits each connection once, over as many ticks as it takes. */
+  rewind () {
+    this.#next = this.#first
+  }
+
+  /** @returns {Connection | null} the next of the pass; null: it has ended */
+  next () {
+    const connection = this.#next
+    this.#next = connection && connection.after
+    return connection
+  }
+
+  /** The newest first. */
   * backwards () {
     for (let at = this.#last; at; at = at.before) yield at
   }
 
-  /** In the order in which they came. The one that is at hand may be deleted meanwhile. */
+  /** The oldest first. The current connection may be deleted meanwhile. */
   * [Symbol.iterator] () {
     for (let at = this.#first, next; at; at = next) {
       next = at.after

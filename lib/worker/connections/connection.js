@@ -1,7 +1,20 @@
 'use strict'
 
 /**
- * One connection as its worker sees it, from accept or adoption to its end.
+ * One connection as its worker sees it, from accept or adoption to its end in this process.
+ *
+ *     accepted ────────────────────────────▶ served ──┐
+ *     adopted ──▶ held ──▶ waiting ──bytes──▶ served ──┼──▶ offered ──▶ gone: a sibling has it
+ *                             ▲    └──────────────────┘       │
+ *                             └──────── no sibling took it ───┘
+ *
+ * A connection of any stage is gone when its handle is closed here.
+ *
+ * @typedef {'held' | 'waiting' | 'served' | 'offered' | 'gone'} Stage
+ *   held      unread, until the primary says that it is ours; see handoff/inbox.js
+ *   waiting   in the inbox, for the bytes of its next request
+ *   served    one of the app's server
+ *   offered   unread, until the primary says what became of it; see handoff/handoff.js
  *
  * @typedef {object} Exchange a request and its response, from the request's head to the response's `close`
  * @property {import('node:http').IncomingMessage} request
@@ -18,38 +31,73 @@ const { LONGEST_PATH } = require('../../core/account')
 const LASTING_MS = 1000
 
 class Connection {
-  /**
-   * @param {import('node:net').Socket} socket
-   * @param {import('../accepting/acceptor').Acceptor} acceptor
-   */
+  /** @param {import('node:net').Socket | null} socket null: it is adopted @param {import('../accepting/acceptor').Acceptor} acceptor */
   constructor (socket, acceptor) {
-    this.socket = socket
+    /** Null while it is held. */
+    this.socket = /** @type {import('node:net').Socket} */ (socket)
     this.acceptor = acceptor
-    /** In flight, oldest first; more than one: pipelined. @type {Exchange[]} */
+    /** @type {Stage} */
+    this.stage = 'served'
+    /** What it came or goes with; null: it was accepted. @type {import('./parcel').Parcel | null} */
+    this.parcel = null
+    /** When its time in the inbox ends, ms, performance.now(); null: never. @type {number | null} */
+    this.until = null
+    /** It has waited for a whole poll for I/O: what had arrived before would have been read. */
+    this.isPolled = false
+    /** Requests in flight, oldest first; more than one where they are pipelined. @type {Exchange[]} */
     this.exchanges = []
     /** The TLS socket on top, where the app's server speaks TLS. @type {import('node:net').Socket | null} */
     this.secure = null
     /** @type {import('node:http2').Http2Session | null} */
     this.session = null
-    /** The app wants it to stay in this worker. */
+    /** It stays in this worker: the app has asked for it, or no sibling takes it. */
     this.isPinned = false
-    /** It came from a sibling. */
+    /** It came from a sibling, or back from an offer. */
     this.isAdopted = false
     /** A response with `Connection: close` is on its way. */
     this.isAnnounced = false
-    /** It is off the list. */
-    this.isGone = false
-    /** How it ended, where we ended it; the first cause wins. @type {Fate | null} */
+    /** How this worker ended it; the first cause is kept. @type {Fate | null} */
     this.fate = null
     /** When its last response ended, ms, performance.now(); null: it has not had one. @type {number | null} */
     this.idleSince = null
+    /** The bytes that had been read when its parser was last seen between two requests. @type {number | null} */
+    this.idleBytes = null
     this.since = performance.now()
-    /** Its neighbours on the list. @type {Connection | null} */
+    /** Its neighbours in the list. @type {Connection | null} */
     this.before = null
     /** @type {Connection | null} */
     this.after = null
-    /** How far the current chunk of bytes is parsed; see tracker.js. */
+    /** How far the current chunk of bytes is parsed; see leaving/close-notice.js. */
     this.parsed = 0
+  }
+
+  /** What its server has got: the TLS socket, or the socket. @returns {any} */
+  get top () {
+    return this.secure ?? this.socket
+  }
+
+  get isInInbox () {
+    return this.stage === 'held' || this.stage === 'waiting'
+  }
+
+  /** In the inbox it counts as one of its server's; net counts it when it is served. @param {Stage} stage */
+  become (stage) {
+    const server = /** @type {any} */ (this.acceptor.server)
+    const { isInInbox } = this
+    this.stage = stage
+    if (this.isInInbox === isInInbox) return
+    server._connections += this.isInInbox ? 1 : -1
+    if (!this.isInInbox && stage !== 'served') server._emitCloseIfDrained?.()
+  }
+
+  /**
+   * Plain HTTP/1 or HTTP/1 over TLS, and nothing is under way in either direction: no partly received head, no response
+   * still to be flushed, no request in flight. As of the last ConnectionTracker.noteIdle().
+   */
+  get isIdle () {
+    if (this.stage === 'waiting') return !this.socket.destroyed
+    if (this.stage !== 'served' || this.session !== null || !this.isQuiet || this.isForeign || this.isEnding) return false
+    return this.socket.bytesRead === this.idleBytes || (this.top.bytesRead === 0 && !this.isAdopted)
   }
 
   /** Neither request nor stream is in flight. HTTP/1 alone: half a head may have been received. */
@@ -57,52 +105,44 @@ class Connection {
     return this.exchanges.length === 0 && this.socket.writableLength === 0
   }
 
-  /** It has been here for a second. @param {number} now ms, performance.now() */
+  /** It has been in this worker for a second. @param {number} now ms, performance.now() */
   hasStayed (now) {
     return now - this.since >= LASTING_MS
   }
 
-  /** It has proved that it lasts, here or with a sibling. @param {number} now ms, performance.now() */
+  /** It has been open for a second, here or in a sibling. @param {number} now ms, performance.now() */
   isLasting (now) {
     return this.isAdopted || this.hasStayed(now)
   }
 
-  /** Our side is done with it: a response has said `Connection: close`. */
+  /** It closes: a response has been sent with `Connection: close`, or the socket has ended. */
   get isEnding () {
     return this.isAnnounced || this.socket.writableEnded || this.socket.destroyed
   }
 
-  /** The protocol is the app's own: a WebSocket, say, or a raw TCP server. */
+  /** The protocol is the app's: a WebSocket, for example, or a raw TCP server. */
   get isForeign () {
-    const top = /** @type {any} */ (this.secure ?? this.socket)
-    return this.session === null && !top.parser
+    return this.stage === 'served' && this.session === null && !this.top.parser
   }
 
-  /** Ends it from the top: what lies beneath is closed by what lies upon it, in its own order. @param {Fate} fate */
+  /** Destroys its topmost layer, which closes the layers beneath it in its own order. @param {Fate} fate */
   close (fate) {
     this.fate ??= fate
-    const top = this.session ?? this.secure ?? this.socket
-    top.destroy()
+    const outermost = this.session ?? this.top
+    outermost.destroy()
   }
 }
 
-/**
- * @param {Connection} connection
- * @returns {import('../../core/account').Cut[]} what cutting this connection now would cut, one entry an exchange
- */
+/** @param {Connection} connection @returns {import('../../core/account').Cut[]} what cutting this connection now would cut, one entry an exchange */
 function nameCuts (connection) {
   const now = performance.now()
-  const remotePort = connection.socket.remotePort ?? null
-  const upgraded = connection.isForeign
-  if (connection.exchanges.length === 0) {
-    return [{ method: null, path: null, ageMs: Math.round(now - connection.since), remotePort, upgraded }]
-  }
-  return connection.exchanges.map(({ request, since }) => ({
-    method: typeof request.method === 'string' ? request.method.slice(0, 100) : null, // the app may have written there
+  const exchanges = connection.exchanges.length > 0 ? connection.exchanges : [{ request: /** @type {any} */ ({}), since: connection.since }]
+  return exchanges.map(({ request, since }) => ({
+    method: typeof request.method === 'string' ? request.method.slice(0, 100) : null, // the app can have overwritten it
     path: typeof request.url === 'string' ? request.url.split('?')[0].slice(0, LONGEST_PATH) : null,
     ageMs: Math.round(now - since),
-    remotePort,
-    upgraded
+    remotePort: connection.socket.remotePort ?? null,
+    upgraded: connection.isForeign
   }))
 }
 

@@ -1,41 +1,42 @@
 'use strict'
 
 /**
- * The census: which connections there are, and which requests are in flight on them. It only watches, through
+ * Knows the connections of this worker and the requests in flight on them. It patches nothing: it subscribes to
  * diagnostics channels and events. A request counts until its response has been handed to the kernel, or its connection
- * closes: `finish` stays silent on aborts. All of this runs for every request, so it is kept short.
+ * closes: `finish` is not emitted for an aborted one. This runs for every request, so it is kept short.
  *
- * An app may take every listener off its sockets, responses and servers, ours and Node's. So that a connection is gone is
- * told by its handle, and what only a listener would tell, sweep() finds out with the beats.
+ * An app may remove every listener of its sockets, responses and servers, ours and Node's. So the end of a connection is
+ * noticed by its handle, and sweep(), which runs with the heartbeat, finds what only a listener would have reported.
  */
 
 const diagnostics = require('node:diagnostics_channel')
 const { EventEmitter } = require('node:events')
 const { performance } = require('node:perf_hooks')
-const { betweenRequests, currentChunk, handleWatcher } = require('../../core/internals')
+const { betweenRequests, handleWatcher } = require('../../core/internals')
 const { Connection } = require('./connection')
 const { ConnectionList } = require('./connection-list')
+const { pack } = require('./parcel')
 
 const kConnection = Symbol('recycle.connection')
-const HEAD_END = '\r\n\r\n'
 
 /**
- * Emits `connection` (it was accepted or admitted), `request` (a request's head has come), `rest` (a response has
- * ended) and `gone`, each with the Connection; `request` with the exchange too.
+ * Emits `connection` (it was accepted or adopted), `request` (a request's head has come), `rest` (a response has ended) and
+ * `gone`, each with the Connection; `connection` with the handle too, where it has one, `request` and `rest` with the exchange.
  */
 class ConnectionTracker extends EventEmitter {
+  /** All that are held, waiting or served. */
   connections = new ConnectionList()
+  /** Those, and the offered ones. */
+  total = 0
   /** Requests begun since the start. */
   requests = 0
   /** Requests begun whose response has not closed. */
   inFlight = 0
-  /** Somebody listens for `rest`, which would otherwise cost something at each response. */
-  isRestHeard = false
   /** @type {Connection | null} */
   #latest = null
-  /** The app's servers, by which a connection is found that no listener has told of. @type {WeakMap<object, import('../accepting/acceptor').Acceptor>} */
+  /** By the app's server: finds the acceptor of a connection that no listener has reported. @type {WeakMap<object, import('../accepting/acceptor').Acceptor>} */
   #acceptors = new WeakMap()
-  /** In a later tick, as its `close` event would: the app may be destroying it in the midst of anything. */
+  /** In a later tick, like a `close` event: the app may destroy a socket at any point of its code. */
   #watchHandle = handleWatcher(handle => {
     if (handle[kConnection]) process.nextTick(this.#onClosed, handle[kConnection])
   })
@@ -44,8 +45,6 @@ class ConnectionTracker extends EventEmitter {
 
   constructor () {
     super()
-    this.on('newListener', event => { if (event === 'rest') this.isRestHeard = true })
-    this.on('removeListener', event => { if (event === 'rest') this.isRestHeard = this.listenerCount('rest') > 0 })
     diagnostics.subscribe('net.server.socket', message => this.#accepted(/** @type {any} */ (message)))
     diagnostics.subscribe('http.server.request.start', message => this.#begin(/** @type {any} */ (message)))
     diagnostics.subscribe('http.server.response.finish', message => this.#finish(/** @type {any} */ (message)))
@@ -60,21 +59,19 @@ class ConnectionTracker extends EventEmitter {
     server.on('session', (/** @type {any} */ session) => this.#trackSession(session))
   }
 
-  /**
-   * The HTTP/1 connections, plain or by TLS, on which nothing is under way in either direction, exactly: no half-received
-   * head, no response still to be flushed, nothing in flight; and those on which nothing was ever received.
-   *
-   * @param {import('../accepting/acceptor').Acceptor} acceptor
-   * @returns {Connection[]}
-   */
-  idle (acceptor) {
-    const between = new Set(betweenRequests(acceptor.server).map(socket => socket[kConnection]))
-    return [...this.connections].filter(c =>
-      c.acceptor === acceptor && c.session === null && c.isQuiet && !c.isForeign && !c.isEnding &&
-      (between.has(c) || (c.secure ?? c.socket).bytesRead === 0))
+  /** Notes which HTTP/1 connections are between two requests now, for Connection.isIdle. */
+  noteIdle () {
+    const servers = new Set() // also those that the app has closed
+    for (const { acceptor } of this.connections) servers.add(acceptor.server)
+    for (const server of servers) {
+      for (const socket of betweenRequests(server)) {
+        const connection = this.of(socket)
+        if (connection && connection.top === socket) connection.idleBytes = connection.socket.bytesRead
+      }
+    }
   }
 
-  /** How many connections have proved that they last. Only the latest have not, so only they are looked at. */
+  /** How many connections have been open for a second. Only the newest have not, so only these are visited. */
   get lasting () {
     const now = performance.now()
     let { size } = this.connections
@@ -85,21 +82,37 @@ class ConnectionTracker extends EventEmitter {
     return size
   }
 
-  /**
-   * It is no longer ours: its socket has closed, or has been handed over, and would be counted twice until it closes in a
-   * later tick.
-   *
-   * @param {Connection} connection
-   */
+  /** It has come from a sibling, or back from an offer, and is held unread. @param {Connection} connection @param {import('./parcel').Parcel} parcel */
+  adopt (connection, parcel) {
+    connection.parcel = parcel
+    connection.socket = /** @type {any} */ (null)
+    connection.isAdopted = true
+    connection.since = performance.now()
+    connection.until = parcel.leftMs === null ? null : connection.since + parcel.leftMs
+    if (connection.stage !== 'offered') this.#add(connection, parcel.handle)
+    else this.connections.add(connection)
+    connection.become('held')
+  }
+
+  /** Takes an idle connection out, to be offered to a sibling. @param {Connection} connection @returns {import('./parcel').Parcel} */
+  take (connection) {
+    this.connections.delete(connection)
+    connection.parcel = pack(connection)
+    connection.become('offered')
+    return connection.parcel
+  }
+
+  /** Its handle has been closed. @param {Connection} connection */
   release (connection) {
-    if (connection.isGone) return
-    connection.isGone = true
-    // A pipelined response that never had its turn hears no `close` of its own.
+    if (connection.stage === 'gone') return
+    // A pipelined response that was never written gets no `close` event.
     for (const exchange of [...connection.exchanges]) {
       this.#end(exchange)
       this.emit('rest', connection, exchange)
     }
-    this.connections.delete(connection)
+    if (connection.stage !== 'offered') this.connections.delete(connection)
+    connection.become('gone')
+    this.total--
     this.emit('gone', connection)
   }
 
@@ -109,12 +122,12 @@ class ConnectionTracker extends EventEmitter {
   }
 
   /**
-   * Ends what has ended without a word: a response whose `finish` reached no listener of http's, a socket that is no TCP
-   * or pipe. A response that has just been flushed is about to be told, so it is ended at the next sweep.
+   * Ends what no event has reported: a response whose `finish` reached no listener of http's, a socket that is neither TCP nor
+   * a pipe. The event of a response that has just been flushed is still to come, so that one is ended at the next sweep.
    */
   sweep () {
     for (const connection of this.connections) {
-      if (connection.socket.destroyed) this.release(connection)
+      if (connection.socket?.destroyed) this.release(connection)
       for (const exchange of [...connection.exchanges]) {
         if (!hasEnded(connection, exchange)) continue
         if (exchange.isSwept && this.#end(exchange)) this.emit('rest', connection, exchange)
@@ -123,7 +136,7 @@ class ConnectionTracker extends EventEmitter {
     }
   }
 
-  /** net has accepted a connection, and its server's listeners have heard. @param {{ socket: any }} message */
+  /** net has accepted a connection and emitted `connection` on its server. @param {{ socket: any }} message */
   #accepted ({ socket }) {
     const acceptor = this.#acceptors.get(socket.server)
     if (acceptor) this.#track(socket, acceptor)
@@ -131,21 +144,29 @@ class ConnectionTracker extends EventEmitter {
 
   /** @param {any} socket @param {import('../accepting/acceptor').Acceptor} acceptor */
   #track (socket, acceptor) {
-    if (socket[kConnection]) return // a server that listens again, or is fed by another one of ours
-    if (socket.destroyed) return // by a listener of the app's that came before us
-    const connection = new Connection(socket, acceptor)
-    if (acceptor.arriving) {
-      socket.unshift(acceptor.arriving.bytes)
-      connection.isPinned = acceptor.arriving.isPinned
-      connection.isAdopted = true
-    }
+    if (socket[kConnection]) return // a server that listens again, or gets its connections from another server
+    if (socket.destroyed) return // by an earlier listener of the app's
+    const known = /** @type {Connection | undefined} */ (socket._handle?.[kConnection])
+    const connection = known?.stage === 'served' && known.parcel ? known : new Connection(socket, acceptor)
     if (!acceptor.isOfOurs(socket)) connection.isPinned = true
     socket[kConnection] = connection
     this.#latest = connection
+    if (connection === known) {
+      socket.unshift(connection.parcel?.bytes)
+      Object.assign(connection, { socket, parcel: null, idleBytes: null })
+    } else if (!this.#add(connection, socket._handle)) {
+      socket.on('close', () => this.release(connection))
+    }
+  }
+
+  /** @param {Connection} connection @param {any} handle @returns {boolean} its end is noticed by its handle */
+  #add (connection, handle) {
+    const isWatched = this.#watchHandle(handle)
+    if (isWatched) handle[kConnection] = connection
     this.connections.add(connection)
-    if (this.#watchHandle(socket._handle)) socket._handle[kConnection] = connection
-    else socket.on('close', () => this.release(connection))
-    this.emit('connection', connection)
+    this.total++
+    this.emit('connection', connection, handle)
+    return isWatched
   }
 
   /** @param {any} secure @param {import('../accepting/acceptor').Acceptor} acceptor */
@@ -174,7 +195,7 @@ class ConnectionTracker extends EventEmitter {
     this.emit('session', connection)
   }
 
-  /** @param {any} socket a TLS socket where no listener has told of it @returns {Connection | undefined} */
+  /** @param {any} socket possibly a TLS socket that no listener has reported @returns {Connection | undefined} */
   #connectionOf (socket) {
     if (socket[kConnection] === undefined && socket._parent?.[kConnection]) this.#trackSecure(socket, socket._parent[kConnection].acceptor)
     return socket[kConnection]
@@ -183,7 +204,7 @@ class ConnectionTracker extends EventEmitter {
   /** @param {{ request: any, response: any, socket: any }} message */
   #begin ({ request, response, socket }) {
     const connection = this.#connectionOf(socket)
-    if (connection === undefined) return // a server that does not listen through a acceptor
+    if (connection === undefined) return // its server has no acceptor
     const exchange = { request, response, since: performance.now(), connection }
     connection.exchanges.push(exchange)
     this.requests++
@@ -198,8 +219,8 @@ class ConnectionTracker extends EventEmitter {
     const exchange = connection.exchanges[0] // responses end in the order of their requests
     if (exchange?.response !== response) return
     this.#end(exchange)
-    // The server has yet to let go of the response.
-    if (this.isRestHeard) process.nextTick(() => this.emit('rest', connection, exchange))
+    // The server detaches the response later in this tick.
+    if (this.listenerCount('rest') > 0) process.nextTick(() => this.emit('rest', connection, exchange))
   }
 
   /** @param {any} exchange @returns {boolean} it was still in flight */
@@ -220,22 +241,4 @@ function hasEnded ({ session }, { response }) {
   return session ? response.destroyed : response.writableFinished
 }
 
-/**
- * Whether the bytes that are being parsed go on behind the head which has just been parsed: a client that pipelines has
- * sent its next request in the same chunk. To be asked once per request, while its `request` event is emitted.
- *
- * @param {Connection} connection
- * @param {import('node:http').IncomingMessage} request
- * @returns {boolean}
- */
-function isFollowed (connection, request) {
-  const chunk = currentChunk(connection.secure ?? connection.socket)
-  if (!chunk) return false
-  if (connection.parsed === 0) process.nextTick(() => { connection.parsed = 0 }) // a chunk is parsed within one tick
-  const headEnd = chunk.indexOf(HEAD_END, connection.parsed)
-  if (headEnd === -1) return false
-  connection.parsed = headEnd + HEAD_END.length + (Number(request.headers['content-length']) || 0)
-  return connection.parsed < chunk.length && request.headers['transfer-encoding'] === undefined
-}
-
-module.exports = { ConnectionTracker, isFollowed }
+module.exports = { ConnectionTracker }

@@ -1,135 +1,90 @@
 'use strict'
 
 /**
- * Moves an idle connection to a sibling.
+ * Moves an idle connection to a sibling. The messages are drawn in lib/primary/handoff/ledger.js.
  *
- *     this worker             primary (ledger)             sibling (inbox)
- *     idle? stop reading
- *     detach ── offer+socket ──▶ ledger
- *                                  ├──── adopt+socket ────────▶ held, unread
- *                                  ◀──── adopted ──────────────┤
- *                                  ├──── keep ────────────────▶ waiting: it reads
- *     close ◀────── moved ─────────┤
+ * Three processes hold the same TCP connection for a moment, and it ends only when the last copy is closed, so it survives
+ * the death of any of them. Only one reads: this worker stops before the offer, the primary never starts, the sibling
+ * starts on `keep`. Bytes that arrive meanwhile wait in the kernel.
  *
- * Three processes hold the same TCP connection for a moment, and it ends only when the last copy is closed, so whoever
- * dies on the way does not take it along. Only one of them reads: we stop before the offer, the primary never starts,
- * the sibling starts on `keep`. Bytes that arrive meanwhile wait in the kernel.
+ * For the app the socket closes when it is taken, as if its client had left: the server's count goes down and `close` is
+ * emitted. What is left is a bare handle, which no timer and no sweep of the server's can reach. A connection that comes
+ * back goes to the inbox of this worker.
  *
- * For the app the socket closes at the offer, as if its client had left: the server's count goes down and the app hears
- * `close`. What is left is a bare handle, which no timer and no sweep of the server's can reach. An offer that comes
- * back goes to our own inbox, and is served here to its end.
- *
- * From its offer until `keep` nobody reads a connection, and a request on it waits. One handle at a time is under way on
- * an IPC channel (Node waits for the other side to have it), so more offers at once move nothing sooner: they only wait
- * longer, all of them for as long as the receiver's first, cold request takes. Two keep both channels busy; whoever is not
- * offered yet is still being served.
+ * From its offer until `keep` no process reads a connection, and a request on it waits. An IPC channel carries one handle
+ * at a time (Node waits for its acknowledgement), so more offers at once move nothing sooner, and each waits longer. Two
+ * keep both channels busy; the other connections are still served.
  */
 
-const { performance } = require('node:perf_hooks')
-const { detachHandle } = require('../../core/internals')
+const { toFields } = require('../connections/parcel')
 
 const WINDOW = 2
 
-/**
- * @typedef {object} Offer
- * @property {any} handle
- * @property {import('../accepting/acceptor').Acceptor} acceptor
- * @property {number | null} leftMs
- */
+/** @typedef {import('../connections/connection').Connection} Connection */
 
 class Handoff {
-  /** Offers of which we have not heard. @type {Map<number, Offer>} */
-  outstanding = new Map()
+  /** Offers without an answer yet. @type {Map<number, Connection>} */
+  #outstanding = new Map()
   #lastId = 0
 
-  /**
-   * @param {import('../channel').Channel} channel
-   * @param {import('./inbox').Inbox} inbox
-   * @param {{ onMoved: () => void, onBack: (entry: import('./inbox').Entry, isStalled: boolean) => void, onUnacked: () => void }} outcome
-   */
-  constructor (channel, inbox, outcome) {
+  /** @param {Pick<import('../enter').Parts, 'channel' | 'tracker' | 'inbox'>} parts */
+  constructor ({ channel, tracker, inbox }) {
     this.channel = channel
+    this.tracker = tracker
     this.inbox = inbox
-    this.outcome = outcome
+    /** Called when a sibling has taken a connection. */
+    this.onMoved = () => {}
+    /** Called when a connection is back in the inbox. @type {(connection: Connection, isStalled: boolean) => void} */
+    this.onBack = () => {}
     channel.on({
       moved: ({ id }) => {
-        if (this.#settle(id)) outcome.onMoved()
+        this.#end(id, 'moved')
+        this.onMoved()
       },
       back: ({ id, isStalled }) => this.#back(id, isStalled)
     })
   }
 
   get hasRoom () {
-    return this.outstanding.size < WINDOW && this.channel.isUp
+    return this.#outstanding.size < WINDOW && this.channel.isUp
   }
 
-  /** @param {import('../connections/connection').Connection} connection an idle one */
+  /** @param {Connection} connection an idle one */
   offer (connection) {
-    connection.fate = 'moved'
-    const leftMs = timeLeft(connection)
-    this.#send({ handle: detachHandle(connection.socket), acceptor: connection.acceptor, leftMs })
-  }
-
-  /** @param {import('./inbox').Entry} entry */
-  offerEntry (entry) {
-    const leftMs = entry.until === null ? null : Math.max(1, entry.until - performance.now())
-    this.#send({ handle: this.inbox.release(entry), acceptor: entry.acceptor, leftMs })
-  }
-
-  /**
-   * The primary is gone, and nobody can say what became of these. A sibling may be reading them by now, so our copies
-   * are closed: two readers would be worse than a lost idle connection.
-   */
-  relinquish () {
-    for (const id of [...this.outstanding.keys()]) {
-      this.#settle(id)
-      this.outcome.onUnacked()
-    }
-  }
-
-  /** @param {Offer} offer */
-  #send (offer) {
     const id = ++this.#lastId
-    this.outstanding.set(id, offer)
-    this.channel.send('offer', { id, key: offer.acceptor.key, leftMs: offer.leftMs }, offer.handle, error => {
+    const parcel = this.tracker.take(connection)
+    this.#outstanding.set(id, connection)
+    this.channel.send('offer', { id, parcel: toFields(parcel) }, parcel.handle, error => {
       if (error) this.#back(id, false)
     })
   }
 
-  /** @param {number} id */
-  #settle (id) {
-    const offer = this.outstanding.get(id)
-    this.outstanding.delete(id)
-    offer?.handle.close()
-    return offer
+  /**
+   * The primary has exited, and the outcome of these is unknown. A sibling may be reading them by now, so our copies are
+   * closed: two readers would be worse than a lost idle connection.
+   */
+  relinquish () {
+    for (const id of [...this.#outstanding.keys()]) this.#end(id, 'unacked')
+  }
+
+  /** @param {number} id @param {'moved' | 'unacked'} fate */
+  #end (id, fate) {
+    const connection = this.#outstanding.get(id)
+    if (!connection) return
+    this.#outstanding.delete(id)
+    connection.fate = fate
+    connection.parcel?.handle.close()
   }
 
   /** @param {number} id @param {boolean} isStalled */
   #back (id, isStalled) {
-    const offer = this.outstanding.get(id)
-    if (!offer) return
-    this.outstanding.delete(id)
-    const entry = this.inbox.takeBack(offer.handle, offer.acceptor, offer.leftMs)
-    this.outcome.onBack(entry, isStalled)
+    const connection = this.#outstanding.get(id)
+    if (!connection?.parcel) return
+    this.#outstanding.delete(id)
+    this.tracker.adopt(connection, connection.parcel)
+    this.inbox.wait(connection)
+    this.onBack(connection, isStalled)
   }
 }
 
-/**
- * How long the server would still let this idle connection live.
- *
- * @param {import('../connections/connection').Connection} connection
- * @returns {number | null} milliseconds, at least 1; null: for ever
- */
-function timeLeft ({ idleSince, since, acceptor }) {
-  const server = /** @type {import('node:http').Server & { keepAliveTimeoutBuffer?: number }} */ (acceptor.server)
-  const limits = idleSince === null
-    ? [server.headersTimeout, server.requestTimeout].filter(limit => limit > 0)
-    : [server.keepAliveTimeout && server.keepAliveTimeout + (server.keepAliveTimeoutBuffer ?? 1000)].filter(Boolean)
-  if (limits.length === 0) return null
-  const limit = Math.min(...limits)
-  const left = Math.round(limit - (performance.now() - (idleSince ?? since)))
-  if (left > 0) return left
-  return idleSince === null ? 1 : limit // it lives on: the rest of a request's body came behind its response, and Node counts anew
-}
-
-module.exports = { Handoff, timeLeft }
+module.exports = { Handoff }

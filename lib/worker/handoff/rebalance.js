@@ -1,57 +1,30 @@
 'use strict'
 
 /**
- * Gives idle connections away while this worker goes on serving, because the primary finds it has more than its share.
- * Only connections that have proved to last, and have been served before, are worth the journey.
+ * Moves idle connections to siblings while this worker serves, because the primary has found that it has more than its share.
+ * Only connections that have been open for a second, and have been served before, are moved.
  */
 
 const { performance } = require('node:perf_hooks')
-const { Sender } = require('./sender')
 
-const PATIENCE_MS = 2000
+const MAX_MS = 2000
 
-class Rebalance {
-  #until = 0
-
-  /**
-   * @param {object} deps
-   * @param {import('../channel').Channel} deps.channel
-   * @param {import('../connections/tracker').ConnectionTracker} deps.tracker
-   * @param {import('./inbox').Inbox} deps.inbox
-   * @param {import('./handoff').Handoff} deps.handoff
-   * @param {Set<import('../accepting/acceptor').Acceptor>} deps.acceptors
-   */
-  constructor (deps) {
-    this.sender = new Sender(deps, () => this.#onLook(), isWorthIt)
-    deps.channel.on({ share: ({ count }) => this.#begin(count) })
-  }
-
-  stop () {
-    this.sender.quota = 0
-    this.sender.end()
-  }
-
-  onMoved () {
-    this.sender.pump()
-  }
-
-  /** @param {number} count what the primary would like to be given away, now */
-  #begin (count) {
-    this.stop()
-    this.sender.begin()
-    this.sender.quota = count
-    this.#until = performance.now() + PATIENCE_MS
-    this.sender.look()
-  }
-
-  #onLook () {
-    if (this.sender.quota <= 0 || performance.now() > this.#until) this.stop()
-  }
+/** @param {Pick<import('../enter').Parts, 'channel' | 'state' | 'sender'>} parts */
+function offerRebalance ({ channel, state, sender }) {
+  channel.on({
+    share ({ count }) {
+      if (!state.isServing) return
+      const until = performance.now() + MAX_MS
+      const onLook = () => { if (sender.isSpent || performance.now() > until) sender.end() }
+      sender.begin({ quota: count, isWorthIt, onLook })
+      sender.look()
+    }
+  })
 }
 
 /** @param {import('../connections/connection').Connection} connection */
 function isWorthIt (connection) {
-  return connection.idleSince !== null && connection.isLasting(performance.now())
+  return connection.isAdopted || (connection.idleSince !== null && connection.hasStayed(performance.now()))
 }
 
-module.exports = { Rebalance }
+module.exports = { offerRebalance }

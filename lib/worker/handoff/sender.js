@@ -1,124 +1,113 @@
 'use strict'
 
 /**
- * Hands connections to siblings as they fall idle: all of them, for a worker that leaves for good (drain.js) or for a
- * while (aside.js), or some, for one that has more than its share (rebalance.js). It looks for idle ones every so often and
- * as responses end, and offers as many as there is room for; the others are being served meanwhile.
+ * Moves connections to siblings when they are idle: all of them, for a worker that is emptied (leaving/emptying.js), or some,
+ * for one with more than its share (rebalance.js). There is one sender, and it has one task at a time.
+ *
+ * It looks for idle connections at an interval and when responses end. Then it passes over the list, oldest first, and offers
+ * as many as there is room for; each answer continues the pass. The other connections are served meanwhile.
  */
 
 const { performance } = require('node:perf_hooks')
 const { clearInterval, setInterval } = require('node:timers')
 
 const RETRY_MS = 250
-const SWEEP_MS = 50
-const SWEEP_SHARE = 0.1 // of the worker's time, at the most
+const LOOK_MS = 50
+const LOOK_SHARE = 0.1 // of the worker's time, at the most
+
+/** @typedef {import('../connections/connection').Connection} Connection */
+
+/**
+ * @typedef {object} Task
+ * @property {number} quota how many connections may be offered
+ * @property {() => void} onLook called after each look
+ * @property {(connection: Connection) => boolean} [isWorthIt]
+ * @property {(isStalled: boolean) => boolean} [onBack] whether a connection that no sibling took is offered again; else it
+ *   stays in this worker
+ */
 
 class Sender {
-  /** How many connections may still be handed over. */
-  quota = 0
-  /** Idle when we last looked, with the bytes that had been read by then. @type {Map<import('../connections/connection').Connection, number>} */
-  #idle = new Map()
-  #sweepScheduled = false
-  #sweepNotBefore = 0
-  #offersNotBefore = 0
+  /** @type {Task | null} */
+  #task = null
+  #quota = 0
+  #lookScheduled = false
+  #lookNotBefore = 0
+  #offerNotBefore = 0
   /** @type {NodeJS.Timeout | undefined} */
-  #sweeper
+  #timer
 
-  /**
-   * @param {object} deps
-   * @param {import('../connections/tracker').ConnectionTracker} deps.tracker
-   * @param {Set<import('../accepting/acceptor').Acceptor>} deps.acceptors
-   * @param {import('./inbox').Inbox} deps.inbox
-   * @param {import('./handoff').Handoff} deps.handoff
-   * @param {() => void} looked called after each look
-   * @param {(connection: import('../connections/connection').Connection) => boolean} [isWorthIt]
-   */
-  constructor ({ tracker, acceptors, inbox, handoff }, looked, isWorthIt = () => true) {
+  /** @param {Pick<import('../enter').Parts, 'tracker' | 'handoff'>} parts */
+  constructor ({ tracker, handoff }) {
     this.tracker = tracker
-    this.acceptors = acceptors
-    this.inbox = inbox
     this.handoff = handoff
-    this.looked = looked
-    this.isWorthIt = isWorthIt
+    handoff.onMoved = () => this.#pump()
+    handoff.onBack = (connection, isStalled) => this.#back(connection, isStalled)
     this.onRest = () => this.#lookSoon()
-    this.onGone = (/** @type {import('../connections/connection').Connection} */ connection) => { this.#idle.delete(connection) }
   }
 
-  begin () {
+  /** @param {Task} task takes the place of the one before */
+  begin (task) {
+    this.end()
+    this.#task = task
+    this.#quota = task.quota
+    this.#offerNotBefore = 0
     this.tracker.on('rest', this.onRest)
-    this.tracker.on('gone', this.onGone)
-    this.#sweeper = setInterval(() => this.look(), SWEEP_MS)
+    this.#timer = setInterval(() => this.look(), LOOK_MS)
   }
 
   end () {
+    this.#task = null
+    this.#quota = 0
     this.tracker.removeListener('rest', this.onRest)
-    this.tracker.removeListener('gone', this.onGone)
-    clearInterval(this.#sweeper)
-    this.#sweeper = undefined
-    this.#idle.clear()
+    clearInterval(this.#timer)
   }
 
-  /** How many connections this worker still answers for. */
-  get left () {
-    return this.tracker.connections.size + this.inbox.entries.size + this.handoff.outstanding.size
+  get isSpent () {
+    return this.#quota <= 0
   }
 
-  /** @param {import('../connections/connection').Connection} connection */
+  /** @param {Connection} connection */
   isMovable (connection) {
-    return this.quota > 0 && connection.acceptor.isMovable && !connection.isPinned && this.isWorthIt(connection)
+    return this.#quota > 0 && connection.acceptor.isMovable && !connection.isPinned && (this.#task?.isWorthIt?.(connection) ?? true)
   }
 
   /** Looks for connections that are idle now. The more there are, the longer a look takes, and the rarer it is. */
   look () {
     const began = performance.now()
-    this.#sweepScheduled = false
-    for (const acceptor of this.acceptors) {
-      if (!acceptor.isPlainHttp) continue
-      for (const connection of this.tracker.idle(acceptor)) {
-        if (this.isMovable(connection)) this.#idle.set(connection, connection.socket.bytesRead)
-      }
-    }
-    this.pump()
-    this.looked()
-    this.#sweepNotBefore = began + (performance.now() - began) / SWEEP_SHARE
+    this.#lookScheduled = false
+    this.tracker.noteIdle()
+    this.tracker.connections.rewind()
+    this.#pump()
+    this.#task?.onLook()
+    this.#lookNotBefore = began + (performance.now() - began) / LOOK_SHARE
   }
 
-  /** Offers what is idle, as long as there is room. */
-  pump () {
-    if (performance.now() < this.#offersNotBefore) return
-    for (const [connection, bytesRead] of this.#idle) {
-      if (!this.#hasRoom) return
-      this.#idle.delete(connection)
-      const { socket } = connection
-      // Nothing has been read since it was seen idle: it still is.
-      if (connection.isEnding || socket.bytesRead !== bytesRead || !connection.isQuiet || connection.isPinned) continue
-      this.quota--
+  /** Goes on with the pass, as long as there is room for offers. */
+  #pump () {
+    if (performance.now() < this.#offerNotBefore) return
+    while (this.#quota > 0 && this.handoff.hasRoom) {
+      const connection = this.tracker.connections.next()
+      if (connection === null) return
+      if (!this.isMovable(connection) || !connection.isIdle) continue
+      this.#quota--
       this.handoff.offer(connection)
-      this.tracker.release(connection)
-    }
-    for (const entry of this.#hasRoom ? this.inbox.movable : []) {
-      if (!this.#hasRoom) return
-      this.quota--
-      this.handoff.offerEntry(entry)
     }
   }
 
-  /** No sibling took it just then: it need not stay here for good, and is offered again in a while. @param {import('./inbox').Entry} entry */
-  retry (entry) {
-    entry.isPinned = false
-    this.#offersNotBefore = performance.now() + RETRY_MS
-  }
-
-  get #hasRoom () {
-    return this.quota > 0 && this.handoff.hasRoom
+  /** No sibling took it. A sibling that is asked again at once would refuse again. @param {Connection} connection @param {boolean} isStalled */
+  #back (connection, isStalled) {
+    const isOfferedAgain = this.#task?.onBack?.(isStalled) ?? true
+    if (isOfferedAgain) this.#offerNotBefore = performance.now() + RETRY_MS
+    else connection.isPinned = true
+    this.#pump()
   }
 
   #lookSoon () {
-    if (this.#sweepScheduled || performance.now() < this.#sweepNotBefore) return
-    this.#sweepScheduled = true
+    if (this.#lookScheduled || performance.now() < this.#lookNotBefore) return
+    this.#lookScheduled = true
     process.nextTick(() => {
-      if (this.#sweeper) this.look()
-      else this.#sweepScheduled = false
+      if (this.#task) this.look()
+      else this.#lookScheduled = false
     })
   }
 }

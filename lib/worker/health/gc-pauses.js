@@ -3,9 +3,9 @@
 /**
  * Notes how long garbage collections paused this worker, and how late its event loop was.
  *
- * V8 reports four kinds of pauses. A scavenge, and the end of a mark-sweep, are collections: they count. That marking
- * begins is a pause of the mark-sweep that it leads to, and callbacks of weak references are one of the collection
- * before them: both add to its time, not to its count. The steps of incremental marking in between are not reported.
+ * V8 reports four kinds of pauses. A scavenge and the end of a mark-sweep count as collections. The start of marking adds
+ * to the time of the mark-sweep that follows, callbacks of weak references to that of the collection before them. The steps
+ * of incremental marking in between are not reported.
  */
 
 const { constants, performance, PerformanceObserver } = require('node:perf_hooks')
@@ -17,9 +17,9 @@ const MARKING_BEGINS = constants.NODE_PERFORMANCE_GC_INCREMENTAL
 const WEAK_CALLBACKS = constants.NODE_PERFORMANCE_GC_WEAKCB
 
 /**
- * How often the clock is looked at; lag is told up to this much too short. In an idle process this takes 1 or 2 ms of CPU a
- * second, in a busy one far less. monitorEventLoopDelay() would be cheaper yet, but with each reset it forgets the delay
- * that is under way, and a second in which a beat was late is just when it matters.
+ * How often the clock is read; a lag is reported up to this much too short. An idle process spends 1 to 2 ms of CPU a second
+ * on it, a busy one far less. monitorEventLoopDelay() is cheaper, but each reset discards the delay that is under way, which
+ * is the one that made a heartbeat late.
  */
 const LOOK_MS = 50
 
@@ -36,10 +36,10 @@ class GcPauses {
     }).observe({ entryTypes: ['gc'] })
   }
 
-  /** What was since the last call. @returns {import('../../core/gc-pauses').Delays} */
+  /** The pauses since the last call. @returns {import('../../core/gc-pauses').Delays} */
   take () {
     const { scavenges, markSweeps } = this.#gc
-    const taken = { gc: { scavenges: said(scavenges), markSweeps: said(markSweeps) }, loopLagMs: rounded(this.#longestLagMs) }
+    const taken = { gc: { scavenges: roundedPauses(scavenges), markSweeps: roundedPauses(markSweeps) }, loopLagMs: rounded(this.#longestLagMs) }
     scavenges.longestMs = markSweeps.longestMs = this.#longestLagMs = 0
     return taken
   }
@@ -61,7 +61,7 @@ class GcPauses {
 }
 
 /** @param {import('../../core/gc-pauses').GcPauses} pauses */
-function said ({ count, totalMs, longestMs }) {
+function roundedPauses ({ count, totalMs, longestMs }) {
   return { count, totalMs: rounded(totalMs), longestMs: rounded(longestMs) }
 }
 

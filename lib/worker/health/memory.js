@@ -1,12 +1,11 @@
 'use strict'
 
 /**
- * What is done to this worker's memory while it is out of rotation. Both hold the thread until they are done.
+ * A collection and a heap snapshot, for a worker out of rotation. Both block the thread until they are done.
  *
- * A full collection frees objects, which is not yet to give memory back: from V8 12 on (Node 22) freed pages are kept in
- * a pool until a collection of last resort; before, pages and array buffers are let go of by the next collection. What it
- * took to get from 800 MB back to 60–90 MB was tried on Node 20, 22, 24 and 26: two collections on 20, one and a last
- * resort on the others.
+ * A full collection frees objects but does not return their pages to the system: from V8 12 on (Node 22) freed pages stay in
+ * a pool until a last-resort collection; before, the next collection releases pages and array buffers. Measured from 800 MB
+ * back to 60–90 MB: two collections on Node 20, one and a last-resort one on 22, 24 and 26.
  */
 
 const fs = require('node:fs')
@@ -29,10 +28,7 @@ function collect () {
   return { pauseMs: performance.now() - began, before, after: usage() }
 }
 
-/**
- * @param {string} file absolute, there already and empty
- * @returns {{ bytes: number, pauseMs: number }}
- */
+/** @param {string} file absolute, there already and empty @returns {{ bytes: number, pauseMs: number }} */
 function dumpHeap (file) {
   const began = performance.now()
   v8.writeHeapSnapshot(file)
@@ -45,7 +41,7 @@ function usage () {
   return { rssBytes: rss, heapUsedBytes: heapUsed, externalBytes: external }
 }
 
-/** V8 puts `gc` into every context that is made while the flag is set; the app's see nothing of it. @returns {(how?: object) => void} */
+/** V8 adds `gc` to every context that is created while the flag is set; the app's context does not have it. @returns {(how?: object) => void} */
 function exposeGc () {
   const isExposed = typeof globalThis.gc === 'function'
   if (!isExposed) v8.setFlagsFromString('--expose-gc')

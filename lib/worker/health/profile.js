@@ -9,9 +9,8 @@ const { clearTimeout, setTimeout } = require('node:timers')
 /** @param {import('../channel').Channel} channel */
 function offerProfile (channel) {
   let isUnderWay = false
-  channel.on({
-    profile ({ id, durationMs, file }) {
-      const answer = (/** @type {Record<string, any>} */ fields) => channel.send('answer', { id, ...fields })
+  channel.answer({
+    profile ({ durationMs, file }, answer) {
       if (isUnderWay) return answer({ why: 'another profile is being taken' })
       isUnderWay = true
       take(durationMs, file, outcome => {
@@ -23,8 +22,8 @@ function offerProfile (channel) {
 }
 
 /**
- * Ends earlier where this worker drains. There is no telling how long it lives then, so nothing waits for anything: a
- * session in one's own thread answers within the call.
+ * Ends early where this worker drains, which may exit soon: so everything is synchronous, as a session of the own thread
+ * calls back within post().
  *
  * @param {number} durationMs
  * @param {string} file absolute, there already and empty

@@ -1,19 +1,20 @@
 'use strict'
 
 /**
- * Tells clients whose connections cannot move to a sibling that theirs is going to close, as their protocol has it:
+ * Announces to clients whose connections cannot move to a sibling that their connection closes, by their protocol:
  *
  *   HTTP/1      its next response says `Connection: close`; until then it is served
  *   HTTP/2      GOAWAY, and streams finish; see goaway.js
  *
- * Nothing is closed here: an idle connection stays open, for a request may be on its way.
+ * Nothing is closed here: an idle connection stays open, because a request may be on its way.
  */
 
 const { clearInterval, setImmediate, setInterval } = require('node:timers')
-const { isFollowed } = require('../connections/tracker')
+const { currentChunk } = require('../../core/internals')
 const { Goaway } = require('./goaway')
 
 const STEP_MS = 250
+const HEAD_END = '\r\n\r\n'
 
 /** @typedef {import('../connections/connection').Connection} Connection @typedef {import('../connections/connection').Exchange} Exchange */
 
@@ -21,10 +22,7 @@ class CloseNotice {
   /** @type {Set<Goaway>} */
   #goaways = new Set()
 
-  /**
-   * @param {import('../connections/tracker').ConnectionTracker} tracker
-   * @param {(connection: Connection) => boolean} isMovable
-   */
+  /** @param {import('../connections/tracker').ConnectionTracker} tracker @param {(connection: Connection) => boolean} isMovable */
   constructor (tracker, isMovable) {
     this.tracker = tracker
     this.isMovable = isMovable
@@ -32,19 +30,19 @@ class CloseNotice {
       session: (/** @type {Connection} */ connection) => this.#goaway(connection),
       request: (/** @type {Connection} */ connection, /** @type {Exchange} */ exchange) => this.#onRequest(connection, exchange),
       rest: (/** @type {Connection} */ connection, /** @type {Exchange} */ exchange) => {
-        const { response } = exchange // of the app's own accord, perhaps
+        const { response } = exchange // the app may have announced it itself
         if (connection.session === null && (response.shouldKeepAlive === false || (connection.socket.writableEnded && response.writableFinished))) connection.isAnnounced = true
       }
     })
   }
 
-  /** From here on every request that comes is answered so. */
+  /** From here on responses to new requests announce it. */
   begin () {
     for (const [event, listener] of Object.entries(this.listeners)) this.tracker.on(event, listener)
     for (const connection of this.tracker.connections) if (connection.session) this.#goaway(connection)
   }
 
-  /** Says it in the responses that are under way, where there is still time. */
+  /** Announces it in the responses under way whose head has not been sent. */
   announce () {
     for (const connection of this.tracker.connections) {
       const exchange = connection.exchanges.at(-1)
@@ -52,7 +50,7 @@ class CloseNotice {
     }
   }
 
-  /** Does what is to be done by now for HTTP/2 sessions; called every so often. */
+  /** Does what is due by now for HTTP/2 sessions; called at an interval. */
   step () {
     for (const goaway of this.#goaways) {
       goaway.step()
@@ -60,7 +58,7 @@ class CloseNotice {
     }
   }
 
-  /** This worker stays after all: what has not been said yet is not said. A GOAWAY that was begun is seen through. */
+  /** This worker stays: what has not been sent is not announced any more. A GOAWAY of which the first was sent is completed. */
   retract () {
     this.end()
     for (const connection of this.tracker.connections) {
@@ -83,7 +81,7 @@ class CloseNotice {
   #goaway (connection) {
     const goaway = new Goaway(connection)
     this.#goaways.add(goaway)
-    setImmediate(() => { if (this.#goaways.has(goaway)) goaway.step() }) // a session that has just begun says its SETTINGS first
+    setImmediate(() => { if (this.#goaways.has(goaway)) goaway.step() }) // a new session sends its SETTINGS first
   }
 
   /** @param {Connection} connection @param {Exchange} exchange */
@@ -94,10 +92,7 @@ class CloseNotice {
   }
 }
 
-/**
- * @param {Connection} connection
- * @param {Exchange} exchange the newest on this connection
- */
+/** @param {Connection} connection @param {Exchange} exchange the newest on this connection */
 function announceClose (connection, { response }) {
   if (connection.session || response.headersSent || !response.shouldKeepAlive) return
   response.shouldKeepAlive = false
@@ -106,7 +101,7 @@ function announceClose (connection, { response }) {
 }
 
 /**
- * A header that the app writes itself would win: proxies pass on the `Connection: keep-alive` of the server behind them.
+ * A header that the app sets would take precedence: proxies pass on the `Connection: keep-alive` of the server behind them.
  *
  * @param {any} response
  */
@@ -131,7 +126,7 @@ function withClose (headers) {
 }
 
 /**
- * Another request has come behind this one on the same connection: had it said `close`, the other would be lost.
+ * Another request follows on the same connection: it would be lost if this response announced `close`.
  *
  * @param {Connection} connection
  * @param {Exchange} exchange
@@ -140,6 +135,24 @@ function retractClose (connection, { response }) {
   if (!connection.isAnnounced || response.headersSent) return
   response.shouldKeepAlive = true
   connection.isAnnounced = false
+}
+
+/**
+ * Whether the chunk that is being parsed contains more than the request whose head has just been parsed: a client that
+ * pipelines has sent its next request in the same chunk. To be called once per request, while `request` is emitted.
+ *
+ * @param {Connection} connection
+ * @param {import('node:http').IncomingMessage} request
+ * @returns {boolean}
+ */
+function isFollowed (connection, request) {
+  const chunk = currentChunk(connection.top)
+  if (!chunk) return false
+  if (connection.parsed === 0) process.nextTick(() => { connection.parsed = 0 }) // a chunk is parsed within one tick
+  const headEnd = chunk.indexOf(HEAD_END, connection.parsed)
+  if (headEnd === -1) return false
+  connection.parsed = headEnd + HEAD_END.length + (Number(request.headers['content-length']) || 0)
+  return connection.parsed < chunk.length && request.headers['transfer-encoding'] === undefined
 }
 
 module.exports = { CloseNotice }

@@ -1,26 +1,26 @@
 'use strict'
 
 /**
- * Ctrl-C reaches the whole process group, and systemd's default signals every process of a unit. A worker that heeded
- * that would leave with requests in flight, whatever the primary had in mind. So until the primary has drained this
- * worker, the terminating signals are held off: the app's own listeners stay registered, and simply do not hear them.
+ * Ctrl-C reaches the whole process group, and systemd's default signals every process of a unit. A worker that exits then
+ * drops its requests in flight. So until the primary has drained this worker, the terminating signals are held: the app's
+ * listeners stay registered, and are not called.
  *
- * A listener of ours keeps the default action (death) away, and `process.emit` is where a listener's call can be held;
- * libraries such as signal-exit do the same.
+ * A listener of ours prevents the default action, which is to exit, and `process.emit` is replaced to hold the listeners'
+ * calls; libraries such as signal-exit do the same.
  */
 
 const HELD = /** @type {const} */ (['SIGTERM', 'SIGINT', 'SIGHUP'])
 
 function holdSignals () {
-  let raised = true
+  let isHeld = true
   const emit = process.emit
   const ours = () => {}
   /** @type {any} */
   const held = function (/** @type {any} */ event, /** @type {any[]} */ ...args) {
-    if (raised && HELD.includes(event)) return true
+    if (isHeld && HELD.includes(event)) return true
     return Reflect.apply(emit, process, [event, ...args])
   }
-  // Node binds `process.emit` as it is when a signal's first listener comes, so those who came before us come again.
+  // Node binds `process.emit` when a signal's first listener is added, so earlier listeners are added again.
   const earlier = HELD.map(signal => /** @type {const} */ ([signal, process.rawListeners(signal)]))
   for (const signal of HELD) process.removeAllListeners(signal)
   process.emit = held
@@ -29,14 +29,14 @@ function holdSignals () {
     for (const listener of listeners) process.on(signal, /** @type {NodeJS.SignalsListener} */ (listener))
   }
 
-  // An app that takes all listeners off takes ours along, which keeps death away.
-  const putBack = (/** @type {any} */ event, /** @type {unknown} */ listener) => { if (raised && listener === ours) process.on(event, ours) }
+  // An app that removes all listeners of a signal removes ours too.
+  const putBack = (/** @type {any} */ event, /** @type {unknown} */ listener) => { if (isHeld && listener === ours) process.on(event, ours) }
   process.on('removeListener', putBack)
 
   return {
-    /** From here on a signal does what the app says, or what it does to any process. */
+    /** From here on a signal calls the app's listeners, or has its default action. */
     release () {
-      raised = false
+      isHeld = false
       process.removeListener('removeListener', putBack)
       for (const signal of HELD) process.removeListener(signal, ours)
     }

@@ -11,22 +11,22 @@ function historyOf (values) {
   return history
 }
 
-t.test('the newest stands at the right, and before it nothing is known', async t => {
+t.test('the newest value is at the right, the columns before it are empty', async t => {
   t.same(historyOf([]).in(3), [null, null, null])
   t.same(historyOf([1, 2, 3]).in(60).slice(-4), [null, 1, 2, 3])
 })
 
-t.test('a minute is kept', async t => {
+t.test('one minute of values is kept', async t => {
   const values = Array.from({ length: 100 }, (_, i) => i)
   t.same(historyOf(values).in(60), values.slice(40))
 })
 
-t.test('each column has the highest of its values', async t => {
+t.test('a column shows the highest of its values', async t => {
   t.same(historyOf([5, 9, 1, 2, 3, null]).in(30), [...Array(27).fill(null), 9, 2, 3])
   t.same(historyOf([null, null]).in(30).at(-1), null)
 })
 
-t.test('as time goes by, columns move and do not change, but for the newest and the oldest', async t => {
+t.test('over time columns move without a change, except for the newest and the oldest', async t => {
   fc.assert(fc.property(fc.array(fc.nat(1000), { minLength: 2, maxLength: 200 }), fc.integer({ min: 1, max: 60 }), (values, columns) => {
     const before = historyOf(values.slice(0, -1)).in(columns)
     const after = historyOf(values).in(columns)

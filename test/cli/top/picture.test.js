@@ -37,29 +37,37 @@ function fleetOf (workers) {
 const HOW = { columns: 80, rows: 24, colors: false, now: 0, message: '' }
 const BIG = { pid: 4194303, state: 'draining', ageMs: 99 * 3_600_000, rssBytes: 2000 * MIB, budgetBytes: 3000 * MIB, cpuPercent: 104, elu: 1, connections: 12_345, inFlight: 999, requests: 123_456_789, recycles: 999 }
 
-t.test('a row says it all', async t => {
+t.test('a row has every figure of its worker', async t => {
   const lines = picture(fleetOf([worker(0), worker(1, { budgetBytes: null, cpuPercent: null, lastReason: null })]), HOW)
   t.equal(lines.length, 24)
   t.same(lines.slice(0, 7).map(line => line.trimEnd()), [
     'shop  pid 77  /srv/shop.js',
     '2 of 2 workers ready, 200 MiB RSS, 4 recycles, 0 requests/s',
     '',
-    '  #  pid state age used MiB     last min      CPU ELU conn fly reqs rec last',
-    '▸ 0 1000 ready  1m ██░░ 100/200             ▄ 12% .25    3   1 1000   2 rss',
-    '  1 1001 ready  1m –    100                 █   – .25    3   1 1000   2',
+    '  #  pid state age MiB     last min          CPU ELU conn fly reqs rec last',
+    '▸ 0 1000 ready  1m 100/200                 ▄ 12% .25    3   1 1000   2 rss',
+    '  1 1001 ready  1m 100                     █   – .25    3   1 1000   2',
     ''
   ])
   t.equal(lines[23], 'q quit  ↑↓ select  r recycle')
 })
 
-t.test('80 columns hold all figures, also of many workers that are big and busy', async t => {
+t.test('80 columns have room for all figures, also those of many large, busy workers', async t => {
   for (const workers of [[worker(0)], Array.from({ length: 12 }, (_, i) => worker(i)), [worker(1023, BIG)]]) {
     const lines = picture(fleetOf(workers), HOW)
     for (const line of lines.slice(3, 4 + workers.length)) t.ok(line.lastIndexOf(' rec') + 4 <= 80 && line.replace(/ \S+$/, '').length <= 80, line)
   }
 })
 
-t.test('what a wide terminal has more is for the sparkline', async t => {
+t.test('80 columns hold the reason of the last recycle', async t => {
+  const busy = { slot: 32, pid: 4194303, rssBytes: 480 * MIB, budgetBytes: 512 * MIB, cpuPercent: 100, elu: 1, connections: 1234, inFlight: 200, requests: 99_999, recycles: 999 }
+  for (const lastReason of ['rss', 'hard-rss', 'requests', 'age', 'stuck', 'reload', 'requested']) {
+    const row = picture(fleetOf([worker(0, { ...busy, lastReason })]), HOW)[4]
+    t.ok(row.slice(0, 80).trimEnd().endsWith(` ${lastReason}`), row)
+  }
+})
+
+t.test('extra columns of a wide terminal go to the sparkline', async t => {
   const fleet = fleetOf([worker(0)])
   const headings = [80, 100, 120, 200].map(columns => picture(fleet, { ...HOW, columns })[3])
   t.ok(headings.every((heading, i) => i === 0 || heading.length > headings[i - 1].length || heading.length === headings[2].length))
@@ -80,7 +88,7 @@ t.test('of many workers, those around the selected one are shown', async t => {
   t.equal(slots()[0], 0)
 })
 
-t.test('there are as many lines as rows, however few', async t => {
+t.test('the number of lines is that of the rows, however few', async t => {
   const fleet = fleetOf(Array.from({ length: 9 }, (_, i) => worker(i)))
   for (const rows of [1, 2, 3, 5, 8, 11, 24, 100]) t.equal(picture(fleet, { ...HOW, rows }).length, rows)
 })
@@ -96,14 +104,14 @@ t.test('the selection stays with the worker, and then with its slot', async t =>
   t.equal(fleet.selected?.worker.pid, 1000)
 })
 
-t.test('requests per second are those of the workers that there are', async t => {
+t.test('requests per second are counted over the present workers', async t => {
   const fleet = fleetOf([worker(0, { requests: 1000 }), worker(1, { requests: 5000 })])
-  t.equal(fleet.requestsPerSecond, 0, 'nothing is known at first')
+  t.equal(fleet.requestsPerSecond, 0, 'the first picture has no rate')
   fleet.update(statusOf([worker(0, { requests: 1100 }), worker(1, { pid: 2001, requests: 30 })]), 2000)
   t.equal(fleet.requestsPerSecond, 65)
 })
 
-t.test('the course is that of the worker in service, across its recycle', async t => {
+t.test('the sparkline follows the worker in service, across its recycle', async t => {
   const fleet = fleetOf([worker(0, { rssBytes: 200 * MIB })])
   fleet.update(statusOf([worker(0, { rssBytes: 200 * MIB, state: 'draining' }), worker(0, { pid: 2000, rssBytes: 50 * MIB })]), 1000)
   const lines = picture(fleet, { ...HOW, columns: 200 })
@@ -111,26 +119,26 @@ t.test('the course is that of the worker in service, across its recycle', async 
   t.match(lines[5], / 50\/200 .*█ +12%/)
 })
 
-t.test('an app cannot speak to the terminal', async t => {
+t.test('control characters of an app never reach the terminal', async t => {
   const fleet = fleetOf([worker(0)])
   fleet.note({ t: 0, event: 'worker.request', slot: 0, pid: 1, reason: 'a\u001b[2J\nb\u009b31m' })
   fleet.note({ t: 0, event: 'worker.sample', slot: 0 })
   const lines = picture(fleet, { ...HOW, message: 'c\u001b[2Jd' })
   t.match(lines[6], 'slot 0 (1) asks to be recycled: a\\u{1b}[2J\\u{a}b\\u{9b}31m')
-  t.equal(lines[7], '', 'samples are no news')
+  t.equal(lines[7], '', 'samples are not shown as events')
   t.notMatch(lines.join(''), /\p{Cc}/u)
 })
 
-t.test('in colour: near the budget, over it, and who is selected', async t => {
+t.test('in colour: near the budget, over it, and the selected worker', async t => {
   const fleet = fleetOf([worker(0), worker(1, { rssBytes: 170 * MIB }), worker(2, { rssBytes: 250 * MIB }), worker(3)])
   const lines = picture(fleet, { ...HOW, colors: true })
   t.ok(lines[4].startsWith('\u001b[7m▸ 0 '))
-  t.match(lines[5], '\u001b[33m███░\u001b[39m')
-  t.match(lines[6], '\u001b[31m████\u001b[39m')
-  t.match(lines[7], '\u001b[32m██░░\u001b[39m')
+  t.match(lines[5], '\u001b[33m▇\u001b[39m')
+  t.match(lines[6], '\u001b[31m█\u001b[39m')
+  t.match(lines[7], '\u001b[32m▄\u001b[39m')
 })
 
-t.test('a fleet that is late is said to be', async t => {
+t.test('a late answer of the fleet is shown', async t => {
   const fleet = fleetOf([worker(0)])
   t.match(picture(fleet, { ...HOW, now: 3000 })[1], /ready/)
   t.equal(picture(fleet, { ...HOW, now: 5500 })[1], 'no answer for 5s')

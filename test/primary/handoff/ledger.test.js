@@ -14,15 +14,15 @@ class Socket {
   close () { this.closed++ }
 }
 
-/** A worker as the ledger sees it; what is sent to it is a list that a test can wait on. */
+/** A worker as the ledger sees it; messages sent to it are a list that a test can wait on. */
 class Worker extends EventEmitter {
   addresses = new Set([KEY])
   latest = { connections: 0 }
   isGone = false
   isServing = true
-  /** @type {{ type: string, id: number, leftMs?: number | null, socket?: Socket }[]} */
+  /** @type {{ type: string, id: number, parcel?: { key: string, leftMs: number | null, bytes?: string }, socket?: Socket }[]} */
   got = []
-  /** What a send fails with. @type {Error | null} */
+  /** The error of each send. @type {Error | null} */
   sendError = null
 
   /** @param {string} name @param {number} [connections] */
@@ -58,11 +58,11 @@ class Worker extends EventEmitter {
   /** @param {number} id @param {number | null} [leftMs] */
   offer (id, leftMs = 5000) {
     const socket = new Socket()
-    this.emit('offer', { id, key: KEY, leftMs }, socket)
+    this.emit('offer', { id, parcel: { key: KEY, leftMs, bytes: 'aGVhZA==' } }, socket)
     return socket
   }
 
-  /** As WorkerHandle does it: the death is noted, then told. */
+  /** As in WorkerHandle: the state is set, then the event is emitted. */
   die () {
     this.isGone = true
     this.emit('exit', { code: null, signal: 'SIGKILL' })
@@ -85,7 +85,7 @@ function connect (workers, successors = new Map()) {
   return ledger
 }
 
-/** A sender that drains, and who serves. @param {number} receivers */
+/** A draining sender, and serving receivers. @param {number} receivers */
 function scene (receivers) {
   const sender = new Worker('sender')
   sender.isServing = false
@@ -93,50 +93,51 @@ function scene (receivers) {
   return { sender, receivers: rest, ledger: connect([sender, ...rest]) }
 }
 
-/** So that callbacks of sends have run. */
+/** Lets the callbacks of sends run. */
 const tick = () => new Promise(resolve => setImmediate(resolve))
 
-t.test('the time that an idle connection has left is its own, whatever the wall clock is set to meanwhile', async t => {
+t.test('the time that an idle connection has left does not depend on the wall clock', async t => {
   const { sender, receivers: [receiver] } = scene(1)
   sender.offer(1)
   sender.offer(2)
   const { id } = await receiver.until('adopt')
   setWallClock(t, DAYS_MS)
   receiver.emit('adopted', { id })
-  const { leftMs } = await receiver.until('adopt', 2)
+  const { parcel: { leftMs } } = /** @type {any} */ (await receiver.until('adopt', 2))
   t.ok(leftMs > 4000 && leftMs <= 5000, `${leftMs} ms`)
 })
 
 t.test('an offer is adopted: kept by the receiver, moved for the sender, closed here', async t => {
   const { sender, receivers: [receiver], ledger } = scene(1)
   const socket = sender.offer(7)
-  const { id, leftMs, socket: sent } = await receiver.until('adopt')
+  const { id, parcel: { leftMs, ...parcel }, socket: sent } = /** @type {any} */ (await receiver.until('adopt'))
+  t.same(parcel, { key: KEY, bytes: 'aGVhZA==' }, 'the parcel is passed whole')
   t.equal(sent, socket)
-  t.ok(leftMs > 4000 && leftMs <= 5000, 'what is left of its time goes with it')
-  t.equal(socket.closed, 0, 'our copy is open as long as nobody has adopted it')
+  t.ok(leftMs > 4000 && leftMs <= 5000, 'the time left is sent with it')
+  t.equal(socket.closed, 0, 'the copy of the primary is open until a worker has adopted it')
   t.same(sender.got, [])
   receiver.emit('adopted', { id })
   t.same(receiver.got.map(m => m.type), ['adopt', 'keep'])
   t.equal(receiver.last('keep').id, id)
-  t.same(sender.got, [{ type: 'moved', id: 7 }], "by the sender's own number")
+  t.same(sender.got, [{ type: 'moved', id: 7 }], 'by the number of the sender')
   t.equal(socket.closed, 1)
   t.same(ledger.totals, { moved: 1, refused: 0, takenBack: 0, lost: 0 })
 })
 
-t.test('a connection without an end to its time stays so', async t => {
+t.test('a connection without a time limit keeps none', async t => {
   const { sender, receivers: [receiver] } = scene(1)
   sender.offer(1, null)
-  t.equal(receiver.last('adopt').leftMs, null)
+  t.equal(receiver.last('adopt').parcel.leftMs, null)
 })
 
 t.test('an offer that arrives without its socket goes back', async t => {
   const { sender, receivers: [receiver] } = scene(1)
-  sender.emit('offer', { id: 4, key: KEY, leftMs: 100 }, undefined)
+  sender.emit('offer', { id: 4, parcel: { key: KEY, leftMs: 100 } }, undefined)
   t.same(sender.got, [{ type: 'back', id: 4, isStalled: false }])
   t.same(receiver.got, [])
 })
 
-t.test('who has the fewest connections comes first, and among equals the successor of the sender', async t => {
+t.test('the worker with the fewest connections comes first, and among equals the successor of the sender', async t => {
   const sender = new Worker('sender')
   sender.isServing = false
   const [idle, successor, busy] = [new Worker('idle', 1), new Worker('successor', 1), new Worker('busy', 50)]
@@ -149,7 +150,7 @@ t.test('who has the fewest connections comes first, and among equals the success
   t.equal(busy.all('adopt').length, 1)
 })
 
-t.test('what has gone to a worker since its last beat counts as its load', async t => {
+t.test('connections sent to a worker since its last heartbeat count as its load', async t => {
   const { sender, receivers: [a, b] } = scene(2) // a has 0, b has 1
   for (let n = 1; n <= 6; n++) {
     sender.offer(n)
@@ -159,10 +160,10 @@ t.test('what has gone to a worker since its last beat counts as its load', async
     }
   }
   t.equal(a.all('keep').length + b.all('keep').length, 6)
-  t.ok(Math.abs(a.all('keep').length - (b.all('keep').length + 1)) <= 1, 'they end up even')
+  t.ok(Math.abs(a.all('keep').length - (b.all('keep').length + 1)) <= 1, 'both end with the same number')
 })
 
-t.test('a receiver that refuses: the next one gets it', async t => {
+t.test('a receiver refuses: the next one gets the connection', async t => {
   const { sender, receivers: [a, b], ledger } = scene(2)
   const socket = sender.offer(1)
   const { id } = a.last('adopt')
@@ -184,7 +185,7 @@ t.test('a send that fails counts as refused', async t => {
   t.equal(socket.closed, 0)
 })
 
-t.test('a receiver that dies before it answers: the next one gets it', async t => {
+t.test('a receiver dies before it answers: the next one gets the connection', async t => {
   const { sender, receivers: [a, b], ledger } = scene(2)
   const socket = sender.offer(1)
   const { id } = a.last('adopt')
@@ -202,7 +203,7 @@ t.test('a receiver that dies before it answers: the next one gets it', async t =
   t.same(sender.got, [{ type: 'moved', id: 1 }])
 })
 
-t.test('the answer of a dead receiver, come after its death, does not settle what another one has by then', async t => {
+t.test('the late answer of a dead receiver does not settle a connection that another receiver has by then', async t => {
   const { sender, receivers: [a, b] } = scene(2)
   const socket = sender.offer(1)
   const { id } = a.last('adopt')
@@ -214,18 +215,18 @@ t.test('the answer of a dead receiver, come after its death, does not settle wha
   t.same(sender.got, [{ type: 'moved', id: 1 }])
 })
 
-t.test('a worker that has died is offered nothing of what was queued behind it', async t => {
+t.test('connections queued for a worker that has died are not offered to it', async t => {
   const { sender, receivers: [a, b] } = scene(2)
   b.addresses.clear()
   sender.offer(1)
   sender.offer(2)
-  t.equal(a.all('adopt').length, 1, 'the second one waits')
+  t.equal(a.all('adopt').length, 1, 'the second offer waits')
   a.die()
   t.equal(a.all('adopt').length, 1)
-  t.same(sender.all('back').map(m => m.id).sort(), [1, 2], 'nobody else can take them')
+  t.same(sender.all('back').map(m => m.id).sort(), [1, 2], 'no other worker can take them')
 })
 
-t.test('a receiver that is silent for a second: the next one gets it, and should it adopt later, it is told to drop it', async t => {
+t.test('a receiver is silent for a second: the next one gets the connection, and a late adoption is answered by drop', async t => {
   const { sender, receivers: [a, b], ledger } = scene(2)
   const began = performance.now()
   const socket = sender.offer(1)
@@ -237,20 +238,20 @@ t.test('a receiver that is silent for a second: the next one gets it, and should
   t.match(ledger.totals, { takenBack: 1 })
 
   sender.offer(2)
-  t.equal(a.all('adopt').length, 1, 'as long as it is silent it is given nothing else')
+  t.equal(a.all('adopt').length, 1, 'a silent receiver is offered nothing else')
 
   a.emit('adopted', { id })
   t.same(a.last('drop'), { type: 'drop', id })
   t.same(a.all('keep'), [])
   t.equal(socket.closed, 0, 'the other one has not answered yet')
-  t.equal(a.all('adopt').length + b.all('adopt').length, 3, 'it speaks again, and takes part again')
+  t.equal(a.all('adopt').length + b.all('adopt').length, 3, 'once it answers, it is offered connections again')
 
   b.emit('adopted', { id: adopt.id })
   t.equal(socket.closed, 1)
   t.same(sender.all('moved'), [{ type: 'moved', id: 1 }])
 })
 
-t.test('the only receiver is silent: back to the sender; it is told to drop it when it wakes up', async t => {
+t.test('the only receiver is silent: back to the sender, and the receiver is told to drop it when it answers', async t => {
   const { sender, receivers: [a] } = scene(1)
   const socket = sender.offer(1)
   const { id } = a.last('adopt')
@@ -262,17 +263,17 @@ t.test('the only receiver is silent: back to the sender; it is told to drop it w
   t.equal(socket.closed, 1)
 })
 
-t.test('everybody refuses: back to the sender', async t => {
+t.test('every receiver refuses: back to the sender', async t => {
   const { sender, receivers, ledger } = scene(3)
   const socket = sender.offer(9)
   for (const receiver of receivers) receiver.emit('refused', { id: receiver.last('adopt').id })
   t.same(sender.got, [{ type: 'back', id: 9, isStalled: false }])
   t.equal(socket.closed, 1)
   t.match(ledger.totals, { moved: 0, refused: 3 })
-  t.same(receivers.map(r => r.all('adopt').length), [1, 1, 1], 'nobody is asked twice')
+  t.same(receivers.map(r => r.all('adopt').length), [1, 1, 1], 'no receiver is asked twice')
 })
 
-t.test('nobody serves, or nobody listens there: back to the sender at once', async t => {
+t.test('no worker serves, or none listens there: back to the sender at once', async t => {
   const { sender, receivers: [a] } = scene(1)
   a.addresses.clear()
   t.equal(sender.offer(1).closed, 1)
@@ -283,7 +284,7 @@ t.test('nobody serves, or nobody listens there: back to the sender at once', asy
   t.same(a.got, [])
 })
 
-t.test('the sender dies on the way: it is delivered all the same', async t => {
+t.test('the sender dies meanwhile: the connection is delivered all the same', async t => {
   const { sender, receivers: [a, b] } = scene(2)
   const socket = sender.offer(1)
   sender.die()
@@ -292,10 +293,10 @@ t.test('the sender dies on the way: it is delivered all the same', async t => {
   b.emit('adopted', { id: b.last('adopt').id })
   t.same(b.got.map(m => m.type), ['adopt', 'keep'])
   t.equal(socket.closed, 1)
-  t.same(sender.got, [], 'nothing is said to the dead')
+  t.same(sender.got, [], 'no message goes to the dead worker')
 })
 
-t.test('the sender is dead and nobody serves: whoever becomes ready next gets it', async t => {
+t.test('the sender is dead and no worker serves: the next ready worker gets the connection', async t => {
   const { sender, receivers: [a] } = scene(1)
   a.isServing = false
   sender.isGone = true
@@ -308,7 +309,7 @@ t.test('the sender is dead and nobody serves: whoever becomes ready next gets it
   t.equal(socket.closed, 1)
 })
 
-t.test('the sender is dead and all have refused: whoever becomes ready next gets it', async t => {
+t.test('the sender is dead and all have refused: the next ready worker gets the connection', async t => {
   const { sender, receivers: [a, b] } = scene(2)
   b.isServing = false
   const socket = sender.offer(1)
@@ -333,7 +334,7 @@ t.test('one socket at a time is under way to a receiver', async t => {
   t.same(sender.got.map(m => m.id), [1, 2, 3])
 })
 
-t.test('a closed ledger closes what it still has, once', async t => {
+t.test('a closed ledger closes its remaining connections, once', async t => {
   const { sender, receivers: [a], ledger } = scene(1)
   const sockets = [1, 2].map(id => sender.offer(id))
   const { id } = a.last('adopt')
@@ -345,7 +346,7 @@ t.test('a closed ledger closes what it still has, once', async t => {
   t.same(sockets.map(s => s.closed), [1, 1])
 })
 
-t.test('whatever happens in whatever order, every connection has one reader or one owner, and one close', async t => {
+t.test('in any order of events, every connection has one reader or one owner, and one close', async t => {
   const step = fc.oneof(
     { weight: 4, arbitrary: fc.constant('offer') },
     { weight: 4, arbitrary: fc.constant('adopted') },
@@ -378,7 +379,7 @@ t.test('whatever happens in whatever order, every connection has one reader or o
       const said = sender.got.filter(m => m.id === n)
       const kept = receivers.flatMap(r => r.all('adopt').filter(m => m.socket === socket && r.all('keep').some(k => k.id === m.id)))
       if (said.length > 1 || kept.length > 1) throw new Error(`connection ${n} is in two places`)
-      if ((said[0]?.type === 'moved') !== (kept.length === 1)) throw new Error(`connection ${n}: the sender heard ${said[0]?.type}, ${kept.length} keep it`)
+      if ((said[0]?.type === 'moved') !== (kept.length === 1)) throw new Error(`connection ${n}: the sender received ${said[0]?.type}, ${kept.length} keep it`)
     })
   }), { numRuns: 200 })
   t.pass()

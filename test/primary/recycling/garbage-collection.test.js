@@ -1,6 +1,5 @@
 'use strict'
 
-const { EventEmitter } = require('node:events')
 const t = require('tap')
 const { now } = require('../../../lib/primary/clock')
 const { GarbageCollection } = require('../../../lib/primary/recycling/garbage-collection')
@@ -8,38 +7,41 @@ const { GarbageCollection } = require('../../../lib/primary/recycling/garbage-co
 const BUDGET = { metric: 'rss', softBytes: 100, hardBytes: 200 }
 const USAGE = { rssBytes: 1, heapUsedBytes: 1, externalBytes: 1 }
 
-/** Condemned workers, and a place aside that one of them may have at a time. */
+/** Condemned workers, and an OutOfRotation that notes what it is asked for. */
 function scene ({ onBudget = 'collect', after = 50 } = {}) {
   /** @type {any[]} */
   const journal = []
   /** @type {{ handle: any, back: (why?: string | null) => Promise<void> }[]} */
   const taken = []
-  const outOfRotation = Object.assign(new EventEmitter(), {
-    isBusy: false,
-    refusal: /** @type {string | null} */ (null),
-    whyNot () { return outOfRotation.isBusy ? 'another worker is out of rotation' : outOfRotation.refusal },
-    take (/** @type {any} */ handle, /** @type {any} */ task, /** @type {any} */ settle) {
-      outOfRotation.isBusy = true
-      return new Promise(resolve => taken.push({
-        handle,
-        async back (why = null) {
-          if (why === null) await settle({ why, before: USAGE, after: USAGE, moved: 3, emptyMs: 5, pauseMs: 7 })
-          outOfRotation.isBusy = false
-          resolve({ why })
-          outOfRotation.emit('change')
-          await new Promise(setImmediate)
-        }
-      }))
+  const outOfRotation = {
+    take: (/** @type {any} */ handle, /** @type {any} */ task, /** @type {any} */ settle) => new Promise(resolve => taken.push({
+      handle,
+      async back (why = null) {
+        if (why === null) await settle({ why, before: USAGE, after: USAGE, moved: 3, emptyMs: 5, pauseMs: 7 })
+        resolve({ why })
+        await new Promise(setImmediate)
+      }
+    }))
+  }
+  let changes = 0
+  /** @type {Map<number, any>} */
+  const slots = new Map()
+  /** @type {Map<any, any>} */
+  const figures = new Map()
+  const sampler = {
+    read: async () => ({ rssBytes: after, pssBytes: after, ussBytes: after }),
+    figuresOf: (/** @type {any} */ handle) => figures.get(handle),
+    keep (/** @type {any} */ handle) {
+      journal.push({ event: 'worker.keep', reason: handle.reason })
+      handle.reason = null
     }
-  })
-  /** @type {any[]} */
-  const slots = []
-  const sampler = { read: async () => ({ rssBytes: after, pssBytes: after, ussBytes: after }) }
+  }
   const collection = new GarbageCollection(/** @type {any} */ ({
     options: { onBudget, intervalMs: 100 },
-    fleet: { list: () => slots },
+    fleet: { slots },
     sampler,
     outOfRotation,
+    changed: () => { changes++ },
     record (/** @type {string} */ event, /** @type {any} */ fields) {
       journal.push({ event, ...fields })
       return fields
@@ -47,84 +49,49 @@ function scene ({ onBudget = 'collect', after = 50 } = {}) {
   }))
   const condemn = (/** @type {string} */ reason, rssBytes = 150) => {
     const handle = {
-      slot: slots.length,
-      pid: 1000 + slots.length,
+      slot: slots.size,
+      pid: 1000 + slots.size,
       isServing: true,
       reason: /** @type {string | null} */ (reason),
       condemnedAt: now(),
-      collectedAt: null,
-      budget: BUDGET,
-      sample: { rssBytes, requested: null },
-      keep () { handle.reason = null }
+      budget: BUDGET
     }
-    slots.push({ slot: handle.slot, incumbent: handle, recycling: null })
+    figures.set(handle, { sample: { rssBytes, requested: null } })
+    slots.set(handle.slot, { slot: handle.slot, incumbent: handle })
     return handle
   }
-  return { journal, taken, outOfRotation, collection, condemn }
+  return { journal, taken, collection, condemn, changes: () => changes }
 }
 
-t.test('a worker over budget is held, collects, and is reprieved', async t => {
-  const { journal, taken, collection, condemn } = scene()
+t.test('a worker over budget collects, and is kept', async t => {
+  const { journal, taken, collection, condemn, changes } = scene()
   const handle = condemn('rss')
-  t.ok(collection.holds(/** @type {any} */ (handle)))
-  collection.attend()
-  collection.attend()
+  t.equal(collection.stateOf(/** @type {any} */ (handle)), 'due')
+  collection.relieve(0)
   t.equal(taken.length, 1)
-  t.ok(collection.holds(/** @type {any} */ (handle)))
+  t.equal(collection.stateOf(/** @type {any} */ (handle)), 'under way')
   await taken[0].back()
   t.equal(handle.reason, null)
   t.match(journal, [{ event: 'collected', bytes: 50, isEnough: true, moved: 3 }, { event: 'worker.keep', reason: 'rss' }])
+  t.equal(changes(), 1)
 })
 
-t.test('where that is not enough, or was not done, it is held no more', async t => {
+t.test('where that is not enough, or was not done, it is recycled', async t => {
   for (const [after, why] of /** @type {const} */ ([[81, null], [50, 'it was told to drain']])) {
-    const { journal, taken, collection, condemn } = scene({ after })
+    const { journal, taken, collection, condemn, changes } = scene({ after })
     const handle = condemn('rss')
-    let changes = 0
-    collection.on('change', () => { changes++ })
-    collection.attend()
+    collection.relieve(0)
     await taken[0].back(why)
     t.equal(handle.reason, 'rss')
-    t.notOk(collection.holds(/** @type {any} */ (handle)))
-    t.equal(changes, 1, 'its recycle may begin')
+    t.equal(collection.stateOf(/** @type {any} */ (handle)), 'none')
+    t.equal(changes(), 1, 'its recycle may begin')
     t.equal(journal.length, why ? 0 : 1)
-    collection.attend()
-    t.equal(taken.length, 1)
   }
 })
 
-t.test('another one waits for its turn, unless it is over the hard budget by now', async t => {
-  const { taken, collection, condemn } = scene()
-  condemn('rss')
-  const waiting = condemn('rss')
-  const hard = condemn('hard-rss', 250)
-  const grown = condemn('rss')
-  collection.attend()
-  t.equal(taken.length, 1)
-  t.ok(collection.holds(/** @type {any} */ (waiting)))
-  t.notOk(collection.holds(/** @type {any} */ (hard)), 'it is recycled')
-  t.ok(collection.holds(/** @type {any} */ (grown)))
-  grown.sample = { rssBytes: 201, requested: null }
-  collection.attend()
-  t.notOk(collection.holds(/** @type {any} */ (grown)))
-  await taken[0].back()
-  t.equal(taken.length, 2)
-  t.equal(taken[1].handle, waiting)
-})
-
-t.test('where nobody can go outOfRotation, nobody is held', async t => {
-  const { outOfRotation, collection, condemn, taken } = scene()
-  outOfRotation.refusal = 'no other worker serves'
-  const handle = condemn('rss')
-  collection.attend()
-  t.notOk(collection.holds(/** @type {any} */ (handle)))
-  t.equal(taken.length, 0)
-})
-
-t.test('without --on-budget collect nobody is held', async t => {
-  const { collection, condemn, taken } = scene({ onBudget: 'recycle' })
-  const handle = condemn('rss')
-  t.notOk(collection.holds(/** @type {any} */ (handle)))
-  collection.attend()
-  t.equal(taken.length, 0)
+t.test('without --on-budget collect, and for another reason than memory, none is due', async t => {
+  const without = scene({ onBudget: 'recycle' })
+  t.equal(without.collection.stateOf(/** @type {any} */ (without.condemn('rss'))), 'none')
+  const { collection, condemn } = scene()
+  t.equal(collection.stateOf(/** @type {any} */ (condemn('age'))), 'none')
 })

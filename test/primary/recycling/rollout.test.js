@@ -11,21 +11,21 @@ t.test('no reload, no requested', async t => {
   t.equal(rollout.wasStopped(0), false)
 })
 
-t.test('a reload wants every worker that is older than itself', async t => {
+t.test('a reload replaces every worker that is older than itself', async t => {
   const rollout = new Rollout()
   t.equal(rollout.begin(true), 1)
   t.equal(rollout.requested(0), 'reload')
   t.equal(rollout.requested(1), null)
-  t.equal(rollout.generation, 1, 'workers that are spawned now are of it')
+  t.equal(rollout.generation, 1, 'workers spawned now belong to it')
   rollout.finish(1)
   t.equal(rollout.requested(0), null)
 })
 
-t.test('where nobody of the present generation has been spawned yet, a reload joins the one before it', async t => {
+t.test('a reload joins the one before it as long as no worker of that generation has been spawned', async t => {
   const rollout = new Rollout()
   const first = rollout.begin(true)
   t.equal(rollout.begin(false), first)
-  t.equal(rollout.requested(first), null, 'nobody is replaced twice')
+  t.equal(rollout.requested(first), null, 'no worker is replaced twice')
   t.equal(rollout.requested(0), 'reload')
 })
 
@@ -48,7 +48,7 @@ t.test('three failures in a row stop it', async t => {
   t.equal(rollout.failed(), false, 'it is stopped once')
 })
 
-t.test('a success in between starts the count anew', async t => {
+t.test('a success resets the count', async t => {
   const rollout = new Rollout()
   const generation = rollout.begin(true)
   rollout.failed()
@@ -58,7 +58,7 @@ t.test('a success in between starts the count anew', async t => {
   t.equal(rollout.wasStopped(generation), false)
 })
 
-t.test('a stop ends the reloads that had joined, and none that comes later', async t => {
+t.test('a stop ends the reloads that had joined, and no later one', async t => {
   const rollout = new Rollout()
   const [first, second] = [rollout.begin(true), rollout.begin(true)]
   for (let n = 0; n < Rollout.PATIENCE; n++) rollout.failed()
@@ -66,5 +66,5 @@ t.test('a stop ends the reloads that had joined, and none that comes later', asy
   const third = rollout.begin(true)
   t.equal(rollout.wasStopped(third), false)
   t.equal(rollout.requested(second), 'reload')
-  t.same([rollout.failed(), rollout.failed()], [false, false], 'its patience is its own')
+  t.same([rollout.failed(), rollout.failed()], [false, false], 'its count of failures is its own')
 })

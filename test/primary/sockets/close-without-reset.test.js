@@ -18,13 +18,13 @@ function listen (onconnection) {
   return { handle, port: bound.port }
 }
 
-t.test('with somebody else in the queue it is not tight, and whoever is accepted then can be told from our own', async t => {
+t.test('with other connections in the queue it is not empty, and an accepted one is told from the test connection', async t => {
   /** @type {any[]} */
   const accepted = []
   const { handle, port } = listen(client => accepted.push(client))
   const closing = new CloseWithoutReset(handle, BACKLOG)
   const client = net.connect(port, '127.0.0.1')
-  await new Promise(process.nextTick) // it has connected, and our loop has not turned: nobody has accepted it
+  await new Promise(process.nextTick) // connected, and the loop has not turned: no process has accepted it
   t.notOk(await closing.isTight())
   while (accepted.length < 3) await setImmediate()
   t.same(accepted.map(one => closing.isOurs(one)), [false, true, true])
@@ -35,7 +35,7 @@ t.test('with somebody else in the queue it is not tight, and whoever is accepted
   for (const one of accepted) one.close()
 })
 
-t.test('nobody is reset when a socket is closed, though its closing be late: who connects gets in, or is refused', async t => {
+t.test('no client is reset when a socket is closed, even late: a connection is accepted or refused', async t => {
   const program = `
     const net = require('node:net')
     const errors = {}
@@ -54,7 +54,7 @@ t.test('nobody is reset when a socket is closed, though its closing be late: who
     let served = 0
     const { handle, port } = listen(client => {
       served++
-      client.close() // the next one comes at once
+      client.close() // the next one connects at once
     })
     const child = spawn(process.execPath, ['-e', program, String(port)], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
     t.teardown(() => child.kill('SIGKILL'))
@@ -63,7 +63,7 @@ t.test('nobody is reset when a socket is closed, though its closing be late: who
     const closing = new CloseWithoutReset(handle, BACKLOG)
     while (!await closing.isTight()) await setTimeout(10)
     const until = Date.now() + 50
-    while (Date.now() < until); // as long as the operating system likes to keep us from closing it
+    while (Date.now() < until); // as if the operating system delayed the close for this long
     handle.close()
     closing.pull()
     t.strictSame(Object.keys(/** @type {any} */ (await errors)), ['ECONNREFUSED'])

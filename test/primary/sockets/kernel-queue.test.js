@@ -7,7 +7,7 @@ const t = require('tap')
 const { queueLength, isAnyHalfOpen } = require('../../../lib/primary/sockets/kernel-queue')
 
 for (const host of ['127.0.0.1', '::1']) {
-  t.test(`who waits at ${host} is counted, until it is accepted`, async t => {
+  t.test(`a connection that waits at ${host} is counted, until it is accepted`, async t => {
     const handle = /** @type {any} */ (net)._createServerHandle(host, 0, net.isIPv6(host) ? 6 : 4)
     const bound = /** @type {any} */ ({})
     handle.getsockname(bound)
@@ -18,7 +18,7 @@ for (const host of ['127.0.0.1', '::1']) {
     t.equal(queueLength(handle.fd), 0)
     const clients = [1, 2, 3].map(() => net.connect({ host, port: bound.port }))
     const connected = Promise.all(clients.map(client => once(client, 'connect')))
-    await new Promise(process.nextTick) // all three have connected, and our loop has not turned
+    await new Promise(process.nextTick) // all three have connected, and the loop has not turned
     t.equal(queueLength(handle.fd), 3)
     t.notOk(isAnyHalfOpen(handle.fd))
     await connected
@@ -29,7 +29,7 @@ for (const host of ['127.0.0.1', '::1']) {
   })
 }
 
-t.test('what does not listen has no queue', async t => {
+t.test('a socket that does not listen has no queue', async t => {
   const fd = fs.openSync(__filename, 'r')
   t.equal(queueLength(fd), null)
   t.notOk(isAnyHalfOpen(fd))

@@ -34,7 +34,7 @@ async function startEcho (t, handle) {
   return child
 }
 
-t.test('the first worker opens a socket, the next ones share it and what the first one said of it', async t => {
+t.test('the first worker opens a socket, the others share it with its options', async t => {
   const listeners = openListeners(t)
   const first = listeners.open('a', QUERY, { keys: 1 }, 'worker 1')
   const second = listeners.open('a', QUERY, { keys: 2 }, 'worker 2')
@@ -45,7 +45,7 @@ t.test('the first worker opens a socket, the next ones share it and what the fir
   t.not(listeners.open('b', QUERY, null, 'worker 1').handle, first.handle, 'another address, another socket')
 })
 
-t.test('an address that cannot be had is an errno, and is tried again the next time', async t => {
+t.test('an address that is not available gives an errno, and is tried again the next time', async t => {
   const listeners = openListeners(t)
   const taken = net.createServer().listen(0, '127.0.0.1')
   await once(taken, 'listening')
@@ -56,12 +56,12 @@ t.test('an address that cannot be had is an errno, and is tried again the next t
   t.equal(listeners.open('a', query, null, 'worker 1').errno, 0)
 })
 
-t.test('an address that is nobody\'s here is refused at once', async t => {
+t.test('an address of another machine is refused at once', async t => {
   const listeners = openListeners(t)
   t.ok(listeners.open('a', { ...QUERY, address: '192.0.2.1' }, null, 'worker 1').errno < 0)
 })
 
-t.test('the queue outlives the workers: who waits in it is served by the next one', async t => {
+t.test('the queue outlives the workers: connections in it are served by the next worker', async t => {
   const listeners = openListeners(t)
   const { handle } = listeners.open('a', QUERY, null, 'worker 1')
   const first = await startEcho(t, handle)
@@ -80,7 +80,7 @@ t.test('the queue outlives the workers: who waits in it is served by the next on
   client.destroy()
 })
 
-t.test('an address is given up when every app that listens on it has closed its server', async t => {
+t.test('an address is released when every app that listens on it has closed its server', async t => {
   const listeners = openListeners(t)
   const { handle } = listeners.open('a', QUERY, null, 'worker 1')
   listeners.open('a', QUERY, null, 'worker 2')
@@ -97,7 +97,7 @@ t.test('an address is given up when every app that listens on it has closed its 
   t.not(listeners.open('a', QUERY, null, 'worker 3').handle, handle)
 })
 
-t.test('a worker that is gone does not give its address up', async t => {
+t.test('a worker that has exited does not release its address', async t => {
   const listeners = openListeners(t)
   const { handle } = listeners.open('a', QUERY, null, 'worker 1')
   listeners.forget('worker 1')
@@ -118,7 +118,7 @@ t.test('a unix socket whose absolute path is too long for the kernel is opened b
   t.ok(fs.existsSync('s'.repeat(60)))
 })
 
-t.test('the file of a unix socket that another process has put in the place of ours is left alone', async t => {
+t.test('a unix socket file that another process has replaced is left alone', async t => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'recycle-'))
   t.teardown(() => fs.rmSync(folder, { recursive: true, force: true }))
   const file = path.join(folder, 'app.sock')
@@ -126,7 +126,7 @@ t.test('the file of a unix socket that another process has put in the place of o
   for (const isFleet of [false, true]) {
     const [ours, theirs] = [new ListeningSockets(), new ListeningSockets()]
     t.equal(ours.open('a', query, null, 'worker 1').errno, 0)
-    for (const name of [file, `${file}.recycle`]) fs.rmSync(name, { force: true }) // what brings the file back can be deleted too
+    for (const name of [file, `${file}.recycle`]) fs.rmSync(name, { force: true }) // the link that restores the file can be deleted too
     const other = net.createServer(socket => socket.end('theirs'))
     if (isFleet) {
       const { handle } = theirs.open('a', query, null, 'worker 2')
@@ -142,6 +142,6 @@ t.test('the file of a unix socket that another process has put in the place of o
     other.close()
     theirs.leave('a', 'worker 2')
     await once(other, 'close')
-    t.same(fs.readdirSync(folder), [], 'their own close deletes it')
+    t.same(fs.readdirSync(folder), [], 'the close of the sockets deletes it')
   }
 })

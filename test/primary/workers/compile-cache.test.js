@@ -11,18 +11,18 @@ const { openCompileCache } = require('../../../lib/primary/workers/compile-cache
 const isThere = 'flushCompileCache' in module_
 const skip = isThere ? false : 'this Node has no compile cache that can be flushed'
 
-/** A private folder under the temporary one, which is everybody's but sticky. @param {any} t */
+/** A private folder under the temporary one, which is sticky and writable for all. @param {any} t */
 function privateFolder (t) {
   const folder = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'recycle-cache-')))
   t.teardown(() => fs.rmSync(folder, { recursive: true, force: true }))
   return folder
 }
 
-t.test('where Node has none there is none', { skip: isThere && 'this Node has one' }, async t => {
+t.test('a Node without a compile cache gets none', { skip: isThere && 'this Node has one' }, async t => {
   t.equal(openCompileCache({ XDG_CACHE_HOME: privateFolder(t) }), null)
 })
 
-t.test('it is made for the user alone, under XDG_CACHE_HOME, else under ~/.cache', { skip }, async t => {
+t.test('the folder is private to the user, under XDG_CACHE_HOME, else under ~/.cache', { skip }, async t => {
   const home = privateFolder(t)
   for (const [env, where] of /** @type {const} */ ([
     [{ HOME: home }, path.join(home, '.cache')], [{ HOME: home, XDG_CACHE_HOME: path.join(home, 'xdg') }, path.join(home, 'xdg')]
@@ -30,11 +30,11 @@ t.test('it is made for the user alone, under XDG_CACHE_HOME, else under ~/.cache
     const folder = path.join(where, 'recycle', 'compile-cache')
     t.equal(openCompileCache(env), folder)
     t.equal(fs.statSync(folder).mode & 0o777, 0o700)
-    t.equal(openCompileCache(env), folder, 'also where it is there already')
+    t.equal(openCompileCache(env), folder, 'also if it exists already')
   }
 })
 
-t.test('a link is followed, and where it leads to is what counts', { skip }, async t => {
+t.test('a link is followed, and its target is checked', { skip }, async t => {
   const home = privateFolder(t)
   fs.mkdirSync(path.join(home, 'real'))
   fs.symlinkSync(path.join(home, 'real'), path.join(home, 'link'))
@@ -43,7 +43,7 @@ t.test('a link is followed, and where it leads to is what counts', { skip }, asy
   t.equal(openCompileCache({ XDG_CACHE_HOME: path.join(home, 'link') }), null)
 })
 
-t.test('there is none where others may write, there or above', { skip }, async t => {
+t.test('there is none in a folder, or below one, that others may write', { skip }, async t => {
   for (const [which, mode] of /** @type {const} */ ([['', 0o770], ['recycle', 0o707], ['recycle/compile-cache', 0o720], ['recycle/compile-cache', 0o1777]])) {
     const home = privateFolder(t)
     const env = { XDG_CACHE_HOME: home }
@@ -53,7 +53,7 @@ t.test('there is none where others may write, there or above', { skip }, async t
   }
 })
 
-t.test("there is none where a folder is somebody else's", { skip: skip || (process.getuid?.() !== 0 && 'only root can give a folder away') }, async t => {
+t.test('there is none where a folder belongs to another user', { skip: skip || (process.getuid?.() !== 0 && 'only root can give a folder away') }, async t => {
   for (const which of ['', 'recycle', 'recycle/compile-cache']) {
     const home = privateFolder(t)
     const env = { XDG_CACHE_HOME: home }
@@ -63,7 +63,7 @@ t.test("there is none where a folder is somebody else's", { skip: skip || (proce
   }
 })
 
-t.test('there is none where no folder can be made, and while coverage is taken', { skip }, async t => {
+t.test('there is none where no folder can be made, and none under coverage', { skip }, async t => {
   const home = privateFolder(t)
   fs.writeFileSync(path.join(home, 'file'), '')
   t.equal(openCompileCache({ XDG_CACHE_HOME: path.join(home, 'file') }), null)
@@ -71,7 +71,7 @@ t.test('there is none where no folder can be made, and while coverage is taken',
   t.notOk(fs.existsSync(path.join(home, 'recycle')))
 })
 
-t.test('what has not been written for 30 days is deleted', { skip }, async t => {
+t.test('entries not written for 30 days are deleted', { skip }, async t => {
   const env = { XDG_CACHE_HOME: privateFolder(t) }
   const version = path.join(/** @type {string} */ (openCompileCache(env)), 'v22-x64')
   fs.mkdirSync(version)

@@ -21,18 +21,18 @@ async function printed (program) {
   return out
 }
 
-t.test('each line has its slot before it, stdout on stdout, stderr on stderr', async t => {
+t.test('each line is prefixed with its slot, stdout on stdout, stderr on stderr', async t => {
   const { stdout, stderr } = await printed("console.log('a\\n\\nb'); console.error('e')")
   t.equal(stdout, '[3] a\n[3] \n[3] b\n')
   t.equal(stderr, '[3] e\n')
 })
 
-t.test('a last line without its end is not lost', async t => {
+t.test('a last line without a newline is not lost', async t => {
   const { stdout } = await printed("process.stdout.write('half')")
   t.equal(stdout, '[3] half\n')
 })
 
-t.test('a line that comes in pieces, cut through a character, stays one line', async t => {
+t.test('a line that arrives in pieces, cut within a character, stays one line', async t => {
   const { stdout } = await printed(`
     const bytes = Buffer.from('größer\\r\\nlast')
     let at = 0
@@ -41,7 +41,7 @@ t.test('a line that comes in pieces, cut through a character, stays one line', a
   t.equal(stdout, '[3] größer\n[3] last\n')
 })
 
-t.test('a worker whose output is not piped is left alone', async t => {
+t.test('a worker without piped output is left alone', async t => {
   const { prefixLines } = require(OUTPUT)
   t.doesNotThrow(() => prefixLines(/** @type {any} */ ({ stdout: null, stderr: null }), () => 1))
 })

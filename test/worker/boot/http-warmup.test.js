@@ -23,14 +23,14 @@ const WATCH = `
   setTimeout(() => { seen.resources = process.getActiveResourcesInfo(); console.log(JSON.stringify(seen)) }, 200)
 `
 
-t.test('requests are answered, and who comes afterwards sees nothing of it', async t => {
+t.test('requests are answered, and later subscribers see nothing of it', async t => {
   const { answered, events, resources } = run('', WATCH)
   t.equal(answered, 5)
   t.same(events, [])
   t.notOk(resources.some((/** @type {string} */ resource) => /TCP|Pipe|HTTP/.test(resource) && !/^PipeWrap$/.test(resource)), resources.join())
 })
 
-t.test('a server made afterwards answers as ever', async t => {
+t.test('a server created afterwards answers normally', async t => {
   const serve = `
     const http = require('node:http')
     const server = http.createServer((request, response) => response.end(request.url)).listen(0, '127.0.0.1', () => {
@@ -41,7 +41,7 @@ t.test('a server made afterwards answers as ever', async t => {
   t.same(run('', serve), { answered: 5, status: 200, body: '/there' })
 })
 
-t.test('where somebody watches already, nothing is done that they would see', async t => {
+t.test('with a subscriber already there, no warm-up is done', async t => {
   const REPORT = 'console.log(JSON.stringify({ answered, seen }))'
   t.same(run('let seen = 0; const http = require("node:http"); const { emit } = http.Server.prototype; http.Server.prototype.emit = function (...of) { seen++; return emit.apply(this, of) }', REPORT), { answered: 0, seen: 0 })
   for (const name of ['http.server.request.start', 'http.server.response.finish']) {

@@ -13,7 +13,7 @@ const exchange = (method, url, ageMs) => /** @type {any} */ ({ request: { method
 
 const isAbout = (/** @type {number} */ value, /** @type {number} */ meant) => value >= meant && value < meant + 5000
 
-t.test('what is cut is named: method, path without its query, age, the client\'s port', async t => {
+t.test('a cut request is named: method, path without its query, age, port of the client', async t => {
   const connection = new Connection(socketOf(), /** @type {any} */ (null))
   connection.exchanges.push(exchange('GET', '/slow?token=secret&x=1', 1234))
   const [cut, ...rest] = nameCuts(connection)
@@ -36,17 +36,17 @@ t.test('half a head has neither method nor path, and the age of its connection',
   t.ok(isAbout(cuts[0].ageMs, 700))
 })
 
-t.test('an upgraded connection is said to be one', async t => {
+t.test('an upgraded connection is named as such', async t => {
   const connection = new Connection(socketOf({ parser: null }), /** @type {any} */ (null))
   t.equal(connection.isForeign, true)
   t.match(nameCuts(connection), [{ method: null, path: null, upgraded: true }])
 })
 
-t.test('a socket that is closed already has no port any more', async t => {
+t.test('a closed socket has no port', async t => {
   t.match(nameCuts(new Connection(socketOf({ remotePort: undefined }), /** @type {any} */ (null))), [{ remotePort: null }])
 })
 
-t.test('what is named survives JSON as it is', async t => {
+t.test('the names are the same after JSON', async t => {
   const connection = new Connection(socketOf({ remotePort: undefined }), /** @type {any} */ (null))
   connection.exchanges.push(/** @type {any} */ ({ request: {}, since: performance.now() }))
   const cuts = nameCuts(connection)
@@ -61,17 +61,17 @@ t.test('a connection is quiet when nothing is in flight and all is flushed', asy
   t.equal(new Connection(socketOf({ writableLength: 1 }), /** @type {any} */ (null)).isQuiet, false)
 })
 
-t.test('over TLS it is the socket on top that tells HTTP from the app\'s own protocol', async t => {
+t.test('over TLS the TLS socket tells HTTP from a protocol of the app', async t => {
   const connection = new Connection(socketOf({ parser: null }), /** @type {any} */ (null))
   connection.secure = socketOf()
   t.equal(connection.isForeign, false)
   connection.secure = socketOf({ parser: null })
   t.equal(connection.isForeign, true)
   connection.session = /** @type {any} */ ({})
-  t.equal(connection.isForeign, false, 'HTTP/2 has no parser and is ours')
+  t.equal(connection.isForeign, false, 'HTTP/2 has no parser and is not raw')
 })
 
-t.test('closing ends it from the top, and the first cause stays', async t => {
+t.test('closing starts with the topmost socket, and the first cause stays', async t => {
   for (const layers of [['session', 'secure'], ['secure'], []]) {
     const connection = /** @type {any} */ (new Connection(socketOf(), /** @type {any} */ (null)))
     for (const layer of layers) connection[layer] = socketOf()
@@ -80,6 +80,6 @@ t.test('closing ends it from the top, and the first cause stays', async t => {
     t.equal(connection.fate, 'cut')
     const [top, ...beneath] = [...layers, 'socket'].map(layer => connection[layer])
     t.ok(top.destroyed >= 1)
-    for (const layer of beneath) t.notOk(layer.destroyed, 'what lies beneath is closed by what lies upon it')
+    for (const layer of beneath) t.notOk(layer.destroyed, 'the lower socket is closed by the upper one')
   }
 })

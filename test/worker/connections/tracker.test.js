@@ -8,15 +8,16 @@ const path = require('node:path')
 const tls = require('node:tls')
 const { once } = require('node:events')
 const { Duplex } = require('node:stream')
-const { setImmediate: turn, setTimeout: sleep } = require('node:timers/promises')
+const { setImmediate: turn } = require('node:timers/promises')
 const t = require('tap')
 const { ConnectionTracker } = require('../../../lib/worker/connections/tracker')
+const { KEY, workerParts } = require('../../support/worker-parts')
 
 /** @param {import('tap').Test} t */
 async function start (t) {
   const tracker = new ConnectionTracker()
   const server = http.createServer((_, response) => response.end('ok'))
-  const acceptor = /** @type {any} */ ({ server, arriving: null, isOfOurs: () => true })
+  const acceptor = /** @type {any} */ ({ server, isOfOurs: () => true })
   tracker.watch(acceptor)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -32,9 +33,9 @@ async function start (t) {
 
 t.test('a connection is lasting when it has been here for a second', async t => {
   const { tracker, connect } = await start(t)
-  const old = await Promise.all([connect(), connect(), connect()])
+  const old = [await connect(), await connect(), await connect()]
   t.equal(tracker.lasting, 0)
-  await sleep(1050)
+  for (const { connection } of old) connection.since -= 1000
   t.equal(tracker.lasting, 3)
   await connect()
   t.equal(tracker.lasting, 3, 'the latest is not')
@@ -44,14 +45,31 @@ t.test('a connection is lasting when it has been here for a second', async t => 
   t.equal(tracker.lasting, 2)
 })
 
-t.test('or at once when it comes from a sibling, whoever came before it', async t => {
-  const { tracker, acceptor, connect } = await start(t)
-  await connect()
-  acceptor.arriving = { bytes: Buffer.from('GET / HT'), isPinned: false }
-  await connect()
-  acceptor.arriving = null
-  await connect()
-  t.equal(tracker.lasting, 1)
+t.test('or at once when it comes from a sibling, whatever came before it', async t => {
+  const worker = await workerParts(t)
+  await worker.connect()
+  const { handle } = await worker.connectElsewhere()
+  worker.receive.adopt({ id: 1, parcel: { key: KEY, leftMs: null } }, handle)
+  await worker.connect()
+  t.equal(worker.tracker.lasting, 1)
+})
+
+t.test('an idle connection is taken, and comes back, as the same one; it counts until its handle is closed', async t => {
+  const { tracker, connect, server } = await workerParts(t)
+  const { connection } = await connect()
+  const other = await connect()
+  const parcel = tracker.take(connection)
+  t.equal(connection.stage, 'offered')
+  t.same([tracker.connections.size, tracker.total], [1, 2])
+  tracker.adopt(connection, parcel)
+  t.equal(connection.stage, 'held')
+  t.same([...tracker.connections].map(c => c === connection), [false, true], 'behind the others')
+  t.same([tracker.connections.size, tracker.total, server._connections], [2, 2, 2])
+  const gone = once(tracker, 'gone')
+  connection.parcel?.handle.close()
+  t.equal((await gone)[0], connection)
+  t.same([tracker.connections.size, tracker.total, server._connections], [1, 1, 1])
+  other.client.destroy()
 })
 
 /** @param {string} name */
@@ -63,7 +81,7 @@ t.test('a TLS connection whose listeners the app has taken off is gone when it i
     for (const socket of [request.socket, /** @type {any} */ (request.socket)._parent]) socket.removeAllListeners('close')
     response.end('ok')
   })
-  tracker.watch(/** @type {any} */ ({ server, arriving: null, isOfOurs: () => true }))
+  tracker.watch(/** @type {any} */ ({ server, isOfOurs: () => true }))
   const ours = server.listeners('secureConnection')[0]
   server.removeListener('secureConnection', /** @type {any} */ (ours))
   server.listen(0, '127.0.0.1')

@@ -1,217 +1,232 @@
 'use strict'
 
-const { EventEmitter, once } = require('node:events')
+const { once } = require('node:events')
 const net = require('node:net')
-const { setImmediate } = require('node:timers/promises')
 const t = require('tap')
-const { detachHandle } = require('../../../lib/core/internals')
-const { Inbox } = require('../../../lib/worker/handoff/inbox')
+const { KEY, received, turn, workerParts } = require('../../support/worker-parts')
 
-const KEY = '127.0.0.1:80:4::0'
+const HEAD = 'GET /asked HTTP/1.1\r\nHost: here\r\n\r\n'
 
-/** A inbox with its channel and one acceptor, and real connections to be adopted. @param {any} t */
-async function scene (t) {
-  /** @type {Record<string, (fields: any, handle?: any) => void>} */
-  const receive = {}
-  /** @type {any[]} */
-  const sent = []
-  const channel = { on: (/** @type {any} */ handlers) => Object.assign(receive, handlers), send: (/** @type {string} */ type, /** @type {any} */ fields) => sent.push({ type, ...fields }) }
-  /** @type {any[]} */
-  const admitted = []
-  const acceptors = new EventEmitter()
-  const acceptor = {
-    key: KEY,
-    isMovable: true,
-    server: { _connections: 0, maxConnections: 0, _emitCloseIfDrained () {} },
-    admit (/** @type {any} */ handle, /** @type {any} */ arriving) {
-      admitted.push({ handle, ...arriving })
-      acceptors.emit('admitted')
-    }
-  }
-  const admission = { isAtCeiling: false }
-  const inbox = new Inbox(/** @type {any} */ (channel), new Set([(acceptor)]), /** @type {any} */ (admission))
+/** @param {number} id @param {number | null} [leftMs] @param {string} [bytes] */
+const adopt = (id, leftMs = null, bytes) => ({ id, parcel: { key: KEY, leftMs, ...(bytes !== undefined && { bytes: Buffer.from(bytes, 'latin1').toString('base64') }) } })
 
-  const listener = net.createServer({ pauseOnConnect: true }).listen(0, '127.0.0.1')
-  await once(listener, 'listening')
-  const { port } = /** @type {net.AddressInfo} */ (listener.address())
-  t.teardown(() => {
-    for (const { socket } of inbox.entries) socket?.destroy()
-    for (const { handle } of admitted) handle.close()
-    listener.close()
-  })
-  /** A client, and the handle of its connection on this side. */
-  const connect = async () => {
-    const client = net.connect(port, '127.0.0.1')
-    t.teardown(() => client.destroy())
-    client.on('error', () => {})
-    const [socket] = await once(listener, 'connection')
-    return { client, handle: detachHandle(socket) }
-  }
-  return { receive, sent, admitted, acceptors, acceptor, admission, inbox, connect }
+/** A connection that waits in the inbox. @param {any} worker @param {number | null} [leftMs] */
+async function waiting (worker, leftMs = null) {
+  const { client, handle } = await worker.connectElsewhere()
+  worker.receive.adopt(adopt(1, leftMs), handle)
+  worker.receive.keep({ id: 1 })
+  return { client, handle, connection: [...worker.tracker.connections].at(-1) }
 }
 
 t.test('an adopted connection is held: it counts, and nothing is read before keep', async t => {
-  const { receive, sent, admitted, acceptors, acceptor, inbox, connect } = await scene(t)
-  const { client, handle } = await connect()
-  receive.adopt({ id: 1, key: KEY, leftMs: null }, handle)
+  const worker = await workerParts(t)
+  const { receive, sent, server, tracker } = worker
+  const { client, handle } = await worker.connectElsewhere()
+  receive.adopt(adopt(1), handle)
   t.same(sent, [{ type: 'adopted', id: 1 }])
-  t.equal(acceptor.server._connections, 1)
-  t.equal(inbox.entries.size, 1)
-  t.same(inbox.movable, [], 'what is held does not move on')
-  await new Promise(resolve => client.write('GET / HTTP/1.1\r\n', resolve))
-  const other = await connect() // the loop has turned, and the bytes are here
-  t.same(admitted, [])
+  t.equal(server._connections, 1)
+  t.equal(tracker.connections.size, 1)
+  const [connection] = tracker.connections
+  t.equal(connection.isIdle, false, 'a held connection does not move')
+  await new Promise(resolve => client.write(HEAD, resolve))
+  await turn()
+  t.equal(tracker.requests, 0)
 
   receive.keep({ id: 1 })
-  await once(acceptors, 'admitted')
-  t.equal(String(admitted[0].bytes), 'GET / HTTP/1.1\r\n', 'its first bytes go with it')
-  t.equal(admitted[0].handle, handle)
-  t.equal(admitted[0].isPinned, false)
-  t.equal(inbox.entries.size, 0)
-  t.equal(acceptor.server._connections, 0, 'from here on the server counts it')
-  other.handle.close()
+  t.match(await received(client, '/asked'), /^HTTP\/1\.1 200 OK/)
+  t.same([...tracker.connections], [connection], 'it is the same connection')
+  t.match(connection, { stage: 'served', isAdopted: true, isPinned: false })
+  t.equal(server._connections, 1, 'from here on the server counts it')
+  const gone = once(tracker, 'gone')
+  client.destroy()
+  await gone
+  t.equal(server._connections, 0)
 })
 
-t.test('a connection that is dropped is closed, and not by a word on it: another one has it', async t => {
-  const { receive, acceptor, inbox, connect } = await scene(t)
-  const { client, handle } = await connect()
-  receive.adopt({ id: 1, key: KEY, leftMs: null }, handle)
+t.test('a connection that is dropped is closed without a word to its client: another worker has it', async t => {
+  const worker = await workerParts(t)
+  const { receive, server, tracker } = worker
+  const { client, handle } = await worker.connectElsewhere()
+  receive.adopt(adopt(1), handle)
+  const gone = once(tracker, 'gone')
   receive.drop({ id: 1 })
-  t.equal(inbox.entries.size, 0)
-  t.equal(acceptor.server._connections, 0)
+  t.equal((await gone)[0].fate, 'moved')
+  t.equal(tracker.total, 0)
+  t.equal(server._connections, 0)
   client.resume()
   await once(client, 'close')
   t.doesNotThrow(() => receive.keep({ id: 1 }), 'nothing is kept after that')
 })
 
 for (const [why, prepare] of /** @type {const} */ ([
-  ['this worker is leaving', (/** @type {any} */ s) => { s.inbox.isClosed = true }],
-  ['no descriptors are left', (/** @type {any} */ s) => { s.admission.isAtCeiling = true }],
-  ['nothing listens there', (/** @type {any} */ s) => { s.acceptor.key = 'another' }],
-  ['connections of this server do not move', (/** @type {any} */ s) => { s.acceptor.isMovable = false }],
-  ['maxConnections is reached', (/** @type {any} */ s) => Object.assign(s.acceptor.server, { maxConnections: 3, _connections: 3 })]
+  ['this worker is leaving', (/** @type {any} */ w) => w.state.become('draining')],
+  ['this worker is leaving', (/** @type {any} */ w) => w.state.become('shut')],
+  ['this worker is out of rotation', (/** @type {any} */ w) => w.state.become('leaving')],
+  ['no descriptors are left', (/** @type {any} */ w) => { w.admission.isAtCeiling = true }],
+  ['nothing listens there', (/** @type {any} */ w) => { w.acceptor.key = 'another' }],
+  ['connections of this server do not move', (/** @type {any} */ w) => { w.acceptor.isMovable = false }],
+  ['maxConnections is reached', (/** @type {any} */ w) => Object.assign(w.server, { maxConnections: 3, _connections: 3 })]
 ])) {
   t.test(`refused: ${why}`, async t => {
-    const all = await scene(t)
-    const { client, handle } = await all.connect()
-    prepare(all)
-    all.receive.adopt({ id: 5, key: KEY, leftMs: null }, handle)
-    t.same(all.sent, [{ type: 'refused', id: 5, why }])
-    t.equal(all.inbox.entries.size, 0)
+    const worker = await workerParts(t)
+    const { client, handle } = await worker.connectElsewhere()
+    prepare(worker)
+    worker.receive.adopt(adopt(5), handle)
+    t.same(worker.sent, [{ type: 'refused', id: 5, why }])
+    t.equal(worker.tracker.total, 0)
     client.resume()
     await once(client, 'close') // our copy was the last one
   })
 }
 
 t.test('refused: no connection came with the message', async t => {
-  const { receive, sent } = await scene(t)
-  receive.adopt({ id: 5, key: KEY, leftMs: null }, undefined)
+  const { receive, sent } = await workerParts(t)
+  receive.adopt(adopt(5), undefined)
   t.same(sent, [{ type: 'refused', id: 5, why: 'no connection came with the message' }])
 })
 
-t.test('who waits is closed when what was left of its time is over, by the name of closedIdle', async t => {
-  const { receive, acceptor, inbox, connect } = await scene(t)
-  const { client, handle } = await connect()
-  receive.adopt({ id: 1, key: KEY, leftMs: 50 }, handle)
-  receive.keep({ id: 1 })
+t.test('a waiting connection is closed when what was left of its time is over', async t => {
+  const worker = await workerParts(t)
+  const gone = once(worker.tracker, 'gone')
+  const { client, connection } = await waiting(worker, 50)
   client.resume()
-  const [[entry, fate]] = await Promise.all([once(inbox, 'gone'), once(client, 'close')])
-  t.equal(entry.handle, handle)
-  t.equal(fate, 'closedIdle')
-  t.equal(acceptor.server._connections, 0)
+  await Promise.all([gone, once(client, 'close')])
+  t.equal(connection.stage, 'gone')
+  t.notOk(connection.socket.readableEnded || connection.socket.errored, 'the account calls it closedIdle')
+  t.equal(worker.server._connections, 0)
 })
 
 for (const [how, leave] of /** @type {const} */ ([
   ['ends', (/** @type {net.Socket} */ client) => client.end()],
   ['resets', (/** @type {net.Socket} */ client) => client.resetAndDestroy()]
 ])) {
-  t.test(`a client that ${how} while it waits is closedByClient`, async t => {
-    const { receive, acceptor, inbox, connect } = await scene(t)
-    const { client, handle } = await connect()
-    receive.adopt({ id: 1, key: KEY, leftMs: 60_000 }, handle)
-    receive.keep({ id: 1 })
-    const gone = once(inbox, 'gone')
+  t.test(`a client that ${how} while its connection waits has closed it`, async t => {
+    const worker = await workerParts(t)
+    const gone = once(worker.tracker, 'gone')
+    const { client, connection } = await waiting(worker, 60_000)
     leave(client)
-    const [, fate] = await gone
-    t.equal(fate, 'closedByClient')
-    t.equal(inbox.entries.size, 0)
-    t.equal(acceptor.server._connections, 0)
+    await gone
+    t.ok(connection.socket.readableEnded || connection.socket.errored, 'the account calls it closedByClient')
+    t.equal(worker.tracker.total, 0)
+    t.equal(worker.server._connections, 0)
   })
 }
 
-t.test('who has been reset does not move on: there is nothing left to move', async t => {
-  const { receive, inbox, connect } = await scene(t)
-  const { client, handle } = await connect()
-  receive.adopt({ id: 1, key: KEY, leftMs: 60_000 }, handle)
-  receive.keep({ id: 1 })
-  const [entry] = inbox.entries
-  t.equal(inbox.movable.length, 1)
-  const movable = new Promise(resolve => entry.socket?.once('error', () => resolve(inbox.movable)))
+t.test('a connection that has been reset does not move', async t => {
+  const worker = await workerParts(t)
+  const { client, connection } = await waiting(worker, 60_000)
+  t.ok(connection.isIdle)
+  const idle = new Promise(resolve => connection.socket.once('error', () => resolve(connection.isIdle)))
   client.resetAndDestroy()
-  t.same(await movable, [])
+  t.equal(await idle, false)
 })
 
-t.test('refused: this worker is out of rotation', async t => {
-  const { receive, sent, admission, connect } = await scene(t)
-  const { handle } = await connect()
-  Object.assign(admission, { isOut: true })
-  receive.adopt({ id: 5, key: KEY, leftMs: null }, handle)
-  t.same(sent, [{ type: 'refused', id: 5, why: 'this worker is out of rotation' }])
-})
+t.test('a waiting connection can move on, alive and unread', async t => {
+  const worker = await workerParts(t)
+  const { client, handle, connection } = await waiting(worker, 60_000)
+  const parcel = worker.tracker.take(connection)
+  t.equal(parcel.handle, handle)
+  t.match(parcel, { key: KEY, bytes: Buffer.alloc(0) })
+  t.ok(/** @type {number} */ (parcel.leftMs) > 50_000)
+  t.equal(worker.server._connections, 0)
+  t.equal(worker.tracker.connections.size, 0)
+  t.equal(worker.tracker.total, 1, 'until its handle is closed here')
 
-t.test('who waits can move on, alive and unread', async t => {
-  const { receive, acceptor, inbox, connect } = await scene(t)
-  const { client, handle } = await connect()
-  receive.adopt({ id: 1, key: KEY, leftMs: 60_000 }, handle)
-  receive.keep({ id: 1 })
-  const [entry] = inbox.movable
-  t.equal(inbox.release(entry), handle)
-  t.same(inbox.movable, [])
-  t.equal(acceptor.server._connections, 0)
-
-  client.write('to whoever has it')
+  client.write('to the next worker')
   const next = new net.Socket({ handle })
   const [chunk] = await once(next, 'data')
-  t.equal(String(chunk), 'to whoever has it')
+  t.equal(String(chunk), 'to the next worker')
   next.destroy()
 })
 
-t.test('an offer that came back waits here, and stays', async t => {
-  const { admitted, acceptors, acceptor, inbox, connect } = await scene(t)
-  const { client, handle } = await connect()
-  inbox.takeBack(handle, /** @type {any} */ (acceptor), 60_000)
-  t.same(inbox.movable, [])
-  client.write('hello')
-  await once(acceptors, 'admitted')
-  t.match(admitted, [{ isPinned: true }])
-  t.equal(String(admitted[0].bytes), 'hello')
+t.test('the bytes of a parcel are served with what follows them, byte for byte', async t => {
+  const worker = await workerParts(t, (request, response) => {
+    /** @type {Buffer[]} */
+    const parts = []
+    request.on('data', part => parts.push(part)).on('end', () => response.end(Buffer.concat(parts)))
+  })
+  const body = Buffer.from(Array.from({ length: 1024 }, (_, i) => i % 256))
+  const request = Buffer.concat([Buffer.from(`POST / HTTP/1.1\r\nHost: here\r\nContent-Length: ${body.length}\r\n\r\n`), body])
+  for (const split of [1, 20, request.length - 700, request.length]) {
+    const { client, handle } = await worker.connectElsewhere()
+    worker.receive.adopt(adopt(split, 60_000, request.toString('latin1', 0, split)), handle)
+    t.equal(worker.tracker.connections.size, 1)
+    worker.receive.keep({ id: split })
+    const [connection] = worker.tracker.connections
+    await turn()
+    worker.tracker.noteIdle()
+    if (split < request.length) t.equal(connection.isIdle, false, 'half a request has been received')
+    /** @type {Buffer[]} */
+    const got = []
+    const ended = new Promise(resolve => client.on('data', chunk => {
+      got.push(chunk)
+      if (Buffer.concat(got).includes(body)) resolve(undefined)
+    }))
+    client.write(request.subarray(split))
+    await ended
+    const gone = once(worker.tracker, 'gone')
+    client.destroy()
+    await gone
+  }
 })
 
-t.test('when the primary is gone, what is held is ours', async t => {
-  const { receive, admitted, acceptors, inbox, connect } = await scene(t)
-  const { client, handle } = await connect()
-  receive.adopt({ id: 1, key: KEY, leftMs: null }, handle)
-  inbox.keepAll()
-  client.write('hello')
-  await once(acceptors, 'admitted')
-  t.equal(admitted.length, 1)
+t.test('when the primary has exited, held connections are ours', async t => {
+  const worker = await workerParts(t)
+  const { client, handle } = await worker.connectElsewhere()
+  worker.receive.adopt(adopt(1), handle)
+  worker.inbox.keepAll()
+  client.write(HEAD)
+  t.match(await received(client, '/asked'), /200 OK/)
 })
 
-t.test('closing the inbox leaves who has not been listened to yet: a request may be there already', async t => {
-  const { receive, inbox, connect } = await scene(t)
-  const [a, b] = [await connect(), await connect()]
-  receive.adopt({ id: 1, key: KEY, leftMs: null }, a.handle)
-  receive.keep({ id: 1 })
-  const idle = [...inbox.entries][0]
-  while (!idle.isIdle) await setImmediate()
-  receive.adopt({ id: 2, key: KEY, leftMs: null }, b.handle)
-  receive.keep({ id: 2 })
-  inbox.close(60_000)
-  t.notOk(idle.socket?.destroyed, 'it has not been idle for a minute')
-  const gone = once(inbox, 'gone')
-  inbox.close(0)
-  const [entry, fate] = await gone
-  t.equal(entry.handle, a.handle)
-  t.equal(fate, 'closedIdle')
-  t.same([...inbox.entries].map(g => g.handle === b.handle), [true])
+t.test('closing the inbox spares a connection that has not been polled yet: a request may be there already', async t => {
+  const worker = await workerParts(t)
+  const idle = await waiting(worker)
+  while (!idle.connection.isPolled) await turn()
+  const other = await waiting(worker)
+  worker.inbox.close(60_000)
+  t.notOk(idle.connection.socket.destroyed, 'it has not been idle for a minute')
+  const gone = once(worker.tracker, 'gone')
+  worker.inbox.close(0)
+  t.equal((await gone)[0], idle.connection)
+  t.same([...worker.tracker.connections].map(connection => connection === other.connection), [true])
+})
+
+/** Holds the thread, as a request of another connection does in a busy worker. @param {number} ms */
+function block (ms) {
+  const end = performance.now() + ms
+  while (performance.now() < end);
+}
+
+t.test('a request that came while its connection moved is served, though the idle time ended on the way', async t => {
+  const worker = await workerParts(t)
+  const { client, handle } = await worker.connectElsewhere()
+  worker.receive.adopt(adopt(1, 20), handle)
+  await new Promise(resolve => client.write(HEAD, resolve)) // in time: the bytes are in the kernel
+  block(30)
+  worker.receive.keep({ id: 1 })
+  block(5)
+  t.match(await received(client, '/asked'), /^HTTP\/1\.1 200 OK/)
+})
+
+t.test('a request that came in time is served by a worker that was too busy to read it before the idle time ended', async t => {
+  const worker = await workerParts(t)
+  const { client } = await waiting(worker, 200)
+  await turn()
+  await new Promise(resolve => client.write(HEAD, () => {
+    block(250)
+    resolve(undefined)
+  }))
+  t.match(await received(client, '/asked'), /^HTTP\/1\.1 200 OK/)
+})
+
+t.test('without a request the connection is closed when its idle time has ended', async t => {
+  const worker = await workerParts(t)
+  const { client, handle } = await worker.connectElsewhere()
+  worker.receive.adopt(adopt(1, 20), handle)
+  block(30)
+  worker.receive.keep({ id: 1 })
+  client.resume()
+  await once(client, 'close')
+  t.equal(worker.tracker.total, 0)
 })

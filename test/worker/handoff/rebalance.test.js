@@ -1,48 +1,17 @@
 'use strict'
 
-const { EventEmitter, once } = require('node:events')
-const net = require('node:net')
 const t = require('tap')
-const { Connection } = require('../../../lib/worker/connections/connection')
-const { Handoff } = require('../../../lib/worker/handoff/handoff')
-const { Rebalance } = require('../../../lib/worker/handoff/rebalance')
+const { workerParts } = require('../../support/worker-parts')
 
-/** A worker with idle connections that have lasted, and a primary that is the test. @param {any} t @param {number} count */
+/** A worker with idle connections that have lasted. @param {any} t @param {number} count */
 async function scene (t, count) {
-  const server = net.createServer({ pauseOnConnect: true }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const acceptor = /** @type {any} */ ({ key: 'here', server, isMovable: true, isPlainHttp: true })
-  /** @type {Connection[]} */
+  const worker = await workerParts(t)
   const connections = []
   for (let i = 0; i < count; i++) {
-    const client = net.connect(/** @type {import('node:net').AddressInfo} */ (server.address()).port, '127.0.0.1')
-    t.teardown(() => client.destroy())
-    const [socket] = await once(server, 'connection')
-    const connection = new Connection(socket, acceptor)
-    connection.isAdopted = true
-    connection.idleSince = performance.now()
-    connections.push(connection)
+    const { connection } = await worker.connect()
+    connections.push(Object.assign(connection, { since: performance.now() - 2000, idleSince: performance.now() }))
   }
-  t.teardown(() => server.close())
-  /** @type {Record<string, (message: any) => void>} */
-  const receive = {}
-  /** @type {{ id: number }[]} */
-  const offers = []
-  const channel = /** @type {any} */ ({
-    isUp: true,
-    on: (/** @type {any} */ handlers) => { Object.assign(receive, handlers) },
-    send: (/** @type {string} */ type, /** @type {any} */ fields) => { if (type === 'offer') offers.push(fields) }
-  })
-  const inbox = /** @type {any} */ ({ entries: new Set(), movable: [] })
-  const tracker = /** @type {any} */ (Object.assign(new EventEmitter(), {
-    connections: new Set(connections),
-    release () {},
-    idle: () => connections.filter(({ fate, isQuiet }) => fate === null && isQuiet)
-  }))
-  const handoff = new Handoff(channel, inbox, { onMoved: () => rebalance.onMoved(), onBack () {}, onUnacked () {} })
-  const rebalance = new Rebalance(/** @type {any} */ ({ channel, tracker, inbox, handoff, acceptors: new Set([acceptor]) }))
-  t.teardown(() => rebalance.stop())
-  return { receive, offers, connections, rebalance, tracker, ids: () => offers.map(({ id }) => id) }
+  return { ...worker, connections, ids: () => worker.all('offer').map(({ id }) => id) }
 }
 
 t.test('two are on their way at a time, each that has moved makes room for the next, and no more go than were asked for', async t => {
@@ -72,14 +41,14 @@ t.test('a second call counts instead of the first', async t => {
   t.ok(tracker.listenerCount('rest') <= 1)
 })
 
-t.test('who has not lasted, has had no response or is pinned stays', async t => {
-  const { receive, offers, connections } = await scene(t, 4)
-  connections[0].isAdopted = false
+t.test('a connection that has not lasted, has had no response or is pinned stays', async t => {
+  const { receive, all, connections } = await scene(t, 4)
+  connections[0].since = performance.now()
   connections[1].idleSince = null
   connections[2].isPinned = true
   receive.share({ count: 4 })
-  t.equal(offers.length, 1)
-  t.equal(connections[3].fate, 'moved')
+  t.equal(all('offer').length, 1)
+  t.equal(connections[3].stage, 'offered')
 })
 
 t.test('a connection on which something has come since it was seen idle stays', async t => {
@@ -88,15 +57,31 @@ t.test('a connection on which something has come since it was seen idle stays', 
   connections[2].exchanges.push(/** @type {any} */ ({}))
   receive.moved({ id: 1 })
   t.same(ids(), [1, 2, 3])
-  t.equal(connections[2].fate, null)
-  t.equal(connections[3].fate, 'moved')
+  t.equal(connections[2].stage, 'served')
+  t.equal(connections[3].stage, 'offered')
+  connections[2].exchanges.length = 0
 })
 
-t.test('once the worker leaves, nothing more is given away', async t => {
-  const { receive, ids, rebalance } = await scene(t, 4)
+t.test('a sibling that is full is not asked again at once: the sender pauses, and offers later', async t => {
+  const { receive, ids, connections } = await scene(t, 4)
   receive.share({ count: 4 })
-  rebalance.stop()
+  const began = performance.now()
+  receive.back({ id: 1, isStalled: false })
+  receive.back({ id: 2, isStalled: false })
+  t.same(connections.map(({ stage }) => stage), ['waiting', 'waiting', 'served', 'served'])
+  t.same(connections.map(({ isPinned }) => isPinned), [false, false, false, false])
+  while (ids().length < 3) await new Promise(resolve => setTimeout(resolve, 10))
+  t.ok(performance.now() - began > 200, `after ${performance.now() - began} ms`)
+})
+
+t.test('where the worker does not serve, nothing is given away', async t => {
+  const { receive, ids, state, emptying } = await scene(t, 4)
+  receive.share({ count: 4 })
+  state.become('draining')
+  emptying.begin(/** @type {any} */ ({ handoff: false, deadlineMs: 60_000, onLook () {}, onGone () {}, onEmpty () {} }))
   receive.moved({ id: 1 })
   receive.moved({ id: 2 })
+  receive.share({ count: 4 })
   t.same(ids(), [1, 2])
+  emptying.retract()
 })

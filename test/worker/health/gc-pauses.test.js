@@ -19,7 +19,7 @@ async function takeUntil (pauses, isSo) {
   }
 }
 
-t.test('mark-sweeps and scavenges are told apart; counts and totals go on, the longest begins anew', async t => {
+t.test('mark-sweeps and scavenges are counted apart; counts and totals accumulate, the longest is reset', async t => {
   const pauses = new GcPauses()
   collect()
   const { markSweeps } = await takeUntil(pauses, gc => gc.markSweeps.count > 0)
@@ -28,7 +28,7 @@ t.test('mark-sweeps and scavenges are told apart; counts and totals go on, the l
 
   const before = pauses.take().gc
   t.equal(before.markSweeps.longestMs, 0, 'none since')
-  t.equal(before.markSweeps.totalMs, markSweeps.totalMs, 'but it is not forgotten')
+  t.equal(before.markSweeps.totalMs, markSweeps.totalMs, 'but it is kept')
 
   collect({ type: 'minor' })
   const { scavenges } = await takeUntil(pauses, gc => gc.scavenges.count > before.scavenges.count)
@@ -36,15 +36,15 @@ t.test('mark-sweeps and scavenges are told apart; counts and totals go on, the l
   t.ok(scavenges.totalMs >= before.scavenges.totalMs + scavenges.longestMs - 0.01)
 })
 
-t.test('how late the event loop was', async t => {
+t.test('the delay of the event loop', async t => {
   const pauses = new GcPauses()
   await turn()
   pauses.take()
   for (const until = performance.now() + 300; performance.now() < until;);
   await turn()
   await turn()
-  t.ok(pauses.take().loopLagMs >= 200, 'up to the time between two looks')
-  t.ok(pauses.take().loopLagMs < 200, 'that is said once')
+  t.ok(pauses.take().loopLagMs >= 200, 'at most the time between two readings')
+  t.ok(pauses.take().loopLagMs < 200, 'each delay is reported once')
 })
 
 t.test('it does not keep a process alive', async t => {

@@ -1,80 +1,92 @@
 'use strict'
 
-const { EventEmitter, once } = require('node:events')
-const http = require('node:http')
-const net = require('node:net')
 const t = require('tap')
 const { Drain } = require('../../../lib/worker/leaving/drain')
-const { Handoff } = require('../../../lib/worker/handoff/handoff')
-const { Rebalance } = require('../../../lib/worker/handoff/rebalance')
-const { ConnectionTracker } = require('../../../lib/worker/connections/tracker')
-
-const ENDS = /** @type {const} */ (['moved', 'closedByClient', 'closedAfterResponse', 'closedIdle', 'cut', 'unacked'])
+const { sumOfEnds } = require('../../support/fleet')
+const { turn, workerParts } = require('../../support/worker-parts')
 
 /** A worker with connections that have been served and have lasted; the primary is the test. @param {any} t @param {number} count */
 async function scene (t, count) {
-  const tracker = new ConnectionTracker()
-  const server = http.createServer((_, response) => response.end('ok'))
-  const acceptor = /** @type {any} */ ({ key: 'here', server, arriving: null, isPlainHttp: true, isMovable: true, isOpen: true, isOfOurs: () => true, shut () { this.isOpen = false } })
-  tracker.watch(acceptor)
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => { server.closeAllConnections(); server.close() })
+  const worker = await workerParts(t)
   for (let i = 0; i < count; i++) {
-    const client = net.connect(/** @type {net.AddressInfo} */ (server.address()).port, '127.0.0.1')
-    t.teardown(() => client.destroy())
-    const [connection] = await once(tracker, 'connection')
-    Object.assign(connection, { isAdopted: true, idleSince: performance.now() })
+    const { connection } = await worker.connect()
+    Object.assign(connection, { since: performance.now() - 2000, idleSince: performance.now() })
   }
-  /** @type {Record<string, (message: any) => void>} */
-  const receive = {}
-  /** @type {number[]} */
-  const offers = []
-  const channel = /** @type {any} */ ({
-    isUp: true,
-    on: (/** @type {any} */ handlers) => { Object.assign(receive, handlers) },
-    send: (/** @type {string} */ type, /** @type {any} */ { id }) => { if (type === 'offer') offers.push(id) }
-  })
-  const inbox = /** @type {any} */ (Object.assign(new EventEmitter(), { entries: new Set(), movable: [] }))
-  const handoff = new Handoff(channel, inbox, {
-    onMoved () { rebalance.onMoved(); drain.onMoved() },
-    onBack: () => drain.onBack(),
-    onUnacked: () => drain.onUnacked()
-  })
-  const deps = /** @type {any} */ ({ channel, tracker, inbox, handoff, acceptors: new Set([acceptor]), admission: { close () {} } })
-  const rebalance = deps.rebalance = new Rebalance(deps)
   /** @type {(account: any) => void} */
   let done = () => {}
   /** @type {Promise<any>} */
   const account = new Promise(resolve => { done = resolve })
-  const drain = new Drain(deps, account => done(account))
-  return { receive, offers, drain, account }
+  const drain = new Drain(worker, account => done(account))
+  return { ...worker, drain, account }
 }
 
-/** @param {{ receive: Record<string, (message: any) => void>, offers: number[] }} scene every offer is taken, until there are no more */
-async function takeAll ({ receive, offers }) {
-  for (let i = 0; i < offers.length; i++) {
-    receive.moved({ id: offers[i] })
-    await new Promise(resolve => setImmediate(resolve))
+/** Every offer is taken, until there are no more. @param {{ receive: any, all: (type: string) => any[] }} worker */
+async function takeAll ({ receive, all }) {
+  for (let i = 0; i < all('offer').length; i++) {
+    receive.moved({ id: all('offer')[i].id })
+    await turn()
   }
 }
+
+const ORDER = { reason: 'memory', deadlineMs: 60_000, lingerMs: null, handoff: true }
 
 t.test('a connection that is on its way when the drain begins, in the same tick even, is counted once', async t => {
   const worker = await scene(t, 5)
   worker.receive.share({ count: 3 })
-  t.equal(worker.offers.length, 2)
-  worker.drain.begin({ reason: 'memory', deadlineMs: 60_000, lingerMs: null, handoff: true })
+  t.equal(worker.all('offer').length, 2)
+  worker.drain.begin(ORDER)
   await takeAll(worker)
   const account = await worker.account
   t.match(account, { connections: 5, moved: 5 })
-  t.equal(ENDS.reduce((sum, end) => sum + account[end], 0), account.connections)
+  t.equal(sumOfEnds(account), account.connections)
+  t.equal(worker.state.current, 'drained')
 })
 
 t.test('so is one that was on its way before', async t => {
   const worker = await scene(t, 5)
   worker.receive.share({ count: 1 })
   await new Promise(resolve => setTimeout(resolve, 20))
-  worker.drain.begin({ reason: 'memory', deadlineMs: 60_000, lingerMs: null, handoff: true })
+  worker.drain.begin(ORDER)
   await takeAll(worker)
   t.match(await worker.account, { connections: 5, moved: 5 })
+})
+
+t.test('a connection that all siblings have refused stays; one that a busy sibling may still take is offered again', async t => {
+  const worker = await scene(t, 2)
+  const [refused, stalled] = worker.tracker.connections
+  worker.drain.begin(ORDER)
+  worker.receive.back({ id: 1, isStalled: false })
+  worker.receive.back({ id: 2, isStalled: true })
+  t.match([refused, stalled], [{ stage: 'waiting', isPinned: true }, { stage: 'waiting', isPinned: false }])
+  while (worker.all('offer').length < 3) await turn()
+  worker.receive.moved({ id: 3 })
+  t.equal(stalled.fate, 'moved')
+  worker.drain.begin({ ...ORDER, deadlineMs: 1 })
+  t.match(await worker.account, { connections: 2, moved: 1, closedIdle: 1, cut: 0, refused: 2, takenBack: 2 })
+})
+
+t.test('offers without an outcome are unacked, and the account adds up', async t => {
+  const worker = await scene(t, 3)
+  worker.drain.begin(ORDER)
+  worker.handoff.relinquish()
+  worker.drain.begin({ ...ORDER, deadlineMs: 1, handoff: false })
+  const account = await worker.account
+  t.match(account, { connections: 3, moved: 0, unacked: 2, closedIdle: 1 })
+  t.equal(sumOfEnds(account), 3)
+})
+
+t.test('a drain looks at each connection a bounded number of times, however many there are', async t => {
+  const worker = await scene(t, 400)
+  let looks = 0
+  for (const connection of [...worker.tracker.connections]) {
+    let { isPinned } = connection
+    Object.defineProperty(connection, 'isPinned', { get () { looks++; return isPinned }, set (value) { isPinned = value } })
+    worker.tracker.take(connection) // they wait in the inbox, as after a recycle
+    worker.tracker.adopt(connection, /** @type {any} */ (connection.parcel))
+    worker.inbox.wait(connection)
+  }
+  worker.drain.begin(ORDER)
+  await takeAll(worker)
+  t.match(await worker.account, { connections: 400, moved: 400 })
+  t.ok(looks < 4 * 400, `${looks} for 400 connections`)
 })

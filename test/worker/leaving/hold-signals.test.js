@@ -10,7 +10,7 @@ const PROGRAM = `
   if (process.argv[1] === 'heeds') for (const s of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(s, () => process.send('app heard ' + s))
   process.once('SIGUSR2', () => process.send('app heard SIGUSR2'))
   process.on('message', what => {
-    if (what === 'lower') signals.release()
+    if (what === 'release') signals.release()
     process.send(what)
   })
   process.send('up')
@@ -27,45 +27,45 @@ async function start (t, kind) {
   return { child, heard }
 }
 
-/** Resolves when it has said so. @param {{ child: any, heard: string[] }} worker @param {string} what */
+/** Resolves when the worker has sent this message. @param {{ child: any, heard: string[] }} worker @param {string} what */
 async function until ({ child, heard }, what) {
   while (!heard.includes(what)) await once(child, 'message')
 }
 
-/** Its answer comes after whatever was sent before has been delivered. @param {{ child: any, heard: string[] }} worker @param {string} what */
+/** Resolves when everything sent before has been delivered. @param {{ child: any, heard: string[] }} worker @param {string} what */
 async function ask (worker, what) {
   worker.child.send(what)
   await until(worker, what)
 }
 
 for (const signal of /** @type {const} */ (['SIGTERM', 'SIGINT', 'SIGHUP'])) {
-  t.test(`behind the signals ${signal} neither ends the worker nor reaches the app`, async t => {
+  t.test(`while signals are held ${signal} neither ends the worker nor reaches the app`, async t => {
     const worker = await start(t, 'heeds')
     const { child, heard } = worker
     child.kill(signal)
-    child.kill('SIGUSR2') // another signal, which the app does hear: by then the first one has been delivered
+    child.kill('SIGUSR2') // another signal, which the app receives: by then the first one has been delivered
     await until(worker, 'app heard SIGUSR2')
     await ask(worker, 'ping')
     t.same(heard.filter(text => text.startsWith('app heard')), ['app heard SIGUSR2'])
     t.equal(child.exitCode ?? child.signalCode, null)
   })
 
-  t.test(`once it is lowered the app hears ${signal}`, async t => {
+  t.test(`once they are released the app receives ${signal}`, async t => {
     const worker = await start(t, 'heeds')
     const { child } = worker
-    await ask(worker, 'lower')
+    await ask(worker, 'release')
     child.kill(signal)
     await until(worker, `app heard ${signal}`)
-    t.equal(child.exitCode, null, 'and it is up to the app')
+    t.equal(child.exitCode, null, 'and the app decides')
   })
 
-  t.test(`once it is lowered ${signal} ends an app that has nothing to say about it`, async t => {
+  t.test(`once they are released ${signal} ends an app without a listener`, async t => {
     const worker = await start(t, 'silent')
     const { child } = worker
     child.kill(signal)
     await ask(worker, 'ping')
     t.equal(child.signalCode, null, 'not before')
-    await ask(worker, 'lower')
+    await ask(worker, 'release')
     child.kill(signal)
     const [code, by] = await once(child, 'exit')
     t.same([code, by], [null, signal])

@@ -1,200 +1,178 @@
 'use strict'
 
-const { EventEmitter, once } = require('node:events')
 const t = require('tap')
-const { OutOfRotation } = require('../../../lib/worker/leaving/out-of-rotation')
+const { offerOutOfRotation } = require('../../../lib/worker/leaving/out-of-rotation')
+const { received, turn, workerParts } = require('../../support/worker-parts')
 
-/** A worker's deps, as far as they matter here, and its channel. */
-function scene () {
-  /** @type {Record<string, (fields: any) => void>} */
-  const receive = {}
-  const sent = new EventEmitter()
-  /** @type {any[]} */
-  const answers = []
-  const channel = {
-    isUp: true,
-    on: (/** @type {any} */ handlers) => Object.assign(receive, handlers),
-    send (/** @type {string} */ type, /** @type {any} */ fields) {
-      answers.push({ type, ...fields })
-      sent.emit(type, fields)
-    }
-  }
-  const acceptor = { isOpen: true, isPlainHttp: true, isMovable: true, server: {} }
-  const tracker = Object.assign(new EventEmitter(), { connections: new Set(), inFlight: 0, release: (/** @type {any} */ connection) => tracker.connections.delete(connection), idle: () => [...tracker.connections].filter(c => c.isQuiet) })
-  const inbox = new class extends EventEmitter {
-    /** @type {Set<any>} */
-    entries = new Set()
-    get movable () {
-      return [...this.entries].filter(entry => !entry.isPinned)
-    }
-  }()
-  const handoff = {
-    outstanding: new Map(),
-    hasRoom: true,
-    offer (/** @type {any} */ connection) {
-      handoff.outstanding.set(connection, connection)
-    },
-    offerEntry (/** @type {any} */ entry) {
-      inbox.entries.delete(entry)
-      handoff.outstanding.set(entry, entry)
-    }
-  }
-  const admission = { isOut: false, leave () { this.isOut = true; acceptor.isOpen = false }, enter () { this.isOut = false; acceptor.isOpen = true } }
-  const rebalance = { stop () {} }
-  const outOfRotation = new OutOfRotation(/** @type {any} */ ({ channel, tracker, acceptors: new Set([acceptor]), inbox, handoff, admission, rebalance }))
-  /** @param {any} [more] */
-  const connect = more => {
-    const socket = { bytesRead: 0, destroyed: false, writableEnded: false }
-    const connection = { acceptor, socket, secure: null, session: null, isPinned: false, isForeign: false, isQuiet: true, isEnding: false, isAnnounced: false, exchanges: [], ...more }
-    tracker.connections.add(connection)
-    return connection
-  }
-  const moved = (/** @type {any} */ what) => {
-    handoff.outstanding.delete(what)
-    outOfRotation.onMoved()
-  }
-  return { receive, sent, answers, acceptor, tracker, inbox, handoff, admission, outOfRotation, connect, moved }
+/** @param {any} t @param {import('node:http').RequestListener} [listener] */
+async function scene (t, listener) {
+  const worker = await workerParts(t, listener)
+  offerOutOfRotation(worker)
+  const answers = () => worker.all('answer')
+  const until = async (/** @type {() => boolean} */ isSo) => { while (!isSo()) await turn() }
+  return { ...worker, answers, until, answered: () => until(() => answers().length > 0) }
+}
+
+/** Requests whose response does not end before release(). */
+function parking () {
+  /** @type {import('node:http').ServerResponse[]} */
+  const parked = []
+  return { parked, listener: (/** @type {unknown} */ _, /** @type {any} */ response) => { parked.push(response) } }
 }
 
 const ORDER = { id: 1, deadlineMs: 60_000, handoff: true }
+const GET = 'GET / HTTP/1.1\r\nHost: here\r\n\r\n'
 
-/** A request whose response has not begun. */
-function exchange () {
-  return { request: { headers: {} }, response: { headersSent: false, shouldKeepAlive: true } }
-}
-
-t.test('with nothing there it is out at once', async t => {
-  const { receive, answers, admission, acceptor } = scene()
+t.test('without connections it is out at once', async t => {
+  const { receive, answers, state, acceptor } = await scene(t)
   receive['leave-rotation'](ORDER)
-  t.match(answers, [{ type: 'answer', id: 1, why: null, moved: 0 }])
-  t.ok(admission.isOut)
+  await turn()
+  t.match(answers(), [{ id: 1, why: null, moved: 0 }])
+  t.equal(state.current, 'out')
   t.notOk(acceptor.isOpen)
   receive.rejoin({})
-  t.notOk(admission.isOut)
+  t.equal(state.current, 'serving')
   t.ok(acceptor.isOpen)
 })
 
 t.test('it is out when the last offer has been taken, not before', async t => {
-  const { receive, answers, connect, moved, inbox, handoff } = scene()
-  const connection = connect()
-  const entry = { isPinned: false }
-  inbox.entries.add(entry)
+  const { receive, all, answers, answered, connect } = await scene(t)
+  await connect()
+  await connect()
   receive['leave-rotation'](ORDER)
-  t.same([...handoff.outstanding.keys()], [connection, entry])
-  moved(connection)
-  t.same(answers, [])
-  moved(entry)
-  t.match(answers, [{ id: 1, why: null, moved: 2 }])
+  t.equal(all('offer').length, 2)
+  receive.moved({ id: 1 })
+  await turn()
+  t.same(answers(), [])
+  receive.moved({ id: 2 })
+  await answered()
+  t.match(answers(), [{ id: 1, why: null, moved: 2 }])
 })
 
-t.test('who is foreign is in the way from the start, and nothing is begun', async t => {
-  const { receive, answers, admission, connect, handoff } = scene()
-  connect()
-  connect({ isForeign: true })
+t.test('a foreign connection is in the way from the start, and nothing is begun', async t => {
+  const { receive, all, answers, state, connect } = await scene(t)
+  await connect()
+  const { connection } = await connect()
+  Object.defineProperty(connection, 'isForeign', { value: true })
   receive['leave-rotation'](ORDER)
-  t.match(answers, [{ id: 1, why: '1 of its connections are upgraded or raw, and cannot be moved', moved: 0 }])
-  t.notOk(admission.isOut)
-  t.equal(handoff.outstanding.size, 0)
+  t.match(answers(), [{ id: 1, why: '1 of its connections are upgraded or raw, and cannot be moved', moved: 0 }])
+  t.equal(state.current, 'serving')
+  t.same(all('offer'), [])
 })
 
 t.test('a TLS handshake that is under way is no foreign connection', async t => {
-  const { receive, answers, connect, acceptor } = scene()
+  const { receive, answers, connect, acceptor } = await scene(t)
+  const { connection } = await connect()
   acceptor.isMovable = false
-  connect({ isForeign: true, isQuiet: false, acceptor: { ...acceptor, server: { setSecureContext () {} } } })
+  Object.defineProperty(connection, 'isForeign', { value: true })
+  acceptor.server.setSecureContext = () => {}
   receive['leave-rotation'](ORDER)
-  t.same(answers, [])
+  t.same(answers(), [])
   receive.rejoin({})
-  t.match(answers, [{ why: 'it was called back' }])
+  t.match(answers(), [{ why: 'it was called back' }])
 })
 
-t.test('who turns foreign on the way ends it', async t => {
-  const { receive, sent, admission, connect } = scene()
-  const connection = connect({ isQuiet: false })
+t.test('a connection that turns foreign on the way ends it', async t => {
+  const { parked, listener } = parking()
+  const { receive, answers, answered, until, state, connect } = await scene(t, listener)
+  const { client, connection } = await connect()
+  client.write(GET)
+  await until(() => parked.length === 1)
   receive['leave-rotation'](ORDER)
-  t.ok(admission.isOut)
-  connection.isForeign = true
-  const [{ why }] = await once(sent, 'answer')
-  t.match(why, /upgraded/)
-  t.notOk(admission.isOut)
+  t.equal(state.current, 'leaving')
+  Object.defineProperty(connection, 'isForeign', { value: true })
+  await answered()
+  t.match(answers()[0].why, /upgraded/)
+  t.equal(state.current, 'serving')
 })
 
-t.test('when the time is up it is back in rotation, and says what is left; a close that has not been said is not said', async t => {
-  const { receive, sent, tracker, admission, connect, acceptor } = scene()
+t.test('when the time is up it is back in rotation, and says what is left; a close that was not sent is not announced', async t => {
+  const { parked, listener } = parking()
+  const { receive, answers, answered, until, state, connect, acceptor } = await scene(t, listener)
   acceptor.isMovable = false
-  const [saidNothing, hasSaid] = [exchange(), exchange()]
-  const connection = connect({ isQuiet: false, exchanges: [saidNothing] })
-  const other = connect({ isQuiet: false, exchanges: [hasSaid] })
-  tracker.inFlight = 2
+  const [quiet, begun] = [await connect(), await connect()]
+  quiet.client.write(GET)
+  await until(() => parked.length === 1)
+  begun.client.write(GET)
+  await until(() => parked.length === 2)
   receive['leave-rotation']({ ...ORDER, deadlineMs: 20 })
-  t.equal(saidNothing.response.shouldKeepAlive, false)
-  t.ok(connection.isAnnounced)
-  hasSaid.response.headersSent = true
-  const [{ id, why }] = await once(sent, 'answer')
-  t.equal(id, 1)
-  t.equal(why, '2 of its connections are left, with 2 requests in flight')
-  t.notOk(admission.isOut)
-  t.equal(saidNothing.response.shouldKeepAlive, true)
-  t.notOk(connection.isAnnounced)
-  t.equal(hasSaid.response.shouldKeepAlive, false)
-  t.ok(other.isAnnounced)
-  const later = exchange()
-  tracker.emit('request', connection, later)
-  t.equal(later.response.shouldKeepAlive, true, 'nor later')
+  t.same(parked.map(response => response.shouldKeepAlive), [false, false])
+  t.ok(quiet.connection.isAnnounced)
+  parked[1].writeHead(200).write('the head is sent')
+  await answered()
+  t.match(answers(), [{ id: 1, why: '2 of its connections are left, with 2 requests in flight' }])
+  t.equal(state.current, 'serving')
+  t.same(parked.map(response => response.shouldKeepAlive), [true, false])
+  t.same([quiet.connection.isAnnounced, begun.connection.isAnnounced], [false, true])
+  parked[0].end('kept')
+  t.notMatch(await received(quiet.client, 'kept'), /Connection: close/)
+  quiet.client.write(GET)
+  await until(() => parked.length === 3)
+  t.equal(parked[2].shouldKeepAlive, true, 'nor later')
 })
 
 t.test('an offer that came back is made again in a while', async t => {
-  const { receive, answers, outOfRotation, connect, moved, inbox, handoff } = scene()
-  const connection = connect()
+  const { receive, all, answers, answered, until, connect } = await scene(t)
+  const { connection } = await connect()
   receive['leave-rotation'](ORDER)
-  handoff.outstanding.delete(connection)
-  const entry = { isPinned: true }
-  inbox.entries.add(entry)
-  outOfRotation.onBack(entry)
-  t.equal(entry.isPinned, false)
-  t.same(answers, [])
-  while (!handoff.outstanding.has(entry)) await new Promise(setImmediate)
-  moved(entry)
-  t.match(answers, [{ id: 1, why: null, moved: 1 }])
+  receive.back({ id: 1, isStalled: false })
+  t.match(connection, { stage: 'waiting', isPinned: false })
+  t.same(answers(), [])
+  const began = performance.now()
+  await until(() => all('offer').length === 2)
+  t.ok(performance.now() - began > 200)
+  receive.moved({ id: 2 })
+  await answered()
+  t.match(answers(), [{ id: 1, why: null, moved: 1 }])
 })
 
-t.test('an offer of another time comes back, too: its connection may move later', async t => {
-  const { outOfRotation, inbox, handoff } = scene()
-  const entry = { isPinned: true }
-  inbox.entries.add(entry)
-  outOfRotation.onBack(entry)
-  t.equal(entry.isPinned, false)
-  outOfRotation.onMoved()
-  t.equal(handoff.outstanding.size, 0, 'nothing is offered while it serves')
+t.test('one that comes back after leaving was given up can move later, and is not offered while the worker serves', async t => {
+  const { receive, all, connect, connectElsewhere, state } = await scene(t)
+  const { connection } = await connect()
+  receive['leave-rotation'](ORDER)
+  receive.rejoin({})
+  t.equal(state.current, 'serving')
+  receive.back({ id: 1, isStalled: false })
+  t.match(connection, { stage: 'waiting', isPinned: false })
+  await connectElsewhere()
+  t.equal(all('offer').length, 1)
 })
 
 t.test('what holds the thread is done only out of rotation', async t => {
-  const { receive, answers } = scene()
+  const { receive, answers } = await scene(t)
   receive.collect({ id: 7 })
-  t.same(answers, [{ type: 'answer', id: 7, why: 'it is in rotation' }])
+  t.match(answers(), [{ type: 'answer', id: 7, why: 'it is in rotation' }])
   receive['leave-rotation'](ORDER)
+  await turn()
   receive.collect({ id: 8 })
-  const { id, why, before, after, pauseMs } = answers.at(-1)
+  const { id, why, before, after, pauseMs } = answers().at(-1)
   t.equal(id, 8)
   t.equal(why, null)
   t.ok(pauseMs > 0)
   for (const usage of [before, after]) t.ok(usage.rssBytes > usage.heapUsedBytes && usage.heapUsedBytes > 0)
   receive.heapdump({ id: 9, file: '/nowhere/at/all' })
-  t.equal(answers.at(-1).id, 9)
-  t.type(answers.at(-1).why, 'string')
+  t.equal(answers().at(-1).id, 9)
+  t.type(answers().at(-1).why, 'string')
   receive.rejoin({})
   receive.collect({ id: 10 })
-  t.equal(answers.at(-1).why, 'it is in rotation')
+  t.equal(answers().at(-1).why, 'it is in rotation')
 })
 
 t.test('a drain takes over at any moment', async t => {
-  const { receive, answers, outOfRotation, admission, connect, tracker } = scene()
-  connect({ isQuiet: false })
+  const { parked, listener } = parking()
+  const { receive, answers, until, state, emptying, tracker, connect } = await scene(t, listener)
+  const { client } = await connect()
+  client.write(GET)
+  await until(() => parked.length === 1)
   receive['leave-rotation'](ORDER)
-  outOfRotation.cancel()
-  t.equal(tracker.listenerCount('rest') + tracker.listenerCount('request'), 0, 'the drain listens for itself')
+  state.become('draining')
+  emptying.begin(/** @type {any} */ ({ handoff: false, deadlineMs: 60_000, onLook () {}, onGone () {}, onEmpty () {} }))
+  t.equal(tracker.listenerCount('request'), 1, 'the close notice goes on')
   receive.rejoin({})
-  t.ok(admission.isOut, 'it does not come back any more')
-  t.same(answers, [])
+  t.equal(state.current, 'draining', 'it does not come back any more')
+  t.same(answers(), [])
   receive['leave-rotation']({ ...ORDER, id: 2 })
-  t.match(answers, [{ id: 2, why: 'it is gone already' }])
+  t.match(answers(), [{ id: 2, why: 'it is draining already' }])
+  emptying.retract()
+  t.equal(tracker.listenerCount('rest') + tracker.listenerCount('request'), 0)
 })

@@ -5,11 +5,11 @@ const { MOST_SLOTS_AT_ONCE, legend, throughput, strips, moreSlots } = require('.
 const { Plots } = require('../../../report/page/browser/plot.cjs')
 const { time } = require('../../../report/page/browser/format.cjs')
 
-/** The report's charts, going on as time does. */
+/** The report's charts, updated live. */
 class LiveCharts {
   element = h('section.charts')
   #plots = new Plots({ from: 0, to: 1, isLive: true })
-  /** By figure, what to plot there as of now. */
+  /** The title of each figure's plot. */
   #figures = new Map()
   #shape = ''
 

@@ -36,11 +36,11 @@ function connect () {
   source.addEventListener('end', () => {
     source.close()
     say('off', 'the fleet has stopped')
-    setTimeout(connect, AGAIN_MS) // another may come under the same address
+    setTimeout(connect, AGAIN_MS) // another fleet may start at the same address
   })
   source.addEventListener('error', () => {
     if (link.className !== 'link off') say('off', 'not connected')
-    if (source.readyState === EventSource.CLOSED) setTimeout(connect, AGAIN_MS) // by itself it does not try again
+    if (source.readyState === EventSource.CLOSED) setTimeout(connect, AGAIN_MS) // a closed EventSource does not reconnect
   })
 }
 
@@ -86,7 +86,7 @@ function tiles ({ recycles, moved, cut, unaccounted, byReason, ...report }) {
   ])
 }
 
-/** The tables of what was, made anew when there is more of it. */
+/** The tables of past recycles and crashes, rebuilt only when there are new ones. */
 function showHistory (report) {
   const latestFirst = { ...report, recycleEvents: [...report.recycleEvents].reverse(), crashEvents: [...report.crashEvents].reverse() }
   const shown = JSON.stringify([report.recycleEvents.map(({ id }) => id), report.crashEvents.length])

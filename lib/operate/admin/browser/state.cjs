@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * The picture as this page has it: the parts that came, put together, and of the past no more than the window.
+ * The page's copy of the picture: the parts received, merged, without what is older than the window.
  */
 class State {
   /** By slot. @type {Map<number, { t: number, bytes: number, budget: number | null }[]>} */
@@ -21,7 +21,7 @@ class State {
     this.#recycleEvents.push(...recycleEvents)
     this.#crashEvents.push(...crashEvents)
     const from = t - about.windowMs
-    const isRecent = item => item.t > from && item.t <= t // later: before the clock was set back
+    const isRecent = item => item.t > from && item.t <= t // a later time: recorded before the clock was set back
     for (const [slot, points] of this.#memory) {
       const recent = points.filter(isRecent)
       if (recent.length > 0) this.#memory.set(slot, recent)
@@ -32,7 +32,7 @@ class State {
     this.#crashEvents = this.#crashEvents.filter(isRecent)
   }
 
-  /** What the report's charts take. */
+  /** The input of the report's charts. */
   get report () {
     return { ...this.about, ...this.range, drops: [], recycleEvents: this.#recycleEvents, recycleEventsOmitted: 0, dropped: null, crashEvents: this.#crashEvents, crashEventsOmitted: 0 }
   }
@@ -44,7 +44,7 @@ class State {
     }
   }
 
-  /** The window, or less of it where there is no more; a minute at least. */
+  /** The window, or the time since the start if that is less; at least a minute. */
   get range () {
     for (const { t } of [...[...this.#memory.values()].map(points => points[0]), ...this.#traffic.slice(0, 1)]) {
       this.#startedAt = Math.min(this.#startedAt, t)

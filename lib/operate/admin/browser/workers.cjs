@@ -5,7 +5,7 @@ const { NONE, whole, size, time } = require('../../../report/page/browser/format
 
 const percent = share => `${Math.round(share * 100)} %`
 
-/** Title, whether it is text, and what a cell shows: text, or elements to be updated in place. */
+/** Title, whether the column is text, and the cell's text; State and RSS cells hold elements that are updated in place. */
 const COLUMNS = [
   ['Slot', false, worker => whole(worker.slot)],
   ['Pid', false, worker => `${worker.pid}`],
@@ -22,7 +22,7 @@ const COLUMNS = [
   ['Recycles', false, worker => worker.lastReason === null ? whole(worker.recycles) : `${whole(worker.recycles)}, ${worker.lastReason}`]
 ]
 
-/** Who is there: a row for each worker, which stays the same element for as long as the worker lives. */
+/** The table of workers. The row of a worker stays the same element for as long as the worker lives. */
 class Workers {
   #body = h('tbody')
   /** By pid. */
@@ -30,7 +30,7 @@ class Workers {
   element = h('section.workers', {}, [
     h('h2', {}, ['Workers']),
     h('div.scroll', { tabindex: '0', role: 'region', 'aria-label': 'Workers' }, [h('table', {}, [
-      h('caption', {}, ['Every worker of the fleet, as of now']),
+      h('caption', {}, ['Every worker of the fleet']),
       h('thead', {}, [h('tr', {}, COLUMNS.map(([title, isText]) => h(isText ? 'th.left' : 'th', { scope: 'col' }, [title])))]),
       this.#body
     ])])

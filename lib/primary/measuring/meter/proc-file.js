@@ -2,7 +2,7 @@
 
 /**
  * A small file of /proc/<pid> that is read again and again. It is kept open: a reading is one call then instead of five,
- * and it stays with the process that it was opened for, whoever has its pid later. It is opened by the first reading that
+ * and it stays with the process that it was opened for, whichever process has its pid later. It is opened by the first reading that
  * can: a primary that is out of descriptors for a moment goes on.
  */
 

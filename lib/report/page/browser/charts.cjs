@@ -8,7 +8,7 @@ const { whole, size, time, plural, clockOf } = require('./format.cjs')
 const MOST_SLOTS_AT_ONCE = 12
 const LOG_FROM_RATIO = 30
 
-/** What the client saw over each slot's memory, on one axis of time. */
+/** Traffic and each slot's memory, on a shared time axis. */
 function charts ({ report, series }) {
   if (report.from === null) return null
   const plots = new Plots(report)
@@ -27,7 +27,7 @@ function legend ({ drops, crashEvents }) {
     drops.length ? swatch('drop', 'a dropped request') : null,
     crashEvents.length ? swatch('crash', 'a crash') : null,
     swatch('shade', 'a worker is being replaced'),
-    h('span.how', {}, ['Point for values, drag to zoom, double-click to see it all again'])
+    h('span.how', {}, ['Hover for values, drag to zoom, double-click to reset the zoom'])
   ])
 }
 
@@ -71,13 +71,13 @@ function memory (plots, report, slots) {
   return panel
 }
 
-/** @param {number} count @param {() => HTMLElement[]} draw what comes in its place */
+/** @param {number} count @param {() => HTMLElement[]} draw makes the elements that replace the button */
 function moreSlots (count, draw) {
   const more = h('button.more', { type: 'button', click: () => more.replaceWith(...draw()) }, [`Show ${plural(count, 'more slot')}`])
   return more
 }
 
-/** What to plot of each slot's memory, all to one scale. */
+/** The plot of each slot's memory, all to the same scale. */
 function strips (report, slots) {
   const top = slots.reduce((most, { points }) => points.reduce((top, { bytes, budget }) => Math.max(top, bytes, budget ?? 0), most), 0) * 1.12
   return slots.map(({ slot, points }, i) =>

@@ -3,11 +3,11 @@
 /* global document */
 
 /**
- * Builds elements. Text becomes a text node, whatever it holds: nothing here, or anywhere on the page, parses markup.
+ * Builds elements. Text always becomes a text node: no code of the page parses markup.
  *
  * @param {string} tag with classes: `td.figure.bad`
  * @param {Record<string, any>} [attributes] functions are event listeners
- * @param {(Node | string | number | null)[]} [children] null is left out
+ * @param {(Node | string | number | null)[]} [children] null is omitted
  */
 function h (tag, attributes = {}, children = []) {
   const [name, ...classes] = tag.split('.')

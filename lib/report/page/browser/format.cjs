@@ -18,7 +18,7 @@ function size (bytes) {
   return `${value < 10 && power > 0 ? value.toFixed(1) : Math.round(value)} ${UNITS[power]}`
 }
 
-/** What a recycle cut: from what was known to be in flight to everything that may have been, of a worker that gave no account. */
+/** The cut connections. For a worker that gave no account: from those known to be in flight to all of its connections. */
 function cutOf ({ kind, cut, unaccounted, lost }) {
   if (kind === 'unfinished') return NONE
   return `${whole(cut)}${unaccounted > 0 ? `–${whole(cut + unaccounted)}` : lost ? '?' : ''}`
@@ -34,7 +34,7 @@ function time (ms) {
   return hours > 0 ? `${hours} h ${minutes} min` : `${minutes} min ${seconds} s`
 }
 
-/** Tells the time of day, to the millisecond; in a run of many hours the date, to the second. */
+/** Formats the time of day, to the millisecond; in a run of many hours with the date, to the second. */
 function clockOf ({ from, to }) {
   const hasDate = to - from > 20 * 3_600_000
   return t => {
@@ -49,7 +49,7 @@ function monthDay (date) {
   return date.toLocaleDateString('en-US', { month: 'short', day: 'numeric' })
 }
 
-/** On an axis: midnight is the day. */
+/** A label of the time axis; midnight is shown as the date. */
 function hour (t) {
   const date = new Date(t)
   const time = date.toTimeString().slice(0, date.getSeconds() ? 8 : 5)
@@ -60,12 +60,12 @@ function day (t) {
   return t === null ? NONE : new Date(t).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 }
 
-/** A run whose times are best told from its start. */
+/** Whether times are shown since the start of the run. */
 function isShort (from, to) {
   return to - from < 15 * 60_000
 }
 
-/** A time on the axis: since the start in a short run, else of the day. */
+/** A time at the cursor: since the start in a short run, else the time of day. */
 function since (t, from, to) {
   return isShort(from, to) ? `+${((t - from) / 1000).toFixed(to - from < 120_000 ? 1 : 0)} s` : clockOf({ from, to })(t)
 }

@@ -6,7 +6,7 @@ const { plural } = require('./format.cjs')
 const AT_ONCE = 200
 
 /**
- * A table that sorts by the column that is asked for, the other way around when asked again.
+ * A table that sorts by the column whose heading is clicked; a second click reverses the order.
  *
  * @param {string} caption
  * @param {{ title: string, value: (item: any) => any, text?: (item: any) => string, left?: boolean, isLong?: boolean }[]} columns
@@ -52,7 +52,7 @@ function grid (caption, columns, items, classOf = () => '') {
   ])
 }
 
-/** Nothing comes first. */
+/** Missing values come first. */
 function compare (a, b) {
   if (a === b) return 0
   if (a === null || a === undefined) return -1

@@ -43,12 +43,12 @@ function tiles () {
 function footer () {
   const { unacked, clockSetBackMs, skippedLines, client, recycleEvents } = report
   const remarks = [
-    unacked > 0 ? `${plural(unacked, 'connection')} handed over and never acknowledged: what became of them is not known.` : null,
-    recycleEvents.some(({ lost }) => lost) ? 'Cut 0–2, or with a question mark: the worker gave no account of itself; from what its last beat had in flight to all its connections.' : null,
-    client?.wasCutShort ? "The client's records end early; its requests are counted by what there is." : null,
-    clockSetBackMs > 0 ? `The machine's clock was set back by ${time(clockSetBackMs)}: times are as it had them, durations are right.` : null,
-    skippedLines > 0 ? `${plural(skippedLines, 'line')} of the journal passed over: cut short, or not of this version.` : null,
-    'A drop is a request that the client sent and that got no complete response with an expected status. “Joined by port” is certain; by time, a coincidence to look at.'
+    unacked > 0 ? `${plural(unacked, 'connection')} handed over and never acknowledged: their outcome is not known.` : null,
+    recycleEvents.some(({ lost }) => lost) ? 'Cut 0–2, or with a question mark: the worker gave no account; the range is from its requests in flight at the last beat to all of its connections.' : null,
+    client?.wasCutShort ? "The client's record is truncated: later requests are not counted." : null,
+    clockSetBackMs > 0 ? `The machine's clock was set back by ${time(clockSetBackMs)}: times are by that clock, durations are right.` : null,
+    skippedLines > 0 ? `${plural(skippedLines, 'line')} of the journal skipped: truncated, or not of this version.` : null,
+    'A drop is a request that the client sent and that got no complete response with an expected status. “Joined by port” is certain; “joined by time” may be a coincidence.'
   ]
   return h('footer', {}, [...remarks.filter(remark => remark !== null).map(remark => h('p', {}, [remark])), h('p', {}, [`Made by recycle ${version}.`])])
 }

@@ -7,8 +7,8 @@ const { color } = require('./theme.cjs')
 const tip = require('./tip.cjs')
 
 /**
- * Marks on a plot, as a uPlot plugin: spans as shades and moments as lines on the canvas; and over each moment a button
- * that says what it is, to pointer, finger, keyboard and screen reader alike. Moments too close to point at share one.
+ * Marks on a plot, as a uPlot plugin. Spans are shaded and moments are lines on the canvas. Over each moment is a button
+ * with a tooltip, accessible by pointer, touch, keyboard and screen reader. Moments close to each other share a button.
  *
  * @typedef {import('./moment.cjs').Moment} Moment
  */
@@ -17,10 +17,10 @@ const APART_PX = 10
 const MOST_SAID = 8
 const RANK = ['recycle', 'cut', 'drop', 'crash']
 
-/** @param {() => { spans: { from: number, to: number }[], moments: Moment[] }} content as of now */
+/** @param {() => { spans: { from: number, to: number }[], moments: Moment[] }} content current */
 function marks (content) {
   let ordered = []
-  /** By what they say: the one that is pointed at stays when the plot is drawn again. */
+  /** By content, so that the button under the pointer stays when the plot is drawn again. */
   let buttons = new Map()
   return {
     hooks: {
@@ -93,7 +93,7 @@ function groupsOf (u, moments) {
   return groups
 }
 
-/** @param {Moment[]} moments in one place; the gravest gives the mark its shape */
+/** @param {Moment[]} moments at one place; the most severe one determines the shape */
 function button (moments) {
   const { kind } = moments.reduce((a, b) => RANK.indexOf(b.kind) > RANK.indexOf(a.kind) ? b : a)
   const [heading, facts] = moments.length === 1 ? [moments[0].title, moments[0].facts] : several(moments)

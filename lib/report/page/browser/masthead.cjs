@@ -3,7 +3,7 @@
 const { h } = require('./element.cjs')
 const { whole, time, day, plural } = require('./format.cjs')
 
-/** The verdict, and what it is about. @param {any} report @param {string} kind of page */
+/** The verdict, and the facts of the run. @param {any} report @param {string} kind of page */
 function masthead ({ verdict, dropped, cut, app, workers, node, from, to, client }, kind) {
   const [count, unit] = dropped === null ? [cut, 'cut'] : [dropped, 'dropped']
   const rest = verdict.text.replace(/^\S+ \S+ /, '')
@@ -31,9 +31,9 @@ function crashTile ({ crashes, connectionsAtCrashes, inFlightAtCrashes }) {
   return tile('Crashes', whole(crashes), crashes > 0 ? took : null, crashes > 0)
 }
 
-/** Connections of workers that gave no account: none, as a rule. */
+/** Connections of workers that gave no account; shown only if there are any. */
 function unaccountedTile (unaccounted) {
-  return unaccounted > 0 ? tile('Unaccounted', whole(unaccounted), 'connections, what was on them is not known', true) : null
+  return unaccounted > 0 ? tile('Unaccounted', whole(unaccounted), 'connections whose requests are not known', true) : null
 }
 
 module.exports = { masthead, tile, crashTile, unaccountedTile }

@@ -3,14 +3,14 @@
 const { NONE, whole, size, time, cutOf } = require('./format.cjs')
 
 /**
- * What happened, as a mark says it.
+ * The content of a mark.
  *
  * @typedef {object} Moment
  * @property {number} t ms since the epoch
- * @property {'recycle' | 'cut' | 'drop' | 'crash'} kind names its shape and colour
+ * @property {'recycle' | 'cut' | 'drop' | 'crash'} kind determines shape and colour
  * @property {string} title
- * @property {string} short the title, and
- * @property {string} gist the facts, where several share a mark
+ * @property {string} short the title, where several moments share a mark
+ * @property {string} gist the facts, where several moments share a mark
  * @property {[string, string][]} facts
  */
 

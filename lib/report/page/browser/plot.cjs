@@ -10,8 +10,8 @@ const { NONE, since, isShort, hour, clockOf } = require('./format.cjs')
 const BYTE_STEPS = Array.from({ length: 12 }, (_, i) => [1, 2, 5].map(n => n * 1024 ** 2 * 10 ** i)).flat()
 
 /**
- * Plots that share one axis of time: one cursor, one zoom. Each is a strip with its name and, while the pointer is
- * anywhere on any of them, its values there; live ones show their latest values otherwise.
+ * Plots that share a time axis, a cursor and a zoom. Each plot shows its values at the cursor; without a cursor, live
+ * plots show their latest values.
  */
 class Plots {
   /** By figure. */
@@ -30,7 +30,7 @@ class Plots {
    * @param {object} what
    * @param {string} what.title
    * @param {number} what.height px
-   * @param {boolean} what.isLast it bears the axis of time
+   * @param {boolean} what.isLast it shows the time axis
    * @param {number[][]} what.data x in s, then a row for each line
    * @param {{ label: string, color: string, format: (value: number) => string, fill?: boolean, dash?: number[], points?: boolean, stepped?: boolean }[]} what.lines
    * @param {(value: number) => string} what.format the axis
@@ -59,8 +59,7 @@ class Plots {
   }
 
   /**
-   * Time has gone on: every plot shows the new range, or stays where somebody has zoomed to, or for as long as one is
-   * pointed at.
+   * Shows new data and a new range. The range does not change while the plots are zoomed, or while the pointer is on one.
    *
    * @param {{ from: number, to: number }} range
    * @param {Map<HTMLElement, any>} whats by figure; with as many lines as before
@@ -83,12 +82,12 @@ class Plots {
     this.#isZooming = false
   }
 
-  /** A finger that has left is still taken to point. */
+  /** Only with a mouse: on touch screens :hover persists after the touch. */
   #isPointedAt () {
     return matchMedia('(hover: hover)').matches && [...this.#plots.values()].some(({ body }) => body.matches(':hover'))
   }
 
-  /** Forgets every plot. */
+  /** Removes every plot. */
   clear () {
     for (const { u } of this.#plots.values()) u?.destroy()
     this.#plots.clear()
@@ -188,19 +187,19 @@ class Plots {
   }
 }
 
-/** It is not zoomed: these are the ends of the data, or there is none. */
+/** Whether the plot is not zoomed: min and max are the ends of the data, or there is no data. */
 function isAll (u, min, max) {
   const first = u.data[0][0]
   const last = u.data[0].at(-1)
   return min === null || (min === first && (max === last || first === last))
 }
 
-/** Grid lines at powers of ten alone. */
+/** Grid lines only at powers of ten. */
 function decade (value) {
   return Number.isInteger(Math.log10(value)) ? value : null
 }
 
-/** Round numbers of seconds since the start, which is not a round time of day. */
+/** Ticks at round numbers of seconds since the start. */
 function ticks (min, max, step, from) {
   const splits = []
   for (let i = Math.ceil((min - from) / step - 1e-6); from + i * step <= max + 1e-6; i++) splits.push(from + i * step)

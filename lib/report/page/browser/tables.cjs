@@ -13,7 +13,7 @@ function section (title, ...children) {
 }
 
 function note (count, what) {
-  return count > 0 ? h('p.hint', {}, [`and ${plural(count, what)} that the report has not kept`]) : null
+  return count > 0 ? h('p.hint', {}, [`and ${plural(count, what)} that the report does not list`]) : null
 }
 
 function recycles ({ recycleEvents, recycleEventsOmitted, dropped, from, to }) {
@@ -50,7 +50,7 @@ function drops ({ drops, dropsOmitted, from, to }) {
 
 function crashes ({ crashEvents, crashEventsOmitted, from, to }) {
   if (crashEvents.length === 0) return null
-  return section('Crashes', grid('Every worker that left without being asked to', [
+  return section('Crashes', grid('Every worker that exited unexpectedly', [
     field('Time', 't', clockOf({ from, to })),
     field('Slot', 'slot'),
     field('Pid', 'pid'),
@@ -62,7 +62,7 @@ function crashes ({ crashEvents, crashEventsOmitted, from, to }) {
 
 function disagreements ({ disagreements }) {
   if (disagreements.length === 0) return null
-  return section('Where client and supervisor disagree', grid('What each of the two witnesses says', [
+  return section('Where client and supervisor disagree', grid('Requests lost, by the client and by the supervisor', [
     { title: 'During', left: true, value: one => one.recycle, text: one => one.recycle === null ? 'no recycle' : `recycle #${one.recycle}` },
     field('The client lost', 'client', whole),
     field('The supervisor cut', 'supervisor', whole)
@@ -74,7 +74,7 @@ function latency ({ latency: { steady, recycling } }) {
   if (rows.length === 0) return null
   const ratio = steady && recycling ? ['p50', 'p90', 'p99', 'p999', 'max'].map(name => recycling[name] / steady[name]) : null
   return section('Latency', h('div.scroll', { tabindex: '0', role: 'region', 'aria-label': 'Latency' }, [h('table', {}, [
-    h('caption', {}, ['Percentiles in steady state, beside those while a worker was being replaced']),
+    h('caption', {}, ['Percentiles in steady state, and while a worker was being replaced']),
     h('thead', {}, [h('tr', {}, ['', 'p50', 'p90', 'p99', 'p99.9', 'max', 'requests'].map(title => h('th', { scope: 'col' }, [title])))]),
     h('tbody', {}, [
       ...rows.map(([name, figures]) => h('tr', {}, [
@@ -95,7 +95,7 @@ function pauses ({ gc }) {
   if (gc === null) return null
   const rows = [['Scavenges', gc.scavenges], ['Mark-sweeps', gc.markSweeps]]
   return section('Garbage collection', h('div.scroll', { tabindex: '0', role: 'region', 'aria-label': 'Garbage collection' }, [h('table', {}, [
-    h('caption', {}, ["How long collections paused the workers, and the share of the workers' time that this took"]),
+    h('caption', {}, ["Pauses of the workers by garbage collection, and their share of the workers' time"]),
     h('thead', {}, [h('tr', {}, ['', 'total', 'longest', 'share of time', 'count'].map(title => h('th', { scope: 'col' }, [title])))]),
     h('tbody', {}, rows.map(([name, { count, totalMs, longestMs, share }]) => h('tr', {}, [
       h('th.left', { scope: 'row' }, [name]),

@@ -2,7 +2,7 @@
 
 /* global document, getComputedStyle, matchMedia, addEventListener */
 
-/** The colours are the style sheet's; a canvas has to be told them, again whenever they change. */
+/** Colours come from the style sheet. A canvas does not follow it, so plots are drawn again when the colours change. */
 
 const PRINT_WIDTH = 690
 
@@ -10,7 +10,7 @@ function color (name) {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim()
 }
 
-/** @param {(width: number | null) => void} redraw with the width of a sheet of paper, or null: as wide as there is room */
+/** @param {(width: number | null) => void} redraw with the width of the paper, or null: the available width */
 function onChange (redraw) {
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => redraw(null))
   addEventListener('beforeprint', () => {

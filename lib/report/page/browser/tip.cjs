@@ -4,7 +4,7 @@
 
 const { h } = require('./element.cjs')
 
-/** What a mark is, in a box beside it. */
+/** The tooltip of a mark. */
 
 const box = h('div.tip', { role: 'status', hidden: '' })
 let shownFor = null
@@ -29,7 +29,7 @@ function hide () {
   box.hidden = true
 }
 
-/** The mark is going. @param {Element} mark */
+/** The mark is removed. @param {Element} mark */
 function hideFor (mark) {
   if (shownFor === mark) hide()
 }

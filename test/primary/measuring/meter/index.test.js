@@ -11,11 +11,11 @@ const isLinux = fs.existsSync('/proc/self/smaps_rollup')
 const NONE = { metric: 'rss', softBytes: null, hardBytes: null, samples: 2, maxRequests: null, maxAgeMs: null, stuckMs: 30_000 }
 
 for (const metric of ['pss', 'uss']) {
-  t.test(`pidusage cannot read ${metric}, and says so before anything starts`, async t => {
+  t.test(`pidusage cannot read ${metric}, and says so before the fleet starts`, async t => {
     t.throws(() => pickMeter({ meter: 'pidusage', metric }), {
       code: 'RECYCLE_METRIC_UNSUPPORTED',
       exitCode: 2,
-      message: new RegExp(`^metric ${metric} cannot be read here by the meter pidusage, which gives rss alone; use --metric rss`)
+      message: new RegExp(`^the meter pidusage cannot read metric ${metric} here: it gives rss alone; use --metric rss`)
     })
   })
 }
@@ -26,7 +26,7 @@ t.test('on Linux auto is smaps_rollup, for every metric', { skip: !isLinux && 't
 })
 
 for (const meter of isLinux ? ['smaps_rollup', 'smaps', 'pidusage'] : ['pidusage']) {
-  t.test(`${meter} reads a real process, and knows when it is gone`, async t => {
+  t.test(`${meter} reads a real process, and notices its end`, async t => {
     const child = spawn(process.execPath, ['-e', "global.held = Buffer.alloc(32 * 1048576, 1); process.stdout.write('up'); setInterval(() => {}, 1e6)"], { stdio: ['ignore', 'pipe', 'ignore'] })
     t.teardown(() => child.kill('SIGKILL'))
     await once(/** @type {import('node:stream').Readable} */ (child.stdout), 'data')

@@ -8,12 +8,12 @@ const t = require('tap')
 const { ProcFile } = require('../../../../lib/primary/measuring/meter/proc-file')
 
 const isLinux = fs.existsSync('/proc/self/smaps_rollup')
-/** @param {number} pid @param {string} name how many descriptors of ours are open on it */
+/** @param {number} pid @param {string} name the number of descriptors that this process has open on it */
 const descriptors = (pid, name) => fs.readdirSync('/proc/self/fd').filter(fd => {
   try {
     return fs.readlinkSync(`/proc/self/fd/${fd}`) === `/proc/${pid}/${name}`
   } catch {
-    return false // the one that lists them
+    return false // the descriptor of readdir itself
   }
 }).length
 
@@ -23,7 +23,7 @@ t.test('files of /proc', { skip: !isLinux && 'this needs /proc' }, async t => {
   const pid = /** @type {number} */ (child.pid)
   t.teardown(() => child.kill('SIGKILL'))
 
-  t.test('what is read is what is there, again and again, by either call', async t => {
+  t.test('every reading has the present content, by either call', async t => {
     const rollup = new ProcFile(pid, 'smaps_rollup')
     const statm = new ProcFile(pid, 'statm')
     for (let i = 0; i < 3; i++) {
@@ -39,7 +39,7 @@ t.test('files of /proc', { skip: !isLinux && 'this needs /proc' }, async t => {
     t.equal(statm.readSync(), 0)
   })
 
-  t.test('closed while it is being read, it is let go of when the last reading has ended', async t => {
+  t.test('a file closed during a reading is released when the last reading has ended', async t => {
     const rollup = new ProcFile(pid, 'smaps_rollup')
     const readings = [rollup.read(), rollup.read()]
     rollup.close()
@@ -48,7 +48,7 @@ t.test('files of /proc', { skip: !isLinux && 'this needs /proc' }, async t => {
     t.equal(descriptors(pid, 'smaps_rollup'), 0)
   })
 
-  t.test('of a process that is gone nothing is read, and of one that never was', async t => {
+  t.test('a process that has exited has no reading, nor has an unknown pid', async t => {
     const files = [new ProcFile(pid, 'statm'), new ProcFile(pid, 'smaps_rollup')]
     child.kill('SIGKILL')
     await once(child, 'exit')

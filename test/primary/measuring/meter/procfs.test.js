@@ -12,7 +12,7 @@ const isLinux = fs.existsSync('/proc/self/smaps_rollup')
 /** @type {import('../../../../lib/core/budget').Budget} */
 const NONE = { metric: 'rss', softBytes: null, hardBytes: null, samples: 2, maxRequests: null, maxAgeMs: null, stuckMs: 30_000 }
 
-/** A process that has touched some memory and then stays as it is. @param {any} t @param {number} [mib] */
+/** A process that has touched some memory and then does not change. @param {any} t @param {number} [mib] */
 async function startIdle (t, mib = 0) {
   const child = spawn(process.execPath, ['-e', `global.held = Buffer.alloc(${mib} * 1048576, 1); process.stdout.write('up'); setInterval(() => {}, 1e6)`], { stdio: ['ignore', 'pipe', 'ignore'] })
   t.teardown(() => child.kill('SIGKILL'))
@@ -44,7 +44,7 @@ t.test('the kernel\'s files', { skip: !isLinux && 'this needs /proc/<pid>/smaps_
     t.ok(rollup.ussBytes > 32 * MIB && rollup.ussBytes <= rollup.pssBytes && rollup.pssBytes <= rollup.rssBytes)
   })
 
-  t.test('so do those of the process that reads them', async t => {
+  t.test('and so do those of the process that reads them', async t => {
     const [smaps, rollup] = ['smaps', 'smaps_rollup'].map(file => parseSmaps(fs.readFileSync(`/proc/self/${file}`, 'latin1')))
     t.ok(isWithin(smaps.rssBytes, rollup.rssBytes, 0.05))
     t.ok(isWithin(rollup.rssBytes, process.memoryUsage.rss(), 0.05))
@@ -63,7 +63,7 @@ t.test('the kernel\'s files', { skip: !isLinux && 'this needs /proc/<pid>/smaps_
     })
   }
 
-  t.test('far from the budget statm stands guard, with a full reading every ten seconds for the record', async t => {
+  t.test('far from the budget statm is read, with a full reading every ten seconds for the record', async t => {
     const probe = new ProcfsProbe(pid, 'smaps_rollup', { ...NONE, softBytes: 10_000 * MIB })
     t.equal((await probe.read(0))?.meter, 'smaps_rollup')
     const guard = await probe.read(9999)
@@ -90,13 +90,13 @@ t.test('the kernel\'s files', { skip: !isLinux && 'this needs /proc/<pid>/smaps_
     }
   })
 
-  t.test('nobody traces an ordinary process', async t => {
+  t.test('an ordinary process is not traced', async t => {
     t.equal(isTraced(pid), false)
-    t.equal(isTraced(2 ** 30), false, 'nor one that does not exist')
+    t.equal(isTraced(2 ** 30), false, 'nor is a process that does not exist')
   })
 })
 
-t.test('growth is seen by the guard', { skip: !isLinux && 'this needs /proc' }, async t => {
+t.test('statm shows the growth', { skip: !isLinux && 'this needs /proc' }, async t => {
   const child = spawn(process.execPath, ['-e', "process.on('message', n => { global.held = Buffer.alloc(n, 1); process.send('done') }); process.send('up')"], { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
   t.teardown(() => child.kill('SIGKILL'))
   await once(child, 'message')
@@ -110,7 +110,7 @@ t.test('growth is seen by the guard', { skip: !isLinux && 'this needs /proc' }, 
   probe.close()
 })
 
-t.test('of a process that is gone there is no reading', { skip: !isLinux && 'this needs /proc' }, async t => {
+t.test('a process that has exited has no reading', { skip: !isLinux && 'this needs /proc' }, async t => {
   const { child, pid } = await startIdle(t)
   const probes = [new ProcfsProbe(pid, 'smaps_rollup', NONE), new ProcfsProbe(pid, 'smaps', NONE)]
   t.ok(await probes[0].read(0))
@@ -119,7 +119,7 @@ t.test('of a process that is gone there is no reading', { skip: !isLinux && 'thi
   for (const probe of probes) {
     t.equal(await probe.read(1), null)
     probe.close()
-    t.equal(await probe.read(2), null, 'nor from a probe that is closed')
+    t.equal(await probe.read(2), null, 'nor has a closed probe')
     t.doesNotThrow(() => probe.close())
   }
 })

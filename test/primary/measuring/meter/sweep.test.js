@@ -3,23 +3,23 @@
 const t = require('tap')
 const { sweep } = require('../../../../lib/primary/measuring/meter/sweep')
 
-t.test('everybody is looked at, in order, and all looks end first', async t => {
-  const everybody = Array.from({ length: 100 }, (_, i) => i)
+t.test('every worker is read, in order, and sweep() resolves after all readings', async t => {
+  const workers = Array.from({ length: 100 }, (_, i) => i)
   /** @type {number[]} */
   const begun = []
   let ended = 0
-  await sweep(everybody, async one => {
+  await sweep(workers, async one => {
     begun.push(one)
     await new Promise(resolve => setTimeout(resolve, one % 7))
     ended++
   })
-  t.same(begun, everybody)
+  t.same(begun, workers)
   t.equal(ended, 100)
 })
 
-t.test('no turn of the loop begins more than 32 looks, and a small fleet takes one', async t => {
+t.test('no turn of the loop begins more than 32 readings, and a small fleet takes one turn', async t => {
   for (const [size, most] of [[100, 32], [33, 32], [32, 32], [5, 5], [0, 0]]) {
-    /** @type {number[]} looks begun in each turn */
+    /** @type {number[]} readings begun in each turn */
     const turns = [0]
     let isOver = false
     const turn = () => { if (!isOver) { turns.push(0); setImmediate(turn) } }
@@ -31,18 +31,18 @@ t.test('no turn of the loop begins more than 32 looks, and a small fleet takes o
   }
 })
 
-t.test('a look that fails is passed on', async t => {
+t.test('a failed reading rejects sweep()', async t => {
   await t.rejects(sweep([1, 2], async one => { if (one === 2) throw new Error('two') }), { message: 'two' })
 })
 
-t.test('a look that fails while others have yet to begin is passed on too, and nothing is left unhandled', async t => {
+t.test('a reading that fails while others have yet to begin rejects it too, and no rejection is unhandled', async t => {
   /** @type {unknown[]} */
   const unhandled = []
   const note = (/** @type {unknown} */ error) => unhandled.push(error)
   process.on('unhandledRejection', note)
   t.teardown(() => process.removeListener('unhandledRejection', note))
-  const everybody = Array.from({ length: 100 }, (_, i) => i)
-  await t.rejects(sweep(everybody, async one => { if (one % 40 === 0) throw new Error(`${one}`) }), { message: '0' })
+  const workers = Array.from({ length: 100 }, (_, i) => i)
+  await t.rejects(sweep(workers, async one => { if (one % 40 === 0) throw new Error(`${one}`) }), { message: '0' })
   await new Promise(resolve => setTimeout(resolve, 10))
   t.same(unhandled, [])
 })

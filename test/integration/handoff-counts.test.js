@@ -9,8 +9,8 @@ async function ask (client) {
   return JSON.parse((await client.fetch('/')).body.toString())
 }
 
-t.test('the books of both sides', async t => {
-  const { port, told, supervisor, events } = await startTellingFleet(t, 'books.js', { killTimeout: '20s' })
+t.test('connection counts of both workers', async t => {
+  const { port, told, supervisor, events } = await startTellingFleet(t, 'connection-counts.js', { killTimeout: '20s' })
   const talking = await Promise.all(Array.from({ length: 5 }, () => RawClient.connect(port)))
   const silent = await Promise.all(Array.from({ length: 5 }, () => RawClient.connect(port)))
   const clients = [...talking, ...silent]
@@ -21,18 +21,18 @@ t.test('the books of both sides', async t => {
   checkAccount(t, line)
   t.equal(line.moved, 10)
 
-  t.test("the sender's: nothing is left, and the app's own close returns", async t => {
+  t.test("the sender: no connection is left, and the app's own server.close() returns", async t => {
     t.match(await events.until('worker.retire'), { code: 0, signal: null })
     const closed = await told.until('closed', { where: message => message.pid === line.oldPid })
     t.equal(closed.connections, 0)
-    t.equal(closed.heard.connection, 11, 'the ten, and one that only asked')
-    t.equal(closed.heard.close, 11, 'each was heard to close')
+    t.equal(closed.heard.connection, 11, 'the ten, and the connection that read the counts')
+    t.equal(closed.heard.close, 11, 'the app saw each of them close')
     t.equal(closed.error, null)
-    t.equal(closed.listening, true, 'the server was never closed but by the app')
+    t.equal(closed.listening, true, 'only the app closed the server')
     t.equal(closed.address.port, port)
   })
 
-  t.test("the receiver's: adopted connections count, and each announces itself with its first request", async t => {
+  t.test('the receiver: adopted connections count, and each is emitted with its first request', async t => {
     const probe = await RawClient.connect(port)
     const first = await ask(probe)
     t.not(first.pid, line.oldPid)
@@ -57,8 +57,8 @@ t.test('the books of both sides', async t => {
   })
 })
 
-t.test('a connection that leaves while it waits in the inbox is no longer counted', async t => {
-  const { port, supervisor } = await startTellingFleet(t, 'books.js')
+t.test('a connection that closes while it waits in the inbox is no longer counted', async t => {
+  const { port, supervisor } = await startTellingFleet(t, 'connection-counts.js')
   const clients = await Promise.all(Array.from({ length: 6 }, () => RawClient.connect(port)))
   for (const client of clients) await ask(client)
   t.equal((await supervisor.recycle(0)).moved, 6)
@@ -73,14 +73,14 @@ t.test('a connection that leaves while it waits in the inbox is no longer counte
   await clients[5].close()
 })
 
-t.test('maxConnections of the server is respected, and what is too many is served where it is', async t => {
-  const { port, supervisor, events } = await startTellingFleet(t, 'books.js', { workers: 2, args: ['4'] })
+t.test('maxConnections of the server is respected, and connections above it are served by their old worker', async t => {
+  const { port, supervisor, events } = await startTellingFleet(t, 'connection-counts.js', { workers: 2, args: ['4'] })
   const clients = []
   const perWorker = new Map()
   while (clients.length < 8) {
     const client = await RawClient.connect(port)
     const answer = await Promise.race([ask(client), client.ended().then(() => null)]).catch(() => null)
-    if (answer === null) continue // the worker that accepted it has its four
+    if (answer === null) continue // the worker that accepted it has four connections already
     clients.push(client)
     perWorker.set(answer.pid, (perWorker.get(answer.pid) ?? 0) + 1)
   }

@@ -6,7 +6,7 @@
  * @param {any} supervisor
  * @returns {{ fewestReady: number, mostAlive: number }} so far
  */
-function watchFleet (supervisor) {
+function trackFleetSize (supervisor) {
   const seen = { fewestReady: Infinity, mostAlive: 0 }
   supervisor.on('event', () => {
     const { workers, totals } = supervisor.status()
@@ -16,4 +16,4 @@ function watchFleet (supervisor) {
   return seen
 }
 
-module.exports = { watchFleet }
+module.exports = { trackFleetSize }

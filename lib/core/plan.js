@@ -1,0 +1,206 @@
+'use strict'
+
+/**
+ * What to do next: the steps to begin now, from the facts of the fleet and from what is desired of it. Pure. Commands
+ * change what is desired, workers change the facts, and after each change the plan is made anew; a step that has begun is
+ * among the facts.
+ *
+ * What holds after every plan, whatever fails in between:
+ * - while a worker serves, at most `maxSurge` processes (or `standbys`, if that is more) start or run beside the desired
+ *   workers; a crashed worker is replaced at once all the same;
+ * - a worker is taken out of service before its replacement is ready only within `maxUnavailable`;
+ * - once faults end, the fleet converges to what is desired.
+ *
+ * Times are ms by any clock that only goes forward.
+ *
+ * @typedef {object} WorkerFacts
+ * @property {import('./state').State} state
+ * @property {number} generation
+ * @property {string | null} reason why it is condemned
+ * @property {number} bytes its size by the last sample
+ * @property {number} condemnedAt
+ * @property {'none' | 'due' | 'under way'} collection a garbage collection in place of its recycle
+ * @property {boolean} isOverHard over the hard budget: its recycle waits for no other worker's collection
+ *
+ * @typedef {object} SlotFacts
+ * @property {number} slot
+ * @property {WorkerFacts | null} incumbent
+ * @property {boolean} isLeaving a former worker of the slot drains
+ * @property {'surge' | 'drain-first' | null} recycle the one under way
+ * @property {boolean} isNew no worker of it has been ready since it was opened
+ * @property {number} bootNotBefore
+ * @property {number} recycleNotBefore
+ *
+ * @typedef {object} Facts
+ * @property {SlotFacts[]} slots by number
+ * @property {WorkerFacts[]} standbys
+ * @property {number} standbyNotBefore
+ *
+ * @typedef {object} Desired
+ * @property {number} workers slots 0 to `workers` - 1
+ * @property {number} generation that standbys must be of
+ * @property {number} standbys
+ * @property {number} maxSurge
+ * @property {number} maxUnavailable
+ *
+ * @typedef {{ type: 'boot' | 'scale-away' | 'close' | 'collect', slot: number }
+ *   | { type: 'recycle', slot: number, how: 'surge' | 'drain-first' }
+ *   | { type: 'retire-standby', standby: number, reason: string }
+ *   | { type: 'boot-standby' }
+ *   | { type: 'rejoin', slot: number }} Action `standby` is its index among the facts
+ */
+
+const { nextRecycles } = require('./recycle-order')
+
+/**
+ * @param {Facts} facts
+ * @param {Desired} desired
+ * @param {number} now
+ * @returns {{ actions: Action[], wakeAt: number }} `wakeAt`: when the plan changes though no fact does; Infinity: it does not
+ */
+function plan (facts, desired, now) {
+  const clock = new Clock(now)
+  const room = Math.max(desired.standbys, desired.maxSurge)
+  const standbys = retireStandbys(facts, desired)
+  const boots = bootSlots(facts, desired, { room, surging: surging(facts, desired), clock })
+  const more = bootStandbys(facts, desired, { room, surging: surging(facts, desired) + boots.starting, clock })
+  const collections = collect(facts, desired)
+  const recycles = recycle(facts, desired, { room, surging: surging(facts, desired) + boots.starting + more.length, held: collections.held, clock })
+  return {
+    actions: [...rejoin(facts), ...leave(facts, desired), ...boots.actions, ...standbys, ...more, ...collections.actions, ...recycles],
+    wakeAt: clock.wakeAt
+  }
+}
+
+/** Which times are over, and the first of those that are not. */
+class Clock {
+  wakeAt = Infinity
+
+  /** @param {number} now */
+  constructor (now) {
+    this.now = now
+  }
+
+  /** @param {number} notBefore */
+  isDue (notBefore) {
+    if (notBefore > this.now) this.wakeAt = Math.min(this.wakeAt, notBefore)
+    return notBefore <= this.now
+  }
+}
+
+/** @param {WorkerFacts | null} worker */
+const isServing = worker => worker?.state === 'ready'
+
+/** @param {WorkerFacts} standby @param {Desired} desired */
+const isUsable = ({ state, reason, generation }, desired) => state === 'standby' && reason === null && generation === desired.generation
+
+/** @param {WorkerFacts | null} worker */
+const isStarting = worker => worker?.state === 'spawning' || worker?.state === 'standby'
+
+/** Processes that start or run beside the desired workers; a standby that a recycle can take is not one of them. @param {Facts} facts @param {Desired} desired */
+function surging ({ slots, standbys }, desired) {
+  return slots.filter(({ recycle, isNew, incumbent }) => recycle === 'surge' || (isNew && isStarting(incumbent))).length +
+    standbys.filter(standby => !isUsable(standby, desired)).length
+}
+
+/** A worker that is out of rotation comes back where no other one serves. @param {Facts} facts @returns {Action[]} */
+function rejoin ({ slots }) {
+  if (slots.some(({ incumbent }) => isServing(incumbent))) return []
+  return slots.filter(({ incumbent }) => incumbent?.state === 'out-of-rotation').map(({ slot }) => ({ type: 'rejoin', slot }))
+}
+
+/** Slots beyond those desired: their worker leaves when its recycle is over and one that stays serves. @param {Facts} facts @param {Desired} desired @returns {Action[]} */
+function leave ({ slots }, { workers }) {
+  const isNeeded = slots.some(({ incumbent }) => isServing(incumbent)) && !slots.some(({ slot, incumbent }) => slot < workers && isServing(incumbent))
+  return slots.filter(({ slot, recycle }) => slot >= workers && recycle === null).flatMap(/** @returns {Action[]} */ ({ slot, incumbent, isLeaving }) => {
+    if (incumbent === null) return isLeaving ? [] : [{ type: 'close', slot }]
+    return isNeeded ? [] : [{ type: 'scale-away', slot }]
+  })
+}
+
+/**
+ * Empty slots. A slot whose worker has served is filled at once; a new one, while others serve, when there is room.
+ *
+ * @param {Facts} facts
+ * @param {Desired} desired
+ * @param {{ room: number, surging: number, clock: Clock }} limits
+ * @returns {{ actions: Action[], starting: number }} `starting`: how many of them are new slots
+ */
+function bootSlots ({ slots }, { workers }, { room, surging, clock }) {
+  const isServed = slots.some(({ incumbent }) => isServing(incumbent))
+  const byNumber = new Map(slots.map(slot => [slot.slot, slot]))
+  /** @type {Action[]} */
+  const actions = []
+  let starting = 0
+  for (let slot = 0; slot < workers; slot++) {
+    const { incumbent = null, recycle = null, isNew = true, bootNotBefore = 0 } = byNumber.get(slot) ?? {}
+    if (incumbent !== null || recycle !== null || !clock.isDue(bootNotBefore)) continue
+    if (isNew && isServed && surging + starting >= Math.max(1, room)) continue
+    if (isNew && isServed) starting++
+    actions.push({ type: 'boot', slot })
+  }
+  return { actions, starting }
+}
+
+/** A standby that must not be taken any more is replaced. @param {Facts} facts @param {Desired} desired @returns {Action[]} */
+function retireStandbys ({ standbys }, desired) {
+  return standbys.flatMap(({ state, reason, generation }, standby) =>
+    state === 'standby' && (reason !== null || generation !== desired.generation) ? [{ type: 'retire-standby', standby, reason: reason ?? 'reload' }] : [])
+}
+
+/** @param {Facts} facts @param {Desired} desired @param {{ room: number, surging: number, clock: Clock }} limits @returns {Action[]} */
+function bootStandbys ({ slots, standbys, standbyNotBefore }, desired, { room, surging, clock }) {
+  if (!slots.some(({ incumbent }) => isServing(incumbent)) || slots.some(({ incumbent }) => incumbent?.state === 'spawning')) return []
+  const usable = standbys.filter(standby => isUsable(standby, desired)).length
+  const missing = Math.min(desired.standbys - standbys.length, room - surging - usable)
+  if (missing <= 0 || !clock.isDue(standbyNotBefore)) return []
+  return Array.from({ length: missing }, () => ({ type: 'boot-standby' }))
+}
+
+/**
+ * Collections in place of a recycle, one at a time, and only where another worker serves meanwhile. The others wait for
+ * their turn, but for one over its hard budget, which is recycled.
+ *
+ * @param {Facts} facts
+ * @param {Desired} desired
+ * @returns {{ actions: Action[], held: Set<number> }} `held`: the slots whose recycle waits
+ */
+function collect ({ slots }, { workers }) {
+  let isBusy = slots.some(({ incumbent }) => incumbent?.state === 'out-of-rotation')
+  let serving = slots.filter(({ incumbent }) => isServing(incumbent)).length
+  /** @type {Action[]} */
+  const actions = []
+  /** @type {Set<number>} */
+  const held = new Set()
+  for (const { slot, incumbent, recycle } of slots) {
+    if (slot >= workers || incumbent === null || !isServing(incumbent) || recycle !== null || incumbent.collection === 'none') continue
+    if (incumbent.collection === 'under way' || (isBusy && !incumbent.isOverHard)) {
+      held.add(slot)
+    } else if (!isBusy && serving > 1) {
+      isBusy = true
+      serving--
+      held.add(slot)
+      actions.push({ type: 'collect', slot })
+    }
+  }
+  return { actions, held }
+}
+
+/**
+ * @param {Facts} facts
+ * @param {Desired} desired
+ * @param {{ room: number, surging: number, held: Set<number>, clock: Clock }} limits
+ * @returns {Action[]}
+ */
+function recycle ({ slots }, { workers, maxUnavailable }, { room, surging, held, clock }) {
+  const staying = slots.filter(({ slot }) => slot < workers)
+  const condemned = staying.flatMap(({ slot, incumbent, recycle, recycleNotBefore: notBefore }) =>
+    recycle === null && incumbent !== null && isServing(incumbent) && incumbent.reason !== null && !held.has(slot) && clock.isDue(notBefore)
+      ? [{ slot, bytes: incumbent.bytes, since: incumbent.condemnedAt, notBefore }]
+      : [])
+  const ready = staying.filter(({ incumbent }) => isServing(incumbent)).length
+  return nextRecycles(condemned, { workers, ready, surging, maxSurge: room, maxUnavailable }, clock.now)
+    .map(({ slot, how }) => ({ type: 'recycle', slot, how }))
+}
+
+module.exports = { plan }

@@ -1,0 +1,134 @@
+'use strict'
+
+/**
+ * The end of a worker's life, each step with its deadline armed before it begins:
+ *
+ *     drain ─▶ its account ─▶ SIGTERM, so that the app's own handlers can close its pools ─▶ SIGKILL
+ *
+ * A worker that gives no account is killed. A retirement under way can be hurried: the worker gets the shorter deadline.
+ */
+
+const { openAccount, lostAccount } = require('../../core/account')
+const { now } = require('../clock')
+
+const ANSWER_MS = 2000 // beyond its deadline, for a worker to say what it cut
+const REAP_MS = 10_000
+
+/**
+ * @typedef {import('./worker-handle').WorkerHandle} WorkerHandle
+ *
+ * @typedef {object} Order how a worker is to drain; see lib/worker/leaving/drain.js
+ * @property {string} reason
+ * @property {number} deadlineMs
+ * @property {number | null} lingerMs how long idle connections are held; null: as long as the drain lasts
+ * @property {boolean} handoff
+ *
+ * @typedef {import('../../core/account').Account & { lost: boolean }} FinalAccount `lost`: the worker did not answer;
+ *   `inFlight`, `connections`, `cut` and `unaccounted` are by its last beat
+ * @typedef {{ account: FinalAccount, drainMs: number }} Retired
+ */
+
+/**
+ * @param {string} reason
+ * @param {import('../../core/options').Options} options
+ * @param {number | null} [lingerMs]
+ * @returns {Order & { killTimeoutMs: number }} how a worker leaves for this reason
+ */
+function orderFor (reason, { drainTimeoutMs, killTimeoutMs, handoff }, lingerMs = null) {
+  return { reason, deadlineMs: reason === 'stuck' ? killTimeoutMs : drainTimeoutMs, lingerMs, handoff, killTimeoutMs }
+}
+
+/** @type {WeakMap<WorkerHandle, Retirement>} */
+const underWay = new WeakMap()
+
+/**
+ * Retires a worker, or hurries its retirement.
+ *
+ * @param {WorkerHandle} handle in any state
+ * @param {Order & { killTimeoutMs: number }} order
+ * @param {(event: string, fields: Record<string, any>) => unknown} record takes `worker.drain`, at its beginning
+ * @returns {Promise<Retired>} resolves when the worker is gone
+ */
+function retire (handle, { killTimeoutMs, ...order }, record) {
+  const before = underWay.get(handle)
+  if (before) {
+    before.hurry(order)
+    return before.done
+  }
+  const retirement = new Retirement(handle, order, killTimeoutMs, record)
+  underWay.set(handle, retirement)
+  return retirement.done
+}
+
+class Retirement {
+  /** @type {NodeJS.Timeout | undefined} */
+  #deadline
+  #until = Infinity
+  #expire = () => {}
+
+  /** @param {WorkerHandle} handle @param {Order} order @param {number} killTimeoutMs @param {(event: string, fields: Record<string, any>) => unknown} record */
+  constructor (handle, order, killTimeoutMs, record) {
+    this.handle = handle
+    this.done = this.#run(order, killTimeoutMs, record)
+  }
+
+  /** @param {Order} order */
+  hurry (order) {
+    if (this.handle.account || this.handle.isGone) return
+    this.#arm(order.deadlineMs)
+    this.handle.send('drain', order)
+  }
+
+  /** @param {Order} order @param {number} killTimeoutMs @param {(event: string, fields: Record<string, any>) => unknown} record @returns {Promise<Retired>} */
+  async #run (order, killTimeoutMs, record) {
+    const { handle } = this
+    const began = now()
+    if (handle.isGone) return { account: { ...openAccount(0, 0), lost: false }, drainMs: 0 } // its crash is in the journal, with what it had in flight
+    if (handle.state !== 'draining') handle.become('draining')
+    const { slot, pid, connections, latest: { inFlight } } = handle
+    record('worker.drain', { slot, pid, reason: order.reason, connections, inFlight })
+    const account = await this.#drain(order)
+    const drainMs = now() - began
+    await (account.lost ? kill(handle) : terminate(handle, killTimeoutMs))
+    return { account, drainMs }
+  }
+
+  /** @param {Order} order @returns {Promise<FinalAccount>} */
+  async #drain (order) {
+    const { handle } = this
+    const expired = new Promise(resolve => { this.#expire = () => resolve(null) })
+    this.#arm(order.deadlineMs)
+    const answer = Promise.race([handle.next(['drained', 'exit'], Infinity), expired])
+    handle.send('drain', order)
+    const { event, value } = await answer ?? {}
+    clearTimeout(this.#deadline)
+    if (event === 'drained') return { ...value, lost: false }
+    return { ...lostAccount(handle.connections, handle.latest.inFlight), lost: true }
+  }
+
+  /** It is told how long it has; the primary waits a little longer for its account, never longer than before. @param {number} deadlineMs */
+  #arm (deadlineMs) {
+    const until = now() + deadlineMs + ANSWER_MS
+    if (until >= this.#until) return
+    this.#until = until
+    clearTimeout(this.#deadline)
+    this.#deadline = setTimeout(() => this.#expire(), deadlineMs + ANSWER_MS)
+  }
+}
+
+/** @param {WorkerHandle} handle @param {number} killTimeoutMs */
+async function terminate (handle, killTimeoutMs) {
+  const gone = handle.next(['exit'], killTimeoutMs)
+  handle.kill('SIGTERM')
+  if ((await gone).event !== 'exit') await kill(handle)
+}
+
+/** @param {WorkerHandle} handle */
+async function kill (handle) {
+  if (handle.isGone) return
+  const gone = handle.next(['exit'], REAP_MS)
+  handle.kill('SIGKILL')
+  await gone
+}
+
+module.exports = { orderFor, retire, kill }

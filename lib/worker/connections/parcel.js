@@ -1,0 +1,70 @@
+'use strict'
+
+/**
+ * A connection on its way from one worker to another. It is passed on whole by each process, so that a further property
+ * is declared here and in lib/core/message.js alone.
+ *
+ * @typedef {object} Parcel
+ * @property {any} handle TCP or pipe; as a message, the parcel is sent with it
+ * @property {string} key the server that it belongs to
+ * @property {number | null} leftMs how long its server would still let it be idle; null: for ever
+ * @property {Buffer} bytes received from the client, and not yet parsed
+ *
+ * @typedef {{ key: string, leftMs: number | null, bytes?: string }} ParcelFields as it is sent; `bytes` in base64
+ */
+
+const { performance } = require('node:perf_hooks')
+const { detachHandle } = require('../../core/internals')
+
+const NOTHING = Buffer.alloc(0)
+
+/**
+ * Takes the handle and the unread bytes out of an idle connection's socket, which closes for the app as if the client had
+ * left.
+ *
+ * @param {import('./connection').Connection} connection
+ * @returns {Parcel}
+ */
+function pack (connection) {
+  const { socket, acceptor } = connection
+  const leftMs = timeLeft(connection)
+  return { bytes: takeUnread(socket), handle: detachHandle(socket), key: acceptor.key, leftMs }
+}
+
+/** What has been read from the handle, or put back by the app, and not consumed. @param {import('node:net').Socket} socket @returns {Buffer} */
+function takeUnread (socket) {
+  if (socket.readableLength === 0) return NOTHING
+  socket.removeAllListeners('data') // read() would emit it, for the parser
+  return socket.read() ?? NOTHING
+}
+
+/** @param {Parcel} parcel @returns {ParcelFields} */
+function toFields ({ key, leftMs, bytes }) {
+  return bytes.length === 0 ? { key, leftMs } : { key, leftMs, bytes: bytes.toString('base64') }
+}
+
+/** @param {ParcelFields} fields @param {any} handle @returns {Parcel} */
+function fromFields ({ key, leftMs, bytes }, handle) {
+  return { handle, key, leftMs, bytes: bytes === undefined ? NOTHING : Buffer.from(bytes, 'base64') }
+}
+
+/**
+ * How long this idle connection may stay open: in the inbox what is left of its time, else what its server grants it.
+ *
+ * @param {import('./connection').Connection} connection
+ * @returns {number | null} milliseconds, at least 1; null: for ever
+ */
+function timeLeft ({ stage, until, idleSince, since, acceptor }) {
+  if (stage === 'waiting') return until === null ? null : Math.max(1, until - performance.now())
+  const server = /** @type {import('node:http').Server & { keepAliveTimeoutBuffer?: number }} */ (acceptor.server)
+  const limits = idleSince === null
+    ? [server.headersTimeout, server.requestTimeout].filter(limit => limit > 0)
+    : [server.keepAliveTimeout && server.keepAliveTimeout + (server.keepAliveTimeoutBuffer ?? 1000)].filter(Boolean)
+  if (limits.length === 0) return null
+  const limit = Math.min(...limits)
+  const left = Math.round(limit - (performance.now() - (idleSince ?? since)))
+  if (left > 0) return left
+  return idleSince === null ? 1 : limit // still open: the rest of a request's body came after its response, and Node counts anew
+}
+
+module.exports = { pack, takeUnread, toFields, fromFields, timeLeft }

@@ -1,0 +1,105 @@
+'use strict'
+
+/**
+ * Makes this process a worker of the fleet: what prepare.js must leave to each worker for itself. It is the only file that
+ * knows all parts of a worker.
+ *
+ * @typedef {object} Parts
+ * @property {import('./channel').Channel} channel
+ * @property {WorkerState} state
+ * @property {import('./connections/tracker').ConnectionTracker} tracker
+ * @property {Set<import('./accepting/acceptor').Acceptor>} acceptors
+ * @property {Admission} admission
+ * @property {Inbox} inbox
+ * @property {Handoff} handoff
+ * @property {Sender} sender
+ * @property {Emptying} emptying
+ */
+
+const { setImmediate, setTimeout } = require('node:timers')
+const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster')))
+const { Admission } = require('./accepting/admission')
+const { flushCompileCache } = require('./boot/compile-cache')
+const { Handoff } = require('./handoff/handoff')
+const { Inbox } = require('./handoff/inbox')
+const { offerRebalance } = require('./handoff/rebalance')
+const { Sender } = require('./handoff/sender')
+const { startHeartbeat } = require('./health/heartbeat')
+const { offerProfile } = require('./health/profile')
+const { Drain } = require('./leaving/drain')
+const { Emptying } = require('./leaving/emptying')
+const { offerOutOfRotation } = require('./leaving/out-of-rotation')
+const { WorkerState } = require('./state')
+
+/** @param {import('./prepare').Prepared} prepared @param {import('./channel').Channel} channel @param {import('./prepare').Settings} settings */
+function enter ({ tracker, listenHook, signals, api }, channel, settings) {
+  const { acceptors } = listenHook
+  const state = new WorkerState(settings.isStandby ? 'standby' : 'serving')
+  const admission = new Admission({ channel, state, acceptors, tracker })
+  const inbox = new Inbox({ channel, state, acceptors, admission, tracker })
+  const handoff = new Handoff({ channel, tracker, inbox })
+  const sender = new Sender({ tracker, handoff })
+  const emptying = new Emptying({ tracker, acceptors, sender })
+  const drain = new Drain({ state, tracker, inbox, handoff, admission, emptying }, account => {
+    flushCompileCache()
+    beat()
+    signals.release()
+    if (channel.isUp) channel.send('drained', { account })
+    else exitAlone(settings.killTimeoutMs)
+  })
+  offerRebalance({ channel, state, sender })
+  offerProfile(channel)
+  offerOutOfRotation({ channel, state, tracker, admission, emptying })
+  const beat = startHeartbeat(settings.beatMs, { channel, tracker, admission })
+
+  channel.answer({
+    serve ({ slot }, answer) {
+      if (state.current !== 'standby') return answer({ why: `this worker is ${state.current}` })
+      state.become('serving')
+      try {
+        api.assign(slot)
+      } finally { // also where a listener of the app's throws
+        admission.open(() => answer({ why: null }))
+      }
+    },
+    shut (_, answer) {
+      if (state.current === 'leaving') emptying.retract() // the order to drain follows
+      if (state.canBecome('shut')) state.become('shut')
+      admission.shut()
+      answer({ why: null })
+    }
+  })
+  channel.on({ drain: order => drain.begin(order) })
+  /** The primary has exited. Cluster would exit at once and reset what is in flight; here it is finished first. */
+  channel.onDown = () => {
+    /** @type {import('node:cluster').Worker} */ (cluster.worker).exitedAfterDisconnect = true
+    if (state.current === 'drained') return exitAlone(settings.killTimeoutMs)
+    inbox.keepAll()
+    handoff.relinquish()
+    drain.begin({ reason: 'orphaned', deadlineMs: settings.drainTimeoutMs, lingerMs: settings.stopLingerMs, handoff: false })
+  }
+
+  if (!settings.isStandby) api.assign(Number(process.env.RECYCLE_SLOT))
+  api.connect(channel)
+  listenHook.connect(channel, {
+    onAcceptor: acceptor => tracker.watch(acceptor),
+    onListen (acceptor) {
+      admission.onListen(acceptor)
+      setImmediate(flushCompileCache)
+    },
+    onExhausted: () => admission.exhaust(),
+    onClose (acceptor) {
+      inbox.close(0, acceptor) // as Node does with idle connections
+      admission.unhold()
+    }
+  })
+  channel.send('hello')
+}
+
+/** There is no primary to end this process. @param {number} killTimeoutMs */
+function exitAlone (killTimeoutMs) {
+  setTimeout(() => process.exit(0), killTimeoutMs).unref()
+  process.kill(process.pid, 'SIGTERM')
+}
+
+module.exports = { enter }

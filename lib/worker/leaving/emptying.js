@@ -1,0 +1,87 @@
+'use strict'
+
+/**
+ * Empties this worker: connections that can move go to siblings, clients of the others are sent a close notice, and
+ * onEmpty() is called when nothing is left. There is one emptying at a time, for a purpose: a task out of rotation
+ * (out-of-rotation.js), or the drain (drain.js), which takes over from it.
+ *
+ * @typedef {object} Purpose
+ * @property {boolean} handoff
+ * @property {number} deadlineMs from now
+ * @property {() => void} onDeadline
+ * @property {() => void} onLook called at an interval, and when responses end
+ * @property {() => void} onEmpty no connection is left and no acceptor is open
+ * @property {(connection: import('../connections/connection').Connection) => void} onGone
+ * @property {(isStalled: boolean) => boolean} [onBack] see handoff/sender.js
+ */
+
+const { clearTimeout, setImmediate, setTimeout } = require('node:timers')
+const { CloseNotice } = require('./close-notice')
+
+class Emptying {
+  /** @type {Purpose | null} */
+  #purpose = null
+  /** @type {NodeJS.Timeout | undefined} */
+  #deadline
+
+  /** @param {Pick<import('../enter').Parts, 'tracker' | 'acceptors' | 'sender'>} parts */
+  constructor ({ tracker, acceptors, sender }) {
+    this.tracker = tracker
+    this.acceptors = acceptors
+    this.sender = sender
+    this.closeNotice = new CloseNotice(tracker, connection => sender.isMovable(connection))
+    tracker.on('gone', connection => {
+      this.#purpose?.onGone(connection)
+      this.check()
+    })
+  }
+
+  /** To be followed by look(). @param {Purpose} purpose takes the place of the one before */
+  begin (purpose) {
+    clearTimeout(this.#deadline)
+    this.#deadline = setTimeout(() => setImmediate(() => { if (this.#purpose === purpose) purpose.onDeadline() }), purpose.deadlineMs)
+    const onLook = () => {
+      this.closeNotice.step()
+      purpose.onLook()
+      this.check()
+    }
+    this.sender.begin({ quota: purpose.handoff ? Infinity : 0, onBack: purpose.onBack, onLook })
+    if (this.#purpose === null) this.closeNotice.begin()
+    this.#purpose = purpose
+    this.closeNotice.announce()
+  }
+
+  look () {
+    this.sender.look()
+  }
+
+  /** It is over when nothing is left, and the app's sockets have emitted `close`: two turns later at the latest. */
+  check () {
+    if (this.#isEmpty) setImmediate(() => setImmediate(() => { if (this.#isEmpty) this.#finish() }))
+  }
+
+  get #isEmpty () {
+    return this.#purpose !== null && this.tracker.total === 0 && ![...this.acceptors].some(acceptor => acceptor.isOpen)
+  }
+
+  #finish () {
+    const purpose = this.#purpose
+    this.#end()
+    this.closeNotice.end()
+    purpose?.onEmpty()
+  }
+
+  /** This worker stays. */
+  retract () {
+    this.#end()
+    this.closeNotice.retract()
+  }
+
+  #end () {
+    clearTimeout(this.#deadline)
+    this.sender.end()
+    this.#purpose = null
+  }
+}
+
+module.exports = { Emptying }

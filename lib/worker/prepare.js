@@ -1,0 +1,42 @@
+'use strict'
+
+/**
+ * The part of a worker that may run before a fork(2), in a process of which the workers are copies: modules, hooks and
+ * captured globals. It starts no timer, observer or IPC listener, and knows neither slot nor primary; see enter.js for the rest.
+ * In a worker that was spawned, both run at once.
+ *
+ * @typedef {object} Settings as the primary's spawner gives them
+ * @property {boolean} isStandby
+ * @property {string | null} compileCache a folder; null: none
+ * @property {boolean} collectsFirst
+ * @property {number} beatMs
+ * @property {number} drainTimeoutMs
+ * @property {number} stopLingerMs
+ * @property {number} killTimeoutMs
+ *
+ * @typedef {object} Prepared
+ * @property {import('./connections/tracker').ConnectionTracker} tracker
+ * @property {import('./accepting/listen-hook').ListenHook} listenHook
+ * @property {ReturnType<import('./leaving/hold-signals').holdSignals>} signals
+ * @property {ReturnType<import('./api').offerApi>} api
+ */
+
+const { enableCompileCache } = require('./boot/compile-cache')
+const { warmUpHttp } = require('./boot/http-warmup')
+
+/** @param {Pick<Settings, 'compileCache' | 'collectsFirst'>} settings @returns {(channel: import('./channel').Channel, settings: Settings) => void} enter; see enter.js */
+function prepare ({ compileCache, collectsFirst }) {
+  enableCompileCache(compileCache) // also for the modules below
+  warmUpHttp() // before the tracker subscribes to http
+  if (collectsFirst) require('./health/memory').exposeGc()() // for the limits that V8 keeps after it; see core/gc.js
+  const { enter } = require('./enter')
+  const { ListenHook } = require('./accepting/listen-hook')
+  const { ConnectionTracker } = require('./connections/tracker')
+  const { holdSignals } = require('./leaving/hold-signals')
+  const { offerApi } = require('./api')
+  const tracker = new ConnectionTracker()
+  const prepared = { tracker, signals: holdSignals(), listenHook: new ListenHook(), api: offerApi(tracker) }
+  return (channel, settings) => enter(prepared, channel, settings)
+}
+
+module.exports = { prepare }

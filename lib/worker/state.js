@@ -1,0 +1,50 @@
+'use strict'
+
+/**
+ * The state of this worker as it sees itself; lib/core/state.js has the primary's view. Only a worker that serves accepts or
+ * adopts connections.
+ *
+ *     standby ──▶ serving ──▶ leaving ──▶ out       out of rotation: leaving and out return to serving
+ *     any of these ──▶ shut ──▶ draining ──▶ drained     shut: its addresses are given up, the order to drain follows
+ *
+ * @typedef {'standby' | 'serving' | 'leaving' | 'out' | 'shut' | 'draining' | 'drained'} State
+ */
+
+/** `next`: the states that it may become; `refusal`: why it neither accepts nor adopts. @type {Readonly<Record<State, { next: State[], refusal: string | null }>>} */
+const STATES = Object.freeze({
+  standby: { next: ['serving', 'shut', 'draining'], refusal: 'this worker is a standby' },
+  serving: { next: ['leaving', 'shut', 'draining'], refusal: null },
+  leaving: { next: ['serving', 'out', 'shut', 'draining'], refusal: 'this worker is out of rotation' },
+  out: { next: ['serving', 'shut', 'draining'], refusal: 'this worker is out of rotation' },
+  shut: { next: ['draining'], refusal: 'this worker is leaving' },
+  draining: { next: ['drained'], refusal: 'this worker is leaving' },
+  drained: { next: [], refusal: 'this worker is leaving' }
+})
+
+class WorkerState {
+  /** @param {State} [current] */
+  constructor (current = 'serving') {
+    this.current = current
+  }
+
+  get isServing () {
+    return this.current === 'serving'
+  }
+
+  get refusal () {
+    return STATES[this.current].refusal
+  }
+
+  /** @param {State} to @returns {boolean} */
+  canBecome (to) {
+    return STATES[this.current].next.includes(to)
+  }
+
+  /** @param {State} to */
+  become (to) {
+    if (!this.canBecome(to)) throw new Error(`a worker that is ${this.current} cannot become ${to}`)
+    this.current = to
+  }
+}
+
+module.exports = { STATES, WorkerState }

@@ -1,0 +1,132 @@
+'use strict'
+
+const t = require('tap')
+const fc = require('fast-check')
+const { plan } = require('../../lib/core/plan')
+const { FleetModel } = require('../support/fleet-model')
+
+const DESIRED = { workers: 2, generation: 0, standbys: 0, maxSurge: 1, maxUnavailable: 0 }
+const worker = (/** @type {any} */ facts = {}) =>
+  ({ state: 'ready', generation: 0, reason: null, bytes: 0, condemnedAt: 0, collection: 'none', isOverHard: false, ...facts })
+const slot = (/** @type {number} */ slot, /** @type {any} */ facts = {}) =>
+  ({ slot, incumbent: worker(), isLeaving: false, recycle: null, isNew: false, bootNotBefore: 0, recycleNotBefore: 0, ...facts })
+
+/** @param {any[]} slots @param {any} [more] */
+function steps (slots, { standbys = [], standbyNotBefore = 0, now = 0, ...desired } = {}) {
+  return plan(/** @type {any} */ ({ slots, standbys, standbyNotBefore }), { ...DESIRED, ...desired }, now)
+}
+
+t.test('where all is as desired there is nothing to do, now or later', async t => {
+  t.same(steps([slot(0), slot(1)]), { actions: [], wakeAt: Infinity })
+})
+
+t.test('a fleet that begins boots all its slots at once', async t => {
+  t.same(steps([]).actions, [{ type: 'boot', slot: 0 }, { type: 'boot', slot: 1 }])
+})
+
+t.test('a slot whose worker has crashed is filled at once, whatever else is under way', async t => {
+  t.same(steps([slot(0, { incumbent: null }), slot(1, { recycle: 'surge' })]).actions, [{ type: 'boot', slot: 0 }])
+})
+
+t.test('a boot that is backed off comes when its time has come, which the plan tells', async t => {
+  const slots = [slot(0, { incumbent: null, bootNotBefore: 250 }), slot(1)]
+  t.same(steps(slots), { actions: [], wakeAt: 250 })
+  t.same(steps(slots, { now: 250 }), { actions: [{ type: 'boot', slot: 0 }], wakeAt: Infinity })
+})
+
+t.test('a recycle that is backed off comes when its time has come', async t => {
+  const slots = [slot(0, { incumbent: worker({ reason: 'rss' }), recycleNotBefore: 500 }), slot(1)]
+  t.same(steps(slots, { now: 100 }), { actions: [], wakeAt: 500 })
+  t.same(steps(slots, { now: 500 }).actions, [{ type: 'recycle', slot: 0, how: 'surge' }])
+})
+
+t.test('while a worker serves, new slots boot within the surge', async t => {
+  t.same(steps([slot(0), slot(1)], { workers: 5 }).actions, [{ type: 'boot', slot: 2 }])
+  t.same(steps([slot(0), slot(1)], { workers: 5, maxSurge: 2 }).actions, [{ type: 'boot', slot: 2 }, { type: 'boot', slot: 3 }])
+  t.same(steps([slot(0), slot(1)], { workers: 5, maxSurge: 0, maxUnavailable: 1 }).actions, [{ type: 'boot', slot: 2 }], 'one at a time without a surge')
+  const booting = slot(2, { isNew: true, incumbent: worker({ state: 'spawning' }) })
+  t.same(steps([slot(0), slot(1), booting], { workers: 5 }).actions, [])
+})
+
+t.test('a slot that is wanted again is the one that is still leaving', async t => {
+  const leaving = [2, 3].map(number => slot(number, { incumbent: null, isLeaving: true, isNew: true }))
+  t.same(steps([slot(0), slot(1), ...leaving], { workers: 4 }).actions, [{ type: 'boot', slot: 2 }])
+})
+
+t.test('a slot that is scaled away closes when its worker is gone', async t => {
+  t.same(steps([slot(0), slot(1), slot(2)]).actions, [{ type: 'scale-away', slot: 2 }])
+  t.same(steps([slot(0), slot(1), slot(2, { incumbent: null, isLeaving: true })]).actions, [])
+  t.same(steps([slot(0), slot(1), slot(2, { incumbent: null })]).actions, [{ type: 'close', slot: 2 }])
+  t.same(steps([slot(0), slot(1), slot(2, { recycle: 'surge' })]).actions, [], 'its recycle ends first')
+})
+
+t.test('the only worker that serves stays until one that is to stay serves', async t => {
+  const booting = slot(0, { incumbent: worker({ state: 'spawning' }) })
+  t.same(steps([booting, slot(1)], { workers: 1 }).actions, [])
+})
+
+t.test('recycles that drain first take nothing of the surge', async t => {
+  const slots = [slot(0, { incumbent: null, recycle: 'drain-first' }), slot(1), slot(2, { incumbent: worker({ reason: 'rss' }) })]
+  t.same(steps(slots, { workers: 3, maxUnavailable: 1 }).actions, [{ type: 'recycle', slot: 2, how: 'surge' }])
+})
+
+t.test('a slot that is scaled away is not one of the workers that there should be', async t => {
+  const slots = [slot(0, { incumbent: worker({ reason: 'rss' }) }), slot(1), slot(2)]
+  const { actions } = steps(slots, { maxSurge: 0, maxUnavailable: 1 })
+  t.same(actions, [{ type: 'scale-away', slot: 2 }, { type: 'recycle', slot: 0, how: 'drain-first' }])
+})
+
+t.test('a standby boots when all serve, and what must not be taken any more is replaced', async t => {
+  t.same(steps([slot(0), slot(1)], { standbys: [] }).actions, [])
+  const desired = { standbys: /** @type {any} */ ([]), maxSurge: 1 }
+  const wanting = (/** @type {any[]} */ slots, /** @type {any[]} */ standbys, standbyNotBefore = 0) =>
+    plan(/** @type {any} */ ({ slots, standbys, standbyNotBefore }), { ...DESIRED, ...desired, standbys: 1 }, 0)
+  t.same(wanting([slot(0), slot(1)], []).actions, [{ type: 'boot-standby' }])
+  t.same(wanting([slot(0), slot(1)], [], 700), { actions: [], wakeAt: 700 })
+  t.same(wanting([slot(0), slot(1, { incumbent: worker({ state: 'spawning' }) })], []).actions, [], 'the slots go first')
+  t.same(wanting([slot(0), slot(1, { recycle: 'surge' })], []).actions, [], 'it is one process too many')
+  const old = worker({ state: 'standby', generation: -1 })
+  t.same(wanting([slot(0), slot(1)], [old]).actions, [{ type: 'retire-standby', standby: 0, reason: 'reload' }])
+  const fat = worker({ state: 'standby', reason: 'rss' })
+  t.same(wanting([slot(0), slot(1)], [fat]).actions, [{ type: 'retire-standby', standby: 0, reason: 'rss' }])
+})
+
+t.test('a collection stands in for a recycle, one at a time', async t => {
+  const due = (/** @type {any} */ more = {}) => ({ incumbent: worker({ reason: 'rss', collection: 'due', ...more }) })
+  const away = { incumbent: worker({ state: 'out-of-rotation', reason: 'rss', collection: 'under way' }) }
+  const on = { workers: 3 }
+  t.same(steps([slot(0, due()), slot(1, due()), slot(2)], on).actions, [{ type: 'collect', slot: 0 }])
+  t.same(steps([slot(0, away), slot(1, due()), slot(2)], on).actions, [], 'the next one waits for its turn')
+  t.same(steps([slot(0, away), slot(1, due({ isOverHard: true })), slot(2)], on).actions, [{ type: 'recycle', slot: 1, how: 'surge' }], 'but not over its hard budget')
+  t.same(steps([slot(0, due()), slot(1, { incumbent: worker({ state: 'spawning' }) })]).actions, [{ type: 'recycle', slot: 0, how: 'surge' }], 'where no other worker serves, it is recycled')
+})
+
+t.test('a worker out of rotation comes back where no other one serves', async t => {
+  const away = slot(0, { incumbent: worker({ state: 'out-of-rotation' }) })
+  t.same(steps([away, slot(1)]).actions, [])
+  t.same(steps([away, slot(1, { incumbent: null, bootNotBefore: 9 })]).actions, [{ type: 'rejoin', slot: 0 }])
+})
+
+const limits = fc.record({ workers: fc.integer({ min: 2, max: 6 }), standbys: fc.integer({ min: 0, max: 2 }), maxSurge: fc.integer({ min: 0, max: 3 }), maxUnavailable: fc.integer({ min: 0, max: 1 }) })
+  .map(desired => desired.maxSurge === 0 ? { ...desired, maxUnavailable: 1 } : desired)
+const pick = fc.nat(20)
+const event = fc.oneof(
+  fc.record({ type: fc.constantFrom('crash', 'comesUp', 'diesEarly', 'drained', 'condemn', 'overHard', 'collected', 'freshOverBudget'), pick }),
+  fc.record({ type: fc.constant('scale'), pick: fc.integer({ min: 2, max: 8 }) }),
+  fc.record({ type: fc.constant('advance'), pick: fc.constantFrom(1, 100, 250, 5000, 70_000) }),
+  fc.constant({ type: 'reload', pick: 0 })
+)
+
+t.test('any order of faults and commands: never more than the surge, never fewer than promised, and in the end what is desired', async t => {
+  const numRuns = Number(process.env.PLAN_RUNS ?? 1500)
+  fc.assert(fc.property(limits, fc.array(event, { maxLength: 60 }), (desired, events) => {
+    const model = new FleetModel({ ...desired, generation: 0 })
+    model.settle()
+    for (const { type, pick } of events) {
+      model.happen(type, pick)
+      model.settle()
+    }
+    model.converge()
+  }), { numRuns, seed: 36 })
+  t.pass(`${numRuns} runs`)
+})

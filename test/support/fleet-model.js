@@ -1,0 +1,272 @@
+'use strict'
+
+/**
+ * A fleet without processes: it carries out what lib/core/plan.js says, and checks each step against what the plan
+ * promises. Faults and commands come from a test.
+ */
+
+const assert = require('node:assert')
+const { plan } = require('../../lib/core/plan')
+const { Backoff } = require('../../lib/core/backoff')
+
+const ROUNDS = 400
+
+/** @param {string} state @param {number} generation @returns {any} */
+const process = (state, generation) => ({ state, generation, reason: null, bytes: 0, condemnedAt: 0, collection: 'none', isOverHard: false })
+
+class FleetModel {
+  now = 0
+  /** @type {Map<number, any>} */
+  slots = new Map()
+  /** @type {any[]} */
+  standbys = []
+  standbyBoots = new Backoff()
+
+  /** @param {import('../../lib/core/plan').Desired} desired */
+  constructor (desired) {
+    this.desired = desired
+  }
+
+  get room () {
+    return Math.max(this.desired.standbys, this.desired.maxSurge)
+  }
+
+  /** @returns {any[]} */
+  list () {
+    return [...this.slots.values()].sort((a, b) => a.slot - b.slot)
+  }
+
+  /** @param {(slot: any) => boolean} [where] */
+  serving (where = () => true) {
+    return this.list().filter(slot => slot.incumbent?.state === 'ready' && where(slot)).length
+  }
+
+  staying = (/** @type {any} */ { slot }) => slot < this.desired.workers
+
+  /** Processes that start or run beside the desired ones, counted by the model's own facts. */
+  beside () {
+    const isUsable = (/** @type {any} */ standby) => standby.state === 'standby' && standby.reason === null && standby.generation === this.desired.generation
+    return this.list().filter(({ recycle, isNew, incumbent }) => recycle?.how === 'surge' || (isNew && incumbent?.state === 'spawning')).length +
+      this.standbys.filter(standby => !isUsable(standby)).length
+  }
+
+  facts () {
+    return {
+      slots: this.list().map(({ slot, incumbent, leaving, recycle, isNew, boots, fresh }) => ({
+        slot, incumbent, isLeaving: leaving.length > 0, recycle: recycle?.how ?? null, isNew, bootNotBefore: boots.notBefore, recycleNotBefore: Math.max(boots.notBefore, fresh.notBefore)
+      })),
+      standbys: this.standbys,
+      standbyNotBefore: this.standbyBoots.notBefore
+    }
+  }
+
+  /** Carries out plan after plan, until there is nothing to do now. */
+  settle () {
+    for (let round = 0; ; round++) {
+      assert(round < ROUNDS, 'the plan comes to rest')
+      const { actions } = plan(this.facts(), this.desired, this.now)
+      const standbys = [...this.standbys]
+      for (const action of actions) this.#do(action, standbys)
+      if (actions.length === 0) return
+    }
+  }
+
+  /** @param {any} action @param {any[]} standbys */
+  #do (action, standbys) {
+    const isServed = this.serving() > 0
+    const slot = this.slots.get(action.slot)
+    switch (action.type) {
+      case 'boot': {
+        assert(slot === undefined || slot.incumbent === null, 'an empty slot')
+        const opened = slot ?? { slot: action.slot, incumbent: null, successor: null, leaving: [], recycle: null, isNew: true, boots: new Backoff(), fresh: new Backoff() }
+        this.slots.set(action.slot, opened)
+        opened.incumbent = process('spawning', this.desired.generation)
+        if (opened.isNew && isServed) assert(this.beside() <= Math.max(1, this.room), 'new slots boot within the surge')
+        break
+      }
+      case 'recycle': {
+        slot.recycle = { how: action.how, old: slot.incumbent }
+        if (action.how === 'surge') {
+          assert(this.beside() <= this.room, 'recycles within the surge')
+          const at = this.standbys.findIndex(({ state, reason, generation }) => state === 'standby' && reason === null && generation === this.desired.generation)
+          slot.successor = at < 0 ? process('spawning', this.desired.generation) : this.standbys.splice(at, 1)[0]
+        } else {
+          this.#leave(slot)
+          assert(this.serving(this.staying) >= this.desired.workers - this.desired.maxUnavailable, 'never fewer than promised')
+        }
+        break
+      }
+      case 'scale-away':
+        assert(!this.staying(slot) && slot.recycle === null)
+        assert(slot.incumbent.state !== 'ready' || this.serving(this.staying) > 0, 'the last one that serves stays')
+        slot.isNew = true
+        this.#leave(slot)
+        break
+      case 'close':
+        assert(!this.staying(slot) && slot.incumbent === null && slot.successor === null && slot.leaving.length === 0)
+        this.slots.delete(action.slot)
+        break
+      case 'collect':
+        assert(this.serving() > 1 && !this.list().some(({ incumbent }) => incumbent?.state === 'out-of-rotation'), 'one at a time, and another serves')
+        slot.incumbent.state = 'out-of-rotation'
+        slot.incumbent.collection = 'under way'
+        break
+      case 'rejoin':
+        assert(!isServed)
+        slot.incumbent.state = 'ready'
+        slot.incumbent.collection = 'none'
+        break
+      case 'boot-standby':
+        this.standbys.push(process('spawning', this.desired.generation))
+        assert(this.standbys.length <= this.desired.standbys && this.beside() <= this.room, 'standbys within the surge')
+        break
+      case 'retire-standby':
+        standbys[action.standby].state = 'draining'
+        break
+      default:
+        assert.fail(action.type)
+    }
+  }
+
+  /** @param {any} slot */
+  #leave (slot) {
+    slot.incumbent.state = 'draining'
+    slot.leaving.push(slot.incumbent)
+    slot.incumbent = null
+  }
+
+  /** @param {string} type @param {number} pick which process, slot, number or time, by the type */
+  happen (type, pick) {
+    const of = (/** @type {any[]} */ list) => list[pick % list.length]
+    const incumbents = this.list().filter(({ incumbent }) => incumbent !== null)
+    const ready = incumbents.filter(({ incumbent }) => incumbent.state === 'ready')
+    switch (type) {
+      case 'advance': this.now += pick; break
+      case 'scale': this.desired = { ...this.desired, workers: pick }; break
+      case 'reload':
+        this.desired = { ...this.desired, generation: this.desired.generation + 1 }
+        this.#condemnOld()
+        break
+      case 'condemn': case 'overHard': {
+        const { incumbent } = of(ready) ?? {}
+        if (!incumbent || incumbent.reason !== null) break
+        const isOverHard = type === 'overHard'
+        Object.assign(incumbent, { reason: isOverHard ? 'hard-rss' : 'rss', condemnedAt: this.now, bytes: pick, isOverHard, collection: pick % 2 ? 'due' : 'none' })
+        break
+      }
+      case 'freshOverBudget': of(this.list())?.fresh.failed(this.now); break
+      case 'collected': {
+        const { incumbent } = incumbents.find(({ incumbent }) => incumbent.state === 'out-of-rotation') ?? {}
+        if (incumbent) Object.assign(incumbent, { state: 'ready', collection: 'none' }, pick % 2 ? { reason: null } : {})
+        break
+      }
+      case 'crash': { // of a worker that serves
+        const slot = of(incumbents)
+        if (slot) slot.incumbent = null
+        break
+      }
+      case 'comesUp': {
+        const starting = this.#starting()
+        if (starting.length > 0) of(starting).comesUp()
+        break
+      }
+      case 'diesEarly': {
+        const starting = this.#starting()
+        if (starting.length > 0) of(starting).dies()
+        break
+      }
+      case 'drained': {
+        const leaving = this.#leaving()
+        if (leaving.length > 0) of(leaving)()
+        break
+      }
+    }
+  }
+
+  #condemnOld () {
+    for (const { incumbent } of this.list()) {
+      if (incumbent?.state === 'ready' && incumbent.generation < this.desired.generation && incumbent.reason === null) Object.assign(incumbent, { reason: 'reload', condemnedAt: this.now })
+    }
+  }
+
+  /** @returns {{ comesUp: () => void, dies: () => void }[]} */
+  #starting () {
+    const failed = (/** @type {any} */ slot) => slot.boots.failed(this.now)
+    const comesUp = (/** @type {any} */ slot) => {
+      slot.isNew = false
+      slot.boots.succeeded()
+    }
+    return [
+      ...this.list().filter(({ incumbent }) => incumbent?.state === 'spawning').map(slot => ({
+        comesUp: () => {
+          comesUp(slot)
+          slot.incumbent.state = 'ready'
+          slot.recycle = null
+        },
+        dies: () => {
+          failed(slot)
+          slot.incumbent = slot.recycle = null
+        }
+      })),
+      ...this.list().filter(({ successor }) => successor !== null).map(slot => ({
+        comesUp: () => {
+          comesUp(slot)
+          if (slot.incumbent) this.#leave(slot)
+          slot.incumbent = Object.assign(slot.successor, { state: 'ready' })
+          slot.successor = null
+          if (slot.leaving.length === 0) slot.recycle = null
+        },
+        dies: () => {
+          failed(slot)
+          slot.successor = slot.recycle = null
+        }
+      })),
+      ...this.standbys.filter(({ state }) => state === 'spawning').map(standby => ({
+        comesUp: () => { standby.state = 'standby' },
+        dies: () => {
+          this.standbys.splice(this.standbys.indexOf(standby), 1)
+          this.standbyBoots.failed(this.now)
+        }
+      }))
+    ]
+  }
+
+  /** @returns {(() => void)[]} */
+  #leaving () {
+    return [
+      ...this.list().filter(({ leaving }) => leaving.length > 0).map(slot => () => {
+        slot.leaving.shift()
+        if (slot.recycle === null || slot.leaving.length > 0) return
+        if (slot.recycle.how === 'surge') slot.recycle = slot.successor ? slot.recycle : null
+        else if (slot.incumbent === null) slot.incumbent = process('spawning', this.desired.generation)
+      }),
+      ...this.standbys.filter(({ state }) => state === 'draining').map(standby => () => this.standbys.splice(this.standbys.indexOf(standby), 1))
+    ]
+  }
+
+  /** Faults are over: what starts comes up, what leaves goes, and time passes. Then all is as desired. */
+  converge () {
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const { comesUp } of this.#starting()) comesUp()
+      for (const gone of this.#leaving()) gone()
+      for (const { incumbent } of this.list()) {
+        if (incumbent?.state === 'out-of-rotation') Object.assign(incumbent, { state: 'ready', collection: 'none' })
+      }
+      this.#condemnOld()
+      this.settle()
+      const { wakeAt } = plan(this.facts(), this.desired, this.now)
+      if (wakeAt < Infinity) this.now = wakeAt
+      if (this.#isAsDesired() && wakeAt === Infinity) return
+    }
+    assert.fail(`it does not converge: ${JSON.stringify(this.facts())} of ${JSON.stringify(this.desired)} at ${this.now}`)
+  }
+
+  #isAsDesired () {
+    const { workers, generation, standbys } = this.desired
+    return this.slots.size === workers && this.serving(this.staying) === workers &&
+      this.list().every(({ incumbent, successor, leaving, recycle }) => incumbent.reason === null && incumbent.generation === generation && successor === null && leaving.length === 0 && recycle === null) &&
+      this.standbys.length === standbys && this.standbys.every(standby => standby.state === 'standby' && standby.generation === generation)
+  }
+}
+
+module.exports = { FleetModel }

@@ -1,0 +1,129 @@
+'use strict'
+
+/**
+ * Replays the plan over a journal: from the lines alone the facts of the fleet are found again, and each spawn and each
+ * drain of the journal must be a step that lib/core/plan.js gives for them. What the journal does not tell is a
+ * worker's backoff for being over budget from the start, so that no wait is checked here.
+ */
+
+const { plan } = require('../../lib/core/plan')
+
+/** @param {Record<string, any>[]} lines of one fleet, without a stop @returns {string[]} the steps that were not planned */
+function unplanned (lines) {
+  /** @type {Map<number, any>} */
+  const slots = new Map()
+  /** @type {Map<number, any>} */
+  const standbys = new Map()
+  /** @type {Map<number, any>} */
+  const workers = new Map()
+  /** @type {string[]} */
+  const found = []
+  /** @type {any} */
+  let desired = {}
+  const placeOf = (/** @type {any} */ worker) => [...slots.values()].find(slot => slot.incumbent === worker || slot.successor === worker || slot.leaving.has(worker))
+  const facts = () => ({
+    slots: [...slots.values()].sort((a, b) => a.slot - b.slot).map(({ slot, incumbent, leaving, recycle, isNew }) =>
+      ({ slot, incumbent, isLeaving: leaving.size > 0, recycle: recycle?.how ?? null, isNew, bootNotBefore: 0, recycleNotBefore: 0 })),
+    standbys: [...standbys.values()],
+    standbyNotBefore: 0
+  })
+  const steps = () => plan(facts(), desired, 0).actions
+  const expect = (/** @type {any} */ line, /** @type {(action: any) => boolean} */ isIt) => {
+    const action = steps().find(isIt)
+    if (!action) found.push(`${JSON.stringify(line)} with ${JSON.stringify(facts())}, desired ${JSON.stringify(desired)}`)
+    return action
+  }
+  const open = (/** @type {number} */ number) => {
+    const slot = slots.get(number) ?? { slot: number, incumbent: null, successor: null, leaving: new Set(), recycle: null, isNew: true }
+    slots.set(number, slot)
+    return slot
+  }
+  const vacate = (/** @type {any} */ slot) => {
+    slot.leaving.add(slot.incumbent)
+    slot.incumbent = null
+  }
+
+  /** @type {Record<string, (line: Record<string, any>) => void>} */
+  const on = {
+    'fleet.start': ({ options: { workers, standby: standbys, maxSurge, maxUnavailable } }) => { desired = { workers, generation: 0, standbys, maxSurge, maxUnavailable } },
+    'fleet.scale': ({ to }) => { desired = { ...desired, workers: to } },
+    'fleet.reload': ({ generation }) => { desired = { ...desired, generation } },
+    'worker.spawn': line => {
+      const { slot: number, pid, generation } = line
+      const worker = { pid, state: 'spawning', generation, reason: null, bytes: 0, condemnedAt: 0, collection: 'none', isOverHard: false }
+      workers.set(pid, worker)
+      if (number === null) {
+        expect(line, ({ type }) => type === 'boot-standby')
+        standbys.set(pid, worker)
+        return
+      }
+      const slot = open(number)
+      if (slot.recycle === null) { // a recycle that drains first spawns when it has drained
+        const action = expect(line, action => action.slot === number && (action.type === 'boot' || action.how === 'surge'))
+        if (action?.type === 'recycle') slot.recycle = { how: 'surge', old: slot.incumbent }
+      }
+      if (slot.incumbent) slot.successor = worker
+      else slot.incumbent = worker
+    },
+    'worker.standby': ({ pid }) => { workers.get(pid).state = 'standby' },
+    'worker.ready': line => {
+      const { slot: number, pid } = line
+      const worker = workers.get(pid)
+      const slot = open(number)
+      if (standbys.has(pid)) { // the call to a standby is in no line: it is ready in its slot now
+        const isBoot = slot.incumbent === null
+        if (slot.recycle === null) expect(line, action => action.slot === number && action.type === (isBoot ? 'boot' : 'recycle'))
+        if (!isBoot) slot.recycle = { how: 'surge', old: slot.incumbent }
+        standbys.delete(pid)
+        if (slot.incumbent) slot.successor = worker
+        else slot.incumbent = worker
+      }
+      worker.state = 'ready'
+      slot.isNew = false
+      if (slot.successor !== worker) return
+      if (slot.incumbent) vacate(slot)
+      slot.incumbent = worker
+      slot.successor = null
+    },
+    'worker.sample': ({ pid, rssBytes }) => { workers.get(pid).bytes = rssBytes ?? 0 },
+    'worker.condemn': ({ pid, reason }) => { workers.get(pid).reason = reason },
+    'worker.keep': ({ pid }) => { workers.get(pid).reason = null },
+    'worker.out-of-rotation': ({ pid }) => { workers.get(pid).state = 'out-of-rotation' },
+    'worker.in-rotation': ({ pid }) => { if (workers.get(pid).state === 'out-of-rotation') workers.get(pid).state = 'ready' },
+    'worker.drain': line => {
+      const { pid, reason } = line
+      const worker = workers.get(pid)
+      const slot = placeOf(worker)
+      if (slot?.incumbent === worker) {
+        if (reason === 'scale') {
+          expect(line, action => action.type === 'scale-away' && action.slot === slot.slot)
+          slot.isNew = true
+        } else {
+          slot.recycle = expect(line, action => action.how === 'drain-first' && action.slot === slot.slot) && { how: 'drain-first', old: worker }
+        }
+        vacate(slot)
+      } else if (!slot && reason !== 'unfit') {
+        const at = [...standbys.values()].indexOf(worker)
+        expect(line, action => action.type === 'retire-standby' && action.standby === at)
+      }
+      worker.state = 'draining'
+    },
+    'worker.not-ready': ({ slot }) => { if (slot !== null && slots.has(slot)) slots.get(slot).recycle = null },
+    recycled: ({ slot }) => { slots.get(slot).recycle = null }
+  }
+  const gone = (/** @type {Record<string, any>} */ { pid }) => {
+    const worker = workers.get(pid)
+    const slot = placeOf(worker)
+    standbys.delete(pid)
+    if (!slot) return
+    if (slot.incumbent === worker) slot.incumbent = null
+    if (slot.successor === worker) slot.successor = null
+    slot.leaving.delete(worker)
+    if (slot.slot >= desired.workers && slot.incumbent === null && slot.leaving.size === 0) slots.delete(slot.slot)
+  }
+  on['worker.retire'] = on['worker.crash'] = gone
+  for (const line of lines) on[line.event]?.(line)
+  return found
+}
+
+module.exports = { unplanned }

@@ -1,0 +1,119 @@
+'use strict'
+
+const { once } = require('node:events')
+const t = require('tap')
+const { fromFields, timeLeft, toFields } = require('../../../lib/worker/connections/parcel')
+const { received, turn, workerParts } = require('../../support/worker-parts')
+
+const TIMEOUTS = { keepAliveTimeout: 5000, keepAliveTimeoutBuffer: 1000, headersTimeout: 60_000, requestTimeout: 300_000 }
+
+/** @param {Record<string, any>} server @param {{ idleMs?: number, ageMs?: number }} how `idleMs`: since its last response */
+function left (server, { idleMs, ageMs = 0 }) {
+  const now = performance.now()
+  return timeLeft(/** @type {any} */ ({
+    stage: 'served',
+    idleSince: idleMs === undefined ? null : now - idleMs,
+    since: now - ageMs,
+    acceptor: { server: { ...TIMEOUTS, ...server } }
+  }))
+}
+
+/** @param {any} t @param {number | null} value @param {number} meant milliseconds; less by what this test itself takes */
+function isAbout (t, value, meant) {
+  t.ok(value !== null && value <= meant && value > meant - 2000, `${value} of ${meant} ms`)
+  t.ok(Number.isInteger(value))
+}
+
+t.test('after a response it is what is left of keepAliveTimeout, with the buffer that Node adds', async t => {
+  isAbout(t, left({}, { idleMs: 0, ageMs: 100_000 }), 6000)
+  isAbout(t, left({}, { idleMs: 2000, ageMs: 100_000 }), 4000)
+  isAbout(t, left({ keepAliveTimeout: 120_000, headersTimeout: 2000 }, { idleMs: 5000 }), 116_000)
+})
+
+t.test('where Node does not tell its buffer, it is a second', async t => {
+  isAbout(t, left({ keepAliveTimeoutBuffer: undefined }, { idleMs: 0 }), 6000)
+  isAbout(t, left({ keepAliveTimeoutBuffer: 0 }, { idleMs: 0 }), 5000)
+})
+
+t.test('before the first request it is what is left of headersTimeout or requestTimeout, the shorter one', async t => {
+  isAbout(t, left({}, { ageMs: 10_000 }), 50_000)
+  isAbout(t, left({ requestTimeout: 20_000 }, { ageMs: 10_000 }), 10_000)
+  isAbout(t, left({ headersTimeout: 0 }, { ageMs: 10_000 }), 290_000)
+})
+
+t.test('a server without these timeouts lets it live ever', async t => {
+  t.equal(left({ keepAliveTimeout: 0 }, { idleMs: 1e6 }), null)
+  t.equal(left({ headersTimeout: 0, requestTimeout: 0 }, { ageMs: 1e6 }), null)
+})
+
+t.test('time that has run out is one millisecond, not none', async t => {
+  t.equal(left({}, { ageMs: 600_000 }), 1)
+})
+
+t.test('a connection that is open though its time after the last response is over has it anew: Node counts from the last byte', async t => {
+  t.equal(left({}, { idleMs: 60_000 }), left({}, { idleMs: 0 }))
+})
+
+t.test('in the inbox it is what is left of the time that it came with', async t => {
+  const waiting = (/** @type {number | null} */ until) => timeLeft(/** @type {any} */ ({ stage: 'waiting', until }))
+  t.equal(waiting(null), null)
+  t.ok(Math.abs(/** @type {number} */ (waiting(performance.now() + 4000)) - 4000) < 1000)
+  t.equal(waiting(performance.now() - 10), 1)
+})
+
+t.test('a parcel is the same behind the channel, with every byte', async t => {
+  const handle = {}
+  for (const bytes of [Buffer.alloc(0), Buffer.from(Array.from({ length: 256 }, (_, i) => i))]) {
+    const parcel = { handle, key: 'here', leftMs: 5, bytes }
+    const fields = JSON.parse(JSON.stringify(toFields(parcel)))
+    t.same(fromFields(fields, handle), parcel)
+    t.equal('bytes' in fields, bytes.length > 0)
+  }
+})
+
+t.test('bytes that were put back into the socket and not parsed travel with the connection', async t => {
+  const worker = await workerParts(t)
+  const { client, connection } = await worker.connect()
+  client.write('GET /first HTTP/1.1\r\nHost: here\r\n\r\n')
+  await received(client, '/first')
+  await turn()
+  connection.socket.pause()
+  const unread = 'GET /second HTTP/1.1\r\nHo'
+  connection.socket.unshift(Buffer.from(unread))
+  worker.tracker.noteIdle()
+  t.ok(connection.isIdle, 'its parser is between two requests')
+  worker.handoff.offer(connection)
+  const [{ id, parcel, handle }] = worker.all('offer')
+  t.equal(String(Buffer.from(parcel.bytes, 'base64')), unread)
+  t.ok(parcel.leftMs > 0)
+  t.equal(worker.tracker.requests, 1, 'they were not parsed here')
+
+  const sibling = await workerParts(t)
+  for (const property of Reflect.ownKeys(handle).filter(key => ['close', 'reset'].includes(String(key)) || String(key).includes('recycle.'))) {
+    delete handle[property] // of this worker's own; in another process they are not there
+  }
+  sibling.receive.adopt({ id, parcel }, handle)
+  sibling.receive.keep({ id })
+  client.write('st: here\r\n\r\n')
+  t.match(await received(client, '/second'), /200 OK/)
+})
+
+t.test('they are served here where no sibling took the connection', async t => {
+  const worker = await workerParts(t)
+  const { client, connection } = await worker.connect()
+  client.write('GET /first HTTP/1.1\r\nHost: here\r\n\r\n')
+  await received(client, '/first')
+  await turn()
+  connection.socket.pause()
+  connection.socket.unshift(Buffer.from('GET /second HTTP/1.1\r\nHost: here\r\n'))
+  worker.tracker.noteIdle()
+  worker.handoff.offer(connection)
+  worker.receive.back({ id: worker.all('offer')[0].id, isStalled: false })
+  client.write('\r\n')
+  t.match(await received(client, '/second'), /200 OK/)
+  t.equal(worker.server._connections, 1)
+  const gone = once(worker.tracker, 'gone')
+  client.destroy()
+  await gone
+  t.equal(worker.server._connections, 0)
+})
