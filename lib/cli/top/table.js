@@ -33,7 +33,7 @@ const BEHIND = [
   { title: 'fly', cell: ({ worker: { inFlight } }) => short(inFlight) },
   { title: 'reqs', cell: ({ worker: { requests } }) => brief(requests) },
   { title: 'rec', cell: ({ worker: { recycles } }) => short(recycles) },
-  { title: 'last'.padEnd(REASON_WIDTH), left: true, cell: ({ worker: { lastReason } }) => lastReason ?? '' }
+  { title: 'last'.padEnd(REASON_WIDTH), left: true, cell: ({ worker: { lastReason } }) => (lastReason ?? '').replace(/^protocol-error$/, 'protocol') }
 ]
 
 /**
