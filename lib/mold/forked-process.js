@@ -6,6 +6,7 @@
  */
 
 const { ChildProcess } = require('node:child_process')
+const { EventEmitter } = require('node:events')
 const fs = require('node:fs')
 const net = require('node:net')
 const os = require('node:os')
@@ -13,15 +14,19 @@ const readline = require('node:readline')
 
 /** @typedef {import('./addon').Addon} Addon */
 
-/** A mold as its primary sees it; the process itself is started by the caller, with `inherited` among its descriptors. */
-class MoldControl {
+/**
+ * A mold as its primary sees it; the process itself is started by the caller, with `inherited` among its descriptors. Emits
+ * `frozen`, when it has loaded the app, or `refused` with the reason.
+ */
+class MoldControl extends EventEmitter {
   /** @type {Map<number, Handle>} forked or being forked, by number */
   #handles = new Map()
   #lastNumber = 0
-  #isUp = true
+  isUp = true
 
   /** @param {Addon} addon */
   constructor (addon) {
+    super()
     const [ours, theirs] = addon.socketpair()
     this.addon = addon
     this.ours = ours
@@ -64,19 +69,21 @@ class MoldControl {
 
   /** It forks no more, and ends when the last process that it forked has. */
   retire () {
-    if (this.#isUp) this.addon.send(this.ours, JSON.stringify({ retire: true }), [])
+    if (this.isUp) this.addon.send(this.ours, JSON.stringify({ retire: true }), [])
   }
 
   /** @param {Handle} handle @param {Record<string, string>} env @param {number[]} descriptors @param {number[]} places */
   order (handle, env, descriptors, places) {
-    if (!this.#isUp) throw Object.assign(new Error('the mold is gone'), { errno: -os.constants.errno.ESRCH })
+    if (!this.isUp) throw Object.assign(new Error('the mold is gone'), { errno: -os.constants.errno.ESRCH })
     const number = ++this.#lastNumber
     this.addon.send(this.ours, JSON.stringify({ fork: number, places, env }), descriptors)
     this.#handles.set(number, handle)
   }
 
-  /** @param {{ forked?: number, pid?: number, failed?: number, errno?: number, ended?: number, code?: number, signal?: string | null }} answer */
-  #hear ({ forked, pid = 0, failed, errno = 0, ended, code = 0, signal = null }) {
+  /** @param {{ frozen?: true, refused?: string, forked?: number, pid?: number, failed?: number, errno?: number, ended?: number, code?: number, signal?: string | null }} answer */
+  #hear ({ frozen, refused, forked, pid = 0, failed, errno = 0, ended, code = 0, signal = null }) {
+    if (frozen) return this.emit('frozen')
+    if (refused !== undefined) return this.emit('refused', refused)
     const number = forked ?? failed ?? ended ?? 0
     const handle = this.#handles.get(number)
     if (forked === undefined) this.#handles.delete(number)
@@ -87,7 +94,7 @@ class MoldControl {
 
   /** Those that are not yet forked never will be; of the others nothing tells how they end but their channel. */
   #lose () {
-    this.#isUp = false
+    this.isUp = false
     for (const handle of this.#handles.values()) handle.orphan()
     this.#handles.clear()
   }

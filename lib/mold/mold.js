@@ -5,6 +5,7 @@
  * fires in it, nothing is read, no page of it changes. What wakes it up is an order of the primary's, or a copy's end.
  *
  *     primary                          mold                              copy
+ *        │◀─────────────────────────────┤  { frozen: true }
  *        │  { fork: 7 } + descriptors   │                                 │
  *        ├─────────────────────────────▶│──────────── fork() ────────────▶│ the descriptors in their places,
  *        │◀─────────────────────────────┤  { forked: 7, pid }             │ goes on from freeze()
@@ -60,6 +61,7 @@ class Mold {
     let turns = 0
     do await new Promise(resolve => setImmediate(resolve))
     while (this.timers.hasImmediates && ++turns < MOST_TURNS)
+    this.tell({ frozen: true })
     const env = this.#serve()
     endWhenEmpty(this.addon)
     takeIdentity(env)
@@ -79,7 +81,7 @@ class Mold {
       if ('pid' in event) {
         const { pid, code, signal } = event
         const ended = copies.get(pid)
-        if (copies.delete(pid)) this.#tell({ ended, code, signal: SIGNALS.get(signal) ?? null })
+        if (copies.delete(pid)) this.tell({ ended, code, signal: SIGNALS.get(signal) ?? null })
       } else {
         const { fork, places = [], env = {}, retire } = /** @type {Order} */ (JSON.parse(event.text))
         if (retire) isRetiring = true
@@ -104,12 +106,12 @@ class Mold {
       answer = { failed: number, errno: /** @type {NodeJS.ErrnoException} */ (error).errno }
     }
     for (const descriptor of pid === 0 ? [this.control] : descriptors) fs.closeSync(descriptor)
-    if (pid !== 0) this.#tell(answer)
+    if (pid !== 0) this.tell(answer)
     return pid
   }
 
-  /** @param {Record<string, any>} answer */
-  #tell (answer) {
+  /** Synchronously. @param {Record<string, any>} answer */
+  tell (answer) {
     try {
       fs.writeSync(this.control, `${JSON.stringify(answer)}\n`)
     } catch {} // the primary has gone: that is what is read next

@@ -125,6 +125,7 @@ class Supervisor extends EventEmitter {
     if (process.pid === 1) this.#record('fleet.warning', { warning: 'pid-1' })
     this.#fleet.desired = options.workers
     this.#reconciler.changed()
+    for (const event of ['mold.spawn', 'mold.ready', 'mold.exit', 'fleet.warning']) this.spawner.molds?.on(event, fields => this.#record(event, fields))
     this.#timer = setInterval(() => this.#tasks.run('look', () => this.#look()), options.intervalMs)
     return this
   }
@@ -212,6 +213,7 @@ class Supervisor extends EventEmitter {
     this.balancer.stop()
     this.#stopping.abort(this.#failure ?? new RecycleError('RECYCLE_STOPPED'))
     this.#record('fleet.stopping', {})
+    this.spawner.close()
     await this.shutdown.run()
     await this.#tasks.settled()
     this.ledger.close()

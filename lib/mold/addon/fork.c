@@ -393,6 +393,14 @@ static napi_value OnEmpty (napi_env env, napi_callback_info info) {
   return undefined(env);
 }
 
+/** activeRequests(): how many operations of the event loop are under way, in the thread pool or in the kernel. */
+static napi_value ActiveRequests (napi_env env, napi_callback_info info) {
+  (void) info;
+  uv_loop_t *loop;
+  napi_get_uv_event_loop(env, &loop);
+  return number(env, loop->active_reqs.count);
+}
+
 /** exit(code): ends this process here and now, without joining threads that a copy does not have. */
 static napi_value Exit (napi_env env, napi_callback_info info) {
   napi_value values[1];
@@ -404,7 +412,7 @@ static napi_value Exit (napi_env env, napi_callback_info info) {
 NAPI_MODULE_INIT () {
   const struct { const char *name; napi_callback call; } functions[] = {
     { "fork", Fork }, { "wait", Wait }, { "send", Send }, { "socketpair", Socketpair }, { "exit", Exit },
-    { "guardExits", GuardExits }, { "exitAs", ExitAs }, { "onEmpty", OnEmpty }
+    { "guardExits", GuardExits }, { "exitAs", ExitAs }, { "activeRequests", ActiveRequests }, { "onEmpty", OnEmpty }
   };
   for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
     napi_value function;
