@@ -49,6 +49,10 @@ const CATALOGUE = Object.freeze({
     exitCode: 1,
     sentence: d => `the app ${d.app} cannot be started: ${d.why}`
   },
+  RECYCLE_FORK_REFUSED: {
+    exitCode: 1,
+    sentence: d => `no worker can be forked: ${d.why}`
+  },
   RECYCLE_APP_DIES: {
     exitCode: 1,
     sentence: d => `no worker becomes ready: ${d.deaths} died or gave up in a row, the last one ${d.how}`

@@ -35,7 +35,9 @@ class MoldControl extends EventEmitter {
     this.socket = new net.Socket({ fd: ours, readable: true, writable: false })
     this.socket.on('error', () => {}) // its close follows
     this.socket.on('close', () => this.#lose())
-    readline.createInterface({ input: this.socket }).on('line', line => this.#hear(JSON.parse(line)))
+    const lines = readline.createInterface({ input: this.socket })
+    lines.on('line', line => this.#hear(JSON.parse(line)))
+    lines.on('error', () => {}) // it repeats the socket's
   }
 
   started () {

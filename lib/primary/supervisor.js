@@ -110,6 +110,8 @@ class Supervisor extends EventEmitter {
     const outOfRotation = new OutOfRotation(deps)
     const garbageCollection = new GarbageCollection({ ...deps, sampler: this.sampler, outOfRotation })
     const recycler = this.recycler = new Recycler({ ...deps, lifecycle, sampler: this.sampler })
+    spawner.molds?.on('event', (event, fields) => this.#record(event, fields))
+    spawner.molds?.on('refused', why => { if (fleet.serving().length === 0) this.abandon(new RecycleError('RECYCLE_FORK_REFUSED', { why })) })
     this.shutdown = new Shutdown({ ...deps, listeningSockets: this.#listeningSockets })
     this.commands = new Commands({
       ...deps, recycler, garbageCollection, diagnostics: new Diagnostics({ ...deps, outOfRotation }), look: at => this.#look(at)
@@ -125,7 +127,6 @@ class Supervisor extends EventEmitter {
     if (process.pid === 1) this.#record('fleet.warning', { warning: 'pid-1' })
     this.#fleet.desired = options.workers
     this.#reconciler.changed()
-    for (const event of ['mold.spawn', 'mold.ready', 'mold.exit', 'fleet.warning']) this.spawner.molds?.on(event, fields => this.#record(event, fields))
     this.#timer = setInterval(() => this.#tasks.run('look', () => this.#look()), options.intervalMs)
     return this
   }

@@ -49,8 +49,9 @@ function becomeMold ({ warm, isUnsafe, ...settings }) {
     }
     flushCompileCache()
     while (addon.activeRequests() > 0) await new Promise(resolve => setTimeout(resolve, POLL_MS)) // threads of the pool are at work
-    const shared = [...openedSince(before).map(({ what }) => what), ...threads.count > 0 ? [`${threads.count} threads (worker_threads)`] : []]
-    if (shared.length > 0 && !isUnsafe) return refuse(unsafe(shared))
+    const shared = new Set(openedSince(before).map(({ what }) => what))
+    if (threads.count > 0) shared.add('a thread (worker_threads)')
+    if (shared.size > 0 && !isUnsafe) return refuse(unsafe([...shared]))
     threads.unwatch()
     exposeGc()()
     await mold.freeze()

@@ -19,7 +19,7 @@ const MOST_FAILURES = 3
 
 /** @typedef {import('node:cluster').Worker} Worker @typedef {(control: number) => Worker} Start */
 
-/** Emits `mold.spawn`, `mold.ready`, `mold.exit` and `fleet.warning`, each with the fields of its journal line. */
+/** Emits `event` with the journal's event and its fields, and `refused` with the reason. */
 class Molds extends EventEmitter {
   /** @type {Mold | null} */
   #current = null
@@ -59,7 +59,7 @@ class Molds extends EventEmitter {
   /** @param {import('./process').WorkerProcess} process it has died early */
   failed (process) {
     if (!this.#forked.has(process) || process.pid === null || ++this.#failures !== MOST_FAILURES) return
-    this.emit('fleet.warning', { warning: 'fork-failed', failures: this.#failures })
+    this.#record('fleet.warning', { warning: 'fork-failed', failures: this.#failures })
     this.close()
   }
 
@@ -74,6 +74,11 @@ class Molds extends EventEmitter {
     for (const mold of this.#all) mold.retire()
   }
 
+  /** @param {string} event @param {Record<string, any>} fields */
+  #record (event, fields) {
+    this.emit('event', event, fields)
+  }
+
   /** @param {number} generation */
   #moldOf (generation) {
     if (this.#isClosed) throw new Error('the fleet is stopping')
@@ -81,20 +86,21 @@ class Molds extends EventEmitter {
     const mold = new Mold(this.addon, generation, this)
     this.#all.add(mold)
     mold.on('frozen', readyMs => {
-      this.emit('mold.ready', { pid: mold.pid, generation, readyMs })
+      this.#record('mold.ready', { pid: mold.pid, generation, readyMs })
       for (const other of this.#all) if (other !== mold && other.generation <= generation) other.retire()
     })
+    mold.on('refused', why => this.emit('refused', why))
     mold.on('exit', ({ code, signal }) => {
       this.#all.delete(mold)
       if (this.#current === mold) this.#current = null
-      this.emit('mold.exit', { pid: mold.pid, generation, code, signal, why: mold.why })
+      this.#record('mold.exit', { pid: mold.pid, generation, code, signal, why: mold.why })
     })
-    this.emit('mold.spawn', { pid: mold.pid, generation })
+    this.#record('mold.spawn', { pid: mold.pid, generation })
     return (this.#current = mold)
   }
 }
 
-/** Emits `frozen` with the time that it took, and `exit`. */
+/** Emits `frozen` with the time that it took, `refused` with the reason, and `exit`. */
 class Mold extends EventEmitter {
   /** It cannot be forked from, or no longer: why. @type {string | null} */
   why = null
@@ -121,7 +127,10 @@ class Mold extends EventEmitter {
       this.isFrozen = true
       this.emit('frozen', now() - spawnedAt)
     })
-    control.once('refused', why => this.#end(why))
+    control.once('refused', why => {
+      this.#end(why)
+      this.emit('refused', why)
+    })
     /** @type {Promise<void>} */
     this.gone = new Promise(resolve => {
       const gone = (/** @type {number | null} */ code, /** @type {string | null} */ signal, /** @type {string} */ how) => {
