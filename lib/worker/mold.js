@@ -50,7 +50,7 @@ function becomeMold ({ warm, isUnsafe, ...settings }) {
     flushCompileCache()
     while (addon.activeRequests() > 0) await new Promise(resolve => setTimeout(resolve, POLL_MS)) // threads of the pool are at work
     const shared = new Set(openedSince(before).map(({ what }) => what))
-    if (threads.count > 0) shared.add('a thread (worker_threads)')
+    if (threads.count > 0) shared.add('a thread (worker_threads or module hooks)')
     if (shared.size > 0 && !isUnsafe) return refuse(unsafe([...shared]))
     threads.unwatch()
     exposeGc()()

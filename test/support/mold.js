@@ -1,5 +1,6 @@
 'use strict'
 
+require('./bare-children') // the test runner's module hooks run in a thread, which a copy would lack
 const { fork } = require('node:child_process')
 const path = require('node:path')
 const { loadAddon } = require('../../lib/mold/addon')
