@@ -17,7 +17,7 @@ const { assemble } = require('./primary/start')
  * @param {{ app: string, args?: string[] } & Record<string, any>} options
  * @returns {import('./primary/supervisor').Supervisor} started; `await supervisor.ready()`
  * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_UNKNOWN_OPTION, RECYCLE_NO_APP, RECYCLE_METER_UNSUPPORTED,
- *   RECYCLE_METRIC_UNSUPPORTED, RECYCLE_JOURNAL
+ *   RECYCLE_METRIC_UNSUPPORTED, RECYCLE_FORK_UNSUPPORTED, RECYCLE_JOURNAL
  */
 function supervise ({ app, args = [], ...given }) {
   const control = given.control ?? (given.name === undefined ? 'none' : undefined)

@@ -17,10 +17,11 @@ const MAY_IMPORT = {
   operate: ['operate', 'report', 'control', 'journal', 'core'],
   drill: ['drill', 'report', 'primary', 'control', 'journal', 'core'],
   report: ['report', 'journal', 'core'],
-  primary: ['primary', 'journal', 'core'],
+  primary: ['primary', 'mold', 'journal', 'core'],
   control: ['control', 'core'],
   journal: ['journal', 'core'],
-  worker: ['worker', 'core'],
+  worker: ['worker', 'mold', 'core'],
+  mold: ['mold', 'core'],
   core: ['core']
 }
 

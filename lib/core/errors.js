@@ -33,6 +33,10 @@ const CATALOGUE = Object.freeze({
     exitCode: 2,
     sentence: d => `meter ${d.meter} does not work here: ${d.why}; use --meter auto`
   },
+  RECYCLE_FORK_UNSUPPORTED: {
+    exitCode: 2,
+    sentence: d => `--fork mold does not work here: ${d.why}; --fork spawn does`
+  },
   RECYCLE_JOURNAL: {
     exitCode: 2,
     sentence: d => `the journal ${d.file} cannot be written: ${d.why}`
@@ -44,6 +48,10 @@ const CATALOGUE = Object.freeze({
   RECYCLE_NO_APP: {
     exitCode: 1,
     sentence: d => `the app ${d.app} cannot be started: ${d.why}`
+  },
+  RECYCLE_FORK_REFUSED: {
+    exitCode: 1,
+    sentence: d => `no worker can be forked: ${d.why}`
   },
   RECYCLE_APP_DIES: {
     exitCode: 1,

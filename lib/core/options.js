@@ -54,6 +54,9 @@ const { formatSize } = require('./units')
  * @property {'recycle' | 'collect'} onBudget
  * @property {number} standby
  * @property {boolean} compileCache
+ * @property {'spawn' | 'mold'} fork
+ * @property {number} warm
+ * @property {boolean} forkUnsafe
  * @property {string | null} name null: from the app's file
  * @property {string | null} control path of the control socket; null: by name; none: no socket
  * @property {{ host: string, port: number } | null} admin
@@ -65,7 +68,7 @@ const OPTIONS = Object.freeze([
   row('workers', '-w, --workers <n|auto>', types.workers(), 'auto', 'auto', 'workers; auto is 2×CPU+1'),
   row('maxRss', '-m, --max-rss <size>', types.size(), null, 'none', 'soft budget per worker, in the unit of --metric', 'maxRssBytes'),
   row('hardRss', '--hard-rss <size>', types.size(), null, '1.25 × soft', 'hard budget: one sample above it condemns a worker', 'hardRssBytes'),
-  row('metric', '--metric <rss|pss|uss>', types.oneOf('rss', 'pss', 'uss'), 'rss', 'rss', 'figure that is compared with the budget'),
+  row('metric', '--metric <rss|pss|uss>', types.oneOf('rss', 'pss', 'uss'), null, 'rss; uss with --fork mold', 'figure that is compared with the budget'),
   row('meter', '--meter <name>', types.oneOf('auto', 'smaps_rollup', 'smaps', 'pidusage'), 'auto', 'auto', 'auto, smaps_rollup, smaps or pidusage; auto on Linux: statm first, smaps_rollup near the budget; elsewhere pidusage'),
   row('interval', '-i, --interval <time>', types.time(50, '50ms'), 1000, '1s', 'interval between two samples of a worker', 'intervalMs'),
   row('samples', '--samples <n>', types.count(1, 1000), 2, '2', 'consecutive samples over the soft budget before a worker is condemned'),
@@ -89,6 +92,9 @@ const OPTIONS = Object.freeze([
   row('onBudget', '--on-budget <recycle|collect>', types.oneOf('recycle', 'collect'), 'recycle', 'recycle', 'collect: a worker over budget collects its garbage out of rotation, and is recycled only if that is not enough'),
   row('standby', '--standby <n>', types.count(0, 64), 0, '0', 'replacements that are booted in advance and wait out of rotation; their memory is like that of a surge'),
   row('compileCache', '--no-compile-cache', types.boolean(), true, 'on, from Node 22.10', "do not cache the workers' compiled code on disk, which makes later workers boot faster"),
+  row('fork', '--fork <spawn|mold>', types.oneOf('spawn', 'mold'), 'spawn', 'spawn', 'mold: workers are forked from a process that has loaded the app, in milliseconds, and share its memory; Linux only'),
+  row('warm', '--warm <n>', types.count(0, 1e6), 0, '0', 'with --fork mold: requests (GET /) that the app answers before workers are forked, so that its code is compiled'),
+  row('forkUnsafe', '--fork-unsafe', types.boolean(), false, 'off', 'with --fork mold: fork although the app has opened files or connections, or started threads, that workers cannot share'),
   row('name', '--name <name>', types.name(), null, "the app's", 'name of the fleet for `recycle ls` and the other commands'),
   row('control', '--control <path|none>', types.path('none'), null, 'by --name, in $XDG_RUNTIME_DIR/recycle or /tmp/recycle-<uid>', 'control socket, for `recycle status` and the other commands; none: no socket'),
   row('admin', '--admin <[host:]port>', types.address(), null, 'none', 'serve /metrics, /healthz, /readyz, /status and a live page over HTTP'),
@@ -153,6 +159,7 @@ function traceOptions (given, { env = {}, file = null, parallelism, nameOf = o =
   const resolved = {}
   for (const option of OPTIONS) resolved[option.key] = read(option, origin(option.name))
   if (resolved.workers === 'auto') resolved.workers = 2 * parallelism + 1
+  resolved.metric ??= resolved.fork === 'mold' ? 'uss' : 'rss' // most of a fork's resident memory is shared
   if (resolved.maxRssBytes !== null) resolved.hardRssBytes ??= Math.round(1.25 * resolved.maxRssBytes)
   checkTogether(resolved, origin)
   return { options: Object.freeze(resolved), origins }
@@ -182,7 +189,7 @@ function read ({ kind, fallback }, { from, called, text }) {
 }
 
 /** @param {Options} options @param {(name: string) => { called: string, text: unknown }} of origin of an option, by name */
-function checkTogether ({ maxRssBytes, hardRssBytes, gc, nodeOptions, maxSurge, maxUnavailable, workers, admin, adminAllowRemote }, of) {
+function checkTogether ({ maxRssBytes, hardRssBytes, gc, nodeOptions, maxSurge, maxUnavailable, workers, standby, fork, warm, forkUnsafe, admin, adminAllowRemote }, of) {
   const refuse = (/** @type {string} */ name, /** @type {string} */ accepts) => {
     throw new RecycleError('RECYCLE_BAD_OPTION', { option: of(name).called, given: of(name).text, accepts })
   }
@@ -198,6 +205,13 @@ function checkTogether ({ maxRssBytes, hardRssBytes, gc, nodeOptions, maxSurge, 
     refuse('maxSurge', `0 only with ${of('maxUnavailable').called} of at least 1 and at least 2 workers`)
   }
   if (maxUnavailable >= workers) refuse('maxUnavailable', `a whole number below the number of workers (${workers})`)
+  if (fork === 'mold') {
+    if (standby > 0) refuse('standby', `0 with ${of('fork').called} mold: a forked replacement is as fast`)
+    if (nodeOptions.some(flag => flag.startsWith('--inspect'))) refuse('nodeOption', `no --inspect with ${of('fork').called} mold: a forked process has no thread for the inspector`)
+  } else {
+    if (warm > 0) refuse('warm', `0, unless ${of('fork').called} is mold`)
+    if (forkUnsafe) refuse('forkUnsafe', `false, unless ${of('fork').called} is mold`)
+  }
   if (admin !== null && !adminAllowRemote && !isLoopback(admin.host)) {
     refuse('admin', `a loopback address, such as 127.0.0.1:${admin.port}; any other only with ${of('adminAllowRemote').called}`)
   }

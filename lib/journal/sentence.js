@@ -18,6 +18,9 @@ const SENTENCES = {
   'fleet.stop': l => `stopped after ${l.recycles} recycles`,
   'fleet.failed': l => l.error,
   'fleet.warning': l => (Object.hasOwn(WARNINGS, l.warning) ? WARNINGS[l.warning](l) : null) ?? l.warning,
+  'mold.spawn': l => `a mold loads the app (${l.pid})`,
+  'mold.ready': l => `mold ready (${l.pid}) in ${formatTime(l.readyMs)}`,
+  'mold.exit': l => `mold ended (${l.pid}): ${l.why}`,
   'worker.spawn': l => `spawned ${workerOf(l)}`,
   'worker.standby': l => `standby ready ${workerOf(l)} in ${formatTime(l.readyMs)}`,
   'worker.ready': l => `ready ${workerOf(l)} in ${formatTime(l.readyMs)}`,
@@ -47,6 +50,7 @@ const WARNINGS = {
   journal: l => `the journal ${l.file} cannot be written: ${l.why}`,
   sigusr2: () => 'SIGUSR2 is ignored; SIGHUP starts a rolling reload',
   descriptors: l => `${l.connections} connections are open, and ${l.workers} workers have descriptors for ${l.capacity}; beyond that, clients wait in the kernel's queue: raise the hard limit (ulimit -Hn, LimitNOFILE=) or add workers`,
+  'fork-failed': l => `${l.failures} forked workers in a row died early: from here on workers are spawned`,
   'no-handoff': l => `connections of ${l.key} cannot move: this Node.js lacks ${l.missing}; they are drained by Connection: close`
 }
 

@@ -18,16 +18,17 @@ const { Supervisor } = require('./supervisor')
  * @param {import('../core/options').Options} options
  * @returns {Supervisor} to be started
  * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_NO_APP, RECYCLE_METER_UNSUPPORTED, RECYCLE_METRIC_UNSUPPORTED,
- *   RECYCLE_JOURNAL
+ *   RECYCLE_FORK_UNSUPPORTED, RECYCLE_JOURNAL
  */
 function assemble (app, args, options) {
   checkCommand(app, args)
   const file = findApp(app)
   const meter = pickMeter(options)
+  const addon = options.fork === 'mold' ? findAddon() : null
   const journal = options.journal === null ? null : require('../journal/writer').openJournal(options.journal, why => warn(supervisor, why))
   const log = openLog(options.log ?? (process.stderr.isTTY ? 'pretty' : 'json'), process.stderr)
   const supervisor = new Supervisor(options, {
-    spawner: new Spawner(file, args, options),
+    spawner: new Spawner(file, args, options, addon),
     meter,
     write (line) {
       journal?.write(line)
@@ -64,6 +65,13 @@ function findApp (app) {
     const why = code === 'MODULE_NOT_FOUND' ? missing(path.resolve(app)) : message.split('\n')[0]
     throw new RecycleError('RECYCLE_NO_APP', { app, why })
   }
+}
+
+/** @returns {import('../mold/addon').Addon} @throws {RecycleError} RECYCLE_FORK_UNSUPPORTED */
+function findAddon () {
+  const { addon, missing } = require('../mold/addon').loadAddon()
+  if (missing !== null) throw new RecycleError('RECYCLE_FORK_UNSUPPORTED', { why: missing })
+  return addon
 }
 
 /** @param {string} file */

@@ -110,6 +110,8 @@ class Supervisor extends EventEmitter {
     const outOfRotation = new OutOfRotation(deps)
     const garbageCollection = new GarbageCollection({ ...deps, sampler: this.sampler, outOfRotation })
     const recycler = this.recycler = new Recycler({ ...deps, lifecycle, sampler: this.sampler })
+    spawner.molds?.on('event', (event, fields) => this.#record(event, fields))
+    spawner.molds?.on('refused', why => { if (fleet.serving().length === 0) this.abandon(new RecycleError('RECYCLE_FORK_REFUSED', { why })) })
     this.shutdown = new Shutdown({ ...deps, listeningSockets: this.#listeningSockets })
     this.commands = new Commands({
       ...deps, recycler, garbageCollection, diagnostics: new Diagnostics({ ...deps, outOfRotation }), look: at => this.#look(at)
@@ -212,6 +214,7 @@ class Supervisor extends EventEmitter {
     this.balancer.stop()
     this.#stopping.abort(this.#failure ?? new RecycleError('RECYCLE_STOPPED'))
     this.#record('fleet.stopping', {})
+    this.spawner.close()
     await this.shutdown.run()
     await this.#tasks.settled()
     this.ledger.close()

@@ -8,6 +8,8 @@
  * @property {(reason?: string) => void} requestRecycle
  * @property {(socket: import('node:net').Socket) => void} pin
  * @property {(fn: (about: { slot: number }) => void) => void} onServe
+ * @property {(fn: () => unknown) => void} [onFork] in a mold
+ * @property {(fn: () => unknown) => void} [warm] in a mold
  */
 const { LONGEST_WISH } = require('../core/message')
 
@@ -15,8 +17,8 @@ const kApi = Symbol.for('recycle-supervisor.worker')
 
 /**
  * @param {import('./connections/tracker').ConnectionTracker} tracker
- * @returns {{ connect: (channel: import('./channel').Channel) => void, assign: (slot: number) => void }} `assign`: this worker has
- *   its slot, a standby when it is called: RECYCLE_SLOT is set, and `recycle:serve` is emitted
+ * @returns {{ connect: (channel: import('./channel').Channel) => void, assign: (slot: number) => void, extend: (more: Partial<Api>) => void }}
+ *   `assign`: this worker has its slot, a standby when it is called: RECYCLE_SLOT is set, and `recycle:serve` is emitted
  */
 function offerApi (tracker) {
   /** @type {import('./channel').Channel | null} */
@@ -38,6 +40,7 @@ function offerApi (tracker) {
   Object.defineProperty(process, kApi, { value: api })
   return {
     connect: connected => { channel = connected },
+    extend: more => { Object.assign(api, more) },
     assign (slot) {
       assigned = slot
       process.env.RECYCLE_SLOT = String(slot)

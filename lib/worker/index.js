@@ -48,4 +48,25 @@ function onServe (fn) {
   findApi()?.onServe?.(fn)
 }
 
-module.exports = { requestRecycle, onDrain, onServe, pin }
+/**
+ * With `--fork mold`: calls `fn` in each worker when it has been forked, before it listens, in the order of the calls. What
+ * workers cannot share is opened here: a connection, a log file, a generator of random numbers. Any other worker does not
+ * call it.
+ *
+ * @param {() => unknown} fn may return a promise, which is waited for
+ */
+function onFork (fn) {
+  findApi()?.onFork?.(fn)
+}
+
+/**
+ * With `--fork mold`: calls `fn` once, when the app has loaded and before workers are forked, so that they begin with
+ * compiled code and full caches. What it opens must be closed again. Any other worker does not call it.
+ *
+ * @param {() => unknown} fn may return a promise, which is waited for
+ */
+function warm (fn) {
+  findApi()?.warm?.(fn)
+}
+
+module.exports = { requestRecycle, onDrain, onServe, onFork, warm, pin }

@@ -14,10 +14,14 @@ const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknow
 const at = process.execArgv.indexOf(__filename)
 if (at > 0) process.execArgv.splice(at - 1, 2)
 
-if (process.env.RECYCLE_WORKER && isMainThread && cluster.isWorker) {
+if (process.env.RECYCLE_MOLD && isMainThread && cluster.isWorker) {
+  const settings = JSON.parse(process.env.RECYCLE_MOLD)
+  delete process.env.RECYCLE_MOLD
+  require('./mold').becomeMold(settings)
+} else if (process.env.RECYCLE_WORKER && isMainThread && cluster.isWorker) {
   /** @type {import('./prepare').Settings} */
   const settings = JSON.parse(process.env.RECYCLE_WORKER)
   delete process.env.RECYCLE_WORKER
-  const enter = require('./prepare').prepare(settings)
+  const { enter } = require('./prepare').prepare(settings)
   enter(new (require('./channel').Channel)(), settings)
 }

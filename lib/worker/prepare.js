@@ -24,7 +24,10 @@
 const { enableCompileCache } = require('./boot/compile-cache')
 const { warmUpHttp } = require('./boot/http-warmup')
 
-/** @param {Pick<Settings, 'compileCache' | 'collectsFirst'>} settings @returns {(channel: import('./channel').Channel, settings: Settings) => void} enter; see enter.js */
+/**
+ * @param {Pick<Settings, 'compileCache' | 'collectsFirst'>} settings
+ * @returns {Pick<Prepared, 'listenHook' | 'api'> & { enter: (channel: import('./channel').Channel, settings: Settings) => void }} `enter`: see enter.js
+ */
 function prepare ({ compileCache, collectsFirst }) {
   enableCompileCache(compileCache) // also for the modules below
   warmUpHttp() // before the tracker subscribes to http
@@ -36,7 +39,7 @@ function prepare ({ compileCache, collectsFirst }) {
   const { offerApi } = require('./api')
   const tracker = new ConnectionTracker()
   const prepared = { tracker, signals: holdSignals(), listenHook: new ListenHook(), api: offerApi(tracker) }
-  return (channel, settings) => enter(prepared, channel, settings)
+  return { ...prepared, enter: (channel, settings) => enter(prepared, channel, settings) }
 }
 
 module.exports = { prepare }

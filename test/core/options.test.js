@@ -39,6 +39,9 @@ const ROWS = {
   onBudget: ['--on-budget <recycle|collect>', 'onBudget', 'RECYCLE_ON_BUDGET', 'recycle', 'collect', 'collect', ['kill']],
   standby: ['--standby <n>', 'standby', 'RECYCLE_STANDBY', 0, '2', 2, ['-1', '65', 'one']],
   compileCache: ['--no-compile-cache', 'compileCache', 'RECYCLE_COMPILE_CACHE', true, '0', false, ['no']],
+  fork: ['--fork <spawn|mold>', 'fork', 'RECYCLE_FORK', 'spawn', 'mold', 'mold', ['clone', '']],
+  warm: ['--warm <n>', 'warm', 'RECYCLE_WARM', 0, '200', 200, ['-1', 'hot']],
+  forkUnsafe: ['--fork-unsafe', 'forkUnsafe', 'RECYCLE_FORK_UNSAFE', false, '1', true, ['yes']],
   name: ['--name <name>', 'name', 'RECYCLE_NAME', null, 'shop-2', 'shop-2', ['.shop', 'a/b', '', 'a b']],
   control: ['--control <path|none>', 'control', 'RECYCLE_CONTROL', null, 'none', 'none', []],
   admin: ['--admin <[host:]port>', 'admin', 'RECYCLE_ADMIN', null, '[::1]:9100', { host: '::1', port: 9100 }, ['65536', 'host:', ':1', '::1']],
@@ -57,7 +60,7 @@ for (const option of OPTIONS) {
     t.ok(option.help.length > 0 && option.shown.length > 0)
 
     // Options that must accompany it.
-    const company = ['hardRss', 'gc'].includes(option.name) ? { maxRss: '100M' } : {}
+    const company = ['hardRss', 'gc'].includes(option.name) ? { maxRss: '100M' } : ['warm', 'forkUnsafe'].includes(option.name) ? { fork: 'mold' } : {}
     const resolvedKey = (/** @type {any} */ options) => options[key]
     t.same(resolvedKey(resolve({})), fallback, 'its default')
     t.same(resolvedKey(resolve({ ...company, [option.name]: text })), value, 'as given')
@@ -196,4 +199,13 @@ t.test('the resolved options are frozen', async t => {
   t.ok(Object.isFrozen(OPTIONS) && OPTIONS.every(Object.isFrozen))
   t.same(Object.keys(resolve({})).sort(), OPTIONS.map(o => o.key).sort())
   t.ok(byName('workers'))
+})
+
+t.test('forked workers are measured by what they do not share, unless another metric is given', async t => {
+  t.equal(resolve({ fork: 'mold' }).metric, 'uss')
+  t.equal(resolve({ fork: 'mold', metric: 'rss' }).metric, 'rss')
+  t.throws(() => resolve({ fork: 'mold', standby: 1 }), { message: 'standby was given 1; it takes 0 with fork mold: a forked replacement is as fast' })
+  t.throws(() => resolve({ fork: 'mold', nodeOption: '--inspect=0' }), { message: /takes no --inspect with fork mold/ })
+  t.throws(() => resolve({ warm: 5 }), { message: 'warm was given 5; it takes 0, unless fork is mold' })
+  t.throws(() => resolve({ forkUnsafe: true }), { message: /takes false, unless fork is mold/ })
 })

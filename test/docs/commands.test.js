@@ -19,8 +19,9 @@ const PASSES_ON = ['', 'drill'] // arguments after the app belong to the app
 const FOREIGN = [
   '--max-old-space-size', '--initial-old-space-size', '--min-semi-space-size', '--max-semi-space-size', '--noconcurrent_sweeping', '--no-memory-reducer',
   '--external-memory-accounted-in-global-limit', '--max-heap-size', '--semi-space-growth-factor', '--gc-interval', '--scavenger-max-new-space-capacity-mb',
-  '--nouse-idle-notification', '--require', '--watch', // V8, Node.js
+  '--nouse-idle-notification', '--require', '--watch', '--import', '--inspect', '--single-threaded', '--v8-pool-size', // V8, Node.js
   '--max-memory-restart', '--max-requests-jitter', '--graceful-timeout', '--preload', '--keep-alive', '--bind', // pm2, gunicorn
+  '--refork-after', // pitchfork
   '--init', // docker
   '--node', '--quick', '--million', '--its', '--own' // test/matrix.js, the benches, an app
 ]

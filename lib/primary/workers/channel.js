@@ -22,12 +22,22 @@ class Channel extends EventEmitter {
     super()
     this.setMaxListeners(0)
     this.process = process
-    this.pid = /** @type {number} */ (process.pid)
     process.on('down', () => this.emit('disconnect'))
     process.on('exit', left => {
       this.left = left
       this.emit('exit', left)
     })
+  }
+
+  /** Once it has begun. */
+  get pid () {
+    return /** @type {number} */ (this.process.pid)
+  }
+
+  /** Calls back when it has begun, at once where it has. @param {() => void} callback */
+  whenBegun (callback) {
+    if (this.process.hasBegun) callback()
+    else this.process.on('begun', callback)
   }
 
   get isGone () {

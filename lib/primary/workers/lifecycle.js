@@ -96,8 +96,8 @@ class Lifecycle extends EventEmitter {
   /** @param {Place} place @returns {WorkerHandle} */
   #spawn (place) {
     const handle = this.spawner.spawn(place.slot, { generation: this.rollout.generation, mustListenOn: this.#addressesFor(place) })
-    const { slot, pid, generation, budget } = handle
-    this.record('worker.spawn', { slot, pid, generation, budget })
+    const { slot, generation, budget } = handle
+    handle.whenBegun(() => this.record('worker.spawn', { slot, pid: handle.pid, generation, budget }))
     handle.on('standby', () => this.#onStandby(handle))
     handle.on('ready', () => this.#onReady(handle))
     handle.on('exit', () => this.#onExit(handle))
@@ -131,6 +131,7 @@ class Lifecycle extends EventEmitter {
       if (handle.isGone) return
       if (boots.failures === failures) boots.succeeded()
       if (this.#deaths === deaths) this.#deaths = 0
+      this.spawner.succeeded(handle)
     }, EARLY_MS).unref()
   }
 
@@ -150,6 +151,7 @@ class Lifecycle extends EventEmitter {
     this.record(isIntended ? 'worker.retire' : 'worker.crash', { slot: handle.slot, pid: handle.pid, ...left, connections: handle.connections, inFlight: handle.latest.inFlight, requests: handle.latest.requests })
     if (isFailure) {
       place.boots.failed(now())
+      this.spawner.failed(handle)
       const isHopeless = ++this.#deaths >= TOO_MANY_DEATHS && !this.fleet.all().some(({ state }) => state === 'ready' || state === 'out-of-rotation')
       if (isHopeless) this.emit('hopeless', { deaths: this.#deaths, how: howItLeft(left) })
     }

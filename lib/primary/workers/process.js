@@ -4,8 +4,9 @@
  * The process of a worker, however it came to be: all that the rest of the primary knows of it. This one is forked by
  * cluster, so that an app finds itself in a cluster worker.
  *
- * Emits `message` (what Node's channel calls internal, with the handle that came along), `app-message` (by the app's
- * process.send), `online`, `down` (its channel has closed) and, once, `exit` (Left).
+ * Emits `begun` when there is a process, or never will be; from then on `message` (what Node's channel calls internal, with
+ * the handle that came along), `app-message` (by the app's process.send), `online`, `down` (its channel has closed) and, once,
+ * `exit` (Left).
  */
 
 const { EventEmitter } = require('node:events')
@@ -17,7 +18,8 @@ const { EventEmitter } = require('node:events')
  * @property {string} [error] it could not be started
  *
  * @typedef {object} WorkerProcess
- * @property {number | null} pid null: it could not be started; its exit follows
+ * @property {number | null} pid null: it has not begun, or could not be started; then its exit follows
+ * @property {boolean} hasBegun
  * @property {(message: object, handle: any, sent: (error: Error | null) => void) => void} send
  * @property {(signal: NodeJS.Signals) => void} kill
  * @property {EventEmitter['on']} on
@@ -25,20 +27,50 @@ const { EventEmitter } = require('node:events')
 
 class ClusterProcess extends EventEmitter {
   #hasLeft = false
+  /** What has been heard of it before it has begun: its channel may be faster than its mold. @type {(() => void)[] | null} */
+  #early = null
 
-  /** @param {import('node:cluster').Worker} worker */
-  constructor (worker) {
+  /**
+   * @param {import('node:cluster').Worker} worker
+   * @param {{ forkedBy?: { failure: (error: Error) => Promise<string> } }} [how] forked by a mold: it begins later; `failure`: why not
+   */
+  constructor (worker, { forkedBy } = {}) {
     super()
     this.worker = worker
-    this.pid = worker.process.pid ?? null
+    const hear = (/** @type {string} */ event) => (/** @type {any[]} */ ...args) => {
+      const emit = () => { this.emit(event, ...args) }
+      if (this.#early) this.#early.push(emit)
+      else emit()
+    }
+    if (forkedBy) {
+      this.#early = []
+      worker.process.once(/** @type {any} */ ('forked'), () => this.#begin())
+    }
     // Most often the error of a send to a worker that has just died, whose exit follows; a process that could not be started
     // has no exit of its own.
-    worker.on('error', error => { if (this.pid === null) this.#leave({ code: null, signal: null, error: error.message }) })
-    worker.on('disconnect', () => this.emit('down'))
+    worker.on('error', async error => {
+      if (this.pid === null) this.#leave({ code: null, signal: null, error: await forkedBy?.failure(error) ?? error.message })
+    })
+    worker.on('disconnect', hear('down'))
     worker.on('exit', (code, signal) => this.#leave({ code, signal }))
-    worker.on('online', () => this.emit('online'))
-    worker.process.on('internalMessage', (/** @type {any} */ message, handle) => this.emit('message', message, handle))
-    worker.process.on('message', message => this.emit('app-message', message))
+    worker.on('online', hear('online'))
+    worker.process.on('internalMessage', hear('message'))
+    worker.process.on('message', hear('app-message'))
+  }
+
+  get pid () {
+    return this.worker.process.pid ?? null
+  }
+
+  get hasBegun () {
+    return this.#early === null
+  }
+
+  #begin () {
+    const early = this.#early ?? []
+    this.#early = null
+    this.emit('begun')
+    for (const emit of early) emit()
   }
 
   /** @type {WorkerProcess['send']} */
@@ -57,6 +89,7 @@ class ClusterProcess extends EventEmitter {
   #leave (left) {
     if (this.#hasLeft) return
     this.#hasLeft = true
+    if (!this.hasBegun) this.#begin()
     this.emit('exit', left)
   }
 }
@@ -64,6 +97,7 @@ class ClusterProcess extends EventEmitter {
 /** One that could not be started, where Node throws: the kernel lacks memory (ENOMEM), or the environment is too large (E2BIG). */
 class UnstartedProcess extends EventEmitter {
   pid = null
+  hasBegun = true
 
   /** @param {Error} error */
   constructor ({ message }) {

@@ -1,6 +1,9 @@
 'use strict'
 
-/** Forks workers: the app as cluster's `exec`, our preload as the one thing before it. */
+/**
+ * Starts workers: the app as cluster's `exec`, our preload as the one thing before it. By `--fork mold` they are copies of
+ * a process that has loaded the app; see molds.js.
+ */
 
 const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster')))
 const path = require('node:path')
@@ -10,6 +13,7 @@ const { openCompileCache } = require('./compile-cache')
 const { WorkerHandle } = require('./worker-handle')
 const { prefixLines } = require('./prefix-output')
 const { ClusterProcess, UnstartedProcess } = require('./process')
+const { MOLD_FLAGS, Molds } = require('./molds')
 
 const PRELOAD = path.join(__dirname, '..', '..', 'worker', 'preload.js')
 
@@ -29,14 +33,19 @@ class Spawner {
    * @param {string} app absolute path
    * @param {string[]} args
    * @param {import('../../core/options').Options} options
+   * @param {import('../../mold/addon').Addon | null} [addon] for `--fork mold`
    */
-  constructor (app, args, options) {
+  constructor (app, args, options, addon = null) {
     this.app = app
     this.args = args
     this.options = options
     /** Node and V8 flags of the workers; where two contradict each other the later one wins. */
-    this.execArgv = [...gcFlags(options.gc, { maxRssBytes: options.maxRssBytes, nodeMajor: NODE_MAJOR }), ...options.nodeOptions]
+    this.execArgv = [...addon ? MOLD_FLAGS : [], ...gcFlags(options.gc, { maxRssBytes: options.maxRssBytes, nodeMajor: NODE_MAJOR }), ...options.nodeOptions]
     this.compileCache = options.compileCache ? openCompileCache(process.env) : null
+    this.molds = addon && new Molds(addon, options, control => this.#fork({
+      RECYCLE_SLOT: 'mold',
+      RECYCLE_MOLD: JSON.stringify({ ...this.#settings, warm: options.warm, isUnsafe: options.forkUnsafe })
+    }, { control, slot: () => 'mold' }))
   }
 
   /**
@@ -45,31 +54,60 @@ class Spawner {
    * @returns {WorkerHandle}
    */
   spawn (slot, { generation, mustListenOn }) {
+    const start = () => this.#fork({
+      RECYCLE_SLOT: slot === null ? 'standby' : String(slot),
+      RECYCLE_WORKER: JSON.stringify({ ...this.#settings, isStandby: slot === null })
+    }, { slot: () => handle.slot ?? 'standby', inspectPort: this.#inspectPort(slot) })
+    const process = orUnstarted(() => this.molds?.isUsable ? this.molds.fork(generation, start) : new ClusterProcess(start()))
+    const budget = drawBudget(this.options, Math.random())
+    const handle = new WorkerHandle(slot, process, { generation, budget, mustListenOn, readyOn: this.options.readyOn })
+    return handle
+  }
+
+  /** A worker died before it was ready, or within a second of it. @param {WorkerHandle} handle */
+  failed (handle) {
+    this.molds?.failed(handle.process)
+  }
+
+  /** A worker has outlived that second. @param {WorkerHandle} handle */
+  succeeded (handle) {
+    this.molds?.succeeded(handle.process)
+  }
+
+  /** The fleet stops: what it has now are the last workers. */
+  close () {
+    this.molds?.close()
+  }
+
+  get #settings () {
     const { options } = this
-    const piped = options.prefix ? 'pipe' : 'inherit'
+    return {
+      compileCache: this.compileCache,
+      collectsFirst: collectsFirst(options.gc, NODE_MAJOR),
+      beatMs: Math.min(500, options.intervalMs, Math.round(options.stuckTimeoutMs / 4)),
+      drainTimeoutMs: options.drainTimeoutMs,
+      stopLingerMs: options.stopLingerMs,
+      killTimeoutMs: options.killTimeoutMs
+    }
+  }
+
+  /**
+   * @param {Record<string, string>} env
+   * @param {{ slot: () => number | string, control?: number, inspectPort?: number }} how `slot`: for the prefix of its output; `control`: one
+   *   more descriptor that it is given
+   */
+  #fork (env, { slot, control, inspectPort }) {
+    const piped = this.options.prefix ? 'pipe' : 'inherit'
     cluster.setupPrimary({
       exec: this.app,
       args: this.args,
       execArgv: ['--require', PRELOAD, ...this.execArgv],
-      stdio: ['ignore', piped, piped, 'ipc'],
-      inspectPort: this.#inspectPort(slot)
+      stdio: ['ignore', piped, piped, 'ipc', ...control === undefined ? [] : [control]],
+      inspectPort
     })
-    const process = fork({
-      RECYCLE_SLOT: slot === null ? 'standby' : String(slot),
-      RECYCLE_WORKER: JSON.stringify({
-        isStandby: slot === null,
-        compileCache: this.compileCache,
-        collectsFirst: collectsFirst(options.gc, NODE_MAJOR),
-        beatMs: Math.min(500, options.intervalMs, Math.round(options.stuckTimeoutMs / 4)),
-        drainTimeoutMs: options.drainTimeoutMs,
-        stopLingerMs: options.stopLingerMs,
-        killTimeoutMs: options.killTimeoutMs
-      })
-    })
-    const budget = drawBudget(options, Math.random())
-    const handle = new WorkerHandle(slot, process, { generation, budget, mustListenOn, readyOn: options.readyOn })
-    if (options.prefix && process instanceof ClusterProcess) prefixLines(process.worker.process, () => handle.slot ?? 'standby')
-    return handle
+    const worker = cluster.fork(env)
+    if (this.options.prefix) prefixLines(worker.process, slot)
+    return worker
   }
 
   /**
@@ -87,10 +125,10 @@ class Spawner {
   }
 }
 
-/** @param {Record<string, string>} env @returns {import('./process').WorkerProcess} */
-function fork (env) {
+/** @param {() => import('./process').WorkerProcess} start @returns {import('./process').WorkerProcess} */
+function orUnstarted (start) {
   try {
-    return new ClusterProcess(cluster.fork(env))
+    return start()
   } catch (error) {
     return new UnstartedProcess(/** @type {Error} */ (error))
   }

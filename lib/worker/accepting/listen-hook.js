@@ -37,8 +37,10 @@ class ListenHook {
   #channel = null
   /** @type {Events | undefined} */
   #events
-  /** What was to listen before connect(). @type {((channel: Channel) => void)[]} */
+  /** What was to listen before connect(). @type {{ server: any, listen: (channel: Channel) => void }[]} */
   #pending = []
+  /** Called for each `listen()` before connect(), which is held back until then. */
+  onHeld = () => {}
 
   /** From here on every server of this process has an acceptor. */
   constructor () {
@@ -53,16 +55,22 @@ class ListenHook {
           channel.expect(-1)
         })
       }
-      if (this.#channel) listen(this.#channel)
-      else this.#pending.push(listen)
+      if (this.#channel) return listen(this.#channel)
+      this.#pending.push({ server, listen })
+      this.onHeld()
     }
+  }
+
+  /** Those whose `listen()` is held back. @returns {any[]} */
+  get held () {
+    return this.#pending.map(({ server }) => server)
   }
 
   /** @param {Channel} channel @param {Events} events */
   connect (channel, events) {
     this.#channel = channel
     this.#events = events
-    for (const listen of this.#pending.splice(0)) listen(channel)
+    for (const { listen } of this.#pending.splice(0)) listen(channel)
   }
 
   /** @param {Channel} channel @param {net.Server} server @param {any} query net's @param {(...answer: any[]) => void} done */

@@ -1,0 +1,55 @@
+'use strict'
+
+/**
+ * The addon: one that was built here, or the one that came with the package. The folders are those of node-gyp and of
+ * prebuildify; N-API is the same in every Node, so one file a platform is enough.
+ */
+
+const path = require('node:path')
+
+const FOLDER = path.join(__dirname, 'addon')
+const BUILT = path.join(FOLDER, 'build', 'Release', 'recycle_fork.node')
+const PREBUILT = path.join(FOLDER, 'prebuilds', `${process.platform}-${process.arch}`, 'node.napi.glibc.node')
+
+/**
+ * @typedef {object} Addon
+ * @property {(from: number[], to: number[]) => number} fork copies this process; 0 in the copy, where each descriptor of `from` has taken the place of its namesake in `to`
+ * @property {(socket: number) => { pid: number, code: number, signal: number } | { text: string, descriptors: number[] } | undefined} wait blocks
+ *   until a child has ended or a message has come; undefined: the other end is closed
+ * @property {(socket: number, text: string, descriptors: number[]) => void} send
+ * @property {() => [number, number]} socketpair
+ * @property {(code: number) => never} exit at once, with no handler run
+ * @property {() => boolean} guardExits copies end by _exit from now on; false: this Node has no hook for it
+ * @property {() => number} activeRequests how many operations of the event loop are under way, in the thread pool or in the kernel
+ * @property {(code: number) => void} exitAs the code by which a copy ends
+ * @property {(callback: (isEnd: boolean) => void) => void} onEmpty calls back, in a copy, when its event loop has nothing left to do; with true when that is so after the first call
+ * @property {string} source the hash of what it was made from; empty where it was built here
+ */
+
+/**
+ * @param {{ platform?: NodeJS.Platform, files?: string[] }} [where]
+ * @returns {{ addon: Addon, missing: null } | { addon: null, missing: string }} `missing`: why there is none, a sentence
+ */
+function loadAddon ({ platform = process.platform, files = [BUILT, PREBUILT] } = {}) {
+  if (platform !== 'linux') return without(`workers can be forked on Linux alone, and this is ${platform}`)
+  /** @type {string | undefined} */
+  let why
+  for (const file of files) {
+    try {
+      return { addon: require(file), missing: null }
+    } catch (error) {
+      const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
+      if (code !== 'MODULE_NOT_FOUND') why ??= message.split('\n', 1)[0]
+    }
+  }
+  return without(why
+    ? `the addon that forks workers cannot be loaded: ${why}; npm run build:addon, in the package's folder, builds one that fits`
+    : `there is no addon that forks workers for ${platform}-${process.arch}; npm run build:addon, in the package's folder, builds it`)
+}
+
+/** @param {string} missing */
+function without (missing) {
+  return { addon: null, missing }
+}
+
+module.exports = { loadAddon, PREBUILT }

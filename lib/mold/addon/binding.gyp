@@ -1,0 +1,8 @@
+{
+  "targets": [{
+    "target_name": "recycle_fork",
+    "sources": ["fork.c"],
+    "cflags": ["-std=c11", "-Wall", "-Wextra", "-fvisibility=hidden"],
+    "ldflags": ["-s"]
+  }]
+}

@@ -1,0 +1,426 @@
+/**
+ * What a process needs to fork copies of itself, and Node does not give: system calls, and the one call of libuv that makes
+ * an event loop usable in a copy. What is done with them is decided in the JavaScript beside this folder.
+ */
+
+#define _GNU_SOURCE
+#define NAPI_VERSION 8
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <node_api.h>
+#include <uv.h>
+
+#ifndef SOURCE
+#define SOURCE "" // the hash of this file, in a prebuilt addon
+#endif
+
+#define MAX_DESCRIPTORS 16
+#define MAX_MESSAGE 32768 // what the kernel keeps in one piece
+
+static napi_value number (napi_env env, double value) {
+  napi_value result = NULL;
+  napi_create_double(env, value, &result);
+  return result;
+}
+
+static napi_value undefined (napi_env env) {
+  napi_value result = NULL;
+  napi_get_undefined(env, &result);
+  return result;
+}
+
+/** Throws an Error with the `code`, `errno` and `syscall` that Node's own have. */
+static napi_value fail (napi_env env, const char *syscall) {
+  int cause = errno;
+  char text[256];
+  snprintf(text, sizeof text, "%s: %s", syscall, strerror(cause));
+  napi_value code, message, error, name;
+  napi_create_string_utf8(env, uv_err_name(-cause), NAPI_AUTO_LENGTH, &code);
+  napi_create_string_utf8(env, text, NAPI_AUTO_LENGTH, &message);
+  napi_create_string_utf8(env, syscall, NAPI_AUTO_LENGTH, &name);
+  napi_create_error(env, code, message, &error);
+  napi_set_named_property(env, error, "errno", number(env, -cause));
+  napi_set_named_property(env, error, "syscall", name);
+  napi_throw(env, error);
+  return NULL;
+}
+
+static bool arguments (napi_env env, napi_callback_info info, size_t count, napi_value *values) {
+  size_t given = count;
+  if (napi_get_cb_info(env, info, &given, values, NULL, NULL) == napi_ok && given >= count) return true;
+  napi_throw_type_error(env, NULL, "too few arguments");
+  return false;
+}
+
+static bool integer (napi_env env, napi_value value, int *result) {
+  int32_t given;
+  if (napi_get_value_int32(env, value, &given) != napi_ok) {
+    napi_throw_type_error(env, NULL, "a number is wanted");
+    return false;
+  }
+  *result = given;
+  return true;
+}
+
+/** @returns how many; -1: it has thrown */
+static int integers (napi_env env, napi_value array, int *result) {
+  uint32_t length;
+  if (napi_get_array_length(env, array, &length) != napi_ok || length > MAX_DESCRIPTORS) {
+    napi_throw_type_error(env, NULL, "an array of at most 16 numbers is wanted");
+    return -1;
+  }
+  for (uint32_t i = 0; i < length; i++) {
+    napi_value element;
+    napi_get_element(env, array, i, &element);
+    if (!integer(env, element, &result[i])) return -1;
+  }
+  return (int) length;
+}
+
+static napi_value numbers (napi_env env, const int *values, int count) {
+  napi_value result;
+  napi_create_array_with_length(env, count, &result);
+  for (int i = 0; i < count; i++) napi_set_element(env, result, i, number(env, values[i]));
+  return result;
+}
+
+/**
+ * V8 asks the kernel to leave its pages out of a copy (MADV_DONTFORK), for it expects an exec to follow. Read with plain
+ * system calls: an allocation would change what is being read. What cannot be copied, as a device's memory, refuses.
+ */
+static bool copy_all_mappings (void) {
+  static char text[1 << 16];
+  int maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+  if (maps < 0) return false;
+  size_t kept = 0;
+  ssize_t got;
+  while ((got = read(maps, text + kept, sizeof text - 1 - kept)) > 0) {
+    size_t length = kept + (size_t) got;
+    text[length] = 0;
+    char *line = text, *end;
+    while ((end = strchr(line, '\n'))) {
+      unsigned long from, to;
+      if (sscanf(line, "%lx-%lx", &from, &to) == 2) madvise((void *) from, to - from, MADV_DOFORK);
+      line = end + 1;
+    }
+    kept = length - (size_t) (line - text);
+    memmove(text, line, kept);
+  }
+  int cause = errno;
+  close(maps);
+  errno = cause;
+  return got == 0;
+}
+
+static int child_died = -1; // an eventfd
+static struct sigaction action_before;
+
+static void note_death (int signal) {
+  (void) signal;
+  int cause = errno;
+  uint64_t one = 1;
+  if (write(child_died, &one, sizeof one) < 0) { /* it is full: it is readable */ }
+  errno = cause;
+}
+
+static bool watch_deaths (void) {
+  if (child_died >= 0) return true;
+  child_died = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (child_died < 0) return false;
+  struct sigaction action = { .sa_handler = note_death, .sa_flags = SA_RESTART };
+  sigfillset(&action.sa_mask);
+  return sigaction(SIGCHLD, &action, &action_before) == 0;
+}
+
+/** Whose children died is the mold's business: the copy has none. */
+static void forget_deaths (void) {
+  if (child_died < 0) return;
+  close(child_died);
+  child_died = -1;
+  sigaction(SIGCHLD, &action_before, NULL);
+}
+
+/** Puts one descriptor in another's place, with its mode: a stream that the mold has opened there expects it. */
+static bool move (int from, int to) {
+  int flags = fcntl(to, F_GETFL);
+  if (flags >= 0) {
+    int given = fcntl(from, F_GETFL);
+    if (given < 0 || fcntl(from, F_SETFL, (given & ~O_NONBLOCK) | (flags & O_NONBLOCK)) < 0) return false;
+  }
+  int descriptor_flags = fcntl(to, F_GETFD);
+  if (dup3(from, to, descriptor_flags >= 0 && (descriptor_flags & FD_CLOEXEC) ? O_CLOEXEC : 0) < 0) return false;
+  close(from);
+  return true;
+}
+
+/**
+ * fork(from, to): copies this process. In the copy each descriptor of `from` is put in the place of its namesake in `to`
+ * before the event loop is made anew, so that the streams there are connected elsewhere and do not notice.
+ * Returns the copy's pid; in the copy 0.
+ */
+static napi_value Fork (napi_env env, napi_callback_info info) {
+  napi_value values[2];
+  int from[MAX_DESCRIPTORS], to[MAX_DESCRIPTORS];
+  uv_loop_t *loop;
+  if (!arguments(env, info, 2, values)) return NULL;
+  int count = integers(env, values[0], from);
+  if (count < 0 || integers(env, values[1], to) != count) return NULL;
+  napi_get_uv_event_loop(env, &loop);
+  if (!copy_all_mappings()) return fail(env, "madvise");
+  fflush(NULL); // or each copy would print it again
+  sigset_t all, before;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, &before);
+  pid_t pid = fork();
+  if (pid < 0) {
+    int cause = errno;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    errno = cause;
+    return fail(env, "fork");
+  }
+  if (pid == 0) {
+    forget_deaths();
+    for (int i = 0; i < count; i++) if (!move(from[i], to[i])) _exit(71); // EX_OSERR
+    if (uv_loop_fork(loop) != 0) _exit(71);
+    uv_update_time(loop); // it may have stood for long
+  }
+  sigprocmask(SIG_SETMASK, &before, NULL);
+  return number(env, pid);
+}
+
+/** @returns a message's text and descriptors; NULL: it has thrown, or the other end is gone (undefined) */
+static napi_value receive (napi_env env, int socket) {
+  static char text[MAX_MESSAGE];
+  char control[CMSG_SPACE(sizeof(int) * MAX_DESCRIPTORS)];
+  struct iovec part = { .iov_base = text, .iov_len = sizeof text };
+  struct msghdr header = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control };
+  ssize_t length = recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
+  if (length < 0) return fail(env, "recvmsg");
+  int descriptors[MAX_DESCRIPTORS], count = 0;
+  for (struct cmsghdr *part = CMSG_FIRSTHDR(&header); part; part = CMSG_NXTHDR(&header, part)) {
+    if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
+    int here = (int) ((part->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+    memcpy(descriptors + count, CMSG_DATA(part), sizeof(int) * (size_t) here);
+    count += here;
+  }
+  if (length == 0) return undefined(env);
+  napi_value result, message;
+  napi_create_object(env, &result);
+  napi_create_string_utf8(env, text, (size_t) length, &message);
+  napi_set_named_property(env, result, "text", message);
+  napi_set_named_property(env, result, "descriptors", numbers(env, descriptors, count));
+  return result;
+}
+
+/**
+ * wait(socket): blocks this thread, and with it the event loop, until there is something to do. Returns the end of a child
+ * ({ pid, code, signal }), a message ({ text, descriptors }), or undefined when the socket's other end is closed.
+ */
+static napi_value Wait (napi_env env, napi_callback_info info) {
+  napi_value values[1];
+  int socket;
+  if (!arguments(env, info, 1, values) || !integer(env, values[0], &socket)) return NULL;
+  if (!watch_deaths()) return fail(env, "sigaction");
+  for (;;) {
+    uint64_t deaths;
+    if (read(child_died, &deaths, sizeof deaths) < 0 && errno != EAGAIN) return fail(env, "read");
+    int status;
+    pid_t pid = waitpid(-1, &status, WNOHANG);
+    if (pid > 0) {
+      note_death(SIGCHLD); // there may be more
+      napi_value result;
+      napi_create_object(env, &result);
+      napi_set_named_property(env, result, "pid", number(env, pid));
+      napi_set_named_property(env, result, "code", number(env, WIFEXITED(status) ? WEXITSTATUS(status) : 0));
+      napi_set_named_property(env, result, "signal", number(env, WIFSIGNALED(status) ? WTERMSIG(status) : 0));
+      return result;
+    }
+    struct pollfd ready[] = { { .fd = socket, .events = POLLIN }, { .fd = child_died, .events = POLLIN } };
+    if (poll(ready, 2, -1) < 0 && errno != EINTR) return fail(env, "poll");
+    if (ready[0].revents) return receive(env, socket);
+  }
+}
+
+/** send(socket, text, descriptors): one message, shorter than 32 KiB, with descriptors of this process. */
+static napi_value Send (napi_env env, napi_callback_info info) {
+  napi_value values[3];
+  int socket, descriptors[MAX_DESCRIPTORS];
+  static char text[MAX_MESSAGE];
+  size_t length;
+  if (!arguments(env, info, 3, values) || !integer(env, values[0], &socket)) return NULL;
+  int count = integers(env, values[2], descriptors);
+  if (count < 0) return NULL;
+  napi_get_value_string_utf8(env, values[1], NULL, 0, &length);
+  if (length == 0 || length >= sizeof text) {
+    errno = EMSGSIZE;
+    return fail(env, "sendmsg");
+  }
+  napi_get_value_string_utf8(env, values[1], text, sizeof text, &length);
+  char control[CMSG_SPACE(sizeof(int) * MAX_DESCRIPTORS)] = { 0 };
+  struct iovec part = { .iov_base = text, .iov_len = length };
+  struct msghdr header = { .msg_iov = &part, .msg_iovlen = 1 };
+  if (count > 0) {
+    header.msg_control = control;
+    header.msg_controllen = CMSG_SPACE(sizeof(int) * (size_t) count);
+    struct cmsghdr *rights = CMSG_FIRSTHDR(&header);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(sizeof(int) * (size_t) count);
+    memcpy(CMSG_DATA(rights), descriptors, sizeof(int) * (size_t) count);
+  }
+  if (sendmsg(socket, &header, MSG_NOSIGNAL) < 0) return fail(env, "sendmsg");
+  return undefined(env);
+}
+
+/** socketpair(): two connected ends of a stream. */
+static napi_value Socketpair (napi_env env, napi_callback_info info) {
+  (void) info;
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) return fail(env, "socketpair");
+  return numbers(env, ends, 2);
+}
+
+static pid_t original; // the process that asked for it
+static int exit_code = -1; // it is not about to exit
+
+/**
+ * Node is done with its exit handlers and its report of an uncaught exception, and is about to join its threads. A copy has none
+ * of them: there it waits for ever, or reads memory that is free. (Node also calls this before it sends itself a signal.)
+ */
+static void leave (void *unused) {
+  (void) unused;
+  if (getpid() == original || exit_code < 0) return;
+  fflush(NULL);
+  _exit(exit_code);
+}
+
+/** Node's addon API from before N-API, by the names that its symbols have; each NULL where there is none. */
+extern void *current_isolate (void) __asm__("_ZN2v87Isolate10GetCurrentEv") __attribute__((weak));
+extern void *current_context (void *isolate) __asm__("_ZN2v87Isolate17GetCurrentContextEv") __attribute__((weak));
+extern void *environment_of (void *context) __asm__("_ZN4node21GetCurrentEnvironmentEN2v85LocalINS0_7ContextEEE") __attribute__((weak));
+extern void at_exit (void *environment, void (*call)(void *), void *argument) __asm__("_ZN4node6AtExitEPNS_11EnvironmentEPFvPvES2_") __attribute__((weak));
+
+/** guardExits(): makes copies of this process end by _exit where Node would join its threads. False: this Node has no such hook. */
+static napi_value GuardExits (napi_env env, napi_callback_info info) {
+  (void) info;
+  bool is_there = current_isolate && current_context && environment_of && at_exit;
+  if (is_there && !original) {
+    original = getpid();
+    at_exit(environment_of(current_context(current_isolate())), leave, NULL);
+  }
+  napi_value result;
+  napi_get_boolean(env, is_there, &result);
+  return result;
+}
+
+/** exitAs(code): the code by which a copy ends. */
+static napi_value ExitAs (napi_env env, napi_callback_info info) {
+  napi_value values[1];
+  if (!arguments(env, info, 1, values) || !integer(env, values[0], &exit_code)) return NULL;
+  exit_code &= 0xff;
+  return undefined(env);
+}
+
+static uv_prepare_t before_poll;
+static uv_idle_t once_more; // while it is active the loop does not wait
+static napi_env env_of_empty;
+static napi_ref callback_of_empty;
+
+static bool is_alive_without_us (uv_loop_t *loop) {
+  uv_unref((uv_handle_t *) &before_poll);
+  bool is_alive = uv_loop_alive(loop);
+  uv_ref((uv_handle_t *) &before_poll);
+  return is_alive;
+}
+
+static void not_yet (uv_idle_t *idle) { (void) idle; }
+
+static void call_empty (bool is_end) {
+  napi_env env = env_of_empty;
+  napi_handle_scope scope;
+  napi_value callback, receiver, argument, error;
+  napi_open_handle_scope(env, &scope);
+  napi_get_reference_value(env, callback_of_empty, &callback);
+  napi_get_global(env, &receiver);
+  napi_get_boolean(env, is_end, &argument);
+  if (napi_make_callback(env, NULL, receiver, callback, 1, &argument, NULL) == napi_pending_exception) {
+    napi_get_and_clear_last_exception(env, &error);
+    napi_fatal_exception(env, error);
+  }
+  napi_close_handle_scope(env, scope);
+}
+
+static void check_empty (uv_prepare_t *prepare) {
+  bool was_empty = uv_is_active((uv_handle_t *) &once_more);
+  uv_idle_stop(&once_more);
+  if (is_alive_without_us(prepare->loop)) return;
+  if (!was_empty) { // what V8 has to do in this thread comes by a handle that does not count: look at it first
+    uv_idle_start(&once_more, not_yet);
+    return;
+  }
+  call_empty(false);
+  if (!is_alive_without_us(prepare->loop)) call_empty(true);
+}
+
+/**
+ * onEmpty(callback): in a copy, calls back when there is nothing left for the event loop to do, instead of ending it; with true when
+ * that is so still. Node would then wait for V8's background tasks, and a copy has no thread that does them.
+ */
+static napi_value OnEmpty (napi_env env, napi_callback_info info) {
+  napi_value values[1];
+  uv_loop_t *loop;
+  if (!arguments(env, info, 1, values)) return NULL;
+  napi_get_uv_event_loop(env, &loop);
+  env_of_empty = env;
+  napi_create_reference(env, values[0], 1, &callback_of_empty);
+  uv_prepare_init(loop, &before_poll);
+  uv_idle_init(loop, &once_more);
+  uv_unref((uv_handle_t *) &once_more);
+  uv_prepare_start(&before_poll, check_empty);
+  return undefined(env);
+}
+
+/** activeRequests(): how many operations of the event loop are under way, in the thread pool or in the kernel. */
+static napi_value ActiveRequests (napi_env env, napi_callback_info info) {
+  (void) info;
+  uv_loop_t *loop;
+  napi_get_uv_event_loop(env, &loop);
+  return number(env, loop->active_reqs.count);
+}
+
+/** exit(code): ends this process here and now, without joining threads that a copy does not have. */
+static napi_value Exit (napi_env env, napi_callback_info info) {
+  napi_value values[1];
+  int code;
+  if (!arguments(env, info, 1, values) || !integer(env, values[0], &code)) return NULL;
+  _exit(code);
+}
+
+NAPI_MODULE_INIT () {
+  const struct { const char *name; napi_callback call; } functions[] = {
+    { "fork", Fork }, { "wait", Wait }, { "send", Send }, { "socketpair", Socketpair }, { "exit", Exit },
+    { "guardExits", GuardExits }, { "exitAs", ExitAs }, { "activeRequests", ActiveRequests }, { "onEmpty", OnEmpty }
+  };
+  for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
+    napi_value function;
+    napi_create_function(env, functions[i].name, NAPI_AUTO_LENGTH, functions[i].call, NULL, &function);
+    napi_set_named_property(env, exports, functions[i].name, function);
+  }
+  napi_value source;
+  napi_create_string_utf8(env, SOURCE, NAPI_AUTO_LENGTH, &source);
+  napi_set_named_property(env, exports, "source", source);
+  return exports;
+}

@@ -1,0 +1,91 @@
+'use strict'
+
+/**
+ * What the app has opened before it is forked. A copy shares each such file, socket or watch with the mold and with its siblings:
+ * two of them that write to one database connection, or read from it, break it. So they are found, and named.
+ */
+
+const fs = require('node:fs')
+
+/** What Node opens for itself; a copy's event loop makes these anew. */
+const OF_THE_LOOP = /^anon_inode:\[(?:eventpoll|eventfd|io_uring)\]$/
+const HEX_LISTENING = '0A'
+
+/**
+ * Descriptors that are open now and were not before.
+ *
+ * @param {ReadonlySet<number>} before
+ * @returns {{ fd: number, what: string }[]} by number
+ */
+function openedSince (before) {
+  const inodes = new Map()
+  return listDescriptors()
+    .filter(({ fd, target }) => !before.has(fd) && !OF_THE_LOOP.test(target))
+    .map(({ fd, target }) => ({ fd, what: describe(target, inodes) }))
+    .filter(({ what }) => what !== '')
+}
+
+/** @returns {Set<number>} */
+function openDescriptors () {
+  return new Set(listDescriptors().map(({ fd }) => fd))
+}
+
+/** Without the one by which they are read. @returns {{ fd: number, target: string }[]} */
+function listDescriptors () {
+  return fs.readdirSync('/proc/self/fd').map(Number).sort((a, b) => a - b).flatMap(fd => {
+    try {
+      return [{ fd, target: fs.readlinkSync(`/proc/self/fd/${fd}`) }]
+    } catch {
+      return []
+    }
+  })
+}
+
+/** @param {string} target as /proc/self/fd tells it @param {Map<string, string>} sockets by inode, filled when first needed */
+function describe (target, sockets) {
+  const [, kind, inode] = /^(socket|pipe):\[(\d+)\]$/.exec(target) ?? []
+  if (kind === 'pipe') return 'a pipe'
+  if (kind === 'socket') {
+    if (sockets.size === 0) readSockets(sockets)
+    return sockets.get(inode) ?? 'a socket'
+  }
+  if (target === 'anon_inode:inotify') return 'a watch on files (inotify)'
+  if (target.startsWith('anon_inode:')) return target.slice('anon_inode:'.length)
+  return `the file ${target}`
+}
+
+/** @param {Map<string, string>} sockets */
+function readSockets (sockets) {
+  sockets.set('', '')
+  for (const [protocol, file] of [['TCP', 'tcp'], ['TCP', 'tcp6'], ['UDP', 'udp'], ['UDP', 'udp6']]) {
+    for (const [, local, remote, state, ...rest] of rows(file)) {
+      const what = protocol === 'UDP'
+        ? `a UDP socket on ${address(local)}`
+        : state === HEX_LISTENING ? `a server on ${address(local)}` : `a TCP connection to ${address(remote)}`
+      sockets.set(rest[5], what)
+    }
+  }
+  for (const row of rows('unix')) sockets.set(row[6], row[7] ? `the Unix socket ${row[7].replace(/@+$/, '')}` : 'a Unix socket') // Node 20 pads
+}
+
+/** @param {string} file of /proc/self/net @returns {string[][]} */
+function rows (file) {
+  try {
+    return fs.readFileSync(`/proc/self/net/${file}`, 'utf8').trim().split('\n').slice(1).map(line => line.trim().split(/\s+/))
+  } catch {
+    return [] // no IPv6, say
+  }
+}
+
+/** @param {string} hex as /proc/net has it: each word of the address in the machine's order, which is little-endian here */
+function address (hex) {
+  const [host, port] = hex.split(':')
+  const bytes = (host.match(/.{8}/g) ?? []).flatMap(word => [...Buffer.from(word, 'hex')].reverse())
+  const isMapped = bytes.length === 16 && bytes.slice(0, 10).every(byte => byte === 0) && bytes[10] === 0xff
+  const name = bytes.length === 4 || isMapped
+    ? bytes.slice(-4).join('.')
+    : `[${Array.from({ length: 8 }, (_, i) => (bytes[2 * i] * 256 + bytes[2 * i + 1]).toString(16)).join(':').replace(/(?:^|:)0(?::0)+(?:$|:)/, '::')}]`
+  return `${name}:${parseInt(port, 16)}`
+}
+
+module.exports = { openDescriptors, openedSince }

@@ -1,0 +1,44 @@
+'use strict'
+
+/**
+ * How a copy ends. Node joins its threads on the way out, and a copy has none of them: process.exit(), an uncaught exception and
+ * a loop that runs empty all hang there, or crash. The addon ends a copy just before that, when every exit handler has
+ * run and Node has reported what it reports; all it has to be told is the code.
+ *
+ * @param {import('./addon').Addon} addon
+ * @param {NodeJS.Process} [process] before the app is loaded, so that what the app puts around these two is around ours
+ * @returns {boolean} false: this Node has no such hook
+ */
+function guardExits (addon, process = global.process) {
+  if (!addon.guardExits()) return false
+  const { emit, reallyExit } = /** @type {any} */ (process)
+  Object.assign(process, {
+    /** @this {any} @param {string} event @param {any[]} args */
+    emit (event, ...args) {
+      const isHeard = Reflect.apply(emit, this, [event, ...args])
+      if (event === 'exit') addon.exitAs(Number(process.exitCode ?? 0))
+      return isHeard
+    },
+    /** @this {any} @param {number} code */
+    reallyExit (code) {
+      addon.exitAs(Number(code ?? 0))
+      Reflect.apply(reallyExit, this, [code])
+    }
+  })
+  return true
+}
+
+/**
+ * In a copy: ends it where there is nothing left to do. Node ends by itself there, but not before V8's background threads
+ * have done what they were given, and on Node 26 each collection gives them something.
+ *
+ * @param {import('./addon').Addon} addon
+ */
+function endWhenEmpty (addon) {
+  addon.onEmpty(isEnd => {
+    if (isEnd) process.exit()
+    else process.emit('beforeExit', Number(process.exitCode ?? 0))
+  })
+}
+
+module.exports = { guardExits, endWhenEmpty }

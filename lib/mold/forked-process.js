@@ -1,0 +1,199 @@
+'use strict'
+
+/**
+ * The primary's end of a mold, and of each process that it forks: to Node, and so to cluster, such a process is a ChildProcess like
+ * any other. What uv_spawn does there with descriptors, pid and exit status is done here by the mold: see mold.js.
+ */
+
+const { ChildProcess } = require('node:child_process')
+const { EventEmitter } = require('node:events')
+const fs = require('node:fs')
+const net = require('node:net')
+const os = require('node:os')
+const readline = require('node:readline')
+
+/** @typedef {import('./addon').Addon} Addon */
+
+/**
+ * A mold as its primary sees it; the process itself is started by the caller, with `inherited` among its descriptors. Emits
+ * `frozen`, when it has loaded the app, or `refused` with the reason.
+ */
+class MoldControl extends EventEmitter {
+  /** @type {Map<number, Handle>} forked or being forked, by number */
+  #handles = new Map()
+  #lastNumber = 0
+  isUp = true
+
+  /** @param {Addon} addon */
+  constructor (addon) {
+    super()
+    const [ours, theirs] = addon.socketpair()
+    this.addon = addon
+    this.ours = ours
+    /** The mold's end, to be closed when the mold has been started. */
+    this.inherited = theirs
+    this.socket = new net.Socket({ fd: ours, readable: true, writable: false })
+    this.socket.on('error', () => {}) // its close follows
+    this.socket.on('close', () => this.#lose())
+    const lines = readline.createInterface({ input: this.socket })
+    lines.on('line', line => this.#hear(JSON.parse(line)))
+    lines.on('error', () => {}) // it repeats the socket's
+  }
+
+  started () {
+    fs.closeSync(this.inherited)
+  }
+
+  /**
+   * Runs a function that starts one process by child_process or cluster: that one is forked from the mold. Its pid comes with
+   * the event `forked` (or is undefined for good, where `error` comes).
+   *
+   * @template T
+   * @param {() => T} start
+   * @returns {T}
+   */
+  forkBy (start) {
+    const { spawn } = /** @type {any} */ (ChildProcess.prototype)
+    const handle = (/** @type {any} */ child, /** @type {any} */ options) => new Handle(this, child, options)
+    Object.assign(ChildProcess.prototype, {
+      /** @this {any} @param {any} options */
+      spawn (options) {
+        this._handle = handle(this, options)
+        return Reflect.apply(spawn, this, [options])
+      }
+    })
+    try {
+      return start()
+    } finally {
+      Object.assign(ChildProcess.prototype, { spawn })
+    }
+  }
+
+  /** It forks no more, and ends when the last process that it forked has. */
+  retire () {
+    if (this.isUp) this.addon.send(this.ours, JSON.stringify({ retire: true }), [])
+  }
+
+  /** @param {Handle} handle @param {Record<string, string>} env @param {number[]} descriptors @param {number[]} places */
+  order (handle, env, descriptors, places) {
+    if (!this.isUp) throw Object.assign(new Error('the mold is gone'), { errno: -os.constants.errno.ESRCH })
+    const number = ++this.#lastNumber
+    this.addon.send(this.ours, JSON.stringify({ fork: number, places, env }), descriptors)
+    this.#handles.set(number, handle)
+  }
+
+  /** @param {{ frozen?: true, refused?: string, forked?: number, pid?: number, failed?: number, errno?: number, ended?: number, code?: number, signal?: string | null }} answer */
+  #hear ({ frozen, refused, forked, pid = 0, failed, errno = 0, ended, code = 0, signal = null }) {
+    if (frozen) return this.emit('frozen')
+    if (refused !== undefined) return this.emit('refused', refused)
+    const number = forked ?? failed ?? ended ?? 0
+    const handle = this.#handles.get(number)
+    if (forked === undefined) this.#handles.delete(number)
+    if (forked !== undefined) handle?.begin(pid)
+    else if (failed !== undefined) handle?.end(errno, '')
+    else handle?.end(code, signal ?? '')
+  }
+
+  /** Those that are not yet forked never will be; of the others nothing tells how they end but their channel. */
+  #lose () {
+    this.isUp = false
+    for (const handle of this.#handles.values()) handle.orphan()
+    this.#handles.clear()
+  }
+}
+
+/** What Node calls a Process: ChildProcess calls these, and is told of the end by `onexit`. */
+class Handle {
+  /** @type {number | undefined} */
+  pid
+  /** Asked for before there was a process. @type {number | null} */
+  #signal = null
+
+  /** @param {MoldControl} control @param {any} child @param {any} options of its spawn(), which goes on filling them in */
+  constructor (control, child, options) {
+    this.options = options
+    this.control = control
+    this.child = child
+    this.onexit = child._handle.onexit
+    child._handle.close()
+  }
+
+  /** @returns {number} 0 or an errno */
+  spawn () {
+    const { stdio, envPairs } = /** @type {{ stdio: { type: string, handle?: any, fd?: number }[], envPairs: string[] }} */ (this.options)
+    /** @type {number[]} */
+    const descriptors = []
+    /** @type {number[]} */
+    const places = []
+    /** @type {number[]} */
+    const ends = []
+    try {
+      for (const [place, { type, handle, fd }] of stdio.entries()) {
+        if (type === 'ignore') continue
+        if (type === 'pipe' || type === 'overlapped') {
+          const [ours, theirs] = this.control.addon.socketpair()
+          ends.push(theirs)
+          handle.open(ours)
+        }
+        descriptors.push(type === 'pipe' || type === 'overlapped' ? ends[ends.length - 1] : fd ?? handle.fd)
+        places.push(place)
+      }
+      this.control.order(this, changes(envPairs), descriptors, places)
+      return 0
+    } catch (error) {
+      return /** @type {NodeJS.ErrnoException} */ (error).errno ?? -os.constants.errno.EINVAL
+    } finally {
+      for (const end of ends) fs.closeSync(end)
+    }
+  }
+
+  /** @param {number} pid */
+  begin (pid) {
+    this.pid = this.child.pid = pid
+    this.child.emit('forked')
+    if (this.#signal !== null) this.kill(this.#signal)
+  }
+
+  /** @param {number} code negative: an errno, it could not be started @param {string} signal */
+  end (code, signal) {
+    this.onexit(code, signal)
+  }
+
+  /** Its mold has died, and with it the one that is told how it ends. */
+  orphan () {
+    if (this.pid === undefined) return this.end(-os.constants.errno.ESRCH, '')
+    const end = () => {
+      this.kill(os.constants.signals.SIGKILL)
+      this.end(0, 'unknown')
+    }
+    if (this.child.connected) this.child.once('disconnect', end)
+    else end()
+  }
+
+  /** @param {number} signal @returns {number} 0 or an errno */
+  kill (signal) {
+    if (this.pid === undefined) {
+      if (signal !== 0) this.#signal = signal
+      return 0
+    }
+    try {
+      process.kill(this.pid, signal)
+      return 0
+    } catch (error) {
+      return /** @type {NodeJS.ErrnoException & { errno: number }} */ (error).errno
+    }
+  }
+
+  close () {}
+  ref () {}
+  unref () {}
+  hasRef () { return true }
+}
+
+/** What a process is given beside our own environment, which its mold has. @param {string[]} pairs `NAME=value` */
+function changes (pairs) {
+  const entries = pairs.map(pair => /** @type {[string, string]} */ ([pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]))
+  return Object.fromEntries(entries.filter(([name, value]) => process.env[name] !== value && !name.startsWith('NODE_CHANNEL_')))
+}
+
+module.exports = { MoldControl }

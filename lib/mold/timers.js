@@ -1,0 +1,73 @@
+'use strict'
+
+/**
+ * Timers that are pending when the mold is frozen. The copies have them too: after an hour all of them would be overdue, and
+ * fire in every copy at once. In a copy each begins anew, with its whole delay, as if the copy had loaded the app just now.
+ *
+ * Node's own, which keep the time of day in `Date` headers, say, are left as they are: they are to be overdue.
+ */
+
+const { createHook } = require('node:async_hooks')
+
+const OF_TIMERS = /\bnode:(?:internal\/)?timers\b|<anonymous>\)?$/
+const OF_NODE = /\(?node:/
+const DEPTH = 16
+
+class PendingTimers {
+  /** @type {Map<number, { timer: any, site: string }>} by async id */
+  #timers = new Map()
+  #hook = createHook({
+    init: (id, type, _trigger, resource) => { if (type === 'Timeout' || type === 'Immediate') this.#add(id, resource) },
+    destroy: id => { this.#timers.delete(id) }
+  })
+
+  /** In the mold, before the app is loaded. */
+  watch () {
+    this.#hook.enable()
+  }
+
+  /** @returns {{ kind: 'setTimeout' | 'setInterval' | 'setImmediate', ms: number | null, site: string }[]} */
+  list () {
+    return this.#pending().map(({ timer, site }) => ({
+      kind: '_idleTimeout' in timer ? timer._repeat ? 'setInterval' : 'setTimeout' : 'setImmediate',
+      ms: timer._idleTimeout ?? null,
+      site
+    }))
+  }
+
+  /** An immediate of the app's waits for its turn. */
+  get hasImmediates () {
+    return this.list().some(({ kind }) => kind === 'setImmediate')
+  }
+
+  /** In a copy. */
+  restart () {
+    this.#hook.disable()
+    for (const { timer } of this.#pending()) timer.refresh?.()
+    this.#timers.clear()
+  }
+
+  /** Node tells a timer's end later, so it is asked of the timer itself. */
+  #pending () {
+    return [...this.#timers.values()].filter(({ timer }) => !timer._destroyed)
+  }
+
+  /** @param {number} id @param {any} timer */
+  #add (id, timer) {
+    const site = siteOf()
+    if (site) this.#timers.set(id, { timer, site })
+  }
+}
+
+/** Where the app asked for a timer; null: it is one of Node's own. @returns {string | null} */
+function siteOf () {
+  const { stackTraceLimit, prepareStackTrace } = Error
+  Object.assign(Error, { stackTraceLimit: DEPTH, prepareStackTrace: undefined })
+  const frames = String(new Error().stack).split('\n')
+  Object.assign(Error, { stackTraceLimit, prepareStackTrace })
+  const made = frames.findIndex(frame => OF_TIMERS.test(frame))
+  const caller = frames.slice(made).find(frame => !OF_TIMERS.test(frame))
+  return made < 0 || caller === undefined || OF_NODE.test(caller) ? null : caller.replace(/^\s*at (?:.*\((.*)\)|(.*))$/, '$1$2')
+}
+
+module.exports = { PendingTimers }

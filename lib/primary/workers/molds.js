@@ -1,0 +1,169 @@
+'use strict'
+
+/**
+ * The molds of a fleet, one a generation: each loads the app and then only forks. The old one ends with its last copy, once the
+ * next stands still.
+ *
+ *     fork(generation) ─▶ loading ──frozen──▶ forks what has been asked for meanwhile, and what is asked for later
+ *                            └── ends, refuses or takes too long: what has been asked for cannot be started; the next call tries anew
+ */
+
+const { EventEmitter } = require('node:events')
+const { MoldControl } = require('../../mold/forked-process')
+const { now } = require('../clock')
+const { ClusterProcess } = require('./process')
+
+/** V8 and Node then keep no thread that works while the app's does: a copy would lack it. */
+const MOLD_FLAGS = ['--single-threaded', '--v8-pool-size=0']
+const MOST_FAILURES = 3
+
+/** @typedef {import('node:cluster').Worker} Worker @typedef {(control: number) => Worker} Start */
+
+/** Emits `event` with the journal's event and its fields, and `refused` with the reason. */
+class Molds extends EventEmitter {
+  /** @type {Mold | null} */
+  #current = null
+  /** Still alive. @type {Set<Mold>} */
+  #all = new Set()
+  /** @type {WeakSet<object>} */
+  #forked = new WeakSet()
+  /** Forked workers in a row that died early. */
+  #failures = 0
+  #isClosed = false
+
+  /** @param {import('../../mold/addon').Addon} addon @param {{ readyTimeoutMs: number }} options @param {Start} start starts a mold */
+  constructor (addon, { readyTimeoutMs }, start) {
+    super()
+    this.addon = addon
+    this.readyTimeoutMs = readyTimeoutMs
+    this.start = start
+  }
+
+  /** Forked workers live. */
+  get isUsable () {
+    return this.#failures < MOST_FAILURES
+  }
+
+  /**
+   * @param {number} generation
+   * @param {() => Worker} start runs cluster.fork() once
+   * @returns {ClusterProcess} it begins when it has been forked
+   */
+  fork (generation, start) {
+    const mold = this.#moldOf(generation)
+    const process = new ClusterProcess(mold.control.forkBy(start), { forkedBy: mold })
+    this.#forked.add(process)
+    return process
+  }
+
+  /** @param {import('./process').WorkerProcess} process it has died early */
+  failed (process) {
+    if (!this.#forked.has(process) || process.pid === null || ++this.#failures !== MOST_FAILURES) return
+    this.#record('fleet.warning', { warning: 'fork-failed', failures: this.#failures })
+    this.close()
+  }
+
+  /** @param {import('./process').WorkerProcess} process */
+  succeeded (process) {
+    if (this.isUsable && this.#forked.has(process)) this.#failures = 0
+  }
+
+  /** Each ends with its last copy; one that loads the app yet, at once. */
+  close () {
+    this.#isClosed = true
+    for (const mold of this.#all) mold.retire()
+  }
+
+  /** @param {string} event @param {Record<string, any>} fields */
+  #record (event, fields) {
+    this.emit('event', event, fields)
+  }
+
+  /** @param {number} generation */
+  #moldOf (generation) {
+    if (this.#isClosed) throw new Error('the fleet is stopping')
+    if (this.#current?.generation === generation && this.#current.why === null) return this.#current
+    const mold = new Mold(this.addon, generation, this)
+    this.#all.add(mold)
+    mold.on('frozen', readyMs => {
+      this.#record('mold.ready', { pid: mold.pid, generation, readyMs })
+      for (const other of this.#all) if (other !== mold && other.generation <= generation) other.retire()
+    })
+    mold.on('refused', why => this.emit('refused', why))
+    mold.on('exit', ({ code, signal }) => {
+      this.#all.delete(mold)
+      if (this.#current === mold) this.#current = null
+      this.#record('mold.exit', { pid: mold.pid, generation, code, signal, why: mold.why })
+    })
+    this.#record('mold.spawn', { pid: mold.pid, generation })
+    return (this.#current = mold)
+  }
+}
+
+/** Emits `frozen` with the time that it took, `refused` with the reason, and `exit`. */
+class Mold extends EventEmitter {
+  /** It cannot be forked from, or no longer: why. @type {string | null} */
+  why = null
+  isFrozen = false
+
+  /** @param {import('../../mold/addon').Addon} addon @param {number} generation @param {{ start: Start, readyTimeoutMs: number }} how */
+  constructor (addon, generation, { start, readyTimeoutMs }) {
+    super()
+    this.generation = generation
+    const control = this.control = new MoldControl(addon)
+    const spawnedAt = now()
+    try {
+      this.worker = start(control.inherited)
+    } catch (error) {
+      control.socket.destroy()
+      throw error
+    } finally {
+      control.started()
+    }
+    this.pid = this.worker.process.pid ?? null
+    const deadline = setTimeout(() => this.#end(`its mold did not listen within ${readyTimeoutMs} ms`), readyTimeoutMs)
+    control.once('frozen', () => {
+      clearTimeout(deadline)
+      this.isFrozen = true
+      this.emit('frozen', now() - spawnedAt)
+    })
+    control.once('refused', why => {
+      this.#end(why)
+      this.emit('refused', why)
+    })
+    /** @type {Promise<void>} */
+    this.gone = new Promise(resolve => {
+      const gone = (/** @type {number | null} */ code, /** @type {string | null} */ signal, /** @type {string} */ how) => {
+        clearTimeout(deadline)
+        this.why ??= `its mold ${how}`
+        control.socket.destroy()
+        this.emit('exit', { code, signal })
+        resolve()
+      }
+      this.worker.once('exit', (code, signal) => gone(code, signal, signal ? `was killed by ${signal}` : `exited with code ${code}`))
+      this.worker.once('error', error => { if (this.pid === null) gone(null, null, `could not be started (${error.message})`) })
+    })
+  }
+
+  /** It ends with its last copy. */
+  retire () {
+    if (!this.isFrozen) return this.#end('the fleet is stopping, or its generation is out of date')
+    this.why ??= 'it has retired'
+    this.control.retire()
+  }
+
+  /** Why a process could not be forked; the mold's own end may be noticed later. @param {Error} error @returns {Promise<string>} */
+  async failure (error) {
+    if (this.control.isUp) return error.message
+    await this.gone
+    return String(this.why)
+  }
+
+  /** @param {string} why */
+  #end (why) {
+    this.why ??= why
+    this.worker.process.kill('SIGKILL')
+  }
+}
+
+module.exports = { MOLD_FLAGS, Molds }

@@ -1,0 +1,70 @@
+'use strict'
+
+/**
+ * The process of which workers are copies (`--fork mold`): it loads the app up to its first `listen()`, warms it up, and stands
+ * still. What follows the fork, in each copy, is what a spawned worker does before it loads the app: see enter.js.
+ */
+
+const { setImmediate, setTimeout } = require('node:timers')
+const { loadAddon } = require('../mold/addon')
+const { openDescriptors, openedSince } = require('../mold/descriptors')
+const { Mold } = require('../mold/mold')
+const { onFork } = require('../mold/on-fork')
+const { LiveThreads } = require('../mold/threads')
+const { warmUpApp } = require('./boot/app-warmup')
+const { flushCompileCache } = require('./boot/compile-cache')
+const { Channel } = require('./channel')
+const { exposeGc } = require('./health/memory')
+const { prepare } = require('./prepare')
+
+const CONTROL = 4 // its descriptor here: behind stdin, stdout, stderr and the channel
+const POLL_MS = 5
+const MOST_NAMED = 5
+
+/** @param {Pick<import('./prepare').Settings, 'compileCache' | 'collectsFirst'> & { warm: number, isUnsafe: boolean }} settings */
+function becomeMold ({ warm, isUnsafe, ...settings }) {
+  const addon = /** @type {import('../mold/addon').Addon} */ (loadAddon().addon)
+  const mold = new Mold(addon, CONTROL)
+  const refuse = (/** @type {string} */ refused) => mold.tell({ refused })
+  const lacking = mold.prepare()
+  if (lacking !== null) return refuse(`Node.js ${process.version} lacks ${lacking}, without which a forked worker cannot end`)
+  const { listenHook, api, enter } = prepare(settings)
+  /** @type {(() => unknown)[]} */
+  const warmers = []
+  api.extend({ onFork, warm: fn => { warmers.push(fn) } })
+  const threads = new LiveThreads().watch()
+  const before = openDescriptors()
+
+  listenHook.onHeld = () => {
+    listenHook.onHeld = () => {}
+    setImmediate(freeze) // the rest of the module runs first
+  }
+
+  async function freeze () {
+    try {
+      for (const fn of warmers) await fn()
+      await warmUpApp(listenHook.held, warm)
+    } catch (error) {
+      return refuse(`the app cannot be warmed up: ${String(error instanceof Error ? error.message : error)}`)
+    }
+    flushCompileCache()
+    while (addon.activeRequests() > 0) await new Promise(resolve => setTimeout(resolve, POLL_MS)) // threads of the pool are at work
+    const shared = new Set(openedSince(before).map(({ what }) => what))
+    if (threads.count > 0) shared.add('a thread (worker_threads or module hooks)')
+    if (shared.size > 0 && !isUnsafe) return refuse(unsafe([...shared]))
+    threads.unwatch()
+    exposeGc()()
+    await mold.freeze()
+    const own = JSON.parse(String(process.env.RECYCLE_WORKER))
+    delete process.env.RECYCLE_WORKER
+    enter(new Channel(), own)
+  }
+}
+
+/** @param {string[]} shared */
+function unsafe (shared) {
+  const named = shared.slice(0, MOST_NAMED).join(', ') + (shared.length > MOST_NAMED ? ` and ${shared.length - MOST_NAMED} more` : '')
+  return `before it listened the app opened ${named}, which forked workers cannot share; open it in listen's callback or in onFork(), or give --fork-unsafe`
+}
+
+module.exports = { becomeMold }

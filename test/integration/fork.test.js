@@ -1,0 +1,167 @@
+'use strict'
+
+/** Fleets of which the workers are forked from a mold. */
+
+const fs = require('node:fs')
+const path = require('node:path')
+const t = require('tap')
+const { get } = require('../support/client')
+const { startCli, startFleet, sumOfEnds, FIXTURES } = require('../support/fleet')
+const { Load } = require('../support/load')
+const { skip } = require('../support/mold')
+
+const FORKS = path.join(FIXTURES, 'forks.js')
+
+if (skip) {
+  t.pass(skip)
+  process.exit()
+}
+
+/** @param {any} t @param {Record<string, any>} [options] */
+const startForked = (t, { app = 'forks.js', mode = '', ...options } = {}) => {
+  process.env.MODE = mode
+  return startFleet(t, app, { fork: 'mold', ...options })
+}
+
+/** @param {number} port */
+const ask = async (port, url = '/') => JSON.parse((await get(port, url)).body)
+
+t.test('workers are copies of one mold, each with an identity of its own', async t => {
+  const { port, supervisor, events } = await startForked(t, { workers: 3, warm: 20 })
+  const { pid: mold } = events.all('mold.ready')[0]
+  const answers = []
+  for (let i = 0; i < 30; i++) answers.push(await ask(port))
+  const pids = supervisor.status().workers.map(({ pid }) => pid)
+  t.equal(new Set(pids).size, 3)
+  for (const answer of answers) {
+    t.match(answer, { ppid: mold, loadedBy: mold, warmed: 20, heard: ['warm', `onFork ${answer.pid}`], store: '/' })
+    t.equal(Number(answer.slot), pids.indexOf(answer.pid), 'its slot in its environment')
+  }
+  const drawn = answers.flatMap(({ random }) => random)
+  t.equal(new Set(drawn).size, drawn.length, 'no random value comes twice')
+  t.match(supervisor.status().workers, pids.map(pid => ({ pid, state: 'ready' })))
+  t.same(events.all('worker.spawn').map(line => line.pid).sort(), pids.sort(), 'the journal knows each by its pid')
+  t.equal(events.all('worker.spawn')[0].budget.metric, 'uss', 'what a worker shares is not counted')
+  t.equal(events.all('fleet.start')[0].options.metric, 'uss')
+  const { ussBytes, rssBytes } = await events.until('worker.sample', { where: line => line.ussBytes > 0 })
+  t.ok(ussBytes < rssBytes / 2, `${ussBytes} of ${rssBytes} bytes are its own`)
+  await supervisor.recycle(0)
+  await new Promise(resolve => setTimeout(resolve, 60)) // the app's timer, which was pending at the fork
+  const timers = new Map()
+  for (let i = 0; i < 9; i++) {
+    const { pid, timers: fired } = await ask(port)
+    timers.set(pid, fired)
+  }
+  t.same([...new Set(timers.values())], [1], 'a pending timer fires once in each worker')
+})
+
+t.test('recycles, a reload and a scaling under load drop nothing', async t => {
+  const { port, supervisor, events } = await startForked(t, { app: 'plain.js', workers: 3, maxRequests: 300, interval: '50ms' })
+  const loads = [true, false].map(keepAlive => new Load({ port, connections: 10, keepAlive }))
+  t.teardown(() => Promise.all(loads.map(load => load.stop())))
+  await events.until('recycled', { count: 8 })
+  const [{ pid: first }] = events.all('mold.ready')
+  await supervisor.reload()
+  t.equal(events.all('mold.ready').length, 2, 'the reload has loaded the app anew')
+  await supervisor.scale(5)
+  await supervisor.scale(2)
+  t.match(await events.until('mold.exit'), { pid: first, generation: 0, code: 0, signal: null }, 'the old mold ends with its last copy')
+  for (const load of loads) {
+    const { requests, failures } = await load.stop()
+    t.same(failures, [], `of ${requests} requests`)
+  }
+  t.equal(loads[0].sockets, loads[0].clients.length, 'no client ever reconnected')
+  for (const recycled of events.all('recycled')) {
+    t.match(recycled, { how: 'surge', cut: 0, lost: false })
+    t.equal(sumOfEnds(recycled), recycled.connections)
+  }
+  t.same(events.all('worker.crash'), [])
+  await supervisor.stop()
+  t.ok(events.all('worker.retire').every(({ code, signal }) => code === 0 || signal === 'SIGTERM'))
+})
+
+t.test('how a worker ends is reported as it was', async t => {
+  const { port, supervisor, events } = await startForked(t, { workers: 1 })
+  const ends = [['/exit', { code: 3, signal: null }], ['/crash', { code: 1, signal: null }], ['/abort', { signal: 'SIGABRT' }], [null, { signal: 'SIGKILL' }]]
+  for (const [i, [url, how]] of ends.entries()) {
+    const { pid, readyAt } = { ...supervisor.status().workers[0], readyAt: events.all('worker.ready').at(-1).t }
+    await events.until('worker.sample', { where: line => line.pid === pid && line.t - readyAt > 1000 }) // an early death is a failed boot
+    if (url) get(port, url).catch(() => {}) // whether an answer comes before the end is left to chance
+    else process.kill(pid, 'SIGKILL')
+    t.match(await events.until('worker.crash', { count: i + 1 }), { pid, ...how })
+    await events.until('worker.ready', { count: i + 2 })
+  }
+  t.equal(events.all('mold.spawn').length, 1, 'all of them by one mold')
+})
+
+t.test('a mold that dies leaves its workers in service; the next replacement has a new one', async t => {
+  const { port, supervisor, events } = await startForked(t, { workers: 2 })
+  const [{ pid: mold }] = events.all('mold.ready')
+  process.kill(mold, 'SIGKILL')
+  t.match(await events.until('mold.exit'), { pid: mold, signal: 'SIGKILL', why: 'its mold was killed by SIGKILL' })
+  t.match(await ask(port), { loadedBy: mold })
+  t.match(await supervisor.recycle(0), { cut: 0, lost: false })
+  t.match(await supervisor.recycle(1), { cut: 0, lost: false })
+  const { loadedBy } = await ask(port)
+  t.equal(loadedBy, events.all('mold.ready')[1].pid)
+  t.same(events.all('worker.crash'), [])
+})
+
+t.test('three workers in a row that die early: the fleet goes on by spawn, and says so', async t => {
+  const { port, events } = await startForked(t, { workers: 1, mode: 'throws' })
+  t.match(events.all('fleet.warning'), [{ warning: 'fork-failed', failures: 3 }])
+  t.equal(events.all('worker.crash').length, 3)
+  t.match(await ask(port), { heard: [], ppid: process.pid })
+})
+
+for (const [mode, what] of [['file', /^no worker can be forked: before it listened the app opened the file .*forks\.js, which forked workers cannot share; open it in listen's callback or in onFork\(\), or give --fork-unsafe/], ['thread', /opened a pipe, a thread \(worker_threads or module hooks\)/], ['hooks', /a thread \(worker_threads or module hooks\)/]]) {
+  t.test(`what workers cannot share is refused by name: a ${mode}`, async t => {
+    const { exited, events } = await startCli(t, ['--fork', 'mold', '-w', '2', FORKS], { env: { MODE: mode } })
+    t.same(await exited, { code: 1, signal: null })
+    t.match(events.all('fleet.failed')[0].error, what)
+  })
+}
+
+t.test('--fork-unsafe forks all the same', async t => {
+  const { port } = await startForked(t, { mode: 'file', forkUnsafe: true, workers: 1 })
+  t.match(await ask(port), { warmed: 0 })
+})
+
+t.test('an app that ends while it loads, or never listens, ends the fleet with the reason', async t => {
+  for (const [mode, why] of [['exits', /its mold exited with code 5/], ['never-listens', /its mold did not listen within 500 ms/]]) {
+    const { exited, events } = await startCli(t, ['--fork', 'mold', '--ready-timeout', '500ms', '-w', '5', FORKS], { env: { MODE: mode } })
+    t.same(await exited, { code: 1, signal: null })
+    t.match(events.all('fleet.failed')[0].error, why)
+  }
+})
+
+t.test('a stop while the mold loads ends it', async t => {
+  const { child, exited, events } = await startCli(t, ['--fork', 'mold', FORKS], { env: { MODE: 'never-listens' } })
+  const { pid } = await events.until('mold.spawn')
+  child.kill('SIGTERM')
+  t.same(await exited, { code: 0, signal: null })
+  t.notOk(fs.existsSync(`/proc/${pid}`), 'the mold is gone')
+})
+
+t.test('a primary that is killed leaves neither molds nor workers behind', async t => {
+  const { port, child, events } = await startCli(t, ['--fork', 'mold', '-w', '2', '--kill-timeout', '100ms', FORKS], { env: { MODE: '' } })
+  await events.until('worker.ready', { count: 2 })
+  const pids = [...events.all('worker.ready'), ...events.all('mold.ready')].map(({ pid }) => pid)
+  await ask(port)
+  process.kill(child.pid, 'SIGKILL')
+  while (pids.some(pid => fs.existsSync(`/proc/${pid}`))) await new Promise(resolve => setTimeout(resolve, 20)) // tap's timeout bounds it
+  t.pass('all of them are gone')
+})
+
+t.test('options that do not go together are refused in a sentence', async t => {
+  for (const [args, sentence] of [
+    [['--fork', 'mold', '--standby', '1'], '--standby was given "1"; it takes 0 with --fork mold: a forked replacement is as fast'],
+    [['--fork', 'mold', '--node-option', '--inspect'], 'it takes no --inspect with --fork mold'],
+    [['--warm', '5'], '--warm was given "5"; it takes 0, unless --fork is mold'],
+    [['--fork', 'clone'], '--fork was given "clone"; it takes one of spawn, mold']
+  ]) {
+    const { exited, said } = await startCli(t, [...args, FORKS])
+    t.same(await exited, { code: 2, signal: null })
+    t.match(said.join('\n'), sentence)
+  }
+})

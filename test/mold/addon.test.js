@@ -1,0 +1,22 @@
+'use strict'
+
+const { createHash } = require('node:crypto')
+const fs = require('node:fs')
+const path = require('node:path')
+const t = require('tap')
+const { loadAddon, PREBUILT } = require('../../lib/mold/addon')
+
+const isPrebuiltHere = process.platform === 'linux' && process.arch === 'x64' && process.report.getReport().header.glibcVersionRuntime
+
+t.test('the prebuilt addon is made of the source beside it', { skip: !isPrebuiltHere && 'it is for another machine' }, async t => {
+  const source = fs.readFileSync(path.join(__dirname, '..', '..', 'lib', 'mold', 'addon', 'fork.c'))
+  const { addon } = loadAddon({ files: [PREBUILT] })
+  t.equal(addon.source, createHash('sha256').update(source).digest('hex'), 'else: npm run prebuild:addon')
+})
+
+t.test('where there is none, a sentence says so', async t => {
+  t.same(loadAddon({ platform: 'darwin' }), { addon: null, missing: 'workers can be forked on Linux alone, and this is darwin' })
+  t.match(loadAddon({ platform: 'linux', files: [path.join(__dirname, 'none.node')] }).missing, /^there is no addon that forks workers for \w+-\w+; npm run build:addon, in the package's folder, builds it$/)
+  const file = path.join(t.testdir({ 'broken.node': 'not a library' }), 'broken.node')
+  t.match(loadAddon({ platform: 'linux', files: [file] }).missing, /^the addon that forks workers cannot be loaded: .*broken\.node.*; npm run build:addon/)
+})
