@@ -138,4 +138,4 @@ function list (folder) {
   } catch {} // likewise
 }
 
-module.exports = { Usage, usedBy, rssOf }
+module.exports = { Usage, pidsOf, usedBy, rssOf }
