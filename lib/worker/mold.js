@@ -28,7 +28,7 @@ function becomeMold ({ warm, isUnsafe, ...settings }) {
   const refuse = (/** @type {string} */ refused) => mold.tell({ refused })
   const lacking = mold.prepare()
   if (lacking !== null) return refuse(`Node.js ${process.version} lacks ${lacking}, without which a forked worker cannot end`)
-  const { listenHook, api, enter } = prepare(settings)
+  const { tracker, listenHook, api, enter } = prepare(settings)
   /** @type {(() => unknown)[]} */
   const warmers = []
   api.extend({ onFork, warm: fn => { warmers.push(fn) } })
@@ -43,7 +43,8 @@ function becomeMold ({ warm, isUnsafe, ...settings }) {
   async function freeze () {
     try {
       for (const fn of warmers) await fn()
-      await warmUpApp(listenHook.held, warm)
+      await warmUpApp(listenHook.held, warm, server => tracker.watch({ server, isOfOurs: () => true }))
+      tracker.requests = 0
     } catch (error) {
       return refuse(`the app cannot be warmed up: ${String(error instanceof Error ? error.message : error)}`)
     }

@@ -26,7 +26,7 @@ const { warmUpHttp } = require('./boot/http-warmup')
 
 /**
  * @param {Pick<Settings, 'compileCache' | 'collectsFirst'>} settings
- * @returns {Pick<Prepared, 'listenHook' | 'api'> & { enter: (channel: import('./channel').Channel, settings: Settings) => void }} `enter`: see enter.js
+ * @returns {Omit<Prepared, 'signals'> & { enter: (channel: import('./channel').Channel, settings: Settings) => void }} `enter`: see enter.js
  */
 function prepare ({ compileCache, collectsFirst }) {
   enableCompileCache(compileCache) // also for the modules below

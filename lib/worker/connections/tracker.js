@@ -50,12 +50,15 @@ class ConnectionTracker extends EventEmitter {
     diagnostics.subscribe('http.server.response.finish', message => this.#finish(/** @type {any} */ (message)))
   }
 
-  /** @param {import('../accepting/acceptor').Acceptor} acceptor */
+  /** @param {Pick<import('../accepting/acceptor').Acceptor, 'server' | 'isOfOurs'>} acceptor the one of this server from here on */
   watch (acceptor) {
     const server = /** @type {any} */ (acceptor.server)
-    this.#acceptors.set(server, acceptor)
-    server.prependListener('connection', (/** @type {any} */ socket) => this.#track(socket, acceptor))
-    server.prependListener('secureConnection', (/** @type {any} */ secure) => this.#trackSecure(secure, acceptor))
+    const isKnown = this.#acceptors.has(server)
+    this.#acceptors.set(server, /** @type {any} */ (acceptor))
+    if (isKnown) return
+    const current = () => /** @type {import('../accepting/acceptor').Acceptor} */ (this.#acceptors.get(server))
+    server.prependListener('connection', (/** @type {any} */ socket) => this.#track(socket, current()))
+    server.prependListener('secureConnection', (/** @type {any} */ secure) => this.#trackSecure(secure, current()))
     server.on('session', (/** @type {any} */ session) => this.#trackSession(session))
   }
 
