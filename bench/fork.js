@@ -19,7 +19,7 @@ const { startServer } = require('./support/server')
 const { Usage, pidsOf } = require('./support/usage')
 
 const RECYCLE_EVERY_MS = '1000'
-const MOLD = { fork: 'mold', warm: 200 }
+const MOLD = { fork: 'mold', warm: 2000 }
 const APP = (/** @type {string} */ name) => path.join(__dirname, 'apps', `${name}.js`)
 
 const bench = openBench({
@@ -43,6 +43,7 @@ const FLEETS = {
 const HELD_OFF = { gc: 'no-mark-sweep', maxRss: '180MiB', interval: '200ms' }
 const EXPERIMENT = {
   'default GC': {},
+  'default GC, single-threaded': { nodeOption: ['--single-threaded', '--v8-pool-size=0'] }, // as the mold's workers are
   'no mark-sweep, spawn': HELD_OFF,
   'no mark-sweep, mold': { ...HELD_OFF, ...MOLD },
   'huge heap, mold': { ...HELD_OFF, gc: 'huge-heap', maxRss: '400MiB', ...MOLD }
