@@ -1,0 +1,59 @@
+'use strict'
+
+/** Apps of other kinds as forked workers: under load, each worker replaced, nothing dropped. */
+
+const path = require('node:path')
+const t = require('tap')
+const { startFleet, sumOfEnds } = require('../support/fleet')
+const { Load } = require('../support/load')
+const { skip } = require('../support/mold')
+
+const MODULES = 1000
+
+/** @param {any} t @returns {string} an app of 1,000 modules */
+function manyModules (t) {
+  const files = Object.fromEntries(Array.from({ length: MODULES }, (_, i) => [`m${i}.js`, `exports.value = ${i}; exports.next = ${i + 1 < MODULES ? `() => require('./m${i + 1}')` : 'null'}`]))
+  return path.join(t.testdir({
+    ...files,
+    'app.js': `let sum = 0
+for (let i = 0; i < ${MODULES}; i++) sum += require('./m' + i).value
+require('node:http').createServer((request, response) => response.end(String(sum))).listen(process.env.PORT)`
+  }), 'app.js')
+}
+
+/** @param {any} t @returns {string} */
+const largeTable = t => path.join(t.testdir({
+  'app.js': `const table = new Map()
+for (let id = 0; id < 50_000; id++) table.set(id, Array.from({ length: 100 }, (_, i) => id + i))
+require('node:http').createServer((request, response) => response.end(String(table.get(7)[0]))).listen(process.env.PORT)`
+}), 'app.js')
+
+for (const [what, app] of Object.entries({
+  Express: 'apps/express.js',
+  Fastify: 'apps/fastify.js',
+  Koa: 'apps/koa.js',
+  NestJS: 'apps/nest.mjs',
+  'an ES module with top-level await': 'apps/top-level-await.mjs',
+  '1,000 modules': manyModules,
+  'a large table': largeTable
+})) {
+  t.test(what, { skip }, async t => {
+    const { port, supervisor, events } = await startFleet(t, typeof app === 'string' ? app : app(t), { fork: 'mold', warm: 50, workers: 2 })
+    const loads = [true, false].map(keepAlive => new Load({ port, connections: 5, keepAlive }))
+    t.teardown(() => Promise.all(loads.map(load => load.stop())))
+    for (const load of loads) await load.after(20)
+    for (const slot of [0, 1, 0, 1]) await supervisor.recycle(slot)
+    for (const load of loads) {
+      const { requests, failures } = await load.stop()
+      t.same(failures, [], `of ${requests} requests`)
+    }
+    t.equal(loads[0].sockets, loads[0].clients.length, 'no client ever reconnected')
+    const recycled = events.all('recycled')
+    t.equal(recycled.length, 4)
+    for (const line of recycled) {
+      t.match(line, { cut: 0, lost: false })
+      t.equal(sumOfEnds(line), line.connections)
+    }
+    t.same([...events.all('worker.crash'), ...events.all('fleet.warning')], [])
+  })
+}
