@@ -59,7 +59,7 @@ const CATALOGUE = Object.freeze({
   },
   RECYCLE_NOT_READY: {
     exitCode: 1,
-    sentence: d => `${d.who} did not become ready: ${d.why}; it is tried again`
+    sentence: d => `${d.what} did not become ready: ${d.why}; it is tried again`
   },
   RECYCLE_NOT_DONE: {
     exitCode: 1,

@@ -105,7 +105,7 @@ class Commands {
     const isLeft = () => this.fleet.list().every(({ slot, recycle, leaving }) => slot < this.fleet.desired && (recycle !== null || leaving.size === 0))
     await this.until(() => failing() !== undefined || (this.fleet.isComplete && isLeft()))
     const { slot, boots } = failing() ?? {}
-    if (slot !== undefined) throw new RecycleError('RECYCLE_NOT_READY', { who: `the worker of slot ${slot}`, slot, why: `${boots?.failures} have failed in a row` })
+    if (slot !== undefined) throw new RecycleError('RECYCLE_NOT_READY', { what: `the worker of slot ${slot}`, slot, why: `${boots?.failures} have failed in a row` })
   }
 
   /**

@@ -55,7 +55,7 @@ t.test('a bad request is answered with the flaw, and with its id if it has one',
 })
 
 t.test('an error of the catalogue is the same after the transfer', async t => {
-  const thrown = new RecycleError('RECYCLE_NOT_READY', { who: 'the replacement of slot 3', slot: 3, why: 'it exited with code 4' })
+  const thrown = new RecycleError('RECYCLE_NOT_READY', { what: 'the replacement of slot 3', slot: 3, why: 'it exited with code 4' })
   const { code, message, details } = readError(JSON.parse(JSON.stringify(writeError(thrown))))
   t.same({ code, message, details }, { code: thrown.code, message: thrown.message, details: thrown.details })
 })

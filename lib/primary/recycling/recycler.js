@@ -135,7 +135,7 @@ class Recycler {
   /** The old worker stays in service, or its slot is empty. @param {Slot} slot @param {WorkerHandle} old @param {string} why */
   #replacementFailed (slot, old, why) {
     this.#recordNotReady(slot, old.isServing ? old.pid : null, why)
-    this.requests.refused(old, new RecycleError('RECYCLE_NOT_READY', { who: `the replacement of slot ${slot.slot}`, slot: slot.slot, why }))
+    this.requests.refused(old, new RecycleError('RECYCLE_NOT_READY', { what: `the replacement of slot ${slot.slot}`, slot: slot.slot, why }))
     if (this.rollout.requested(old.generation) !== null) this.#rolloutFailed()
     else if (old.reason === 'reload' && old.isServing) this.sampler.keep(old) // the rollout was stopped meanwhile
   }
