@@ -18,8 +18,9 @@ const descriptors = (pid, name) => fs.readdirSync('/proc/self/fd').filter(fd => 
 }).length
 
 t.test('files of /proc', { skip: !isLinux && 'this needs /proc' }, async t => {
-  const child = spawn('sleep', ['60'], { stdio: 'ignore' })
-  await once(child, 'spawn')
+  const child = spawn('cat', { stdio: ['pipe', 'pipe', 'ignore'] })
+  child.stdin.write('answered when cat has mapped all that it needs: its memory changes no more')
+  await once(child.stdout, 'data')
   const pid = /** @type {number} */ (child.pid)
   t.teardown(() => child.kill('SIGKILL'))
 
