@@ -70,7 +70,9 @@ t.test('an app that prints a lot: 100,000 lines, each whole, in order and with i
 t.test('--meter pidusage, as elsewhere than on Linux, recycles by RSS', async t => {
   const { supervisor, events } = await surviveRecycles(t, 'leaks.js', {
     load: { thinkMs: 100 }, // faster, and the app passes the hard limit between two samples
-    options: { meter: 'pidusage', maxRequests: undefined, maxRss: '110MiB' }, reason: 'rss', recycles: 2
+    options: { meter: 'pidusage', maxRequests: undefined, maxRss: '110MiB' },
+    reason: 'rss',
+    recycles: 2
   })
   t.equal(supervisor.sampler.meter.name, 'pidusage')
   const rss = events.all('recycled').filter((/** @type {any} */ line) => line.reason === 'rss')
