@@ -5,6 +5,7 @@ const { RecycleError } = require('./core/errors')
 const { resolveOptions } = require('./core/options')
 const { operate } = require('./operate')
 const { assemble } = require('./primary/start')
+const { Takeover } = require('./primary/upgrade/takeover')
 
 /**
  * Runs an app under a supervisor in this process.
@@ -22,7 +23,7 @@ const { assemble } = require('./primary/start')
 function supervise ({ app, args = [], ...given }) {
   const control = given.control ?? (given.name === undefined ? 'none' : undefined)
   const resolved = resolveOptions({ log: 'silent', ...given, control }, { parallelism: os.availableParallelism() })
-  const supervisor = assemble(app, args, resolved)
+  const supervisor = assemble(app, args, resolved, Takeover.find())
   operate(supervisor, resolved).catch(error => supervisor.abandon(error))
   return supervisor.start()
 }

@@ -35,6 +35,23 @@ function flagOf ({ name, short, flag, help, shown, kind }) {
  * @param {import('commander').Command} command
  */
 async function run (app, args, given, command) {
+  const takeover = require('../primary/upgrade/takeover').Takeover.find()
+  try {
+    await runFleet(app, args, given, command, takeover)
+  } catch (error) {
+    await takeover?.fail(/** @type {Error} */ (error).message)
+    throw error
+  }
+}
+
+/**
+ * @param {string | undefined} app
+ * @param {string[]} args
+ * @param {Record<string, any>} given
+ * @param {import('commander').Command} command
+ * @param {import('../primary/upgrade/takeover').Takeover | null} takeover
+ */
+async function runFleet (app, args, given, command, takeover) {
   const { config: named, printConfig, ...flags } = withoutDefaults(given)
   const config = await loadConfig(named)
   if (app === undefined && config === null && Object.keys(withoutDefaults(given)).length === 0) return command.outputHelp()
@@ -49,7 +66,7 @@ async function run (app, args, given, command) {
   const { obeySignals } = require('../primary/signals')
   const { operate } = require('../operate')
   const toRun = pickApp(app, args, config)
-  const supervisor = orNoSuchCommand(toRun.app, command.commands.map(subcommand => subcommand.name()), () => assemble(toRun.app, toRun.args, options))
+  const supervisor = orNoSuchCommand(toRun.app, command.commands.map(subcommand => subcommand.name()), () => assemble(toRun.app, toRun.args, options, takeover))
   const stopped = new Promise(resolve => supervisor.once('stopped', resolve))
   const operations = await operate(supervisor, options)
   obeySignals(supervisor) // before the forks, which take time

@@ -2,6 +2,7 @@
 
 /** The commands that change a fleet. Each waits until the fleet is done, shows the steps, and sets the exit code. */
 
+const path = require('node:path')
 const { count } = require('../core/units')
 const { addFleetOptions, withFleet } = require('./fleet')
 const { openSteps } = require('./steps')
@@ -25,6 +26,11 @@ function addVerbs (program) {
   verb(program, 'scale', 'Changes the number of workers.')
     .argument('<n|+1|-1>')
     .action((workers, given, command) => act(command, { workers }, ({ from, to }, name) => `${name} has ${count(to, 'worker')}, ${from} before`))
+
+  verb(program, 'upgrade', 'Replaces the supervisor and every worker by ones that run the code, and the Node.js, that are on disk now.')
+    .option('--node <file>', 'run another Node.js than that of the command line by which the fleet was started')
+    .action(({ node }, command) => act(command, { node: node === undefined ? undefined : path.resolve(node) }, ({ pid, recycled }, name) =>
+      `${name} has a new supervisor, pid ${pid}: ${count(recycled.length, 'worker')} replaced, ${losses(recycled)}`))
 
   verb(program, 'stop', 'Stops the fleet; requests in flight finish.')
     .option('--now', 'cut the requests in flight')

@@ -24,13 +24,14 @@ const LOCK_MS = 10_000 // longer than staleId() can take
 
 /**
  * @param {import('node:net').Server} server
- * @param {{ name: string, control: string | null }} of the fleet; `control`: the path of --control
+ * @param {{ name: string, control: string | null, predecessor?: number }} of the fleet; `control`: the path of --control; `predecessor`:
+ *   the pid of a primary that is to be succeeded, and may listen there until then
  * @param {import('./socket-path').Env} [env]
- * @returns {Promise<{ path: string, release: () => void }>} where it listens; `release` deletes the file if it is still this
- *   server's; call it before closing the server
+ * @returns {Promise<{ path: string, publish: () => void, release: () => void }>} where it listens, with a predecessor from `publish` on;
+ *   `release` deletes the file if it is still this server's; call it before closing the server
  * @throws {RecycleError} RECYCLE_CONTROL, RECYCLE_CONTROL_TAKEN; the server is closed then
  */
-async function openControlSocket (server, { name, control }, env = process.env) {
+async function openControlSocket (server, { name, control, predecessor }, env = process.env) {
   const folder = control === null ? controlFolders(env)[0] : null
   const socket = folder === null ? path.resolve(/** @type {string} */ (control)) : socketIn(folder, name)
   const hidden = path.join(path.dirname(socket), `.${randomInt(36 ** 5).toString(36)}`)
@@ -39,16 +40,29 @@ async function openControlSocket (server, { name, control }, env = process.env) 
   else if (!fs.existsSync(path.dirname(socket))) refuse(socket, 'there is no such folder')
   const error = await listen(server, hidden)
   if (error) refuse(socket, error.code === 'EACCES' ? 'permission denied' : error.message)
+  const remedy = folder === null ? 'another path by --control' : 'a name of its own by --name'
   try {
     const id = fileId(fs.lstatSync(hidden))
-    await publish(hidden, socket, folder === null ? 'another path by --control' : 'a name of its own by --name')
-    return { path: socket, release: () => removeOurs(socket, id) }
+    const opened = { path: socket, publish () {}, release: () => removeOurs(socket, id) }
+    if (predecessor !== undefined) {
+      await staleId(socket, remedy, predecessor)
+      return { ...opened, publish: () => replace(socket, hidden) }
+    }
+    await publish(hidden, socket, remedy)
+    fs.rmSync(hidden, { force: true })
+    return opened
   } catch (error) {
+    fs.rmSync(hidden, { force: true })
     server.close()
     throw error
-  } finally {
-    fs.rmSync(hidden, { force: true })
   }
+}
+
+/** Takes the predecessor's place: there is a socket that listens at any time. @param {string} socket @param {string} hidden */
+function replace (socket, hidden) {
+  try {
+    fs.renameSync(hidden, socket)
+  } catch {} // the folder is gone, and the fleet serves all the same
 }
 
 /**
@@ -112,16 +126,17 @@ async function makeRoom (socket, remedy) {
 /**
  * @param {string} socket
  * @param {string} remedy
+ * @param {number} [predecessor] that may hold it
  * @returns {Promise<string | null>} file id of the stale socket; null: there is no file
  */
-async function staleId (socket, remedy) {
+async function staleId (socket, remedy, predecessor) {
   const found = fs.lstatSync(socket, { throwIfNoEntry: false })
   if (!found) return null
   if (found.isSymbolicLink()) refuse(socket, 'it is a symbolic link')
   if (!found.isSocket()) refuse(socket, 'the path exists and is not a socket')
   if (found.uid !== ourUid()) refuse(socket, `it belongs to another user (uid ${found.uid})`)
   const holder = await hail(socket)
-  if (holder) throw new RecycleError('RECYCLE_CONTROL_TAKEN', { path: socket, pid: holder.pid, remedy })
+  if (holder && holder.pid !== predecessor) throw new RecycleError('RECYCLE_CONTROL_TAKEN', { path: socket, pid: holder.pid, remedy })
   return fileId(found)
 }
 

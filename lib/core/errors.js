@@ -121,6 +121,18 @@ const CATALOGUE = Object.freeze({
     exitCode: 1,
     sentence: () => 'the fleet is stopping'
   },
+  RECYCLE_NOT_UPGRADED: {
+    exitCode: 1,
+    sentence: d => `the supervisor was not upgraded: ${d.why}; this one runs the fleet as before`
+  },
+  RECYCLE_UPGRADED: {
+    exitCode: 1,
+    sentence: d => `the fleet has a new supervisor, pid ${d.pid}`
+  },
+  RECYCLE_TAKEOVER_ENDED: {
+    exitCode: 1,
+    sentence: d => `the fleet was not taken over: ${d.why}`
+  },
   RECYCLE_BAD_TRANSITION: {
     exitCode: 1,
     sentence: d => `a worker cannot go from ${d.from} to ${d.to}`

@@ -90,7 +90,7 @@ const FROM_PRIMARY = Object.freeze({
   profile: kind('a call: write a CPU profile while it serves', { id, durationMs: duration, file: name }),
   level: kind('leave the queue to the others from this many connections on', { level: count }),
   share: kind('give so many idle connections away', { count }),
-  adopt: kind('take this connection over, and do not read it yet', { id, parcel }, 'socket'),
+  adopt: kind('take this connection over, and do not read it yet; `isLent`: if this primary dies, another one takes it back', { id, parcel, isLent: flag }, 'socket'),
   keep: kind('the adopted connection is this worker\'s: read it', { id }),
   drop: kind('the adopted connection is another worker\'s by now: close this copy', { id }),
   moved: kind('the offer was taken', { id }),
@@ -157,4 +157,4 @@ function checkHandlers (kinds, handlers, registered = {}) {
   return handlers
 }
 
-module.exports = { FROM_WORKER, FROM_PRIMARY, LONGEST_WISH, message, ourMessage, flawOf, checkHandlers }
+module.exports = { FROM_WORKER, FROM_PRIMARY, LONGEST_WISH, kind, name, why, id, parcel, shared, message, ourMessage, flawOf, checkHandlers }

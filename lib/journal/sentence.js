@@ -12,6 +12,11 @@ const { formatSize, formatTime } = require('../core/units')
 const SENTENCES = {
   'fleet.start': l => `recycle ${l.pid} starts ${l.options.workers} workers of ${l.app}`,
   'fleet.reload': () => 'rolling reload',
+  'fleet.upgrade': l => `upgrade: a new supervisor starts (${l.pid}) with ${l.node}`,
+  'fleet.upgrade-failed': l => `no upgrade: the new supervisor does not run the fleet: ${l.why}; this one does as before`,
+  'fleet.upgraded': l => `upgraded: supervisor ${l.oldPid} → ${l.pid}, Node.js ${l.node}`,
+  'fleet.resumed': l => `supervisor ${l.pid} has exited; this one runs the fleet again`,
+  'fleet.left': l => `the fleet is left to supervisor ${l.pid}`,
   'fleet.scale': l => `scaling from ${l.from} to ${l.to} workers`,
   'fleet.admin': l => `metrics, health and a live page on ${l.url}`,
   'fleet.stopping': () => 'stopping',
@@ -48,13 +53,13 @@ const WARNINGS = {
   'rollout-stopped': l => `the reload is stopped: ${l.failures} replacements in a row did not become ready; the old workers stay in service`,
   'pid-1': () => 'recycle is PID 1, which inherits orphaned processes, and Node.js cannot reap them: start the container with an init (docker run --init, tini, shareProcessNamespace)',
   journal: l => `the journal ${l.file} cannot be written: ${l.why}`,
-  sigusr2: () => 'SIGUSR2 is ignored; SIGHUP starts a rolling reload',
+  'not-operated': l => l.why,
   descriptors: l => `${l.connections} connections are open, and ${l.workers} workers have descriptors for ${l.capacity}; beyond that, clients wait in the kernel's queue: raise the hard limit (ulimit -Hn, LimitNOFILE=) or add workers`,
   'fork-failed': l => `${l.failures} forked workers in a row died early: from here on workers are spawned`,
   'no-handoff': l => `connections of ${l.key} cannot move: this Node.js lacks ${l.missing}; they are drained by Connection: close`
 }
 
-const LOUD = ['worker.crash', 'worker.protocol-error', 'worker.not-ready', 'fleet.warning', 'fleet.failed']
+const LOUD = ['worker.crash', 'worker.protocol-error', 'worker.not-ready', 'fleet.warning', 'fleet.failed', 'fleet.upgrade-failed', 'fleet.resumed']
 const QUIET = ['worker.sample']
 
 /** Lines that are only in the journal. @param {Line} line */

@@ -11,6 +11,7 @@
  *     cpuprofile { target, durationMs?, file? } → the journal's line; a slot
  *     reload    {}                        → { recycled: lines }
  *     scale     { workers }               → { from, to }; workers: 4, "+1" or "-1"
+ *     upgrade   { node? }                 → { pid, recycled: lines }; pid: the new primary's; node: an absolute path
  *     stop      { now? }                  → { stopped: lines }
  *     follow    { last? }                 → events until the fleet ends; last: number of earlier events to begin with
  *
@@ -33,7 +34,7 @@ const { readArgs } = require('./control-args')
  *   name: string, spawner: { app: string }, size: number, isStopping: boolean, status: () => any, recycle: (slot: number) => Promise<Line>,
  *   gc: (slot: number) => Promise<Line>, heapdump: (slot: number, how: { file?: string, then?: 'recycle' }) => Promise<Line>,
  *   cpuprofile: (slot: number, how: { durationMs?: number, file?: string }) => Promise<Line>, reload: () => Promise<void>,
- *   scale: (workers: number) => Promise<void>, stop: (how?: { now?: boolean }) => Promise<void>
+ *   upgrade: (how: { node?: string }) => Promise<Line>, scale: (workers: number) => Promise<void>, stop: (how?: { now?: boolean }) => Promise<void>
  * } & Record<string, any>} Supervised the part of a supervisor that is used here
  */
 
@@ -46,6 +47,7 @@ const VERBS = {
   cpuprofile: async (supervisor, { target, durationMs, file }) => supervisor.cpuprofile(slotOf(supervisor, target), { durationMs, file }),
   reload,
   scale,
+  upgrade,
   stop,
   follow
 }
@@ -92,6 +94,23 @@ async function scale (supervisor, { workers }, progress) {
   const of = Math.abs(to - from)
   await during(supervisor, to > from ? 'worker.ready' : 'scaled', lines => progress({ done: Math.min(of, lines.length), of, line: lines.at(-1) }), () => supervisor.scale(to))
   return { from, to }
+}
+
+/** A new primary boots its workers, and then those of this one leave. @param {Supervised} supervisor @param {Record<string, any>} args @param {Progress} progress */
+async function upgrade (supervisor, { node }, progress) {
+  let booted = 0
+  let of = 2 * supervisor.size
+  const onBooted = (/** @type {{ done: number, of: number }} */ boot) => {
+    booted = boot.done
+    of = boot.of + supervisor.size
+    progress({ done: booted, of })
+  }
+  supervisor.handover.on('progress', onBooted)
+  let pid = 0
+  const recycled = await during(supervisor, 'recycled', lines => progress({ done: Math.min(of, booted + lines.length), of, line: lines.at(-1) }), async () => {
+    ({ pid } = await supervisor.upgrade({ node }))
+  }).finally(() => supervisor.handover.removeListener('progress', onBooted))
+  return { pid, recycled }
 }
 
 /** A stop during a stop waits for the same end; only `now` shortens it. @param {Supervised} supervisor @param {Record<string, any>} args @param {Progress} progress */

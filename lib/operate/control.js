@@ -16,7 +16,7 @@ const MAX_RECENT = 100 // lines
 /**
  * @param {import('./control-verbs').Supervised} supervisor
  * @param {{ control: string | null, limits?: Partial<import('./control-connection').Limits> }} options
- * @returns {Promise<{ path: string, close: () => Promise<void> }>}
+ * @returns {Promise<{ path: string, leave: () => Promise<void>, close: () => Promise<void> }>}
  * @throws {RecycleError} RECYCLE_CONTROL, RECYCLE_CONTROL_TAKEN
  */
 async function openControl (supervisor, { control, limits }) {
@@ -31,10 +31,17 @@ async function openControl (supervisor, { control, limits }) {
     socket.on('close', () => connections.delete(connection))
     connection.say({ hello: { name, pid: process.pid, app, version } })
   })
-  const { path, release } = await openControlSocket(server, { name, control })
+  const { succession } = supervisor
+  const { path, publish, release } = await openControlSocket(server, { name, control, predecessor: succession?.takeover.pid })
+  succession?.on('lead', publish)
   server.on('error', () => {}) // accept() failed for lack of descriptors; clients wait in the queue
   return {
     path,
+    /** Another primary answers from now on; clients that are connected stay. */
+    async leave () {
+      release()
+      server.close()
+    },
     async close () {
       release()
       server.close()

@@ -1,7 +1,8 @@
 'use strict'
 
 /**
- * Opens the control socket and the admin server, according to the options. They close when the fleet stops.
+ * Opens the control socket and the admin server, according to the options. They close when the fleet stops, and are left to the
+ * other primary when that takes the fleet over.
  *
  * @param {import('./control-verbs').Supervised} supervisor not started yet, or in the same turn of the event loop
  * @param {Pick<import('../core/options').Options, 'control' | 'admin' | 'adminAllowRemote'>} options
@@ -10,18 +11,29 @@
  */
 async function operate (supervisor, options) {
   // Both are opened before anything is awaited, so that they get the fleet's events from the first.
-  const opening = Promise.allSettled([
+  const open = () => Promise.allSettled([
     options.control === 'none' ? null : require('./control').openControl(supervisor, options),
     options.admin && require('./admin').openAdmin(supervisor, { ...options, admin: options.admin })
   ])
+  /** @type {ReturnType<typeof open>[]} */
+  const openings = [open()]
+  /** @template {PromiseSettledResult<any>[]} Servers @param {Servers} servers */
+  const report = servers => {
+    for (const server of servers) if (server.status === 'rejected') supervisor.announce('fleet.warning', { warning: 'not-operated', why: server.reason.message })
+    return servers
+  }
   /** @type {Promise<unknown> | null} */
   let closing = null
+  const each = async (/** @type {'close' | 'leave'} */ deed) => Promise.all((await Promise.all(openings)).flat().map(server => server.status === 'fulfilled' && server.value?.[deed]()))
   const close = async () => {
-    closing ??= opening.then(servers => Promise.all(servers.map(server => server.status === 'fulfilled' && server.value?.close())))
+    closing ??= each('close')
     await closing
   }
   supervisor.once('stopped', close)
-  const failed = (await opening).find(server => server.status === 'rejected')
+  supervisor.on('handed-over', () => each('leave'))
+  supervisor.on('resumed', () => openings.push(open().then(report)))
+  if (supervisor.succession) supervisor.succession.operations = openings[0]
+  const failed = (await openings[0]).find(server => server.status === 'rejected')
   if (failed) {
     await close()
     throw failed.reason

@@ -6,7 +6,7 @@
  *   SIGTERM, SIGINT   stop; a second one stops now
  *   SIGHUP            rolling reload
  *   SIGTTIN, SIGTTOU  one worker more, one fewer
- *   SIGUSR2           nothing; by default it would end us, and elsewhere (Puma, gunicorn) it means a restart
+ *   SIGUSR2           upgrade: another primary, of the code on disk, takes the fleet over (as in nginx, unicorn and gunicorn)
  *
  * @param {import('./supervisor').Supervisor} supervisor
  */
@@ -17,7 +17,7 @@ function obeySignals (supervisor) {
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
   process.on('SIGHUP', () => attempt(supervisor.reload()))
-  process.on('SIGUSR2', () => supervisor.announce('fleet.warning', { warning: 'sigusr2' }))
+  process.on('SIGUSR2', () => attempt(supervisor.upgrade()))
   process.on('SIGTTIN', () => attempt(supervisor.scale(supervisor.size + 1)))
   process.on('SIGTTOU', () => attempt(supervisor.scale(Math.max(1, supervisor.size - 1))))
 }

@@ -22,6 +22,7 @@ const { OutOfRotation } = require('./recycling/out-of-rotation')
 const { ListeningSockets } = require('./sockets/listening-sockets')
 const { nameOfApp } = require('./fleet-name')
 const { Commands } = require('./commands')
+const { Departure } = require('./recycling/departure')
 const { Reconciler } = require('./reconciler')
 const { Rollout } = require('./recycling/rollout')
 const { Shutdown } = require('./recycling/shutdown')
@@ -30,6 +31,9 @@ const { Sampler } = require('./measuring/sampler')
 const { Recycler } = require('./recycling/recycler')
 const { describeFleet } = require('./status')
 const { Tasks } = require('./tasks')
+const { Tenure } = require('./tenure')
+const { Handover } = require('./upgrade/handover')
+const { Succession } = require('./upgrade/succession')
 
 /** @typedef {import('./workers/worker-handle').WorkerHandle} WorkerHandle */
 
@@ -44,7 +48,7 @@ class Supervisor extends EventEmitter {
   #fleet = new Fleet()
   #listeningSockets = new ListeningSockets()
   #tasks = new Tasks()
-  #stopping = new AbortController()
+  #tenure = new Tenure()
   #isStarted = false
   /** @type {Promise<void> | null} */
   #stopped = null
@@ -62,8 +66,9 @@ class Supervisor extends EventEmitter {
    * @param {ReturnType<typeof import('./measuring/meter').pickMeter>} deps.meter
    * @param {(line: Record<string, any>) => void} deps.write takes every journal line
    * @param {() => Promise<void>} deps.flush
+   * @param {import('./upgrade/takeover').Takeover | null} [deps.takeover] of a running fleet
    */
-  constructor (options, { spawner, meter, write, flush }) {
+  constructor (options, { spawner, meter, write, flush, takeover = null }) {
     super()
     this.setMaxListeners(0)
     this.options = options
@@ -71,9 +76,10 @@ class Supervisor extends EventEmitter {
     this.name = options.name ?? nameOfApp(spawner.app)
     this.write = write
     this.flush = flush
+    this.takeover = takeover
     const fleet = this.#fleet
     const tasks = this.#tasks
-    const stopping = this.#stopping.signal
+    const stopping = this.#tenure
     const rollout = new Rollout()
     /** @type {Reconciler} */
     const reconciler = this.#reconciler = new Reconciler({
@@ -102,9 +108,9 @@ class Supervisor extends EventEmitter {
     const until = (/** @type {() => boolean} */ isSo) => reconciler.until(isSo)
     const deps = { options, fleet, rollout, spawner, meter, tasks, stopping, changed, until, record: this.#record.bind(this) }
     this.sampler = new Sampler(deps)
-    this.ledger = new HandoffLedger(() => fleet.serving(), sender => fleet.successorOf(sender))
+    this.ledger = new HandoffLedger(() => [...fleet.serving(), ...(this.handover.receivers)], sender => fleet.successorOf(sender))
     this.balancer = new Balancer(deps)
-    const lifecycle = new Lifecycle(deps)
+    const lifecycle = new Lifecycle({ ...deps, isHeld: () => takeover !== null && !takeover.isLeading })
       .on('spawned', handle => this.#connect(handle))
       .on('hopeless', details => this.abandon(new RecycleError('RECYCLE_APP_DIES', details)))
     const outOfRotation = new OutOfRotation(deps)
@@ -112,7 +118,20 @@ class Supervisor extends EventEmitter {
     const recycler = this.recycler = new Recycler({ ...deps, lifecycle, sampler: this.sampler })
     spawner.molds?.on('event', (event, fields) => this.#record(event, fields))
     spawner.molds?.on('refused', why => { if (fleet.serving().length === 0) this.abandon(new RecycleError('RECYCLE_FORK_REFUSED', { why })) })
-    this.shutdown = new Shutdown({ ...deps, listeningSockets: this.#listeningSockets })
+    const listeningSockets = this.#listeningSockets
+    this.shutdown = new Shutdown({ ...deps, listeningSockets })
+    this.departure = new Departure({ ...deps, sampler: this.sampler })
+    this.handover = new Handover({ ...deps, listeningSockets, ledger: this.ledger, departure: this.departure, tenure: this.#tenure })
+      .on('handed-over', () => this.emit('handed-over'))
+      .on('resumed', () => {
+        changed()
+        this.emit('resumed')
+      })
+    this.succession = takeover && new Succession({ ...deps, takeover, lifecycle, listeningSockets, abandon: error => this.abandon(error) })
+    if (takeover) {
+      this.ledger.connectLender(takeover.sender)
+      takeover.greet(listeningSockets, options)
+    }
     this.commands = new Commands({
       ...deps, recycler, garbageCollection, diagnostics: new Diagnostics({ ...deps, outOfRotation }), look: at => this.#look(at)
     })
@@ -123,10 +142,15 @@ class Supervisor extends EventEmitter {
     if (this.#isStarted || this.isStopping) return this
     this.#isStarted = true
     const { spawner: { app, args, execArgv, compileCache }, options } = this
-    this.#record('fleet.start', { pid: process.pid, app, args, execArgv, meter: this.sampler.meter.name, node: process.version, compileCache, options })
+    this.#record('fleet.start', { pid: process.pid, predecessor: this.takeover?.pid ?? null, app, args, execArgv, meter: this.sampler.meter.name, node: process.version, compileCache, options })
     if (process.pid === 1) this.#record('fleet.warning', { warning: 'pid-1' })
-    this.#fleet.desired = options.workers
-    this.#reconciler.changed()
+    if (this.succession) {
+      const { succession } = this
+      this.#tasks.run('prepare', () => succession.prepare(options.workers))
+    } else {
+      this.#fleet.desired = options.workers
+      this.#reconciler.changed()
+    }
     this.#timer = setInterval(() => this.#tasks.run('look', () => this.#look()), options.intervalMs)
     return this
   }
@@ -144,6 +168,21 @@ class Supervisor extends EventEmitter {
   /** @see Commands.reload */
   async reload () {
     return this.commands.reload()
+  }
+
+  /**
+   * Has another primary, of the code and the Node.js that are on disk now, take the fleet over; this one ends with `stopped`.
+   *
+   * @param {{ node?: string }} [how] `node`: the file of another Node.js
+   * @returns {Promise<Record<string, any>>} the journal's `fleet.left`, when the new primary runs the fleet and the old workers are gone
+   * @throws {RecycleError} RECYCLE_NOT_UPGRADED, RECYCLE_UPGRADED, RECYCLE_STOPPED
+   */
+  async upgrade (how = {}) {
+    if (!this.handover.isLeaving) this.#tenure.throwIfAborted()
+    if (this.takeover && !this.takeover.isSole) throw new RecycleError('RECYCLE_NOT_UPGRADED', { why: 'the upgrade before has not ended yet' })
+    const line = await this.handover.begin(how)
+    this.#stopped ??= this.#end()
+    return line
   }
 
   /** @see Commands.scale @param {number} workers 1 to 1024 */
@@ -168,7 +207,7 @@ class Supervisor extends EventEmitter {
 
   /** A stop has begun. */
   get isStopping () {
-    return this.#stopping.signal.aborted
+    return this.#stopped !== null
   }
 
   /** For what operates the fleet: its line goes into the journal, the log and to the listeners for `event`. @param {string} event @param {Record<string, any>} fields */
@@ -198,27 +237,45 @@ class Supervisor extends EventEmitter {
   stop ({ now = false } = {}) {
     const isSecond = this.#stopped !== null
     this.#stopped ??= this.#stop()
-    if (isSecond || now) this.shutdown.hurry()
+    if (isSecond || now) (this.handover.isLeaving ? this.departure : this.shutdown).hurry()
     return this.#stopped
   }
 
   /** @param {{ requestedAlone?: boolean }} [at] */
   async #look (at) {
-    if (this.isStopping) return
+    if (this.#tenure.aborted) return
     await this.sampler.look(at)
     this.#reconciler.changed()
   }
 
   async #stop () {
-    clearInterval(this.#timer)
-    this.balancer.stop()
-    this.#stopping.abort(this.#failure ?? new RecycleError('RECYCLE_STOPPED'))
+    this.#tenure.end(this.#failure ?? new RecycleError('RECYCLE_STOPPED'))
     this.#record('fleet.stopping', {})
+    await this.handover.cancel('the fleet is stopping')
+    if (this.handover.hasLeft) return this.#end()
+    await this.#leaveTakeover()
     this.spawner.close()
     await this.shutdown.run()
     await this.#tasks.settled()
-    this.ledger.close()
     this.#record('fleet.stop', { recycles: this.recycler.count, failure: this.#failure?.code ?? null })
+    await this.#end()
+  }
+
+  /** While the predecessor runs: where this primary has not led, or has failed, the sockets are the other one's. */
+  async #leaveTakeover () {
+    if (!this.takeover || this.takeover.isSole) return
+    if (this.takeover.isLeading && !this.#failure) return this.takeover.stopping()
+    this.#listeningSockets.letGo()
+    this.emit('handed-over')
+    await this.takeover.fail(this.#failure?.message ?? 'it has been told to stop')
+  }
+
+  async #end () {
+    clearInterval(this.#timer)
+    this.balancer.stop()
+    this.spawner.close()
+    await this.#tasks.settled()
+    this.ledger.close()
     await this.flush()
     queueMicrotask(() => this.emit('stopped', this.#failure))
   }

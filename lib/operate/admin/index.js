@@ -26,7 +26,7 @@ const TICK_MS = 1000
 /**
  * @param {import('../control-verbs').Supervised} supervisor not started yet, or in the same turn of the event loop
  * @param {{ admin: { host: string, port: number }, adminAllowRemote: boolean }} options
- * @returns {Promise<{ url: string, close: () => Promise<void> }>}
+ * @returns {Promise<{ url: string, leave: () => Promise<void>, close: () => Promise<void> }>}
  * @throws {RecycleError} RECYCLE_ADMIN
  */
 async function openAdmin (supervisor, { admin, adminAllowRemote }) {
@@ -85,24 +85,42 @@ async function openAdmin (supervisor, { admin, adminAllowRemote }) {
   })
 
   supervisor.on('event', hear)
-  const url = await listen(server, admin).catch(error => {
+  const { succession, handover } = supervisor
+  await succession?.takeover.begun
+  const address = addressOf(admin.host, admin.port)
+  const url = await listen(server, admin, succession?.takeover.takeAdminSocket(address)).catch(error => {
     supervisor.removeListener('event', hear)
     throw error
   })
   const ticker = setInterval(look, TICK_MS).unref()
   supervisor.announce('fleet.admin', { url })
-  return {
-    url,
-    close: () => new Promise(resolve => {
-      clearInterval(ticker)
-      supervisor.removeListener('event', hear)
-      look()
-      stream.send('end', {})
-      stream.end()
-      server.close(() => resolve())
+  if (handover) handover.adminSocket = { address, handle: /** @type {any} */ (server)._handle }
+  /** @type {Promise<void> | undefined} */
+  let ending
+  const end = () => {
+    clearInterval(ticker)
+    supervisor.removeListener('event', hear)
+    if (handover) handover.adminSocket = null
+    stream.end()
+    return new Promise(resolve => {
+      server.close(() => resolve(undefined))
       server.closeIdleConnections()
       setImmediate(() => server.closeAllConnections())
     })
+  }
+  return {
+    url,
+    /** Another primary answers from now on; the pages that are open connect to it. */
+    async leave () {
+      await (ending ??= end())
+    },
+    async close () {
+      if (!ending) {
+        look()
+        stream.send('end', {})
+      }
+      await (ending ??= end())
+    }
   }
 }
 
@@ -125,14 +143,15 @@ function timeOfDay () {
 /**
  * @param {import('node:http').Server} server
  * @param {{ host: string, port: number }} admin
+ * @param {any} [handle] of a socket that listens there already
  * @returns {Promise<string>} its URL
  */
-function listen (server, { host, port }) {
+function listen (server, { host, port }, handle) {
   return new Promise((resolve, reject) => {
     server.once('error', (/** @type {NodeJS.ErrnoException} */ error) => {
       reject(new RecycleError('RECYCLE_ADMIN', { address: addressOf(host, port), why: WHY[error.code ?? ''] ?? error.message }))
     })
-    server.listen({ host, port }, () => {
+    server.listen(handle ?? { host, port }, () => {
       server.on('error', () => {}) // accept() failed for lack of descriptors; clients wait in the queue
       const bound = /** @type {import('node:net').AddressInfo} */ (server.address())
       resolve(`http://${addressOf(host, bound.port)}`)

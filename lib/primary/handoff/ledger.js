@@ -19,6 +19,8 @@
  *    a later `adopted` is answered by `drop`. So there is never a second reader.
  * 3. A receiver has one socket under way at a time. Node would queue more behind it, where they cannot be taken back.
  * 4. When all receivers have refused, it goes `back` to its sender; if that has exited, to the next worker that becomes ready.
+ * 5. A sender that is another primary only lends its connections: it has asked others before, and may have taken one back. So
+ *    on `adopted` it is asked, and decides between `keep` and `drop`. If it dies, the connection is ours.
  */
 
 const { now } = require('../clock')
@@ -38,6 +40,8 @@ const ANSWER_MS = 1000
  * @property {Set<WorkerHandle>} tried
  * @property {WorkerHandle | null} receiver null: queued
  * @property {NodeJS.Timeout | null} deadline
+ * @property {'own' | 'lent' | 'asked' | 'given'} claim a worker's own; or of a lender, which has it still, has been asked for it, has given it away
+ * @property {boolean} isHeld the receiver has adopted it, and waits for `keep`
  */
 
 class HandoffLedger {
@@ -71,12 +75,22 @@ class HandoffLedger {
     handle.on('exit', () => this.#gone(handle))
   }
 
+  /** @param {import('../upgrade/remote-workers').RemoteSender} sender a primary that lends */
+  connectLender (sender) {
+    const handle = /** @type {WorkerHandle} */ (/** @type {unknown} */ (sender))
+    const find = (/** @type {number} */ id) => [...this.#entries.values()].find(entry => entry.sender === handle && entry.offerId === id)
+    sender.on('offer', (offer, socket) => this.#accept(handle, offer, socket, 'lent'))
+    sender.on('keep', ({ id }) => this.#own(find(id)))
+    sender.on('drop', ({ id }) => this.#drop(find(id)))
+    sender.on('exit', () => { for (const entry of this.#entries.values()) if (entry.sender === handle) this.#own(entry) })
+  }
+
   /** @param {WorkerHandle} sender @param {{ id: number, parcel: Entry['parcel'] }} offer @param {any} socket */
-  #accept (sender, { id: offerId, parcel }, socket) {
+  #accept (sender, { id: offerId, parcel }, socket, claim = /** @type {Entry['claim']} */ ('own')) {
     if (!socket) return sender.send('back', { id: offerId, isStalled: false })
     const id = ++this.#lastId
     this.#entries.set(id, {
-      id, sender, offerId, parcel, since: now(), socket, tried: new Set([sender]), receiver: null, deadline: null
+      id, sender, offerId, parcel, since: now(), socket, tried: new Set([sender]), receiver: null, deadline: null, claim, isHeld: false
     })
     this.#pump()
   }
@@ -101,7 +115,7 @@ class HandoffLedger {
     entry.deadline = setTimeout(() => this.#timedOut(entry), ANSWER_MS)
     const { id, parcel, since } = entry
     const leftMs = parcel.leftMs === null ? null : Math.max(1, parcel.leftMs - (now() - since))
-    receiver.send('adopt', { id, parcel: { ...parcel, leftMs } }, entry.socket, error => {
+    receiver.send('adopt', { id, parcel: { ...parcel, leftMs }, isLent: isLent(entry) }, entry.socket, error => {
       if (error) this.#refused(receiver, entry.id)
     })
   }
@@ -126,13 +140,42 @@ class HandoffLedger {
       receiver.send('drop', { id })
       return this.#free(receiver)
     }
-    receiver.send('keep', { id })
+    if (isLent(entry)) this.#hold(entry)
+    else this.#keep(entry, receiver)
+    this.#free(receiver)
+  }
+
+  /** @param {Entry} entry @param {WorkerHandle} receiver */
+  #keep (entry, receiver) {
+    receiver.send('keep', { id: entry.id })
     const recent = this.#recent.get(receiver)
     this.#recent.set(receiver, { beat: receiver.latest, count: recent?.beat === receiver.latest ? recent.count + 1 : 1 })
     this.totals.moved++
-    if (!entry.sender.isGone) entry.sender.send('moved', { id: entry.offerId })
+    if (!entry.sender.isGone && entry.claim === 'own') entry.sender.send('moved', { id: entry.offerId })
     this.#close(entry)
-    this.#free(receiver)
+  }
+
+  /** @param {Entry} entry a lent one, which a receiver has adopted */
+  #hold (entry) {
+    if (entry.deadline) clearTimeout(entry.deadline)
+    entry.isHeld = true
+    if (entry.claim === 'asked') return
+    entry.claim = 'asked'
+    entry.sender.send('moved', { id: entry.offerId })
+  }
+
+  /** Its sender has closed its copy. @param {Entry} [entry] */
+  #own (entry) {
+    if (!entry) return
+    entry.claim = 'given'
+    if (entry.isHeld && entry.receiver) this.#keep(entry, entry.receiver)
+  }
+
+  /** Its sender has it again. @param {Entry} [entry] */
+  #drop (entry) {
+    if (!entry) return
+    if (entry.isHeld && entry.receiver) entry.receiver.send('drop', { id: entry.id })
+    this.#close(entry) // a receiver that answers later is told then
   }
 
   /** @param {WorkerHandle} receiver @param {number} id */
@@ -168,6 +211,7 @@ class HandoffLedger {
     if (entry.deadline) clearTimeout(entry.deadline)
     entry.deadline = null
     entry.receiver = null
+    entry.isHeld = false
   }
 
   /** @param {WorkerHandle} receiver */
@@ -184,7 +228,7 @@ class HandoffLedger {
 
   /** No worker that serves now takes it. @param {Entry} entry */
   #giveBack (entry) {
-    if (!entry.sender.isGone) {
+    if (!entry.sender.isGone && (entry.claim === 'own' || entry.claim === 'lent')) {
       const isStalled = this.serving().some(handle => handle !== entry.sender && handle.addresses.has(entry.parcel.key) && this.#stalled.has(handle))
       entry.sender.send('back', { id: entry.offerId, isStalled })
       this.#close(entry)
@@ -202,6 +246,11 @@ class HandoffLedger {
     this.#entries.delete(entry.id)
     entry.socket.close()
   }
+}
+
+/** @param {Entry} entry @returns {boolean} its sender may say that it has it again */
+function isLent ({ claim }) {
+  return claim === 'lent' || claim === 'asked'
 }
 
 module.exports = { HandoffLedger }

@@ -45,7 +45,8 @@ class Recycler {
   /** Fills an empty slot. @param {number} number */
   async boot (number) {
     const slot = this.fleet.open(number)
-    const { why, hasCrashed } = await this.lifecycle.acquire(slot)
+    const { why, hasCrashed = false } = await this.lifecycle.acquire(slot)
+    slot.unready = why === null ? null : { why, hasCrashed }
     if (why === null || this.stopping.aborted) return
     if (!hasCrashed) this.#recordNotReady(slot, null, why) // else its crash is in the journal
     this.#rolloutFailed() // the predecessor may have been drained first

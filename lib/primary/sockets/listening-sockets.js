@@ -136,6 +136,32 @@ class ListeningSockets {
     return last
   }
 
+  /** What a successor needs of each. @returns {{ key: string, handle: any, file: string | null, data: unknown }[]} */
+  list () {
+    return [...this.#byKey].map(([key, { handle, file, data }]) => ({ key, handle, file: file && file.file, data }))
+  }
+
+  /** It is open already, in the predecessor. @param {{ key: string, file: string | null, data?: unknown }} socket @param {any} handle */
+  inherit ({ key, file, data }, handle) {
+    this.#byKey.set(key, { handle, data, file: file === null ? null : new UnixSocketFile(file), users: new Set() })
+  }
+
+  /** No worker listens on these any more, now that the predecessor's are gone. */
+  closeUnused () {
+    for (const [key, { users }] of this.#byKey) if (users.size === 0) this.#close(key)
+  }
+
+  /** Another primary has them: here they are closed, and what waits in their queues stays. */
+  letGo () {
+    this.#isClosing = true
+    for (const { handle, file } of this.#byKey.values()) {
+      file?.letGo()
+      if (file) handle.unref() // close() would delete the file, by its path
+      else handle.close()
+    }
+    this.#byKey.clear()
+  }
+
   /** @param {string} key */
   #close (key) {
     const { handle, file } = this.#byKey.get(key) ?? {}

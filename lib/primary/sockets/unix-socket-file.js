@@ -32,6 +32,11 @@ class UnixSocketFile {
     } catch {} // the spare is gone too, or the folder
   }
 
+  /** Another primary looks after it. */
+  letGo () {
+    this.#watcher?.close()
+  }
+
   /** Another fleet, or any process, may have taken the path once the file had been deleted: theirs is left alone. */
   remove () {
     this.#watcher?.close()

@@ -27,6 +27,8 @@ class Slot {
   addresses = null
   /** The recycle under way, and the worker that it replaces. @type {{ old: WorkerHandle, how: 'surge' | 'drain-first' } | null} */
   recycle = null
+  /** Why its last worker to boot has not become ready; null: it has. @type {{ why: string, hasCrashed: boolean } | null} */
+  unready = null
   /** How many recycles it has had, and why the last one. */
   recycles = 0
   /** @type {string | null} */
@@ -151,6 +153,12 @@ class Fleet {
   /** @returns {WorkerHandle[]} the workers that are measured: those that serve, and those that stand by */
   watched () {
     return this.all().filter(handle => handle.isWatched)
+  }
+
+  /** @returns {string[]} the addresses that all slots have in common */
+  commonAddresses () {
+    const [first, ...others] = this.list().flatMap(slot => slot.addresses ?? [])
+    return [...first ?? []].filter(key => others.every(other => other.has(key)))
   }
 
   /** @param {WorkerHandle} handle @returns {WorkerHandle | null} the worker that has taken its slot over */

@@ -34,9 +34,13 @@ class Lifecycle extends EventEmitter {
    * @param {() => void} deps.changed to be called when a fact has changed
    * @param {(event: string, fields: Record<string, any>) => unknown} deps.record
    * @param {AbortSignal} deps.stopping
+   * @param {() => boolean} [deps.isHeld] another primary runs the fleet: workers stand by in their slots
    */
-  constructor ({ options, fleet, rollout, spawner, changed, record, stopping }) {
+  constructor ({ options, fleet, rollout, spawner, changed, record, stopping, isHeld = () => false }) {
     super()
+    this.isHeld = isHeld
+    /** The addresses of the other primary's workers, while it runs the fleet. @type {ReadonlySet<string>} */
+    this.expected = new Set()
     this.options = options
     this.fleet = fleet
     this.rollout = rollout
@@ -87,15 +91,16 @@ class Lifecycle extends EventEmitter {
    * @returns {ReadonlySet<string>}
    */
   #addressesFor ({ addresses, boots }) {
+    if (this.isHeld()) return this.expected
     if (this.fleet.serving().length === 0) return new Set()
     if (addresses && boots.failures < INSISTENT) return new Set(addresses)
-    const [first, ...others] = this.fleet.list().flatMap(slot => slot.addresses ?? [])
-    return new Set([...first ?? []].filter(key => others.every(other => other.has(key))))
+    return new Set(this.fleet.commonAddresses())
   }
 
   /** @param {Place} place @returns {WorkerHandle} */
   #spawn (place) {
-    const handle = this.spawner.spawn(place.slot, { generation: this.rollout.generation, mustListenOn: this.#addressesFor(place) })
+    const isHeld = this.isHeld()
+    const handle = this.spawner.spawn(place.slot, { generation: this.rollout.generation, mustListenOn: this.#addressesFor(place), isHeld })
     const { slot, generation, budget } = handle
     handle.whenBegun(() => this.record('worker.spawn', { slot, pid: handle.pid, generation, budget }))
     handle.on('standby', () => this.#onStandby(handle))
@@ -107,9 +112,17 @@ class Lifecycle extends EventEmitter {
 
   /** @param {WorkerHandle} handle */
   #onStandby (handle) {
-    this.record('worker.standby', { slot: null, pid: handle.pid, readyMs: Number(handle.standbyAt) - handle.spawnedAt, addresses: [...handle.addresses] })
+    this.record('worker.standby', { slot: handle.slot, pid: handle.pid, readyMs: Number(handle.standbyAt) - handle.spawnedAt, addresses: [...handle.addresses] })
     this.#endsFailures(handle)
+    if (handle.slot !== null && !this.isHeld()) this.call(handle)
     this.changed()
+  }
+
+  /** Calls a worker that stands by in its slot. @param {WorkerHandle} handle @returns {Promise<void>} resolves when it serves, or is gone */
+  async call (handle) {
+    handle.serve(/** @type {number} */ (handle.slot))
+    const { event } = await handle.next(['ready', 'exit'], CALL_MS)
+    if (event === 'timeout' && handle.state === 'standby') await kill(handle)
   }
 
   /** @param {WorkerHandle} handle */
@@ -165,7 +178,7 @@ class Lifecycle extends EventEmitter {
  * @returns {Promise<string | null>} null: it is ready, as a standby where it has no slot; else why it is not
  */
 async function becomesReady (handle, timeoutMs) {
-  const { event, value } = await handle.next([handle.slot === null ? 'standby' : 'ready', 'exit'], timeoutMs)
+  const { event, value } = await handle.next([handle.isHeld ? 'standby' : 'ready', 'exit'], timeoutMs)
   if (event === 'exit') return `it ${howItLeft(value)}`
   if (event !== 'timeout') return null
   const missing = [...handle.terms.mustListenOn].filter(key => !handle.addresses.has(key))

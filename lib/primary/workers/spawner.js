@@ -50,17 +50,17 @@ class Spawner {
 
   /**
    * @param {number | null} slot null: a standby, which is told when it is called
-   * @param {{ generation: number, mustListenOn: ReadonlySet<string> }} terms
+   * @param {{ generation: number, mustListenOn: ReadonlySet<string>, isHeld?: boolean }} terms `isHeld`: it is called into its slot later
    * @returns {WorkerHandle}
    */
-  spawn (slot, { generation, mustListenOn }) {
+  spawn (slot, { generation, mustListenOn, isHeld = slot === null }) {
     const start = () => this.#fork({
       RECYCLE_SLOT: slot === null ? 'standby' : String(slot),
-      RECYCLE_WORKER: JSON.stringify({ ...this.#settings, isStandby: slot === null })
+      RECYCLE_WORKER: JSON.stringify({ ...this.#settings, isStandby: isHeld })
     }, { slot: () => handle.slot ?? 'standby', inspectPort: this.#inspectPort(slot) })
     const process = orUnstarted(() => this.molds?.isUsable ? this.molds.fork(generation, start) : new ClusterProcess(start()))
     const budget = drawBudget(this.options, Math.random())
-    const handle = new WorkerHandle(slot, process, { generation, budget, mustListenOn, readyOn: this.options.readyOn })
+    const handle = new WorkerHandle(slot, process, { generation, budget, mustListenOn, readyOn: this.options.readyOn, isHeld })
     return handle
   }
 

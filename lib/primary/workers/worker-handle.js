@@ -37,7 +37,7 @@ class WorkerHandle extends Channel {
   calledAt = null
   /** When anything was last heard. */
   heardAt = now()
-  /** Why it is to go; set once. @type {import('../../core/verdict').Reason | 'scale' | 'stop' | null} */
+  /** Why it is to go; set once. @type {import('../../core/verdict').Reason | 'scale' | 'stop' | 'upgrade' | null} */
   reason = null
   condemnedAt = 0
   /** @type {import('../../core/sample').Sample['requested']} */
@@ -54,7 +54,8 @@ class WorkerHandle extends Channel {
   /**
    * @param {number | null} slot null: a standby, which has none yet
    * @param {import('./process').WorkerProcess} process
-   * @param {{ generation: number, budget: import('../../core/budget').Budget, mustListenOn: ReadonlySet<string>, readyOn: string }} terms
+   * @param {{ generation: number, budget: import('../../core/budget').Budget, mustListenOn: ReadonlySet<string>, readyOn: string, isHeld?: boolean }} terms `isHeld`: it
+   *   stands by in its slot
    */
   constructor (slot, process, terms) {
     super(process)
@@ -67,6 +68,11 @@ class WorkerHandle extends Channel {
 
   get isServing () {
     return this.state === 'ready'
+  }
+
+  /** It does not serve before it is called. */
+  get isHeld () {
+    return (this.slot === null || this.terms.isHeld === true) && this.calledAt === null
   }
 
   /** It is measured and judged: it serves, or waits to. */
@@ -190,7 +196,7 @@ class WorkerHandle extends Channel {
   #checkReady (cause) {
     if (this.state !== 'spawning' || cause !== this.terms.readyOn) return
     if (cause === 'listening' && ![...this.terms.mustListenOn, ...this.asked].every(key => this.addresses.has(key))) return
-    if (this.slot === null) this.#standBy()
+    if (this.isHeld) this.#standBy()
     else this.#beReady()
   }
 

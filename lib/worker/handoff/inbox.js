@@ -21,6 +21,8 @@ const { fromFields, takeUnread } = require('../connections/parcel')
 class Inbox {
   /** By the primary's id. @type {Map<number, Connection>} */
   #held = new Map()
+  /** Of those, the ones that another primary has as well, as long as this worker's lives. @type {Set<number>} */
+  #lent = new Set()
 
   /** @param {Pick<import('../enter').Parts, 'channel' | 'state' | 'acceptors' | 'admission' | 'tracker'>} parts */
   constructor ({ channel, state, acceptors, admission, tracker }) {
@@ -28,7 +30,7 @@ class Inbox {
     this.admission = admission
     this.tracker = tracker
     channel.on({
-      adopt: ({ id, parcel }, handle) => {
+      adopt: ({ id, parcel, isLent }, handle) => {
         const acceptor = [...acceptors].find(({ key }) => key === parcel.key)
         const why = this.#whyNot(acceptor, handle)
         if (why || !acceptor) {
@@ -38,19 +40,20 @@ class Inbox {
         const connection = new Connection(null, acceptor)
         tracker.adopt(connection, fromFields(parcel, handle))
         this.#held.set(id, connection)
+        if (isLent) this.#lent.add(id)
         channel.send('adopted', { id })
       },
       keep: ({ id }) => this.#settle(id, connection => this.wait(connection)),
-      drop: ({ id }) => this.#settle(id, connection => {
-        connection.fate = 'moved'
-        connection.parcel?.handle.close()
-      })
+      drop: ({ id }) => this.#settle(id, connection => this.#drop(connection))
     })
   }
 
-  /** The primary has exited and will not send `keep`: the sender has closed its copy of these. */
+  /** The primary has exited and will not send `keep`: the sender has closed its copy of these, and a lender takes back its own. */
   keepAll () {
-    for (const id of [...this.#held.keys()]) this.#settle(id, connection => this.wait(connection))
+    for (const id of [...this.#held.keys()]) {
+      const isLent = this.#lent.has(id)
+      this.#settle(id, connection => isLent ? this.#drop(connection) : this.wait(connection))
+    }
   }
 
   /** @param {Connection} connection a held one, which is ours from here on */
@@ -87,7 +90,14 @@ class Inbox {
   #settle (id, outcome) {
     const connection = this.#held.get(id)
     this.#held.delete(id)
+    this.#lent.delete(id)
     if (connection?.stage === 'held') outcome(connection)
+  }
+
+  /** @param {Connection} connection */
+  #drop (connection) {
+    connection.fate = 'moved'
+    connection.parcel?.handle.close()
   }
 
   /** @param {import('../accepting/acceptor').Acceptor | undefined} acceptor @param {any} handle */

@@ -1,0 +1,40 @@
+'use strict'
+
+/**
+ * Every message between two primaries, during an upgrade. The two may be of different versions, on different versions of
+ * Node.js, so each message is checked against its shape on both sides. How they travel is in message.js.
+ */
+
+const { kind, name, why, id, parcel, shared } = require('./message')
+const { count, duration, text, orNull, optional, listOf, record } = require('./shape')
+
+/** Of these messages; raised when one of them changes its meaning. */
+const VERSION = 1
+
+/** predecessor → successor @type {Readonly<Record<string, import('./message').Kind>>} */
+const FROM_PREDECESSOR = Object.freeze({
+  socket: kind('a listening socket; `file`: of a unix socket, or null', { key: name, file: orNull(name), data: optional(shared) }, 'socket'),
+  'admin-socket': kind('the one of the admin server', { address: text(300) }, 'socket'),
+  begin: kind('these were all sockets: boot the workers; each must listen on `addresses`', { addresses: listOf(name) }),
+  go: kind('lead; `workers`: how many, if that has been changed since the start, or null', { workers: orNull(count) }),
+  abort: kind('end: nothing is handed over', { why }),
+  adopt: kind('take this connection over, and do not read it yet', { id, parcel }, 'socket'),
+  keep: kind('the adopted connection is yours: read it', { id }),
+  drop: kind('the adopted connection is another\'s by now: close this copy', { id }),
+  released: kind('the answer to `stopping`: its copies of the sockets are closed'),
+  left: kind('the old workers are gone')
+})
+
+/** successor → predecessor @type {Readonly<Record<string, import('./message').Kind>>} */
+const FROM_SUCCESSOR = Object.freeze({
+  hello: kind('it runs; `version`: of these messages', { version: count, recycle: text(100), node: text(100), readyTimeoutMs: duration }),
+  booted: kind('one more worker has booted', { done: count, of: count }),
+  prepared: kind('every worker has booted, and everything is open that could fail to open'),
+  serving: kind('its workers accept', { addresses: listOf(name), workers: listOf(record({ slot: count, pid: count })) }),
+  stopping: kind('the fleet stops, and this primary must not run it again'),
+  failed: kind('it gives up', { why }),
+  adopted: kind('the answer to `adopt`: a worker holds the connection, unread', { id }),
+  refused: kind('the answer to `adopt`: no worker takes it', { id })
+})
+
+module.exports = { VERSION, FROM_PREDECESSOR, FROM_SUCCESSOR }

@@ -1,0 +1,78 @@
+'use strict'
+
+/**
+ * An upgrade of the supervisor as its two primaries see it, and when there can be none. Pure.
+ *
+ *     predecessor                            successor
+ *     running                                booting
+ *     starting       ◀──────────── hello ────
+ *     preparing      ──── sockets, begin ──▶ preparing     its workers boot, and do not accept
+ *                    ◀───────── prepared ─── waiting
+ *     handing-over   ────────────── go ────▶ leading       its workers accept, beside those of the predecessor
+ *     leaving        ◀────────── serving ───
+ *                    ─ connections, left ──▶ sole
+ *     left
+ *
+ * Until `serving` the predecessor serves as before, so that whatever befalls the successor changes nothing. A successor that
+ * has the sockets leads when the predecessor dies. A predecessor whose successor dies before it has left runs the fleet again.
+ *
+ * @typedef {'running' | 'starting' | 'preparing' | 'handing-over' | 'leaving' | 'left'} PredecessorState
+ * @typedef {'booting' | 'preparing' | 'waiting' | 'leading' | 'sole' | 'ended'} SuccessorState
+ */
+
+/** By event; `gone`: the successor has failed, exited or not answered in time. @type {Readonly<Record<PredecessorState, Readonly<Record<string, PredecessorState>>>>} */
+const PREDECESSOR = Object.freeze({
+  running: { start: 'starting' },
+  starting: { hello: 'preparing', gone: 'running' },
+  preparing: { prepared: 'handing-over', gone: 'running' },
+  'handing-over': { serving: 'leaving', gone: 'running' },
+  leaving: { left: 'left', gone: 'running' },
+  left: {}
+})
+
+/** By event; `gone`: the predecessor has died; `abort`: it does without this one. @type {Readonly<Record<SuccessorState, Readonly<Record<string, SuccessorState>>>>} */
+const SUCCESSOR = Object.freeze({
+  booting: { begin: 'preparing', gone: 'ended', abort: 'ended', failed: 'ended' },
+  preparing: { prepared: 'waiting', gone: 'leading', abort: 'ended', failed: 'ended' },
+  waiting: { go: 'leading', gone: 'leading', abort: 'ended', failed: 'ended' },
+  leading: { left: 'sole', gone: 'sole', failed: 'ended' },
+  sole: {},
+  ended: {}
+})
+
+/**
+ * @template {string} State
+ * @param {Readonly<Record<State, Readonly<Record<string, State>>>>} table
+ * @param {State} from
+ * @param {string} event
+ * @returns {State | null} null: the event does not belong there
+ */
+function next (table, from, event) {
+  return Object.hasOwn(table[from], event) ? table[from][event] : null
+}
+
+/** Inits of containers: they end with the process that they have started. */
+const INITS = ['tini', 'docker-init', 'podman-init', 'catatonit', 'dumb-init']
+
+/**
+ * Why this process cannot leave the fleet to another one: what has started it would take its exit for the fleet's.
+ *
+ * @param {object} process
+ * @param {number} process.pid
+ * @param {number} process.startedBy its parent's pid at the start
+ * @param {string | null} process.init the name of PID 1; null: not known
+ * @param {Record<string, string | undefined>} process.env
+ * @returns {string | null} null: it can
+ */
+function whyNoUpgrade ({ pid, startedBy, init, env }) {
+  if (pid === 1) return 'recycle is PID 1, and the container ends with it; start a container of the new version instead'
+  if (startedBy === 1 && init !== null && INITS.includes(init)) {
+    return `${init}, the init of this container, ends with the process that it has started, which is this one; start a container of the new version instead`
+  }
+  if (env.SYSTEMD_EXEC_PID === String(pid) && !env.NOTIFY_SOCKET) {
+    return 'systemd would end the service with this process; with Type=notify and NotifyAccess=all in the unit it is told of the new one'
+  }
+  return null
+}
+
+module.exports = { PREDECESSOR, SUCCESSOR, next, whyNoUpgrade }

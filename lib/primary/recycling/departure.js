@@ -1,0 +1,75 @@
+'use strict'
+
+/**
+ * The end of a fleet that another primary has taken over: its workers drain, and their connections move to the other one's.
+ * The addresses stay, and so does what waits in their queues.
+ */
+
+const { kill, orderFor, retire } = require('../workers/retirement')
+
+/** @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle */
+
+class Departure {
+  /**
+   * @param {object} deps
+   * @param {import('../../core/options').Options} deps.options
+   * @param {import('../workers/fleet').Fleet} deps.fleet
+   * @param {import('../measuring/sampler').Sampler} deps.sampler
+   * @param {import('../tasks').Tasks} deps.tasks
+   * @param {(event: string, fields: Record<string, any>) => unknown} deps.record
+   */
+  constructor ({ options, fleet, sampler, tasks, record }) {
+    this.options = options
+    this.fleet = fleet
+    this.sampler = sampler
+    this.tasks = tasks
+    this.record = record
+    this.deadlineMs = options.drainTimeoutMs
+  }
+
+  /**
+   * Resolves when every worker is gone.
+   *
+   * @param {Map<number, number>} successors the pid of the new worker, by slot
+   */
+  async run (successors) {
+    await Promise.all(this.fleet.all().map(handle => this.#retire(handle, successors)))
+  }
+
+  /** Cuts what is in flight. */
+  hurry () {
+    this.deadlineMs = 0
+    for (const handle of this.fleet.all()) this.tasks.run('leave', () => this.#retire(handle))
+  }
+
+  /** A retirement under way is hurried; its account goes to the recycle that began it. @param {WorkerHandle} handle @param {Map<number, number>} [successors] */
+  async #retire (handle, successors) {
+    const { slot } = handle
+    const isOurs = handle.state !== 'draining'
+    const hasServed = handle.readyAt !== null
+    if (slot !== null) this.fleet.slots.get(slot)?.vacate(handle)
+    if (!handle.hasEntered) {
+      if (isOurs) handle.become('draining')
+      return kill(handle)
+    }
+    handle.reason ??= 'upgrade'
+    const order = { ...orderFor('upgrade', this.options, hasServed ? null : 0), deadlineMs: this.deadlineMs }
+    const { account, drainMs } = await retire(handle, order, this.record)
+    if (!isOurs || !hasServed) return
+    this.record('recycled', {
+      slot,
+      pid: successors?.get(Number(slot)) ?? null,
+      oldPid: handle.pid,
+      reason: 'upgrade',
+      how: 'upgrade',
+      ...account,
+      drainMs,
+      tookMs: drainMs,
+      readyMs: null,
+      rssBefore: this.sampler.figuresOf(handle)?.sample?.rssBytes ?? null,
+      rssAfter: null
+    })
+  }
+}
+
+module.exports = { Departure }

@@ -1,0 +1,216 @@
+'use strict'
+
+/**
+ * The predecessor's side of an upgrade: starts the successor, lends it the listening sockets, and has this fleet's workers
+ * leave when the other one's accept. The steps, and what a death at each of them leads to, are in lib/core/upgrade.js.
+ */
+
+const { EventEmitter } = require('node:events')
+const fs = require('node:fs')
+const { RecycleError } = require('../../core/errors')
+const { VERSION, FROM_SUCCESSOR } = require('../../core/primary-message')
+const { PREDECESSOR, next, whyNoUpgrade } = require('../../core/upgrade')
+const { Peer } = require('./peer')
+const { SuccessorProcess } = require('./primary-process')
+const { aboutThisProcess, programOnDisk } = require('./program')
+const { RemoteReceivers } = require('./remote-workers')
+
+const HELLO_MS = 30_000
+const PATIENCE = 4 // times its --ready-timeout: it may try a worker three times
+const SERVE_MS = 10_000
+const ABORT_MS = 2000
+const REAP_MS = 10_000
+
+/**
+ * @typedef {Peer<SuccessorProcess>} Successor
+ * @typedef {{ addresses: string[], workers: { slot: number, pid: number }[] }} Serving
+ */
+
+/** Emits `progress` ({ done, of }), `handed-over`, and `resumed` if the successor has died since. */
+class Handover extends EventEmitter {
+  /** @type {import('../../core/upgrade').PredecessorState} */
+  #state = 'running'
+  /** @type {Successor | null} */
+  #successor = null
+  /** @type {Promise<Record<string, any>> | null} */
+  #underWay = null
+  /** Resolves when it is decided which primary runs the fleet. */
+  #decided = Promise.resolve()
+  /** This primary has been told to stop. */
+  isStopping = false
+  /** Its copies of the sockets are closed, since the other one has been told to stop. */
+  #hasReleased = false
+  /** The successor's workers. @type {import('./remote-workers').RemoteReceiver[]} */
+  receivers = []
+
+  /**
+   * @param {object} deps
+   * @param {import('../sockets/listening-sockets').ListeningSockets} deps.listeningSockets
+   * @param {import('../handoff/ledger').HandoffLedger} deps.ledger
+   * @param {import('../workers/fleet').Fleet} deps.fleet
+   * @param {import('../recycling/departure').Departure} deps.departure
+   * @param {import('../tenure').Tenure} deps.tenure
+   * @param {import('../../core/options').Options} deps.options
+   * @param {(event: string, fields: Record<string, any>) => Record<string, any>} deps.record
+   */
+  constructor ({ listeningSockets, ledger, fleet, departure, tenure, options, record }) {
+    super()
+    this.listeningSockets = listeningSockets
+    this.ledger = ledger
+    this.fleet = fleet
+    this.departure = departure
+    this.tenure = tenure
+    this.options = options
+    this.record = record
+    /** Set by what operates the fleet. @type {{ address: string, handle: any } | null} */
+    this.adminSocket = null
+  }
+
+  /** This fleet's workers leave, and another primary's serve. */
+  get isLeaving () {
+    return this.#state === 'leaving'
+  }
+
+  /** The other primary runs the fleet, and nothing is left of this one's. */
+  get hasLeft () {
+    return this.#state === 'left'
+  }
+
+  /**
+   * @param {{ node?: string }} how `node`: the file of another Node.js
+   * @returns {Promise<Record<string, any>>} the journal's `fleet.left`, when the old workers are gone; another call joins it
+   * @throws {RecycleError} RECYCLE_NOT_UPGRADED; the fleet is as before
+   */
+  begin (how) {
+    this.#underWay ??= this.#run(how).finally(() => { this.#underWay = null })
+    return this.#underWay
+  }
+
+  /** Ends what can still be undone. Resolves when it is decided which primary runs the fleet. @param {string} why */
+  async cancel (why) {
+    this.isStopping = true
+    if (this.#state === 'starting' || this.#state === 'preparing') this.#successor?.emit('failed', { why })
+    await this.#decided
+    if (this.isLeaving) await this.#underWay?.catch(() => {})
+  }
+
+  /** @param {{ node?: string }} how */
+  async #run ({ node }) {
+    const why = whyNoUpgrade(aboutThisProcess())
+    if (why !== null) throw this.#failed(null, why)
+    this.#step('start')
+    const served = this.#replace(programOnDisk(node))
+    this.#decided = served.then(() => {}, () => {})
+    const { successor, serving } = await served
+    return this.#leave(successor, serving)
+  }
+
+  /** @param {import('./program').Program} program @returns {Promise<{ successor: Successor, serving: Serving }>} when another primary serves */
+  async #replace (program) {
+    this.#successor = null
+    try {
+      if (!fs.existsSync(program.cwd)) throw new Error(`the folder ${program.cwd}, in which it was started, is gone`)
+      const successor = this.#successor = new Peer(new SuccessorProcess(program), FROM_SUCCESSOR)
+      successor.on('booted', progress => this.emit('progress', progress))
+      this.record('fleet.upgrade', { pid: successor.process.pid, node: program.node })
+      const serving = await this.#handOver(successor)
+      this.#step('serving')
+      return { successor, serving }
+    } catch (error) {
+      if (this.#successor) await this.#undo(this.#successor)
+      this.#step('gone')
+      throw this.#failed(this.#successor && this.#pidOf(this.#successor), /** @type {Error} */ (error).message)
+    }
+  }
+
+  /** @param {Successor} successor @returns {number | null} */
+  #pidOf (successor) {
+    return successor.process.pid
+  }
+
+  /** @param {Successor} successor @returns {Promise<Serving>} @throws {Error} why it does not serve */
+  async #handOver (successor) {
+    const hello = await successor.expect('hello', HELLO_MS)
+    this.#step('hello')
+    if (hello.version !== VERSION) throw new Error(`recycle ${hello.recycle} cannot take over from this version; stop the fleet, and start it anew`)
+    const lent = new Set()
+    const lend = () => {
+      for (const { key, handle, file, data } of this.listeningSockets.list()) {
+        if (!lent.has(key)) successor.send('socket', { key, file, data }, handle)
+        lent.add(key)
+      }
+    }
+    lend()
+    if (this.adminSocket) successor.send('admin-socket', { address: this.adminSocket.address }, this.adminSocket.handle)
+    successor.send('begin', { addresses: this.fleet.commonAddresses() })
+    await successor.expect('prepared', PATIENCE * hello.readyTimeoutMs)
+    this.#step('prepared')
+    lend() // those opened meanwhile
+    const { desired } = this.fleet
+    successor.send('go', { workers: desired === this.options.workers ? null : desired })
+    return successor.expect('serving', SERVE_MS)
+  }
+
+  /** @param {Successor} successor */
+  async #undo (successor) {
+    const hasLed = this.#state === 'handing-over' // then its workers have connections: those that outlive it finish them
+    if (!successor.isGone) {
+      if (!hasLed) successor.send('abort', { why: 'the predecessor does without it' })
+      const { event } = await successor.next(['exit'], ABORT_MS)
+      if (event !== 'exit') successor.other.killAll()
+      await successor.next(['exit'], REAP_MS)
+    }
+    if (!hasLed) successor.other.killAll()
+  }
+
+  /** @param {Successor} successor @param {Serving} serving */
+  async #leave (successor, { addresses, workers }) {
+    const pid = /** @type {number} */ (successor.process.pid)
+    this.receivers = new RemoteReceivers(successor, workers.length, addresses).all
+    for (const receiver of this.receivers) this.ledger.connect(/** @type {any} */ (receiver))
+    successor.on('stopping', () => this.#release(successor))
+    this.tenure.end(new RecycleError('RECYCLE_UPGRADED', { pid }))
+    this.emit('handed-over')
+    const departed = this.departure.run(new Map(workers.map(({ slot, pid }) => [slot, pid])))
+    const dies = successor.next(['exit'], Infinity)
+    const died = await Promise.race([departed.then(() => null), dies])
+    if (died === null || this.#hasReleased) {
+      await departed
+      if (!successor.isGone) await new Promise(resolve => successor.send('left', {}, undefined, resolve))
+      this.#step('left')
+      successor.other.release()
+      this.listeningSockets.letGo()
+      return this.record('fleet.left', { pid })
+    }
+    this.receivers = []
+    this.#step('gone')
+    if (!this.isStopping) {
+      this.tenure.resume()
+      this.record('fleet.resumed', { pid })
+      this.emit('resumed')
+    }
+    throw new RecycleError('RECYCLE_NOT_UPGRADED', { why: `the new primary, pid ${pid}, has exited` })
+  }
+
+  /** The successor has been told to stop: this fleet ends with it. @param {Successor} successor */
+  #release (successor) {
+    this.#hasReleased = true
+    this.listeningSockets.letGo()
+    successor.send('released')
+  }
+
+  /** @param {number | null} pid @param {string} why */
+  #failed (pid, why) {
+    this.record('fleet.upgrade-failed', { pid, why })
+    return new RecycleError('RECYCLE_NOT_UPGRADED', { why })
+  }
+
+  /** @param {string} event */
+  #step (event) {
+    const to = next(PREDECESSOR, this.#state, event)
+    if (to === null) throw new Error(`a predecessor that is ${this.#state} has no ${event}`)
+    this.#state = to
+  }
+}
+
+module.exports = { Handover }

@@ -1,0 +1,84 @@
+'use strict'
+
+/**
+ * The workers of the other primary, as the ledger of this one sees them: objects with the part of WorkerHandle that it uses.
+ * So a connection that moves to the other fleet is in two transactions, one inside the other:
+ *
+ *     old worker      old primary: ledger       new primary: ledger      new worker
+ *         │ offer ────────▶ │ adopt ─────────────────▶ │ adopt ────────────▶ │ held, unread
+ *         │                 │ ◀────────────── adopted ─┤ ◀───────── adopted ─┤
+ *         │ ◀──────── moved ┤ keep ──────────────────▶ │ keep ─────────────▶ │ reads
+ *
+ * Who dies on the way leaves one copy: of the old primary's death the new one hears, and says `keep`, for the old worker has
+ * closed its copy; at the new primary's death the new worker closes what is lent, and the old primary has it still.
+ */
+
+const { EventEmitter } = require('node:events')
+
+/**
+ * A receiver: as many as the other fleet has workers, each with one connection under way. What they have in connections does
+ * not matter here, where all of this fleet's leave.
+ */
+class RemoteReceiver extends EventEmitter {
+  latest = { connections: 0 }
+  isServing = true
+
+  /** @param {RemoteReceivers} group */
+  constructor (group) {
+    super()
+    this.group = group
+  }
+
+  get isGone () {
+    return this.group.successor.isGone
+  }
+
+  get addresses () {
+    return this.group.addresses
+  }
+
+  /** @type {import('../workers/channel').Channel['send']} */
+  send (type, fields, socket, sent) {
+    if (type === 'adopt') this.group.byId.set(fields?.id, this)
+    else this.group.byId.delete(fields?.id)
+    this.group.successor.send(type, type === 'adopt' ? { id: fields?.id, parcel: fields?.parcel } : fields, socket, sent)
+  }
+}
+
+class RemoteReceivers {
+  /** By the id of the connection under way, or taken back. @type {Map<number, RemoteReceiver>} */
+  byId = new Map()
+
+  /** @param {import('./peer').Peer<any>} successor @param {number} count @param {string[]} addresses that each of its workers listens on */
+  constructor (successor, count, addresses) {
+    this.successor = successor
+    this.addresses = new Set(addresses)
+    this.all = Array.from({ length: count }, () => new RemoteReceiver(this))
+    for (const answer of ['adopted', 'refused']) successor.on(answer, fields => this.byId.get(fields.id)?.emit(answer, fields))
+    successor.on('exit', left => { for (const receiver of this.all) receiver.emit('exit', left) })
+  }
+}
+
+/** The sender: the other primary, which has each connection until it says `keep`. */
+class RemoteSender extends EventEmitter {
+  slot = null
+
+  /** @param {import('./peer').Peer<any>} predecessor */
+  constructor (predecessor) {
+    super()
+    this.predecessor = predecessor
+    predecessor.on('adopt', (offer, socket) => this.emit('offer', offer, socket))
+    for (const event of ['keep', 'drop', 'exit']) predecessor.on(event, fields => this.emit(event, fields))
+  }
+
+  get isGone () {
+    return this.predecessor.isGone
+  }
+
+  /** @type {import('../workers/channel').Channel['send']} */
+  send (type, fields) {
+    this.predecessor.send(type === 'back' ? 'refused' : 'adopted', { id: fields?.id })
+  }
+}
+
+module.exports = { RemoteReceiver, RemoteReceivers, RemoteSender }

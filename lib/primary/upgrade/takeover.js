@@ -1,0 +1,144 @@
+'use strict'
+
+/**
+ * The successor's side of an upgrade: this process has been started by the primary of a running fleet, whose listening
+ * sockets and connections it takes over. The steps are in lib/core/upgrade.js.
+ */
+
+const { EventEmitter } = require('node:events')
+const { version } = require('../../../package.json')
+const { VERSION, FROM_PREDECESSOR } = require('../../core/primary-message')
+const { SUCCESSOR, next } = require('../../core/upgrade')
+const { Peer } = require('./peer')
+const { PredecessorProcess } = require('./primary-process')
+const { RemoteSender } = require('./remote-workers')
+
+const RELEASE_MS = 1000
+
+/**
+ * Emits `begin` ({ addresses }) when all sockets are here, `lead` ({ workers }) when this primary is to run the fleet, `sole`
+ * when the other one has left, and `ended` (why) when nothing is taken over.
+ */
+class Takeover extends EventEmitter {
+  /** @type {import('../../core/upgrade').SuccessorState} */
+  #state = 'booting'
+  /** By what the admin server is to listen on. @type {Map<string, any>} */
+  #adminSockets = new Map()
+
+  /** @returns {Takeover | null} null: this process has no predecessor */
+  static find () {
+    const process = PredecessorProcess.find()
+    return process && new Takeover(process)
+  }
+
+  /** @param {PredecessorProcess} process */
+  constructor (process) {
+    super()
+    const predecessor = this.predecessor = new Peer(process, FROM_PREDECESSOR)
+    this.sender = new RemoteSender(predecessor)
+    this.pid = process.pid
+    /** The predecessor has sent its sockets, or has ended. */
+    this.begun = predecessor.next(['begin', 'abort', 'exit'], Infinity)
+    predecessor.on('admin-socket', ({ address }, handle) => this.#adminSockets.set(address, handle))
+    predecessor.on('begin', ({ addresses }) => { if (this.#step('begin')) this.emit('begin', { addresses }) })
+    predecessor.on('go', ({ workers }) => this.#lead('go', workers))
+    predecessor.on('left', () => this.#beSole('left'))
+    predecessor.on('abort', ({ why }) => this.#end('abort', why))
+    predecessor.on('exit', () => this.#onGone())
+  }
+
+  /** This primary runs the fleet. */
+  get isLeading () {
+    return this.#state === 'leading' || this.#state === 'sole'
+  }
+
+  /** And no other one is left. */
+  get isSole () {
+    return this.#state === 'sole'
+  }
+
+  /** @param {import('../sockets/listening-sockets').ListeningSockets} listeningSockets where those of the predecessor go @param {{ readyTimeoutMs: number }} options */
+  greet (listeningSockets, { readyTimeoutMs }) {
+    this.predecessor.on('socket', (socket, handle) => { if (handle) listeningSockets.inherit(socket, handle) })
+    this.predecessor.send('hello', { version: VERSION, recycle: version, node: process.version, readyTimeoutMs })
+  }
+
+  /** @param {string} address @returns {any} the predecessor's admin server's socket, where that listens there; undefined: it does not */
+  takeAdminSocket (address) {
+    const handle = this.#adminSockets.get(address)
+    this.#adminSockets.delete(address)
+    return handle
+  }
+
+  /** @param {number} done @param {number} of */
+  booted (done, of) {
+    if (this.#state === 'preparing') this.predecessor.send('booted', { done, of })
+  }
+
+  /** Every worker has booted. */
+  prepared () {
+    if (this.#state === 'preparing' && this.#step('prepared')) this.predecessor.send('prepared')
+  }
+
+  /** @param {{ addresses: string[], workers: { slot: number, pid: number }[] }} serving its workers accept */
+  serving (serving) {
+    if (this.#state === 'leading') this.predecessor.send('serving', serving)
+  }
+
+  /** This primary gives up. @param {string} why */
+  async fail (why) {
+    if (this.#state === 'sole' || this.#state === 'ended') return
+    this.#step('failed')
+    await new Promise(resolve => this.predecessor.send('failed', { why: why.slice(0, 2000) }, undefined, resolve))
+    this.#release()
+  }
+
+  /** The fleet stops: the other primary gives its copies of the sockets up, else the last clients would wait in their queues. */
+  async stopping () {
+    if (this.#state !== 'leading' || this.predecessor.isGone) return
+    this.predecessor.send('stopping')
+    await this.predecessor.next(['released', 'left', 'exit'], RELEASE_MS)
+  }
+
+  #onGone () {
+    if (this.#state === 'booting') this.#end('gone', 'the old primary has exited')
+    else if (this.#state === 'leading') this.#beSole('gone')
+    else this.#lead('gone', null)
+  }
+
+  /** @param {'go' | 'gone'} event @param {number | null} workers */
+  #lead (event, workers) {
+    if (!this.#step(event)) return
+    this.emit('lead', { workers })
+    if (event === 'gone') this.#beSole('gone')
+  }
+
+  /** @param {'left' | 'gone'} event */
+  #beSole (event) {
+    if (!this.#step(event)) return
+    this.#release()
+    this.emit('sole')
+  }
+
+  /** @param {'abort' | 'gone'} event @param {string} why */
+  #end (event, why) {
+    if (!this.#step(event)) return
+    this.#release()
+    this.emit('ended', why)
+  }
+
+  #release () {
+    for (const handle of this.#adminSockets.values()) handle.close()
+    this.#adminSockets.clear()
+    this.predecessor.other.release()
+  }
+
+  /** @param {string} event @returns {boolean} whether it belongs there: the death of the predecessor may come after anything */
+  #step (event) {
+    const to = next(SUCCESSOR, this.#state, event)
+    if (to !== null) this.#state = to
+    return to !== null
+  }
+}
+
+module.exports = { Takeover }
