@@ -7,6 +7,8 @@
 
 const { kill, orderFor, retire } = require('../workers/retirement')
 
+const MOVE_MS = 5 // for each connection: between the two primaries they go one by one
+
 /** @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle */
 
 class Departure {
@@ -24,7 +26,7 @@ class Departure {
     this.sampler = sampler
     this.tasks = tasks
     this.record = record
-    this.deadlineMs = options.drainTimeoutMs
+    this.deadlineMs = 0
   }
 
   /**
@@ -33,7 +35,9 @@ class Departure {
    * @param {Map<number, number>} successors the pid of the new worker, by slot
    */
   async run (successors) {
-    await Promise.all(this.fleet.all().map(handle => this.#retire(handle, successors)))
+    const handles = this.fleet.all()
+    this.deadlineMs = this.options.drainTimeoutMs + MOVE_MS * handles.reduce((sum, { connections }) => sum + connections, 0)
+    await Promise.all(handles.map(handle => this.#retire(handle, successors)))
   }
 
   /** Cuts what is in flight. */

@@ -91,7 +91,9 @@ class PredecessorProcess extends EventEmitter {
     super()
     this.pid = pid
     process.on(/** @type {any} */ ('internalMessage'), (/** @type {any} */ message, /** @type {any} */ handle) => this.emit('message', message, handle))
-    process.once('disconnect', () => this.emit('exit', { code: null, signal: null }))
+    const gone = () => { this.emit('exit', { code: null, signal: null }) }
+    if (process.connected) process.once('disconnect', gone)
+    else setImmediate(gone) // before this process had booted
     process.channel?.ref()
   }
 

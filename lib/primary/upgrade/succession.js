@@ -38,13 +38,19 @@ class Succession extends EventEmitter {
     this.abandon = abandon
     takeover.on('begin', ({ addresses }) => { lifecycle.expected = new Set(addresses) })
     takeover.on('lead', ({ workers }) => tasks.run('lead', () => this.#lead(workers)))
-    takeover.on('sole', () => listeningSockets.closeUnused())
-    takeover.on('ended', why => abandon(new RecycleError('RECYCLE_TAKEOVER_ENDED', { why })))
+    takeover.on('sole', () => tasks.run('sole', async () => {
+      try {
+        await until(() => fleet.isComplete) // the predecessor may have died before these workers have asked for their sockets
+        listeningSockets.closeUnused()
+      } catch {} // the fleet stops, and closes all
+    }))
+    takeover.on('ended', () => this.#giveUp())
   }
 
   /** @param {number} workers */
   async prepare (workers) {
     await this.takeover.begun
+    if (this.takeover.why !== null) return this.#giveUp() // before there was this object
     this.fleet.desired = workers
     this.changed()
     const isOver = () => this.takeover.isLeading || this.#failure() !== null
@@ -61,6 +67,10 @@ class Succession extends EventEmitter {
     const failure = this.#failure()
     if (!this.takeover.isLeading && failure) this.abandon(new RecycleError('RECYCLE_APP_DIES', failure))
     else this.takeover.prepared()
+  }
+
+  #giveUp () {
+    this.abandon(new RecycleError('RECYCLE_TAKEOVER_ENDED', { why: this.takeover.why }))
   }
 
   /** @returns {{ deaths: number, how: string } | null} why the workers do not boot: one has died too often, or has not listened in time */

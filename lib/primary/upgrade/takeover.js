@@ -24,6 +24,8 @@ class Takeover extends EventEmitter {
   #state = 'booting'
   /** By what the admin server is to listen on. @type {Map<string, any>} */
   #adminSockets = new Map()
+  /** Why nothing is taken over. @type {string | null} */
+  why = null
 
   /** @returns {Takeover | null} null: this process has no predecessor */
   static find () {
@@ -123,6 +125,7 @@ class Takeover extends EventEmitter {
   /** @param {'abort' | 'gone'} event @param {string} why */
   #end (event, why) {
     if (!this.#step(event)) return
+    this.why = why
     this.#release()
     this.emit('ended', why)
   }
