@@ -15,8 +15,8 @@ const VERSION = 1
 const FROM_PREDECESSOR = Object.freeze({
   socket: kind('a listening socket; `file`: of a unix socket, or null', { key: name, file: orNull(name), data: optional(shared) }, 'socket'),
   'admin-socket': kind('the one of the admin server', { address: text(300) }, 'socket'),
-  begin: kind('these were all sockets: boot the workers; each must listen on `addresses`', { addresses: listOf(name) }),
-  go: kind('lead; `workers`: how many, if that has been changed since the start, or null', { workers: orNull(count) }),
+  begin: kind('these were all sockets: boot the workers; each must listen on `addresses`; `workers`: how many, where that has been changed since the start, or null', { addresses: listOf(name), workers: orNull(count) }),
+  go: kind('lead; `workers`: as of now', { workers: orNull(count) }),
   abort: kind('end: nothing is handed over', { why }),
   adopt: kind('take this connection over, and do not read it yet', { id, parcel }, 'socket'),
   keep: kind('the adopted connection is yours: read it', { id }),

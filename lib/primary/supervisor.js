@@ -146,7 +146,7 @@ class Supervisor extends EventEmitter {
     if (process.pid === 1) this.#record('fleet.warning', { warning: 'pid-1' })
     if (this.succession) {
       const { succession } = this
-      this.#tasks.run('prepare', () => succession.prepare(options.workers))
+      this.#tasks.run('prepare', () => succession.prepare())
     } else {
       this.#fleet.desired = options.workers
       this.#reconciler.changed()

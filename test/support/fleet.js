@@ -93,11 +93,12 @@ async function startFleet (t, fixture, options = {}) {
  *
  * @param {any} t tap's
  * @param {string[]} args
- * @param {{ env?: Record<string, string>, cwd?: string, detached?: boolean }} [how]
+ * @param {{ env?: Record<string, string>, cwd?: string, detached?: boolean, node?: string, program?: string }} [how] `program`: one that
+ *   supervises a fleet by the library, with the log in JSON, in place of `recycle`
  */
-async function startCli (t, args, { env = {}, cwd, detached = true } = {}) {
+async function startCli (t, args, { env = {}, cwd, detached = true, node = process.execPath, program } = {}) {
   const port = await freePort()
-  const child = spawn(process.execPath, [BIN, '--log', 'json', ...args], {
+  const child = spawn(node, program ? [program] : [BIN, '--log', 'json', ...args], {
     env: { ...process.env, PORT: String(port), ...env }, cwd, stdio: ['ignore', 'pipe', 'pipe'], detached
   })
   const events = new Events()

@@ -29,7 +29,8 @@ class Health {
 
   /** @returns {{ isReady: boolean, text: string }} */
   readiness () {
-    const { isStopping, options: { maxUnavailable } } = this.supervisor
+    const { isStopping, handover, options: { maxUnavailable } } = this.supervisor
+    if (handover?.isLeaving) return { isReady: true, text: 'ready: another primary serves' }
     if (isStopping) return { isReady: false, text: 'not ready: the fleet is stopping' }
     const ready = this.#slotsThatAre('ready')
     const needed = Math.max(1, this.#intended - maxUnavailable - this.#slotsThatAre('out-of-rotation'))

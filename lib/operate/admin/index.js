@@ -22,6 +22,7 @@ const { createServer, answer } = require('./server')
 const { Stream } = require('./stream')
 
 const TICK_MS = 1000
+const GRACE_MS = 1000 // for requests that are under way when another primary takes over
 
 /**
  * @param {import('../control-verbs').Supervised} supervisor not started yet, or in the same turn of the event loop
@@ -88,16 +89,24 @@ async function openAdmin (supervisor, { admin, adminAllowRemote }) {
   const { succession, handover } = supervisor
   await succession?.takeover.begun
   const address = addressOf(admin.host, admin.port)
-  const url = await listen(server, admin, succession?.takeover.takeAdminSocket(address)).catch(error => {
-    supervisor.removeListener('event', hear)
-    throw error
-  })
+  const open = async (/** @type {any} */ handle) => {
+    const url = await listen(server, admin, handle)
+    supervisor.announce('fleet.admin', { url })
+    if (handover) handover.adminSocket = { address, handle: /** @type {any} */ (server)._handle }
+    return url
+  }
+  const inherited = succession?.takeover.takeAdminSocket(address)
+  if (inherited) succession.once('serving', () => open(inherited)) // until then the predecessor answers
+  else {
+    await open(undefined).catch(error => {
+      supervisor.removeListener('event', hear)
+      throw error
+    })
+  }
   const ticker = setInterval(look, TICK_MS).unref()
-  supervisor.announce('fleet.admin', { url })
-  if (handover) handover.adminSocket = { address, handle: /** @type {any} */ (server)._handle }
   /** @type {Promise<void> | undefined} */
   let ending
-  const end = () => {
+  const end = (/** @type {number} */ graceMs) => {
     clearInterval(ticker)
     supervisor.removeListener('event', hear)
     if (handover) handover.adminSocket = null
@@ -105,21 +114,24 @@ async function openAdmin (supervisor, { admin, adminAllowRemote }) {
     return new Promise(resolve => {
       server.close(() => resolve(undefined))
       server.closeIdleConnections()
-      setImmediate(() => server.closeAllConnections())
+      if (graceMs === 0) setImmediate(() => server.closeAllConnections())
+      else setTimeout(() => server.closeAllConnections(), graceMs).unref()
     })
   }
   return {
-    url,
+    get url () {
+      return urlOf(server, admin)
+    },
     /** Another primary answers from now on; the pages that are open connect to it. */
     async leave () {
-      await (ending ??= end())
+      await (ending ??= end(GRACE_MS))
     },
     async close () {
       if (!ending) {
         look()
         stream.send('end', {})
       }
-      await (ending ??= end())
+      await (ending ??= end(0))
     }
   }
 }
@@ -153,10 +165,15 @@ function listen (server, { host, port }, handle) {
     })
     server.listen(handle ?? { host, port }, () => {
       server.on('error', () => {}) // accept() failed for lack of descriptors; clients wait in the queue
-      const bound = /** @type {import('node:net').AddressInfo} */ (server.address())
-      resolve(`http://${addressOf(host, bound.port)}`)
+      resolve(urlOf(server, { host, port }))
     })
   })
+}
+
+/** @param {import('node:http').Server} server @param {{ host: string, port: number }} admin what it was to listen on */
+function urlOf (server, { host, port }) {
+  const bound = /** @type {import('node:net').AddressInfo | null} */ (server.address())
+  return `http://${addressOf(host, bound?.port ?? port)}`
 }
 
 /** @type {Record<string, string>} */

@@ -142,12 +142,12 @@ class Handover extends EventEmitter {
     }
     lend()
     if (this.adminSocket) successor.send('admin-socket', { address: this.adminSocket.address }, this.adminSocket.handle)
-    successor.send('begin', { addresses: this.fleet.commonAddresses() })
+    const workers = () => this.fleet.desired === this.options.workers ? null : this.fleet.desired
+    successor.send('begin', { addresses: this.fleet.commonAddresses(), workers: workers() })
     await successor.expect('prepared', PATIENCE * hello.readyTimeoutMs)
     this.#step('prepared')
     lend() // those opened meanwhile
-    const { desired } = this.fleet
-    successor.send('go', { workers: desired === this.options.workers ? null : desired })
+    successor.send('go', { workers: workers() })
     return successor.expect('serving', SERVE_MS)
   }
 

@@ -10,14 +10,17 @@ const { RecycleError } = require('../../core/errors')
 
 const PATIENCE = 3 // workers of a slot that die in a row
 
-/** Emits `lead` when this primary begins to run the fleet. */
+/** Emits `lead` when this primary begins to run the fleet, and `serving` when its workers accept. */
 class Succession extends EventEmitter {
   /** To be awaited before this primary can lead: what operates the fleet. @type {Promise<unknown>} */
   operations = Promise.resolve()
+  /** How many workers the predecessor has been told to have; null: as its options say. @type {number | null} */
+  #asked = null
 
   /**
    * @param {object} deps
    * @param {import('./takeover').Takeover} deps.takeover
+   * @param {import('../../core/options').Options} deps.options
    * @param {import('../workers/fleet').Fleet} deps.fleet
    * @param {import('../workers/lifecycle').Lifecycle} deps.lifecycle
    * @param {import('../sockets/listening-sockets').ListeningSockets} deps.listeningSockets
@@ -27,16 +30,20 @@ class Succession extends EventEmitter {
    * @param {(event: string, fields: Record<string, any>) => unknown} deps.record
    * @param {(error: RecycleError) => void} deps.abandon
    */
-  constructor ({ takeover, fleet, lifecycle, listeningSockets, tasks, until, changed, record, abandon }) {
+  constructor ({ takeover, options, fleet, lifecycle, listeningSockets, tasks, until, changed, record, abandon }) {
     super()
     this.takeover = takeover
+    this.options = options
     this.fleet = fleet
     this.lifecycle = lifecycle
     this.until = until
     this.changed = changed
     this.record = record
     this.abandon = abandon
-    takeover.on('begin', ({ addresses }) => { lifecycle.expected = new Set(addresses) })
+    takeover.on('begin', ({ addresses, workers }) => {
+      lifecycle.expected = new Set(addresses)
+      this.#asked = workers
+    })
     takeover.on('lead', ({ workers }) => tasks.run('lead', () => this.#lead(workers)))
     takeover.on('sole', () => tasks.run('sole', async () => {
       try {
@@ -47,18 +54,18 @@ class Succession extends EventEmitter {
     takeover.on('ended', () => this.#giveUp())
   }
 
-  /** @param {number} workers */
-  async prepare (workers) {
+  /** Boots the workers. */
+  async prepare () {
     await this.takeover.begun
     if (this.takeover.why !== null) return this.#giveUp() // before there was this object
-    this.fleet.desired = workers
-    this.changed()
+    this.fleet.desired = this.options.workers
+    this.#scale(this.#asked)
     const isOver = () => this.takeover.isLeading || this.#failure() !== null
     try {
       await this.until(() => {
         const booted = this.fleet.staying().filter(({ incumbent }) => incumbent?.state === 'standby').length
-        this.takeover.booted(booted, workers)
-        return isOver() || booted === workers
+        this.takeover.booted(booted, this.fleet.desired)
+        return isOver() || booted === this.fleet.desired
       })
       await this.operations
     } catch {
@@ -79,13 +86,23 @@ class Succession extends EventEmitter {
     return failing?.unready ? { deaths: failing.boots.failures, how: failing.unready.why.replace(/^it /, '') } : null
   }
 
-  /** @param {number | null} workers how many there are to be; null: as by the options */
+  /** @param {number | null} asked */
+  #scale (asked) {
+    const { desired: from } = this.fleet
+    const to = asked ?? this.options.workers
+    if (to !== from) this.record('fleet.scale', { from, to })
+    this.fleet.desired = to
+    this.changed()
+  }
+
+  /** @param {number | null} workers */
   async #lead (workers) {
-    if (workers !== null) this.fleet.desired = workers
+    this.#scale(workers)
     this.record('fleet.upgraded', { pid: process.pid, oldPid: this.takeover.pid, node: process.version })
     this.emit('lead')
     await Promise.all(this.fleet.all().filter(({ state, slot }) => state === 'standby' && slot !== null).map(handle => this.lifecycle.call(handle)))
     this.changed()
+    this.emit('serving')
     const serving = this.fleet.serving()
     if (serving.length === 0) return
     this.takeover.serving({ addresses: this.fleet.commonAddresses(), workers: serving.map(({ slot, pid }) => ({ slot: Number(slot), pid })) })

@@ -16,7 +16,7 @@ const { RemoteSender } = require('./remote-workers')
 const RELEASE_MS = 1000
 
 /**
- * Emits `begin` ({ addresses }) when all sockets are here, `lead` ({ workers }) when this primary is to run the fleet, `sole`
+ * Emits `begin` ({ addresses, workers }) when all sockets are here, `lead` ({ workers }) when this primary is to run the fleet, `sole`
  * when the other one has left, and `ended` (why) when nothing is taken over.
  */
 class Takeover extends EventEmitter {
@@ -42,7 +42,7 @@ class Takeover extends EventEmitter {
     /** The predecessor has sent its sockets, or has ended. */
     this.begun = predecessor.next(['begin', 'abort', 'exit'], Infinity)
     predecessor.on('admin-socket', ({ address }, handle) => this.#adminSockets.set(address, handle))
-    predecessor.on('begin', ({ addresses }) => { if (this.#step('begin')) this.emit('begin', { addresses }) })
+    predecessor.on('begin', fields => { if (this.#step('begin')) this.emit('begin', fields) })
     predecessor.on('go', ({ workers }) => this.#lead('go', workers))
     predecessor.on('left', () => this.#beSole('left'))
     predecessor.on('abort', ({ why }) => this.#end('abort', why))

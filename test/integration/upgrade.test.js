@@ -1,0 +1,204 @@
+'use strict'
+
+const fs = require('node:fs')
+const path = require('node:path')
+const t = require('tap')
+const { get } = require('../support/client')
+const { controlRoom, shortFolder } = require('../support/control')
+const { freePort, FIXTURES } = require('../support/fleet')
+const { Load } = require('../support/load')
+const { startUpgradable, kill } = require('../support/upgrade')
+
+const PLAIN = path.join(FIXTURES, 'plain.js')
+const CACHE = path.join(__dirname, '..', '..', 'node_modules', '.cache', 'recycle-matrix')
+
+/** An app that answers with its version, read when it is loaded. @param {string} version */
+const appOf = version => `require('node:http').createServer((request, response) => response.end(${JSON.stringify(version)})).listen(process.env.PORT)`
+
+t.test('under load no request is dropped and no client reconnects, by the command and by SIGUSR2; the code, the control socket, the admin port and the journal go on', async t => {
+  const room = controlRoom(t)
+  const folder = t.testdir({ 'app.js': appOf('one') })
+  const admin = await freePort()
+  const journal = path.join(folder, 'run.ndjson')
+  const { port, child, events, primary, primaries, exited, areGone } = await startUpgradable(t, ['--name', 'shop', '--admin', String(admin), '--journal', journal, path.join(folder, 'app.js')], { env: room.env })
+  const loads = [new Load({ port, connections: 20, thinkMs: 30 }), new Load({ port, connections: 5, keepAlive: false, thinkMs: 20 }), new Load({ port, connections: 5, postBytes: 100_000 })]
+  const scrapes = new Load({ port: admin, path: '/readyz', connections: 2, keepAlive: false, thinkMs: 20 })
+  t.teardown(() => Promise.all([...loads, scrapes].map(load => load.stop())))
+  await loads[0].after(100)
+  t.equal((await get(port)).body, 'one')
+
+  fs.writeFileSync(path.join(folder, 'app.js'), appOf('two'))
+  const { code, stdout, stderr } = await room.recycle(['upgrade', '--name', 'shop'])
+  t.match({ code, stdout }, { code: 0, stdout: new RegExp(`^shop has a new supervisor, pid ${primary()}: 2 workers replaced, 0 cut, \\d+ moved\n$`) }, stderr)
+  t.not(primary(), child.pid)
+  for (let i = 0; i < 10; i++) t.equal((await get(port)).body, 'two')
+  t.match(JSON.parse((await room.recycle(['ls', '--json'])).stdout), [{ name: 'shop', pid: primary() }])
+  await loads[0].after(50)
+
+  kill(primary(), 'SIGUSR2')
+  await events.until('fleet.left', { count: 2 })
+  t.equal(new Set(primaries()).size, 3)
+  await room.recycle(['scale', '3', '--name', 'shop'])
+  kill(primary(), 'SIGUSR2')
+  await events.until('fleet.left', { count: 3 })
+  t.equal(JSON.parse((await room.recycle(['status', '--name', 'shop', '--json'])).stdout).totals.ready, 3, 'the number of workers is what it has been changed to')
+  await loads[0].after(50)
+
+  const counts = await Promise.all([...loads, scrapes].map(load => load.stop()))
+  for (const { requests, failures } of counts) t.same(failures, [], `of ${requests} requests`)
+  t.equal(counts[0].sockets, 20, 'no client ever reconnected')
+  t.equal(counts[2].sockets, 5)
+  for (const line of events.all('recycled')) t.match(line, { reason: 'upgrade', cut: 0, unacked: 0, unaccounted: 0, closedAfterResponse: 0, closedIdle: 0 })
+  t.equal(events.all('recycled').length, 7)
+  t.ok(events.all('recycled').every(({ moved }) => moved > 0))
+  t.same([...events.all('fleet.warning'), ...events.all('worker.crash')], [])
+
+  t.match(await room.recycle(['stop', '--name', 'shop']), { code: 0 })
+  t.same(await exited, { code: 0, signal: null })
+  t.ok(await areGone(), 'no process is left')
+  t.same(fs.readdirSync(room.folder), [], 'nor a control socket')
+  const report = JSON.parse((await room.recycle(['report', journal, '--json'])).stdout)
+  t.match(report, { app: path.join(folder, 'app.js'), recycles: 7, crashes: 0, cut: 0, unacked: 0, byReason: { upgrade: 7 } })
+  t.same(report.recycleEvents.map((/** @type {any} */ event) => event.kind), [...Array(7).fill('recycle'), ...Array(3).fill('stop')], 'the journal is one')
+})
+
+t.test('a new primary that does not become ready changes nothing, and the command says why', async t => {
+  const room = controlRoom(t)
+  const folder = t.testdir({ startMode: 'well', 'recycle.config.json': '{ "readyTimeout": "3s" }' })
+  const set = (/** @type {string} */ mode) => fs.writeFileSync(path.join(folder, 'startMode'), mode)
+  const { port, child, events, primaries } = await startUpgradable(t, ['--name', 'shop', path.join(FIXTURES, 'start-modes.js')], { env: { ...room.env, START_MODE: path.join(folder, 'startMode') }, cwd: folder })
+  const load = new Load({ port, connections: 10 })
+  t.teardown(() => load.stop())
+  const workers = async () => JSON.parse((await room.recycle(['status', '--name', 'shop', '--json'])).stdout).workers.map((/** @type {any} */ { pid, state }) => ({ pid, state }))
+  const before = await workers()
+  const upgrade = (/** @type {string[]} */ ...args) => room.recycle(['upgrade', '--name', 'shop', ...args])
+
+  for (const { title, prepare, args = [], why } of [
+    { title: 'an app that dies', prepare: () => set('dies'), why: /no worker becomes ready: \d died or gave up in a row, the last one exited with code 7/ },
+    { title: 'an app that never listens', prepare: () => set('never'), why: /was not ready within 3000 ms; it does not listen on .*, as the others do/ },
+    { title: 'a config file that is wrong', prepare: () => fs.writeFileSync(path.join(folder, 'recycle.config.json'), '{ "drainTimeout": "soon" }'), why: /drainTimeout in recycle.config.json was given "soon"/ },
+    { title: 'a node that is not there', args: ['--node', '/nowhere/node'], why: /could not be started \(spawn \/nowhere\/node ENOENT\)/ },
+    { title: 'a program that is no node', args: ['--node', '/bin/false'], why: /it exited with code 1/ }
+  ]) {
+    prepare?.()
+    const { code, stdout, stderr } = await upgrade(...args)
+    t.match({ code, stdout, stderr }, { code: 1, stdout: '', stderr: why }, title)
+    t.match(stderr, /this one runs the fleet as before\n$/)
+    t.match(events.all('fleet.upgrade-failed').at(-1), { why, level: 40 })
+    t.same(await workers(), before, 'the same workers serve')
+  }
+  t.same(primaries().filter(pid => pid !== child.pid && kill(pid, /** @type {any} */ (0))), [], 'no other primary is left')
+  t.same(events.all('worker.drain').filter(({ primary }) => primary === child.pid), [])
+
+  fs.writeFileSync(path.join(folder, 'recycle.config.json'), '{}')
+  set('well')
+  const results = await Promise.all([upgrade(), upgrade()])
+  t.match(results, [{ code: 0 }, { code: 0 }], 'repaired, it is upgraded; a second command joins the first')
+  t.equal(events.all('fleet.upgraded').length, 1)
+  const { requests, failures, sockets } = await load.stop()
+  t.same(failures, [], `of ${requests} requests`)
+  t.equal(sockets, 10, 'no client ever reconnected')
+})
+
+t.test('an app on a unix socket: its file stays, and goes with the last primary', async t => {
+  const socketPath = path.join(shortFolder(t), 'app.sock')
+  const { events, primary, exited } = await startUpgradable(t, ['--control', 'none', PLAIN], { env: { PORT: socketPath } })
+  const load = new Load({ socketPath, connections: 5 })
+  const churn = new Load({ socketPath, connections: 5, keepAlive: false })
+  t.teardown(() => Promise.all([load.stop(), churn.stop()]))
+  for (let i = 1; i <= 2; i++) {
+    await load.after(20)
+    kill(primary(), 'SIGUSR2')
+    await events.until('fleet.left', { count: i })
+  }
+  await churn.after(20)
+  t.same((await churn.stop()).failures, [])
+  const { failures, sockets } = await load.stop()
+  t.same({ failures, sockets }, { failures: [], sockets: 5 })
+  kill(primary(), 'SIGTERM')
+  t.same(await exited, { code: 0, signal: null })
+  t.same(fs.readdirSync(path.dirname(socketPath)), [])
+})
+
+t.test('the node that its name leads to now: a link has been switched', async t => {
+  const folder = t.testdir({
+    'app.js': "require('node:http').createServer((request, response) => response.end([process.version, process.env.BY].join())).listen(process.env.PORT)",
+    other: `#!/bin/sh\nBY=other exec ${otherNode()} "$@"\n`,
+    node: t.fixture('symlink', process.execPath)
+  })
+  fs.chmodSync(path.join(folder, 'other'), 0o755)
+  const { port, events, primary } = await startUpgradable(t, ['--control', 'none', path.join(folder, 'app.js')], { node: path.join(folder, 'node') })
+  const load = new Load({ port, connections: 10 })
+  t.teardown(() => load.stop())
+  await load.after(20)
+  t.equal((await get(port)).body, `${process.version},`)
+  fs.unlinkSync(path.join(folder, 'node'))
+  fs.symlinkSync('other', path.join(folder, 'node'))
+  kill(primary(), 'SIGUSR2')
+  const { node } = await events.until('fleet.upgraded')
+  await events.until('fleet.left')
+  t.equal((await get(port)).body, `${node},other`)
+  t.comment(`${process.version} → ${node}`)
+  const { failures, sockets } = await load.stop()
+  t.same({ failures, sockets }, { failures: [], sockets: 10 })
+})
+
+t.test('SIGTERM while the new primary boots: both end, and no process is left', async t => {
+  const { port, child, events, exited, areGone } = await startUpgradable(t, ['--control', 'none', PLAIN])
+  const load = new Load({ port, connections: 5 })
+  t.teardown(() => load.stop())
+  child.kill('SIGUSR2')
+  await events.until('worker.spawn', { count: 3 })
+  child.kill('SIGTERM')
+  t.same(await exited, { code: 0, signal: null })
+  t.ok(await areGone())
+  t.match(events.all('fleet.upgrade-failed'), [{ why: 'the fleet is stopping' }])
+  t.same((await load.stop()).failures.filter(({ error }) => error !== 'ECONNREFUSED'), [])
+})
+
+t.test('SIGTERM to the new primary while old workers finish: the old primary does not run the fleet again, and what is in flight is answered', async t => {
+  const { port, child, events, primary, exited, areGone } = await startUpgradable(t, ['--control', 'none', PLAIN])
+  const slow = get(port, '/slow?ms=1500')
+  await events.until('worker.sample', { where: ({ inFlight }) => inFlight > 0 }).catch(() => {}) // samples are in the journal alone
+  child.kill('SIGUSR2')
+  await events.until('worker.drain', { count: 2 })
+  kill(primary(), 'SIGTERM')
+  t.match(await slow, { status: 200 })
+  t.same(await exited, { code: 0, signal: null })
+  t.ok(await areGone())
+  t.same(events.all('fleet.resumed'), [])
+})
+
+t.test('by the library: a program that supervises a fleet is run anew', async t => {
+  const folder = t.testdir({
+    'app.js': appOf('one'),
+    'program.js': `
+      const { supervise } = require(${JSON.stringify(path.join(__dirname, '..', '..'))})
+      const fleet = supervise({ app: ${JSON.stringify(path.join(t.testdirName, 'app.js'))}, workers: 2, stopLinger: '100ms', log: 'json' })
+      process.on('SIGUSR2', () => fleet.upgrade().then(line => process.send?.(line)))
+      process.on('SIGTERM', () => fleet.stop())
+      fleet.once('stopped', () => process.exit())`
+  })
+  const { port, events, child, primary, exited } = await startUpgradable(t, [], { program: path.join(folder, 'program.js') })
+  const load = new Load({ port, connections: 10 })
+  t.teardown(() => load.stop())
+  await load.after(20)
+  fs.writeFileSync(path.join(folder, 'app.js'), appOf('two'))
+  child.kill('SIGUSR2')
+  await events.until('fleet.left')
+  t.equal((await get(port)).body, 'two')
+  await load.after(20)
+  const { failures, sockets } = await load.stop()
+  t.same({ failures, sockets }, { failures: [], sockets: 10 })
+  kill(primary(), 'SIGTERM')
+  t.same(await exited, { code: 0, signal: null })
+})
+
+/** @returns {string} a Node of another version, where the test matrix has installed one; else this one */
+function otherNode () {
+  const folder = `node-linux-${process.arch}`
+  const found = ['24', '22', '26', '20'].filter(version => !process.version.startsWith(`v${version}.`))
+    .map(version => path.join(CACHE, version, 'node_modules', folder, 'bin', 'node'))
+    .find(file => fs.existsSync(file))
+  return found ?? process.execPath
+}
