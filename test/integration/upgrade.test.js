@@ -7,6 +7,7 @@ const { get } = require('../support/client')
 const { controlRoom, shortFolder } = require('../support/control')
 const { freePort, FIXTURES } = require('../support/fleet')
 const { Load } = require('../support/load')
+const { becomesTrue } = require('../support/processes')
 const { startUpgradable, kill } = require('../support/upgrade')
 
 const PLAIN = path.join(FIXTURES, 'plain.js')
@@ -157,9 +158,9 @@ t.test('SIGTERM while the new primary boots: both end, and no process is left', 
 })
 
 t.test('SIGTERM to the new primary while old workers finish: the old primary does not run the fleet again, and what is in flight is answered', async t => {
-  const { port, child, events, primary, exited, areGone } = await startUpgradable(t, ['--control', 'none', PLAIN])
-  const slow = get(port, '/slow?ms=1500')
-  await events.until('worker.sample', { where: ({ inFlight }) => inFlight > 0 }).catch(() => {}) // samples are in the journal alone
+  const { port, child, events, out, primary, exited, areGone } = await startUpgradable(t, ['--control', 'none', path.join(FIXTURES, 'misbehaves.js')])
+  const slow = get(port, '/slow?ms=3000')
+  t.ok(await becomesTrue(() => out.length === 1), 'it is in flight')
   child.kill('SIGUSR2')
   await events.until('worker.drain', { count: 2 })
   kill(primary(), 'SIGTERM')
