@@ -45,6 +45,8 @@ class Audit {
   byReason = new Map()
   /** @type {{ app: string | null, node: string | null, workers: number | null, metric: string }} */
   fleet = { app: null, node: null, workers: null, metric: 'rss' }
+  /** The fleet of a primary that is to take over. @type {Audit['fleet'] | null} */
+  #successor = null
   /** @type {BoundedList<CrashEvent>} */
   crashEvents
   /** @type {BoundedList<RecycleEvent>} */
@@ -71,13 +73,17 @@ class Audit {
   /** @type {Readonly<Record<string, (line: Record<string, any>) => void>>} */
   handlers = Object.freeze({
     'fleet.start': line => {
-      this.#endOpen() // the previous primary died
-      this.fleet = {
-        app: asText(line.app),
-        node: asText(line.node),
-        workers: asNumber(line.options?.workers),
-        metric: asText(line.options?.metric) ?? 'rss'
+      const started = fleetOf(line)
+      if (asNumber(line.predecessor) === null) {
+        this.#endOpen() // the previous primary died
+        this.fleet = started
+      } else {
+        this.#successor = started // it runs the fleet when it says so; until then the other one does
       }
+    },
+    'fleet.upgraded': () => {
+      this.fleet = this.#successor ?? this.fleet
+      this.#successor = null
     },
     'worker.spawn': line => {
       const worker = this.#worker(line)
@@ -197,6 +203,11 @@ class Audit {
     }
     this.#workers.clear()
   }
+}
+
+/** @param {Record<string, any>} line `fleet.start` @returns {Audit['fleet']} */
+function fleetOf ({ app, node, options }) {
+  return { app: asText(app), node: asText(node), workers: asNumber(options?.workers), metric: asText(options?.metric) ?? 'rss' }
 }
 
 module.exports = { Audit }

@@ -202,3 +202,13 @@ t.test('memory over time keeps each peak, and the budget of the worker that had 
   t.ok(points.every(({ t: at, budget }) => budget === Math.floor((at - T0) / 100_000) * 1000))
   t.ok(points.every((point, i) => i === 0 || point.t >= points[i - 1].t), 'in order')
 })
+
+t.test('an upgrade in the journal: two primaries write, and what is known of the old workers stays', async t => {
+  const successor = fleetStart({ pid: 2, predecessor: 1, node: 'v24.0.0', options: { workers: 3, metric: 'rss' } })
+  const drained = (/** @type {number} */ oldPid) => line(300, 'recycled', { slot: 0, pid: 101, oldPid, reason: 'upgrade', how: 'upgrade', ...ACCOUNT, readyMs: null, drainMs: 100, tookMs: 100, rssBefore: null, rssAfter: null })
+  const begun = [fleetStart(), spawn(1, 0, 100), line(90, 'worker.drain', { slot: 0, pid: 100, reason: 'rss', connections: 1, inFlight: 0 }), { ...successor, t: T0 + 100 }, spawn(110, 0, 101)]
+  const report = figuresOf([...begun, line(200, 'fleet.upgraded', { pid: 2, oldPid: 1, node: 'v24.0.0' }), drained(100)])
+  t.match(report, { node: 'v24.0.0', workers: 3, recycles: 1, byReason: { upgrade: 1 } })
+  t.match(report.recycleEvents, [{ kind: 'recycle', oldPid: 100, drainAt: T0 + 90 }], 'a drain that had begun before has an end')
+  t.match(figuresOf([...begun, line(200, 'fleet.upgrade-failed', { pid: 2, why: 'it exited with code 1' })]), { node: 'v20.0.0', workers: 2 }, 'an upgrade that failed changes nothing')
+})

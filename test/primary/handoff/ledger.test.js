@@ -384,3 +384,88 @@ t.test('in any order of events, every connection has one reader or one owner, an
   }), { numRuns: 200 })
   t.pass()
 })
+
+/** Another primary as the ledger sees it: it lends connections, and decides who reads each. */
+class Lender extends Worker {
+  /** @param {HandoffLedger} ledger */
+  constructor (ledger) {
+    super('lender')
+    this.isServing = false
+    ledger.connectLender(/** @type {any} */ (this))
+  }
+}
+
+t.test('a lent connection is read by no worker before its lender says keep', async t => {
+  const { receivers: [receiver], ledger } = scene(1)
+  const lender = new Lender(ledger)
+  const socket = lender.offer(7)
+  const { id, isLent } = /** @type {any} */ (await receiver.until('adopt'))
+  t.equal(isLent, true, 'the worker knows that the lender takes it back if this primary dies')
+  receiver.emit('adopted', { id })
+  t.same(lender.got, [{ type: 'moved', id: 7 }], 'the lender is asked')
+  t.same(receiver.all('keep'), [])
+  t.equal(socket.closed, 0)
+  const other = lender.offer(8)
+  t.equal(receiver.all('adopt').length, 2, 'meanwhile the worker is given the next one')
+  lender.emit('keep', { id: 7 })
+  t.same(receiver.all('keep'), [{ type: 'keep', id }])
+  t.equal(socket.closed, 1)
+  t.equal(other.closed, 0)
+  t.equal(lender.got.length, 1)
+  t.equal(ledger.totals.moved, 1)
+})
+
+t.test('a lent connection that its lender has taken back is dropped, at once or when the worker answers', async t => {
+  const { receivers: [receiver], ledger } = scene(1)
+  const lender = new Lender(ledger)
+  const held = lender.offer(1)
+  receiver.emit('adopted', { id: receiver.last('adopt').id })
+  lender.emit('drop', { id: 1 })
+  t.equal(receiver.all('drop').length, 1)
+  t.equal(held.closed, 1)
+  const underWay = lender.offer(2)
+  const { id } = receiver.last('adopt')
+  lender.emit('drop', { id: 2 })
+  t.equal(underWay.closed, 1)
+  receiver.emit('adopted', { id })
+  t.same(receiver.all('drop').map(message => message.id).at(-1), id)
+  t.same(receiver.all('keep'), [])
+})
+
+t.test('if the lender dies, what it has lent is ours: held connections are read, others find a worker', async t => {
+  const { receivers: [first, second], ledger } = scene(2)
+  const lender = new Lender(ledger)
+  lender.offer(1)
+  const held = first.last('adopt').id
+  first.emit('adopted', { id: held })
+  lender.offer(2)
+  lender.die()
+  t.same(first.all('keep').map(message => message.id), [held])
+  first.emit('refused', { id: first.last('adopt').id })
+  t.equal(second.last('adopt').isLent, false)
+  second.emit('adopted', { id: second.last('adopt').id })
+  t.equal(second.all('keep').length, 1)
+  t.equal(ledger.totals.moved, 2)
+})
+
+t.test('if the worker that holds a lent connection dies, another one gets it, and the lender is asked once', async t => {
+  const { receivers: [first, second], ledger } = scene(2)
+  const lender = new Lender(ledger)
+  lender.offer(1)
+  first.emit('adopted', { id: first.last('adopt').id })
+  first.die()
+  t.equal(second.all('adopt').length, 1)
+  lender.emit('keep', { id: 1 })
+  second.emit('adopted', { id: second.last('adopt').id })
+  t.equal(second.all('keep').length, 1)
+  t.same(lender.got, [{ type: 'moved', id: 1 }])
+})
+
+t.test('a lent connection that no worker takes goes back to its lender', async t => {
+  const { receivers: [receiver], ledger } = scene(1)
+  const lender = new Lender(ledger)
+  const socket = lender.offer(3)
+  receiver.emit('refused', { id: receiver.last('adopt').id })
+  t.same(lender.got, [{ type: 'back', id: 3, isStalled: false }])
+  t.equal(socket.closed, 1)
+})
