@@ -50,8 +50,9 @@ const query = record({
   readableAll: optional(flag),
   writableAll: optional(flag)
 })
-// A connection that moves: its server, the time that is left of its keep-alive timeout, and its unread bytes, in base64.
-const parcel = record({ key: name, leftMs: orNull(duration), bytes: optional(text(LONGEST_BYTES)) })
+// A connection that moves: its server, the time that is left of its keep-alive timeout, its unread bytes, in base64, and how many
+// workers have had the request in them.
+const parcel = record({ key: name, leftMs: orNull(duration), bytes: optional(text(LONGEST_BYTES)), replayed: optional(count) })
 const shared = record({ ticketKeys: text(1000) }) // what net calls server data: https servers alone have any
 
 /** @param {string} what @param {Record<string, import('./shape').Shape>} [fields] @param {Kind['handle']} [handle] @returns {Kind} */
@@ -67,7 +68,7 @@ const FROM_WORKER = Object.freeze({
   requested: kind('the app asks to be recycled', { reason: optional(orNull(text(LONGEST_WISH))) }),
   full: kind('it has stopped accepting, at the limit or for want of descriptors', { isAtCeiling: flag }),
   room: kind('it accepts again'),
-  offer: kind('an idle connection for a sibling', { id, parcel }, 'socket'),
+  offer: kind('a connection for a sibling, idle or with a request that is not answered', { id, parcel }, 'socket'),
   adopted: kind('the answer to `adopt`: it holds the connection, unread', { id }),
   refused: kind('the answer to `adopt`: it does not take it', { id, why: optional(orNull(why)) }),
   answer: kind('the answer to a call of the primary\'s; `why` it was not done, or null', {
@@ -82,8 +83,8 @@ const FROM_PRIMARY = Object.freeze({
   shut: kind('a call: the fleet ends, stop accepting for good', { id }),
   serve: kind('a call to a standby: this is its slot, accept', { id, slot: count }),
   accept: kind('a connection that came through the queue after `shut`', { key: name }, 'socket'),
-  drain: kind('leave; sent again with a shorter deadline, it hurries', { reason: text(100), deadlineMs: duration, lingerMs: orNull(duration), handoff: flag }),
-  'leave-rotation': kind('a call: leave rotation for a while; answered when nothing is left', { id, deadlineMs: duration, handoff: flag }),
+  drain: kind('leave; sent again with a shorter deadline, it hurries', { reason: text(100), deadlineMs: duration, lingerMs: orNull(duration), handoff: flag, replayAfterMs: orNull(duration) }),
+  'leave-rotation': kind('a call: leave rotation for a while; answered when nothing is left', { id, deadlineMs: duration, handoff: flag, replayAfterMs: orNull(duration) }),
   rejoin: kind('come back into rotation'),
   collect: kind('a call, only out of rotation: collect garbage', { id }),
   heapdump: kind('a call, only out of rotation: write a heap snapshot', { id, file: name }),

@@ -7,6 +7,7 @@
  * @typedef {object} Api
  * @property {(reason?: string) => void} requestRecycle
  * @property {(socket: import('node:net').Socket) => void} pin
+ * @property {(response: import('node:http').ServerResponse) => void} replayable
  * @property {(fn: (about: { slot: number }) => void) => void} onServe
  * @property {(fn: () => unknown) => void} [onFork] in a mold
  * @property {(fn: () => unknown) => void} [warm] in a mold
@@ -31,6 +32,10 @@ function offerApi (tracker) {
     pin: socket => {
       const connection = tracker.of(socket)
       if (connection) connection.isPinned = true
+    },
+    replayable: response => {
+      const exchange = tracker.of(response?.req?.socket)?.exchanges.find(exchange => exchange.response === response)
+      if (exchange) exchange.isMarked = true
     },
     onServe: fn => {
       if (assigned === null) process.once(/** @type {any} */ ('recycle:serve'), fn)

@@ -40,7 +40,7 @@ function enter ({ tracker, listenHook, signals, api }, channel, settings) {
   const handoff = new Handoff({ channel, tracker, inbox })
   const sender = new Sender({ tracker, handoff })
   const emptying = new Emptying({ tracker, acceptors, sender })
-  const drain = new Drain({ state, tracker, inbox, handoff, admission, emptying }, account => {
+  const drain = new Drain({ state, tracker, inbox, handoff, sender, admission, emptying }, account => {
     flushCompileCache()
     beat()
     signals.release()
@@ -76,7 +76,7 @@ function enter ({ tracker, listenHook, signals, api }, channel, settings) {
     if (state.current === 'drained') return exitAlone(settings.killTimeoutMs)
     inbox.keepAll()
     handoff.relinquish()
-    drain.begin({ reason: 'orphaned', deadlineMs: settings.drainTimeoutMs, lingerMs: settings.stopLingerMs, handoff: false })
+    drain.begin({ reason: 'orphaned', deadlineMs: settings.drainTimeoutMs, lingerMs: settings.stopLingerMs, handoff: false, replayAfterMs: null })
   }
 
   if (!settings.isStandby) api.assign(Number(process.env.RECYCLE_SLOT))

@@ -29,12 +29,25 @@ function onDrain (fn) {
 
 /**
  * Keeps a connection in this worker: for authentication or other state that is tied to the connection (NTLM, say). When
- * the worker drains, a pinned connection is closed after its next response instead of being moved.
+ * the worker drains, a pinned connection is closed after its next response instead of being moved, and its request is never
+ * handled by another worker.
  *
  * @param {import('node:net').Socket} socket `request.socket`
  */
 function pin (socket) {
   findApi()?.pin(socket)
+}
+
+/**
+ * Says that the handler of this request may run once more, in another worker, whatever the request's method: where this
+ * worker would have to cut it, and nothing has been answered, the request moves (`--replay`). It must have no body. GET,
+ * HEAD and OPTIONS need no such call. The handler there finds how often this has happened in `request.replayed`; here `close`
+ * is emitted, as if the client had left.
+ *
+ * @param {import('node:http').ServerResponse} response
+ */
+function replayable (response) {
+  findApi()?.replayable?.(response)
 }
 
 /**
@@ -69,4 +82,4 @@ function warm (fn) {
   findApi()?.warm?.(fn)
 }
 
-module.exports = { requestRecycle, onDrain, onServe, onFork, warm, pin }
+module.exports = { requestRecycle, onDrain, onServe, onFork, warm, pin, replayable }

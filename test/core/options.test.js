@@ -32,6 +32,8 @@ const ROWS = {
   stuckTimeout: ['--stuck-timeout <time>', 'stuckTimeoutMs', 'RECYCLE_STUCK_TIMEOUT', 30_000, '5s', 5000, ['999ms']],
   nodeOption: ['--node-option <flag>', 'nodeOptions', 'RECYCLE_NODE_OPTION', [], '--max-old-space-size=200 --expose-gc', ['--max-old-space-size=200', '--expose-gc'], ['expose-gc', '--a b']],
   handoff: ['--no-handoff', 'handoff', 'RECYCLE_HANDOFF', true, 'false', false, ['no', '2', 'toString', 'constructor']],
+  replay: ['--replay <off|safe>', 'replay', 'RECYCLE_REPLAY', 'safe', 'off', 'off', ['all', 'on', '']],
+  replayAfter: ['--replay-after <time>', 'replayAfterMs', 'RECYCLE_REPLAY_AFTER', null, '0', 0, ['-1s', 'soon']],
   schedule: ['--schedule <even|shared>', 'schedule', 'RECYCLE_SCHEDULE', 'even', 'shared', 'shared', ['rr', '']],
   journal: ['--journal <file>', 'journal', 'RECYCLE_JOURNAL', null, 'j.ndjson', 'j.ndjson', []],
   log: ['--log <format>', 'log', 'RECYCLE_LOG', null, 'json', 'json', ['xml']],

@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * Moves an idle connection to a sibling. The messages are drawn in lib/primary/handoff/ledger.js.
+ * Moves an idle connection to a sibling, or one with a request that the sibling is to handle instead. The messages are drawn in lib/primary/handoff/ledger.js.
  *
  * Three processes hold the same TCP connection for a moment, and it ends only when the last copy is closed, so it survives
  * the death of any of them. Only one reads: this worker stops before the offer, the primary never starts, the sibling
@@ -14,8 +14,12 @@
  * From its offer until `keep` no process reads a connection, and a request on it waits. An IPC channel carries one handle
  * at a time (Node waits for its acknowledgement), so more offers at once move nothing sooner, and each waits longer. Two
  * keep both channels busy; the other connections are still served.
+ *
+ * The app hears `close` on a request that moves before the socket leaves, so its handler here has ended before the sibling's
+ * begins. What it writes from then on goes nowhere.
  */
 
+const { setImmediate } = require('node:timers')
 const { toFields } = require('../connections/parcel')
 
 const WINDOW = 2
@@ -26,6 +30,8 @@ class Handoff {
   /** Offers without an answer yet. @type {Map<number, Connection>} */
   #outstanding = new Map()
   #lastId = 0
+  /** Requests that a sibling handles instead of this worker, since the start. */
+  replayed = 0
 
   /** @param {Pick<import('../enter').Parts, 'channel' | 'tracker' | 'inbox'>} parts */
   constructor ({ channel, tracker, inbox }) {
@@ -49,14 +55,23 @@ class Handoff {
     return this.#outstanding.size < WINDOW && this.channel.isUp
   }
 
-  /** @param {Connection} connection an idle one */
+  get isBusy () {
+    return this.#outstanding.size > 0
+  }
+
+  /** @param {Connection} connection one that is idle, or whose request is replayed */
   offer (connection) {
     const id = ++this.#lastId
     const parcel = this.tracker.take(connection)
     this.#outstanding.set(id, connection)
-    this.channel.send('offer', { id, parcel: toFields(parcel) }, parcel.handle, error => {
-      if (error) this.#back(id, false)
-    })
+    const send = () => {
+      if (!this.#outstanding.has(id)) return // the primary has exited
+      this.channel.send('offer', { id, parcel: toFields(parcel) }, parcel.handle, error => {
+        if (error) this.#back(id, false)
+      })
+    }
+    if (parcel.replayed > 0) setImmediate(send) // its socket emits `close` before
+    else send()
   }
 
   /**
@@ -73,6 +88,7 @@ class Handoff {
     if (!connection) return
     this.#outstanding.delete(id)
     connection.fate = fate
+    if (fate === 'moved' && connection.parcel && connection.parcel.replayed > 0) this.replayed++
     connection.parcel?.handle.close()
   }
 

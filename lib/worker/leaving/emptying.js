@@ -8,6 +8,7 @@
  * @typedef {object} Purpose
  * @property {boolean} handoff
  * @property {number} deadlineMs from now
+ * @property {number | null} replayAfterMs from when on unanswered requests move too; null: they stay
  * @property {() => void} onDeadline
  * @property {() => void} onLook called at an interval, and when responses end
  * @property {() => void} onEmpty no connection is left and no acceptor is open
@@ -23,6 +24,8 @@ class Emptying {
   #purpose = null
   /** @type {NodeJS.Timeout | undefined} */
   #deadline
+  /** @type {NodeJS.Timeout | undefined} */
+  #replay
 
   /** @param {Pick<import('../enter').Parts, 'tracker' | 'acceptors' | 'sender'>} parts */
   constructor ({ tracker, acceptors, sender }) {
@@ -39,6 +42,7 @@ class Emptying {
   /** To be followed by look(). @param {Purpose} purpose takes the place of the one before */
   begin (purpose) {
     clearTimeout(this.#deadline)
+    clearTimeout(this.#replay)
     this.#deadline = setTimeout(() => setImmediate(() => { if (this.#purpose === purpose) purpose.onDeadline() }), purpose.deadlineMs)
     const onLook = () => {
       this.closeNotice.step()
@@ -49,6 +53,8 @@ class Emptying {
     if (this.#purpose === null) this.closeNotice.begin()
     this.#purpose = purpose
     this.closeNotice.announce()
+    const { handoff, replayAfterMs } = purpose
+    if (handoff && replayAfterMs !== null) this.#replay = setTimeout(() => this.sender.replay(), replayAfterMs)
   }
 
   look () {
@@ -79,6 +85,7 @@ class Emptying {
 
   #end () {
     clearTimeout(this.#deadline)
+    clearTimeout(this.#replay)
     this.sender.end()
     this.#purpose = null
   }
