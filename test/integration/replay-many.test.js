@@ -23,7 +23,16 @@ const said = response => JSON.parse(response.body)
 
 /** Answers every poll that is parked in a worker now. @param {any} supervisor */
 function release (supervisor) {
-  for (const { pid } of supervisor.status().workers) process.kill(pid, 'SIGUSR2')
+  for (const { pid } of supervisor.status().workers) signal(pid, 'SIGUSR2')
+}
+
+/** @param {number} pid of a worker, which may have left @param {NodeJS.Signals} name */
+function signal (pid, name) {
+  try {
+    process.kill(pid, name)
+  } catch (error) {
+    if (/** @type {any} */ (error).code !== 'ESRCH') throw error
+  }
 }
 
 /** @param {number} port @param {string} url */
@@ -88,9 +97,7 @@ t.test(`SIGKILL of a sender or a receiver at a random moment, ${TRIES} times: no
     await after(random() * 25)
     const alive = supervisor.status().workers.map((/** @type {any} */ worker) => worker.pid)
     const killed = random() < 0.5 ? sender : alive[Math.floor(random() * alive.length)]
-    try {
-      process.kill(killed, 'SIGKILL')
-    } catch {} // it has left already
+    signal(killed, 'SIGKILL')
     await recycled
     const isOver = () => clients.every(({ responses, isEnded }) => responses.length > 0 || isEnded)
     for (const until = Date.now() + 15_000; !isOver() && Date.now() < until;) {
