@@ -18,13 +18,45 @@ function requestRecycle (reason) {
 }
 
 /**
- * Calls `fn` once, when this worker begins to drain. The app ends its WebSockets, subscriptions and jobs itself.
+ * Calls `fn` once, when this worker begins to drain. The app ends its WebSockets, subscriptions and jobs itself. With
+ * `--sticky`, requests of this worker's sessions wait until the promise that `fn` returns is settled, for up to two seconds.
  *
- * @param {(about: { reason: string, deadlineMs: number }) => void} fn `deadlineMs`: milliseconds from now until what is
- *   still open is cut
+ * @param {(about: { reason: string, deadlineMs: number }) => unknown} fn `deadlineMs`: milliseconds from now until what is
+ *   still open is cut; may return a promise
  */
 function onDrain (fn) {
-  if (findApi()) process.once(/** @type {any} */ ('recycle:drain'), fn)
+  findApi()?.onDrain?.(fn)
+}
+
+/**
+ * With `--sticky`: the requests of this session reach this worker from now on, and later the workers that replace it. For
+ * sessions that no response of this worker has begun.
+ *
+ * @param {string} session as requests name it
+ */
+function own (session) {
+  findApi()?.own?.(session)
+}
+
+/**
+ * With `--sticky`: gives the state of a session to the worker that owns it now, which is this worker's replacement when it is
+ * called in `onDrain()`. The requests of the session reach that worker afterwards.
+ *
+ * @param {string} session as requests name it
+ * @param {unknown} value what the structured clone algorithm can copy, up to 1 MB
+ * @throws {Error} RECYCLE_SESSION_TOO_LARGE, or a DataCloneError
+ */
+function transfer (session, value) {
+  findApi()?.transfer?.(session, value)
+}
+
+/**
+ * With `--sticky`: calls `fn` for each state that another worker transfers to this one.
+ *
+ * @param {(session: string, value: any) => void} fn
+ */
+function onTransfer (fn) {
+  findApi()?.onTransfer?.(fn)
 }
 
 /**
@@ -82,4 +114,4 @@ function warm (fn) {
   findApi()?.warm?.(fn)
 }
 
-module.exports = { requestRecycle, onDrain, onServe, onFork, warm, pin, replayable }
+module.exports = { requestRecycle, onDrain, onServe, onFork, warm, pin, replayable, own, transfer, onTransfer }

@@ -9,7 +9,7 @@
  */
 
 const { openAccount, lostAccount } = require('../../core/account')
-const { REPLAY_MS } = require('../../core/replay')
+const { REPLAY_MS } = require('../../core/request-replay')
 const { now } = require('../clock')
 
 const ANSWER_MS = 2000 // beyond its deadline, for a worker to say what it cut

@@ -149,6 +149,9 @@ class WorkerHandle extends Channel {
       },
       adopted: forward('adopted'),
       refused: forward('refused'),
+      own: forward('own'),
+      transfer: forward('transfer'),
+      transferred: forward('transferred'),
       answer: ({ id, ...fields }) => {
         this.heardAt = now()
         this.emit(`answer ${id}`, fields)

@@ -17,7 +17,7 @@
  *   offered   unread, until the primary says what became of it; see handoff/handoff.js
  *
  * @typedef {object} Exchange a request and its response, from the request's head to the response's `close`
- * @property {import('../../core/replay').Head} head as the client sent it: the app may overwrite what its request says
+ * @property {import('../../core/request-replay').Head} head as the client sent it: the app may overwrite what its request says
  * @property {import('node:http').ServerResponse} response
  * @property {number} since ms, performance.now()
  * @property {number} written bytes that had been written to the connection by then
@@ -29,7 +29,7 @@
 
 const { performance } = require('node:perf_hooks')
 const { LONGEST_PATH } = require('../../core/account')
-const { isReplaySafe } = require('../../core/replay')
+const { isReplaySafe } = require('../../core/request-replay')
 
 const LASTING_MS = 1000
 
@@ -57,6 +57,11 @@ class Connection {
     this.isPinned = false
     /** It came from a sibling, or back from an offer. */
     this.isAdopted = false
+    /** With `--sticky`: the session of its latest request. @type {string | null} */
+    this.sessionId = null
+    /** The primary has sent it here with a request: this worker handles that one, and owns its session if `isOwned`. */
+    this.isSettled = false
+    this.isOwned = false
     /** How many workers had its latest request before this one, and did not answer it. */
     this.replayed = 0
     /** A response with `Connection: close` is on its way. */

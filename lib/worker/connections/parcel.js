@@ -10,13 +10,15 @@
  * @property {number | null} leftMs how long its server would still let it be idle; null: for ever
  * @property {Buffer} bytes received from the client, and not yet parsed; or parsed, and not answered
  * @property {number} replayed how many workers have had the request in `bytes`, and have not answered it
+ * @property {string | null} session with `--sticky`: the session of its latest request
+ * @property {boolean} isOwned the worker that gets it owns this session
  *
- * @typedef {{ key: string, leftMs: number | null, bytes?: string, replayed?: number }} ParcelFields as it is sent; `bytes` in base64
+ * @typedef {import('../../core/message').ParcelFields} ParcelFields as it is sent
  */
 
 const { performance } = require('node:perf_hooks')
 const { detachHandle } = require('../../core/internals')
-const { toWire } = require('../../core/replay')
+const { toWire } = require('../../core/request-replay')
 
 const NOTHING = Buffer.alloc(0)
 
@@ -25,13 +27,14 @@ const NOTHING = Buffer.alloc(0)
  * an idle connection's, or that of one whose request is to be handled by another worker.
  *
  * @param {import('./connection').Connection} connection
+ * @param {Buffer} [request] one that has been read, and that the app has not seen
  * @returns {Parcel}
  */
-function pack (connection) {
-  const { socket, acceptor: { key }, exchanges: [exchange], replayed } = connection
-  if (exchange) return { bytes: toWire(exchange.head), handle: detachHandle(socket), key, leftMs: null, replayed: replayed + 1 }
-  const leftMs = timeLeft(connection)
-  return { bytes: takeUnread(socket), handle: detachHandle(socket), key, leftMs, replayed: 0 }
+function pack (connection, request) {
+  const { socket, acceptor: { key }, exchanges: [exchange], replayed, sessionId: session } = connection
+  const bytes = request ?? (exchange ? toWire(exchange.head) : takeUnread(socket))
+  const leftMs = bytes.length > 0 ? null : timeLeft(connection) // a request that has come is waited for
+  return { handle: detachHandle(socket), key, leftMs, bytes, replayed: replayed + (exchange ? 1 : 0), session, isOwned: false }
 }
 
 /** What has been read from the handle, or put back by the app, and not consumed. @param {import('node:net').Socket} socket @returns {Buffer} */
@@ -42,13 +45,19 @@ function takeUnread (socket) {
 }
 
 /** @param {Parcel} parcel @returns {ParcelFields} */
-function toFields ({ key, leftMs, bytes, replayed }) {
-  return { key, leftMs, ...(bytes.length > 0 && { bytes: bytes.toString('base64') }), ...(replayed > 0 && { replayed }) }
+function toFields ({ key, leftMs, bytes, replayed, session }) {
+  return {
+    key,
+    leftMs,
+    ...(bytes.length > 0 && { bytes: bytes.toString('base64') }),
+    ...(replayed > 0 && { replayed }),
+    ...(session !== null && { session })
+  }
 }
 
 /** @param {ParcelFields} fields @param {any} handle @returns {Parcel} */
-function fromFields ({ key, leftMs, bytes, replayed = 0 }, handle) {
-  return { handle, key, leftMs, bytes: bytes === undefined ? NOTHING : Buffer.from(bytes, 'base64'), replayed }
+function fromFields ({ key, leftMs, bytes, replayed = 0, session, isOwned = false }, handle) {
+  return { handle, key, leftMs, bytes: bytes === undefined ? NOTHING : Buffer.from(bytes, 'base64'), replayed, session: session ?? null, isOwned }
 }
 
 /**

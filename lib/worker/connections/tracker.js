@@ -92,6 +92,9 @@ class ConnectionTracker extends EventEmitter {
     connection.socket = /** @type {any} */ (null)
     connection.isAdopted = true
     connection.replayed = parcel.replayed
+    connection.sessionId = parcel.session
+    connection.isSettled = parcel.bytes.length > 0
+    connection.isOwned = parcel.isOwned
     connection.since = performance.now()
     connection.until = parcel.leftMs === null ? null : connection.since + parcel.leftMs
     if (connection.stage !== 'offered') this.#add(connection, parcel.handle)
@@ -99,10 +102,10 @@ class ConnectionTracker extends EventEmitter {
     connection.become('held')
   }
 
-  /** Takes a connection out that is idle, or whose request is replayed, to be offered to a sibling. @param {Connection} connection @returns {import('./parcel').Parcel} */
-  take (connection) {
+  /** Takes a connection out, to be offered to a sibling; see handoff/handoff.js. @param {Connection} connection @param {Buffer} [request] @returns {import('./parcel').Parcel} */
+  take (connection, request) {
     this.connections.delete(connection)
-    connection.parcel = pack(connection)
+    connection.parcel = pack(connection, request)
     for (const exchange of [...connection.exchanges]) this.#end(exchange)
     connection.become('offered')
     return connection.parcel

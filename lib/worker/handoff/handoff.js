@@ -27,8 +27,10 @@ const WINDOW = 2
 /** @typedef {import('../connections/connection').Connection} Connection */
 
 class Handoff {
-  /** Offers without an answer yet. @type {Map<number, Connection>} */
+  /** Offers without an answer yet, in their order. @type {Map<number, Connection>} */
   #outstanding = new Map()
+  /** Those of them that are on the channel. @type {Set<number>} */
+  #sent = new Set()
   #lastId = 0
   /** Requests that a sibling handles instead of this worker, since the start. */
   replayed = 0
@@ -47,7 +49,7 @@ class Handoff {
         this.#end(id, 'moved')
         this.onMoved()
       },
-      back: ({ id, isStalled }) => this.#back(id, isStalled)
+      back: ({ id, isStalled, isOwner }) => this.#back(id, isStalled, isOwner)
     })
   }
 
@@ -59,47 +61,66 @@ class Handoff {
     return this.#outstanding.size > 0
   }
 
-  /** @param {Connection} connection one that is idle, or whose request is replayed */
-  offer (connection) {
+  /**
+   * @param {Connection} connection one that is idle, whose request is replayed, or whose request is another worker's
+   * @param {Buffer} [bytes] that request, of which the app here has seen nothing
+   */
+  offer (connection, bytes) {
     const id = ++this.#lastId
-    const parcel = this.tracker.take(connection)
+    const { replayed } = this.tracker.take(connection, bytes)
     this.#outstanding.set(id, connection)
-    const send = () => {
-      if (!this.#outstanding.has(id)) return // the primary has exited
+    if (replayed > 0) setImmediate(() => this.#send()) // its socket emits `close` before
+    else this.#send()
+  }
+
+  /** Sends what there is room for. */
+  #send () {
+    for (const [id, { parcel }] of this.#outstanding) {
+      if (this.#sent.size >= WINDOW) return
+      if (this.#sent.has(id) || parcel === null) continue
+      this.#sent.add(id)
       this.channel.send('offer', { id, parcel: toFields(parcel) }, parcel.handle, error => {
         if (error) this.#back(id, false)
       })
     }
-    if (parcel.replayed > 0) setImmediate(send) // its socket emits `close` before
-    else send()
   }
 
   /**
-   * The primary has exited, and the outcome of these is unknown. A sibling may be reading them by now, so our copies are
-   * closed: two readers would be worse than a lost idle connection.
+   * The primary has exited. Of what it was sent the outcome is unknown: a sibling may be reading a connection by now, so our
+   * copy is closed, because two readers would be worse than a lost idle connection. The others stay here.
    */
   relinquish () {
-    for (const id of [...this.#outstanding.keys()]) this.#end(id, 'unacked')
+    for (const id of [...this.#outstanding.keys()]) {
+      if (this.#sent.has(id)) this.#end(id, 'unacked')
+      else this.#back(id, false)
+    }
   }
 
   /** @param {number} id @param {'moved' | 'unacked'} fate */
   #end (id, fate) {
     const connection = this.#outstanding.get(id)
     if (!connection) return
-    this.#outstanding.delete(id)
+    this.#forget(id)
     connection.fate = fate
     if (fate === 'moved' && connection.parcel && connection.parcel.replayed > 0) this.replayed++
     connection.parcel?.handle.close()
   }
 
-  /** @param {number} id @param {boolean} isStalled */
-  #back (id, isStalled) {
+  /** @param {number} id @param {boolean} isStalled @param {boolean} [isOwner] its session is this worker's */
+  #back (id, isStalled, isOwner = false) {
     const connection = this.#outstanding.get(id)
     if (!connection?.parcel) return
-    this.#outstanding.delete(id)
-    this.tracker.adopt(connection, connection.parcel)
+    this.#forget(id)
+    this.tracker.adopt(connection, { ...connection.parcel, isOwned: isOwner })
     this.inbox.wait(connection)
-    this.onBack(connection, isStalled)
+    if (!isOwner) this.onBack(connection, isStalled)
+  }
+
+  /** @param {number} id */
+  #forget (id) {
+    this.#outstanding.delete(id)
+    this.#sent.delete(id)
+    this.#send()
   }
 }
 

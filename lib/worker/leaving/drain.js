@@ -10,13 +10,13 @@
  *
  * An idle connection is not closed before the deadline, because a request may be on its way. What is still in flight at the
  * deadline is cut, and named in the account; but a request that a sibling can handle instead moves there, before the deadline
- * if the order says so (core/replay.js).
+ * if the order says so (core/request-replay.js).
  */
 
 const { performance } = require('node:perf_hooks')
 const { clearTimeout, setImmediate, setTimeout } = require('node:timers')
 const { openAccount } = require('../../core/account')
-const { REPLAY_MS } = require('../../core/replay')
+const { REPLAY_MS } = require('../../core/request-replay')
 const { nameCuts } = require('../connections/connection')
 
 const SETTLE_MS = 1000
