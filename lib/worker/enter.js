@@ -41,7 +41,7 @@ function enter ({ tracker, listenHook, signals, api }, channel, settings) {
   const handoff = new Handoff({ channel, tracker, inbox })
   const sender = new Sender({ tracker, handoff })
   const emptying = new Emptying({ tracker, acceptors, sender })
-  const sessions = settings.sticky && new Sessions(settings.sticky, { channel, state, tracker, handoff, sender })
+  const sessions = settings.sticky && new Sessions(settings.sticky, { channel, state, tracker, inbox, handoff, sender })
   const drain = new Drain({ state, tracker, inbox, handoff, sender, admission, emptying }, account => {
     flushCompileCache()
     beat()
@@ -74,7 +74,7 @@ function enter ({ tracker, listenHook, signals, api }, channel, settings) {
   channel.on({
     drain: order => {
       drain.begin(order)
-      sessions?.leave(api.drained())
+      sessions?.leave(api.drained(), order.deadlineMs)
     }
   })
   /** The primary has exited. Cluster would exit at once and reset what is in flight; here it is finished first. */

@@ -5,14 +5,15 @@
  * other one goes to a slot by rendezvous hashing. So a recycle changes no owner, and a change of the fleet's size only those of
  * slots that are gone, and some of the sessions that no worker has begun.
  *
- * A session of a slot whose worker leaves is nowhere until the app there has transferred its state: its requests wait.
+ * While a slot's worker leaves, its sessions are still its own, until its app has transferred them or is done with its onDrain();
+ * lib/worker/sticky/sessions.js has the worker's side.
  */
 
 const { ownerOf } = require('../../core/rendezvous')
 const { now } = require('../clock')
 
 const MOST_SESSIONS = 100_000
-const TRANSFER_MS = 2000
+const LEAVING_MS = 6000 // a little more than the worker takes
 const MOST_WAITING = 16 * 1024 * 1024 // characters of state for workers that are not ready yet
 
 /** @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle @typedef {{ session: string, value: string }} State */
@@ -20,8 +21,8 @@ const MOST_WAITING = 16 * 1024 * 1024 // characters of state for workers that ar
 class SessionOwners {
   /** The slots of sessions that a worker has begun, the oldest first. @type {Map<string, number>} */
   #slots = new Map()
-  /** Workers that leave, and have transferred what they had. @type {WeakSet<WorkerHandle>} */
-  #transferred = new WeakSet()
+  /** The sessions that a leaving worker has transferred; null: all of its own. @type {WeakMap<WorkerHandle, Set<string> | null>} */
+  #transferred = new WeakMap()
   /** When a worker was first seen to leave. @type {WeakMap<WorkerHandle, number>} */
   #leavingSince = new WeakMap()
   /** State for slots without a worker that is ready. @type {State[]} */
@@ -40,7 +41,7 @@ class SessionOwners {
     handle.on('own', ({ session }) => this.#own(handle, session))
     handle.on('transfer', ({ session, value }) => this.#transfer(handle, { session, value }))
     handle.on('transferred', () => {
-      this.#transferred.add(handle)
+      this.#transferred.set(handle, null)
       this.onMoved()
     })
     handle.on('ready', () => {
@@ -48,13 +49,14 @@ class SessionOwners {
     })
   }
 
-  /** @param {string} session @returns {WorkerHandle | null} its owner, which serves; null: it has none for the moment */
+  /** @param {string} session @returns {WorkerHandle | null} its owner; null: it has none that serves at the moment */
   find (session) {
     if (this.fleet.desired !== this.#size) this.#resize()
-    const slot = this.fleet.slots.get(this.#slotOf(session))
-    if (!slot?.incumbent?.isServing) return null
-    for (const handle of slot.leaving) if (this.#isTransferring(handle)) return null
-    return slot.incumbent
+    const began = this.#slots.get(session)
+    for (const handle of this.fleet.slots.get(began ?? this.#slotOf(session))?.leaving ?? []) if (this.#stillOwns(handle, session)) return handle
+    if (began !== undefined && began >= this.fleet.desired) this.#slots.delete(session)
+    const { incumbent } = this.fleet.slots.get(this.#slotOf(session)) ?? {}
+    return incumbent?.isServing ? incumbent : null
   }
 
   /** @param {string} session */
@@ -63,13 +65,13 @@ class SessionOwners {
     return slot !== undefined && slot < this.fleet.desired ? slot : ownerOf(session, Math.max(1, this.fleet.desired))
   }
 
-  /** @param {WorkerHandle} handle */
-  #isTransferring (handle) {
-    if (handle.isGone || this.#transferred.has(handle)) return false
+  /** @param {WorkerHandle} handle one that leaves @param {string} session */
+  #stillOwns (handle, session) {
+    const transferred = this.#transferred.get(handle)
+    if (handle.isGone || handle.account || transferred === null || transferred?.has(session)) return false
     const since = this.#leavingSince.get(handle)
-    if (since !== undefined) return now() - since < TRANSFER_MS
+    if (since !== undefined) return now() - since < LEAVING_MS
     this.#leavingSince.set(handle, now())
-    setTimeout(() => this.onMoved(), TRANSFER_MS + 1)
     return true
   }
 
@@ -88,6 +90,7 @@ class SessionOwners {
 
   /** @param {WorkerHandle | null} from @param {State} state */
   #transfer (from, state) {
+    if (from && this.#transferred.get(from) !== null) this.#transferred.set(from, (this.#transferred.get(from) ?? new Set()).add(state.session))
     const owner = this.fleet.slots.get(this.#slotOf(state.session))?.incumbent
     if (owner && owner === from) return
     if (owner?.isServing) return owner.send('session-state', state)
@@ -98,7 +101,6 @@ class SessionOwners {
   /** Some sessions have other owners now; the workers ask again. */
   #resize () {
     this.#size = this.fleet.desired
-    for (const [session, slot] of this.#slots) if (slot >= this.#size) this.#slots.delete(session)
     for (const handle of this.fleet.serving()) handle.send('forget', { session: null })
   }
 }

@@ -42,6 +42,8 @@ class Sender {
   constructor ({ tracker, handoff }) {
     this.tracker = tracker
     this.handoff = handoff
+    /** @type {(connection: Connection) => boolean} */
+    this.mayLeave = () => true
     handoff.onMoved = () => this.#pump()
     handoff.onBack = (connection, isStalled) => this.#back(connection, isStalled)
     this.onRest = () => this.#lookSoon()
@@ -82,7 +84,7 @@ class Sender {
 
   /** A sibling can take it now. @param {Connection} connection */
   canOffer (connection) {
-    return this.isMovable(connection) && (connection.isIdle || (this.#isReplaying && connection.isReplayable))
+    return this.isMovable(connection) && this.mayLeave(connection) && (connection.isIdle || (this.#isReplaying && connection.isReplayable))
   }
 
   /** Looks for connections that are idle now. The more there are, the longer a look takes, and the rarer it is. */

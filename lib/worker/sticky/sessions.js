@@ -9,13 +9,15 @@
  *                                                                    └─ another: the connection moves there
  *
  * The primary alone knows who owns a session (lib/primary/handoff/session-owners.js); a worker remembers those that are its
- * own. A session that this worker begins, by its response or by the app's own(), is its own from then on. A worker that leaves
- * owns none: it handles no further request, so that what the app transfers in onDrain() is not outdated later.
+ * own. A session that this worker begins, by its response or by the app's own(), is its own from then on. A worker that drains
+ * begins none, and keeps each of its own until the app has transferred it, or until the app's onDrain() functions are done; from
+ * then on it handles no request of that session, so that what was transferred is not outdated later.
  *
  * The parser stops behind a head when `onIncoming` returns 2, as it does for CONNECT. Node takes it off the connection then and
  * emits `connect` with the bytes that follow the head, so none of the request's body is lost, and the app sees no request.
  */
 
+const { setTimeout } = require('node:timers')
 const { deserialize, serialize } = require('node:v8')
 const { RecycleError } = require('../../core/errors')
 const { toWire } = require('../../core/request-replay')
@@ -23,6 +25,7 @@ const { bounded, sessionBegunIn, sessionOf } = require('../../core/session')
 
 const MOST_REMEMBERED = 50_000
 const LONGEST_VALUE = 1_000_000
+const LEAVING_MS = 5000
 const STOP_BEHIND_HEAD = 2
 
 /** @typedef {import('../connections/connection').Connection} Connection */
@@ -36,18 +39,22 @@ class Sessions {
   #watched = new WeakSet()
   /** @type {((session: string, value: any) => void)[]} */
   #receivers = []
+  /** It drains, and has sessions that are still its own. */
+  #isLeaving = false
 
   /**
    * @param {import('../../core/session').SessionKey} key
-   * @param {Pick<import('../enter').Parts, 'channel' | 'state' | 'tracker' | 'handoff' | 'sender'>} parts
+   * @param {Pick<import('../enter').Parts, 'channel' | 'state' | 'tracker' | 'inbox' | 'handoff' | 'sender'>} parts
    */
-  constructor (key, { channel, state, tracker, handoff, sender }) {
+  constructor (key, { channel, state, tracker, inbox, handoff, sender }) {
     this.key = key
     this.channel = channel
     this.state = state
     this.tracker = tracker
     this.handoff = handoff
     this.sender = sender
+    inbox.isExpected = session => this.#isLeaving && this.#own.has(session)
+    sender.mayLeave = ({ sessionId }) => sessionId === null || !this.#isLeaving || !this.#own.has(sessionId)
     tracker.on('request', (connection, { response }) => this.#watchResponse(connection, response))
     channel.on({
       forget: ({ session }) => {
@@ -83,6 +90,7 @@ class Sessions {
     if (id === null) return
     const bytes = serialize(value)
     if (bytes.length > LONGEST_VALUE) throw new RecycleError('RECYCLE_SESSION_TOO_LARGE', { bytes: bytes.length, most: LONGEST_VALUE })
+    this.#own.delete(id)
     this.channel.send('transfer', { session: id, value: bytes.toString('base64') })
   }
 
@@ -91,10 +99,16 @@ class Sessions {
     this.#receivers.push(fn)
   }
 
-  /** This worker leaves. @param {Promise<unknown>} transferred settles when the app has transferred what it wants to */
-  leave (transferred) {
-    this.#own.clear()
-    transferred.then(() => this.channel.send('transferred'))
+  /** This worker drains. @param {Promise<unknown>} done settles when the app's onDrain() functions are @param {number} deadlineMs */
+  leave (done, deadlineMs) {
+    this.#isLeaving = true
+    const deadline = new Promise(resolve => setTimeout(resolve, Math.min(deadlineMs, LEAVING_MS)).unref())
+    Promise.race([done, deadline]).then(() => {
+      if (!this.#isLeaving) return
+      this.#isLeaving = false
+      this.#own.clear()
+      this.channel.send('transferred')
+    })
   }
 
   /** @param {any} socket */
@@ -121,7 +135,7 @@ class Sessions {
       if (session !== null && connection.isOwned) this.#remember(session)
       return true
     }
-    const isMine = this.state.isServing && (session === null || this.#own.has(session))
+    const isMine = session === null ? this.state.isServing : this.#own.has(session)
     return isMine || !this.#canMove(connection)
   }
 
