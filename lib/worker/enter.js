@@ -41,7 +41,7 @@ function enter ({ tracker, listenHook, signals, api }, channel, settings) {
   const handoff = new Handoff({ channel, tracker, inbox })
   const sender = new Sender({ tracker, handoff })
   const emptying = new Emptying({ tracker, acceptors, sender })
-  const sessions = settings.sticky && new Sessions(settings.sticky, { channel, state, tracker, inbox, handoff, sender })
+  const sessions = settings.sticky && new Sessions(settings.sticky, { channel, state, tracker, inbox, handoff, sender, emptying })
   const drain = new Drain({ state, tracker, inbox, handoff, sender, admission, emptying }, account => {
     flushCompileCache()
     beat()

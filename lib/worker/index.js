@@ -43,7 +43,8 @@ function own (session) {
  * called in `onDrain()`. The requests of the session reach that worker afterwards.
  *
  * @param {string} session as requests name it
- * @param {unknown} value what the structured clone algorithm can copy, up to 1 MB
+ * @param {unknown} value what the structured clone algorithm can copy, up to 1 MB; or a function that returns it, which is called
+ *   when no request of the session is in flight in this worker: until then the session stays here
  * @throws {Error} RECYCLE_SESSION_TOO_LARGE, or a DataCloneError
  */
 function transfer (session, value) {

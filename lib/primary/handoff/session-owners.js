@@ -51,7 +51,7 @@ class SessionOwners {
 
   /** @param {string} session @returns {WorkerHandle | null} its owner; null: it has none that serves at the moment */
   find (session) {
-    if (this.fleet.desired !== this.#size) this.#resize()
+    if (this.fleet.desired !== this.#size) this.#resize(this.#size)
     const began = this.#slots.get(session)
     for (const handle of this.fleet.slots.get(began ?? this.#slotOf(session))?.leaving ?? []) if (this.#stillOwns(handle, session)) return handle
     if (began !== undefined && began >= this.fleet.desired) this.#slots.delete(session)
@@ -63,6 +63,12 @@ class SessionOwners {
   #slotOf (session) {
     const slot = this.#slots.get(session)
     return slot !== undefined && slot < this.fleet.desired ? slot : ownerOf(session, Math.max(1, this.fleet.desired))
+  }
+
+  /** @param {WorkerHandle} handle one that leaves, or will @param {string} session is not its own any more */
+  #give (handle, session) {
+    const transferred = this.#transferred.get(handle)
+    if (transferred !== null) this.#transferred.set(handle, (transferred ?? new Set()).add(session))
   }
 
   /** @param {WorkerHandle} handle one that leaves @param {string} session */
@@ -79,6 +85,7 @@ class SessionOwners {
   #own (handle, session) {
     const { slot } = handle
     if (slot === null) return
+    for (const leaving of this.fleet.slots.get(slot)?.leaving ?? []) if (leaving !== handle) this.#give(leaving, session)
     const before = this.#slotOf(session)
     if (before !== slot) this.fleet.slots.get(before)?.incumbent?.send('forget', { session })
     this.#slots.delete(session)
@@ -90,7 +97,7 @@ class SessionOwners {
 
   /** @param {WorkerHandle | null} from @param {State} state */
   #transfer (from, state) {
-    if (from && this.#transferred.get(from) !== null) this.#transferred.set(from, (this.#transferred.get(from) ?? new Set()).add(state.session))
+    if (from) this.#give(from, state.session)
     const owner = this.fleet.slots.get(this.#slotOf(state.session))?.incumbent
     if (owner && owner === from) return
     if (owner?.isServing) return owner.send('session-state', state)
@@ -98,9 +105,10 @@ class SessionOwners {
     if (chars <= MOST_WAITING) this.#waiting.push(state)
   }
 
-  /** Some sessions have other owners now; the workers ask again. */
-  #resize () {
+  /** Some sessions have other owners now; the workers ask again. @param {number} before */
+  #resize (before) {
     this.#size = this.fleet.desired
+    if (before === 0) return // the fleet's beginning
     for (const handle of this.fleet.serving()) handle.send('forget', { session: null })
   }
 }

@@ -27,7 +27,7 @@ class Inbox {
     this.state = state
     this.admission = admission
     this.tracker = tracker
-    /** Whether this worker adopts a connection of this session also while it leaves. @type {(session: string) => boolean} */
+    /** Whether this worker adopts a connection of this session of its own although it leaves. @type {(session: string) => boolean} */
     this.isExpected = () => false
     channel.on({
       adopt: ({ id, parcel }, handle) => {
@@ -93,9 +93,9 @@ class Inbox {
   }
 
   /** @param {import('../accepting/acceptor').Acceptor | undefined} acceptor @param {any} handle @param {import('../../core/message').ParcelFields} parcel */
-  #whyNot (acceptor, handle, { session }) {
+  #whyNot (acceptor, handle, { session = '', isOwned }) {
     if (!handle) return 'no connection came with the message'
-    if (this.state.refusal && !(session !== undefined && this.isExpected(session))) return this.state.refusal
+    if (this.state.refusal && !(isOwned && this.isExpected(session))) return this.state.refusal
     if (this.admission.isAtCeiling) return 'no descriptors are left'
     if (!acceptor) return 'nothing listens there'
     if (!acceptor.isMovable) return 'connections of this server do not move'

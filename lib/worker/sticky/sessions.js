@@ -39,23 +39,31 @@ class Sessions {
   #watched = new WeakSet()
   /** @type {((session: string, value: any) => void)[]} */
   #receivers = []
+  /** What is to be transferred when no request of its session is in flight. @type {Map<string, () => unknown>} */
+  #pending = new Map()
+  #onSent = () => {}
+  /** @type {Set<string>} */
+  #transferred = new Set()
   /** It drains, and has sessions that are still its own. */
   #isLeaving = false
 
   /**
    * @param {import('../../core/session').SessionKey} key
-   * @param {Pick<import('../enter').Parts, 'channel' | 'state' | 'tracker' | 'inbox' | 'handoff' | 'sender'>} parts
+   * @param {Pick<import('../enter').Parts, 'channel' | 'state' | 'tracker' | 'inbox' | 'handoff' | 'sender' | 'emptying'>} parts
    */
-  constructor (key, { channel, state, tracker, inbox, handoff, sender }) {
+  constructor (key, { channel, state, tracker, inbox, handoff, sender, emptying }) {
     this.key = key
     this.channel = channel
     this.state = state
     this.tracker = tracker
     this.handoff = handoff
     this.sender = sender
-    inbox.isExpected = session => this.#isLeaving && this.#own.has(session)
+    this.emptying = emptying
+    emptying.isHeld = () => this.#isLeaving
+    inbox.isExpected = session => this.#isLeaving && !this.#transferred.has(session)
     sender.mayLeave = ({ sessionId }) => sessionId === null || !this.#isLeaving || !this.#own.has(sessionId)
     tracker.on('request', (connection, { response }) => this.#watchResponse(connection, response))
+    tracker.on('rest', ({ sessionId }) => { if (sessionId !== null && this.#pending.has(sessionId)) this.#transferIdle(sessionId) })
     channel.on({
       forget: ({ session }) => {
         if (session === null) this.#own.clear()
@@ -84,13 +92,35 @@ class Sessions {
     this.channel.send('own', { session: id })
   }
 
-  /** Gives the state of a session to the worker that owns it now. @param {string} session @param {unknown} value */
+  /**
+   * Gives the state of a session to the worker that is to own it.
+   *
+   * @param {string} session
+   * @param {unknown} value a function is called for it, once no request of the session is in flight here
+   */
   transfer (session, value) {
     const id = bounded(session)
     if (id === null) return
+    if (typeof value !== 'function') return this.#send(id, value)
+    this.#pending.set(id, /** @type {() => unknown} */ (value))
+    this.#transferIdle(id)
+  }
+
+  /** @param {string} id of a session with a pending transfer */
+  #transferIdle (id) {
+    for (const { sessionId, exchanges } of this.tracker.connections) if (sessionId === id && exchanges.length > 0) return
+    const value = this.#pending.get(id)
+    this.#pending.delete(id)
+    this.#send(id, value?.())
+    if (this.#pending.size === 0) this.#onSent()
+  }
+
+  /** @param {string} id @param {unknown} value */
+  #send (id, value) {
     const bytes = serialize(value)
     if (bytes.length > LONGEST_VALUE) throw new RecycleError('RECYCLE_SESSION_TOO_LARGE', { bytes: bytes.length, most: LONGEST_VALUE })
     this.#own.delete(id)
+    this.#transferred.add(id)
     this.channel.send('transfer', { session: id, value: bytes.toString('base64') })
   }
 
@@ -103,11 +133,13 @@ class Sessions {
   leave (done, deadlineMs) {
     this.#isLeaving = true
     const deadline = new Promise(resolve => setTimeout(resolve, Math.min(deadlineMs, LEAVING_MS)).unref())
-    Promise.race([done, deadline]).then(() => {
+    const sent = done.then(() => this.#pending.size === 0 || new Promise(resolve => { this.#onSent = () => resolve(true) }))
+    Promise.race([sent, deadline]).then(() => {
       if (!this.#isLeaving) return
       this.#isLeaving = false
       this.#own.clear()
       this.channel.send('transferred')
+      this.emptying.check()
     })
   }
 
@@ -130,13 +162,12 @@ class Sessions {
   /** @param {Connection} connection @param {any} request @returns {boolean} this worker handles it */
   #isHere (connection, request) {
     const session = connection.sessionId = sessionOf(this.key, { url: request.url, headers: request.headers, address: connection.socket.remoteAddress })
-    if (connection.isSettled) {
-      connection.isSettled = false
-      if (session !== null && connection.isOwned) this.#remember(session)
-      return true
-    }
-    const isMine = session === null ? this.state.isServing : this.#own.has(session)
-    return isMine || !this.#canMove(connection)
+    const { isSettled, isOwned } = connection
+    connection.isSettled = false
+    const isLeft = !this.state.isServing && (!this.#isLeaving || session === null || this.#transferred.has(session))
+    if (isSettled && isOwned && session !== null && !isLeft) this.#remember(session)
+    const isMine = isSettled || (session === null ? this.state.isServing : this.#own.has(session))
+    return (isMine && !isLeft) || !this.#canMove(connection)
   }
 
   /** @param {Connection} connection */
