@@ -16,11 +16,8 @@ io.on('connection', socket => {
 // Each client is told to reconnect, with its next poll at the latest; it does so by itself, and reaches another worker. Until the
 // last has left, the sessions are still this worker's. io.engine.close() would not wait for polls.
 onDrain(async () => {
-  const sockets = Object.values(io.engine.clients)
-  await Promise.all(sockets.map(socket => {
-    const closed = once(socket, 'close')
-    socket.close()
-    return closed
-  }))
+  io.on('connection', ({ conn }) => conn.close()) // of a client that was connecting
+  for (const { conn } of io.sockets.sockets.values()) conn.close()
+  while (io.engine.clientsCount > 0) await Promise.race(Object.values(io.engine.clients).map(conn => once(conn, 'close')))
 })
 server.listen(process.env.PORT ?? 3000)

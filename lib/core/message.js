@@ -84,7 +84,7 @@ const FROM_WORKER = Object.freeze({
   answer: kind('the answer to a call of the primary\'s; `why` it was not done, or null', {
     id, why: orNull(why), moved: optional(count), tookMs: optional(duration), pauseMs: optional(duration), bytes: optional(count), before: optional(usage), after: optional(usage)
   }),
-  own: kind('with --sticky: this session is this worker\'s', { session: text(LONGEST_SESSION) }),
+  own: kind('a call, with --sticky: this session is this worker\'s', { id, session: text(LONGEST_SESSION) }),
   transfer: kind('with --sticky: the state of a session, for its owner', state),
   transferred: kind('with --sticky: the app of a worker that leaves has transferred what it wants to'),
   drained: kind('nothing is left in this worker', { account: ACCOUNT })
@@ -92,7 +92,7 @@ const FROM_WORKER = Object.freeze({
 
 /** primary → worker @type {Readonly<Record<string, Kind>>} */
 const FROM_PRIMARY = Object.freeze({
-  answer: kind('the answer to `listen`, with the listening socket where there is no error', { id, errno: integer, data: optional(shared) }, 'socket'),
+  answer: kind('the answer to `listen`, with the listening socket where there is no error, or to `own`', { id, errno: integer, data: optional(shared) }, 'socket'),
   shut: kind('a call: the fleet ends, stop accepting for good', { id }),
   serve: kind('a call to a standby: this is its slot, accept', { id, slot: count }),
   accept: kind('a connection that came through the queue after `shut`', { key: name }, 'socket'),

@@ -10,7 +10,7 @@
  * @property {(response: import('node:http').ServerResponse) => void} replayable
  * @property {(fn: (about: { reason: string, deadlineMs: number }) => unknown) => void} onDrain
  * @property {(fn: (about: { slot: number }) => void) => void} onServe
- * @property {(session: string) => void} own
+ * @property {(session: string) => Promise<void>} own
  * @property {(session: string, value: unknown) => void} transfer
  * @property {(fn: (session: string, value: any) => void) => void} onTransfer
  * @property {(fn: () => unknown) => void} [onFork] in a mold
@@ -55,7 +55,7 @@ function offerApi (tracker) {
     onDrain: fn => {
       process.once(/** @type {any} */ ('recycle:drain'), (/** @type {any} */ about) => draining.push(Promise.resolve(fn(about))))
     },
-    own: session => sessions?.own(session),
+    own: session => sessions?.own(session) ?? Promise.resolve(),
     transfer: (session, value) => sessions?.transfer(session, value),
     onTransfer: fn => {
       receivers.push(fn)

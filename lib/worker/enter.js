@@ -81,6 +81,7 @@ function enter ({ tracker, listenHook, signals, api }, channel, settings) {
   channel.onDown = () => {
     /** @type {import('node:cluster').Worker} */ (cluster.worker).exitedAfterDisconnect = true
     if (state.current === 'drained') return exitAlone(settings.killTimeoutMs)
+    sessions?.endCalls()
     inbox.keepAll()
     handoff.relinquish()
     drain.begin({ reason: 'orphaned', deadlineMs: settings.drainTimeoutMs, lingerMs: settings.stopLingerMs, handoff: false, replayAfterMs: null })

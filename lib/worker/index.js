@@ -33,9 +33,10 @@ function onDrain (fn) {
  * sessions that no response of this worker has begun.
  *
  * @param {string} session as requests name it
+ * @returns {Promise<void>} resolves when it holds: before that, the client must not be told of the session
  */
-function own (session) {
-  findApi()?.own?.(session)
+async function own (session) {
+  await findApi()?.own?.(session)
 }
 
 /**

@@ -34,6 +34,7 @@ const ROWS = {
   handoff: ['--no-handoff', 'handoff', 'RECYCLE_HANDOFF', true, 'false', false, ['no', '2', 'toString', 'constructor']],
   replay: ['--replay <off|safe>', 'replay', 'RECYCLE_REPLAY', 'safe', 'off', 'off', ['all', 'on', '']],
   replayAfter: ['--replay-after <time>', 'replayAfterMs', 'RECYCLE_REPLAY_AFTER', null, '0', 0, ['-1s', 'soon']],
+  sticky: ['--sticky <session>', 'sticky', 'RECYCLE_STICKY', null, 'cookie:connect.sid', { by: 'cookie', name: 'connect.sid' }, ['cookie', 'cookie:', 'cookie:a b', 'body:x', 'IP']],
   schedule: ['--schedule <even|shared>', 'schedule', 'RECYCLE_SCHEDULE', 'even', 'shared', 'shared', ['rr', '']],
   journal: ['--journal <file>', 'journal', 'RECYCLE_JOURNAL', null, 'j.ndjson', 'j.ndjson', []],
   log: ['--log <format>', 'log', 'RECYCLE_LOG', null, 'json', 'json', ['xml']],

@@ -38,7 +38,7 @@ class SessionOwners {
 
   /** @param {WorkerHandle} handle */
   connect (handle) {
-    handle.on('own', ({ session }) => this.#own(handle, session))
+    handle.on('own', session => this.#own(handle, session))
     handle.on('transfer', ({ session, value }) => this.#transfer(handle, { session, value }))
     handle.on('transferred', () => {
       this.#transferred.set(handle, null)

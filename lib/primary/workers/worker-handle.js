@@ -149,7 +149,10 @@ class WorkerHandle extends Channel {
       },
       adopted: forward('adopted'),
       refused: forward('refused'),
-      own: forward('own'),
+      own: ({ id, session }) => {
+        this.emit('own', session)
+        this.send('answer', { id, errno: 0 })
+      },
       transfer: forward('transfer'),
       transferred: forward('transferred'),
       answer: ({ id, ...fields }) => {

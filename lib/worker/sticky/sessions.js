@@ -8,7 +8,7 @@
  *                                                                    ├─ this worker: it comes back, and the app gets it
  *                                                                    └─ another: the connection moves there
  *
- * The primary alone knows who owns a session (lib/primary/handoff/session-owners.js); a worker remembers those that are its
+ * The primary alone knows the owner of a session (lib/primary/handoff/session-owners.js); a worker remembers those that are its
  * own. A session that this worker begins, by its response or by the app's own(), is its own from then on. A worker that drains
  * begins none, and keeps each of its own until the app has transferred it, or until the app's onDrain() functions are done; from
  * then on it handles no request of that session, so that what was transferred is not outdated later.
@@ -39,6 +39,8 @@ class Sessions {
   #watched = new WeakSet()
   /** @type {((session: string, value: any) => void)[]} */
   #receivers = []
+  /** Of own(): those that wait for the primary. @type {Set<() => void>} */
+  #unanswered = new Set()
   /** What is to be transferred when no request of its session is in flight. @type {Map<string, () => unknown>} */
   #pending = new Map()
   #onSent = () => {}
@@ -84,12 +86,24 @@ class Sessions {
     server.prependListener('connect', (request, socket, rest) => this.#onHeadEnd(request, socket, rest))
   }
 
-  /** @param {string} session it is this worker's from here on */
+  /** @param {string} session it is this worker's from here on @returns {Promise<void>} resolves when the primary knows it */
   own (session) {
     const id = bounded(session)
-    if (id === null || this.#own.has(id)) return
+    if (id === null || this.#own.has(id) || !this.channel.isUp) return Promise.resolve()
     this.#remember(id)
-    this.channel.send('own', { session: id })
+    return new Promise(resolve => {
+      this.#unanswered.add(resolve)
+      this.channel.call('own', { session: id }, () => {
+        this.#unanswered.delete(resolve)
+        resolve()
+      })
+    })
+  }
+
+  /** The primary has exited, and answers no more. */
+  endCalls () {
+    for (const resolve of this.#unanswered) resolve()
+    this.#unanswered.clear()
   }
 
   /**
@@ -191,7 +205,11 @@ class Sessions {
     const learn = (/** @type {string | null} */ session) => {
       if (session === null) return
       connection.sessionId = session
-      this.own(session)
+      if (this.#own.has(session)) return
+      // The client may send its next request to another worker at once, so nothing leaves before the primary knows.
+      const { socket } = connection
+      socket.cork()
+      this.own(session).then(() => socket.uncork())
     }
     if (this.key.by === 'query') return connection.sessionId === null ? this.#watchBody(response, learn) : undefined
     const { writeHead } = response
