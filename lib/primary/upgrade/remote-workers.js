@@ -41,7 +41,7 @@ class RemoteReceiver extends EventEmitter {
   send (type, fields, socket, sent) {
     if (type === 'adopt') this.group.byId.set(fields?.id, this)
     else this.group.byId.delete(fields?.id)
-    this.group.successor.send(type, type === 'adopt' ? { id: fields?.id, parcel: fields?.parcel } : fields, socket, sent)
+    this.group.successor.send(type, type === 'adopt' ? lent(fields) : fields, socket, sent)
   }
 }
 
@@ -57,6 +57,11 @@ class RemoteReceivers {
     for (const answer of ['adopted', 'refused']) successor.on(answer, fields => this.byId.get(fields.id)?.emit(answer, fields))
     successor.on('exit', left => { for (const receiver of this.all) receiver.emit('exit', left) })
   }
+}
+
+/** Without what only this fleet knows: its sessions end with its workers. @param {any} fields of `adopt` */
+function lent ({ id, parcel: { session, isOwned, ...parcel } }) {
+  return { id, parcel }
 }
 
 /** The sender: the other primary, which has each connection until it says `keep`. */
