@@ -38,7 +38,8 @@ const INSIDE = {
       workers: [],
       sockets: [],
       handoff: [],
-      recycling: ['workers'] // it obtains and retires workers
+      recycling: ['workers'], // it obtains and retires workers
+      upgrade: ['workers'] // a channel to another primary is like one to a worker
     },
     shared: ['clock']
   },

@@ -10,6 +10,7 @@ const { readResults } = require('../../bench/support/results-file')
 const { openAccount } = require('../../lib/core/account')
 const { readConfig } = require('../../lib/core/config')
 const { FROM_PRIMARY, FROM_WORKER } = require('../../lib/core/message')
+const { FROM_PREDECESSOR, FROM_SUCCESSOR } = require('../../lib/core/primary-message')
 const { OPTIONS, resolveOptions } = require('../../lib/core/options')
 const { TRANSITIONS } = require('../../lib/core/state')
 const { DRILL_OPTIONS } = require('../../lib/drill/options')
@@ -39,9 +40,11 @@ t.test('the options that the README shows have their flags, and their default as
   }
 })
 
-t.test('the tables of messages are those of lib/core/message.js', async t => {
+t.test('the tables of messages are those of lib/core/message.js and lib/core/primary-message.js', async t => {
   const { text } = page('docs/how-it-works.md')
-  for (const [direction, kinds] of /** @type {const} */ ([['worker → primary', FROM_WORKER], ['primary → worker', FROM_PRIMARY]])) {
+  for (const [direction, kinds] of /** @type {const} */ ([
+    ['worker → primary', FROM_WORKER], ['primary → worker', FROM_PRIMARY], ['old primary → new primary', FROM_PREDECESSOR], ['new primary → old primary', FROM_SUCCESSOR]
+  ])) {
     const table = tableBelow(text, `| ${direction} | fields | meaning |`)
     t.same(table, Object.entries(kinds).map(([type, { what, names, handle }]) =>
       [`\`${type}\``, [...names.map(field => `\`${field}\``), ...(handle === 'socket' ? ['+ handle'] : [])].join(', '), what]))

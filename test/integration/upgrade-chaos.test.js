@@ -3,7 +3,7 @@
 /**
  * One of the two primaries is killed at a random moment of an upgrade under load. The service goes on by the other one; where
  * that cannot be (the new one had not been given the sockets yet, or the old one had left), the workers finish what is in flight
- * and exit. Whoever is killed, no process is left in the end.
+ * and exit. No process is left in the end.
  *
  * RECYCLE_SEED repeats the random choices of a run.
  */

@@ -9,8 +9,8 @@
  *         │                 │ ◀────────────── adopted ─┤ ◀───────── adopted ─┤
  *         │ ◀──────── moved ┤ keep ──────────────────▶ │ keep ─────────────▶ │ reads
  *
- * Who dies on the way leaves one copy: of the old primary's death the new one hears, and says `keep`, for the old worker has
- * closed its copy; at the new primary's death the new worker closes what is lent, and the old primary has it still.
+ * If a primary dies on the way, one copy is left: of the old primary's death the new one hears, and says `keep`, for the old
+ * worker has closed its copy; at the new primary's death the new worker closes what is lent, and the old primary has it still.
  */
 
 const { EventEmitter } = require('node:events')

@@ -53,10 +53,10 @@ class Spawner {
    * @param {{ generation: number, mustListenOn: ReadonlySet<string>, isHeld?: boolean }} terms `isHeld`: it is called into its slot later
    * @returns {WorkerHandle}
    */
-  spawn (slot, { generation, mustListenOn, isHeld = slot === null }) {
+  spawn (slot, { generation, mustListenOn, isHeld = false }) {
     const start = () => this.#fork({
       RECYCLE_SLOT: slot === null ? 'standby' : String(slot),
-      RECYCLE_WORKER: JSON.stringify({ ...this.#settings, isStandby: isHeld })
+      RECYCLE_WORKER: JSON.stringify({ ...this.#settings, isStandby: isHeld || slot === null })
     }, { slot: () => handle.slot ?? 'standby', inspectPort: this.#inspectPort(slot) })
     const process = orUnstarted(() => this.molds?.isUsable ? this.molds.fork(generation, start) : new ClusterProcess(start()))
     const budget = drawBudget(this.options, Math.random())
