@@ -5,6 +5,7 @@ const { addFleetOptions, withFleet } = require('./fleet')
 const { printJson } = require('./print')
 
 const LAST = 10
+const ALL = 100 // that a primary keeps: from its start on
 
 /** `recycle tail`. @param {import('commander').Command} program */
 function addTail (program) {
@@ -22,10 +23,15 @@ async function follow (command, { last = String(LAST), json = false }) {
   const { stdout } = process
   stdout.on('error', () => process.exit()) // EPIPE: the reader, such as `head`, has closed the pipe
   const colors = stdout.isTTY && stdout.hasColors()
-  await withFleet(command, client => client.follow(line => {
+  /** @type {Record<string, any>} */
+  let latest = {}
+  const show = (/** @type {Record<string, any>} */ line) => {
+    latest = line
     if (json) printJson(line)
     else if (!isQuiet(line)) stdout.write(`${prettyLine(line, { colors })}\n`)
-  }, { last: Number(last) }))
+  }
+  await withFleet(command, client => client.follow(show, { last: Number(last) }))
+  while (latest.event === 'fleet.left') await withFleet(command, client => client.follow(show, { last: ALL })) // of the new primary
 }
 
 module.exports = { addTail }

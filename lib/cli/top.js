@@ -24,7 +24,14 @@ function addTop (program) {
 async function top (command) {
   const { stdin, stdout } = process
   if (!stdin.isTTY || !stdout.isTTY) throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: 'recycle top needs a terminal; recycle status prints the same once' })
-  await withFleet(command, async (client, name) => {
+  let isLeft
+  do isLeft = await topOfPrimary(command); while (isLeft)
+}
+
+/** @param {import('commander').Command} command @returns {Promise<boolean>} another primary has taken the fleet over */
+async function topOfPrimary (command) {
+  const { stdin, stdout } = process
+  return withFleet(command, async (client, name) => {
     const { FleetView } = require('./top/fleet-view')
     const { Screen } = require('./top/screen')
     const fleet = new FleetView()
@@ -32,9 +39,11 @@ async function top (command) {
     const screen = await Screen.open(stdin, stdout)
     const end = await watch(client, fleet, screen).finally(() => screen.close())
     if (end === 'stopped') print(`The fleet ${name} has stopped`)
-    if (end !== 'gone') return
-    complain(`recycle: the fleet ${name} is gone`)
-    process.exitCode = 1
+    if (end === 'gone') {
+      complain(`recycle: the fleet ${name} is gone`)
+      process.exitCode = 1
+    }
+    return end === 'left'
   })
 }
 
@@ -42,7 +51,7 @@ async function top (command) {
  * @param {import('../control/client').Client} client
  * @param {import('./top/fleet-view').FleetView} fleet
  * @param {import('./top/screen').Screen} screen
- * @returns {Promise<'quit' | 'stopped' | 'gone'>}
+ * @returns {Promise<'quit' | 'stopped' | 'left' | 'gone'>}
  */
 async function watch (client, fleet, screen) {
   const { picture } = require('./top/picture')
@@ -78,10 +87,12 @@ async function watch (client, fleet, screen) {
   screen.on('resize', draw)
 
   let isAsking = false
+  let isLeft = false
   const end = client.follow(line => {
+    isLeft = line.event === 'fleet.left'
     fleet.note(line)
     drawSoon()
-  }, { last: EVENTS }).then(() => /** @type {const} */ ('stopped'), () => /** @type {const} */ ('gone'))
+  }, { last: EVENTS }).then(() => isLeft ? 'left' : 'stopped', () => 'gone')
   const timer = setInterval(async () => {
     if (!isAsking) {
       isAsking = true
@@ -93,7 +104,7 @@ async function watch (client, fleet, screen) {
   }, POLL_MS)
   draw()
   try {
-    return await Promise.race([quit, end])
+    return await Promise.race([quit, /** @type {Promise<'stopped' | 'left' | 'gone'>} */ (end)])
   } finally {
     clearInterval(timer)
     clearTimeout(drawing)

@@ -23,14 +23,14 @@ t.test('in every order of events and deaths, one primary runs the fleet in the e
   const SERVES = { old: ['running', 'starting', 'preparing', 'handing-over'], young: ['leading', 'sole'] }
   /** What each sends when it has entered a state. @type {Record<string, string>} */
   const SAYS = { 'old preparing': 'begin', 'old handing-over': 'go', 'old left': 'left', 'young waiting': 'prepared', 'young leading': 'serving' }
-  const enter = (/** @type {Scene} */ scene, /** @type {'old' | 'young'} */ who, /** @type {string} */ state) => {
-    const said = SAYS[`${who} ${state}`]
-    return { ...scene, [who]: state, ...(said && (who === 'old' ? { toYoung: [...scene.toYoung, said] } : { toOld: [...scene.toOld, said] })) }
+  const enter = (/** @type {Scene} */ scene, /** @type {'old' | 'young'} */ side, /** @type {string} */ state) => {
+    const said = SAYS[`${side} ${state}`]
+    return { ...scene, [side]: state, ...(said && (side === 'old' ? { toYoung: [...scene.toYoung, said] } : { toOld: [...scene.toOld, said] })) }
   }
-  const step = (/** @type {Scene} */ scene, /** @type {'old' | 'young'} */ who, /** @type {string} */ event) => {
-    const to = who === 'old' ? next(PREDECESSOR, /** @type {any} */ (scene.old), event) : next(SUCCESSOR, /** @type {any} */ (scene.young), event)
-    const mayEnd = scene.mayEnd || (who === 'young' && (event === 'failed' || event === 'abort' || scene.young === 'booting'))
-    return to === null ? scene : enter(to === 'ended' ? { ...scene, mayEnd } : scene, who, to)
+  const step = (/** @type {Scene} */ scene, /** @type {'old' | 'young'} */ side, /** @type {string} */ event) => {
+    const to = side === 'old' ? next(PREDECESSOR, /** @type {any} */ (scene.old), event) : next(SUCCESSOR, /** @type {any} */ (scene.young), event)
+    const mayEnd = scene.mayEnd || (side === 'young' && (event === 'failed' || event === 'abort' || scene.young === 'booting'))
+    return to === null ? scene : enter(to === 'ended' ? { ...scene, mayEnd } : scene, side, to)
   }
   const nexts = (/** @type {Scene} */ scene) => {
     const { old, young, toOld, toYoung, isOldAlive, isYoungAlive, hasFailed } = scene

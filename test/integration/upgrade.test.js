@@ -23,6 +23,7 @@ t.test('under load no request is dropped and no client reconnects, by the comman
   const journal = path.join(folder, 'run.ndjson')
   const { port, child, events, primary, primaries, exited, areGone } = await startUpgradable(t, ['--name', 'shop', '--admin', String(admin), '--journal', journal, path.join(folder, 'app.js')], { env: room.env })
   const loads = [new Load({ port, connections: 20, thinkMs: 30 }), new Load({ port, connections: 5, keepAlive: false, thinkMs: 20 }), new Load({ port, connections: 5, postBytes: 100_000 })]
+  const tail = room.recycle(['tail', '--json', '--name', 'shop'])
   const scrapes = new Load({ port: admin, path: '/readyz', connections: 2, keepAlive: false, thinkMs: 20 })
   t.teardown(() => Promise.all([...loads, scrapes].map(load => load.stop())))
   await loads[0].after(100)
@@ -58,6 +59,9 @@ t.test('under load no request is dropped and no client reconnects, by the comman
   t.same(await exited, { code: 0, signal: null })
   t.ok(await areGone(), 'no process is left')
   t.same(fs.readdirSync(room.folder), [], 'nor a control socket')
+  const told = (await tail).stdout.trim().split('\n').map(line => JSON.parse(line).event)
+  t.equal(told.filter(event => event === 'fleet.upgraded').length, 3, 'recycle tail follows the fleet from primary to primary')
+  t.equal(told.at(-1), 'fleet.stop')
   const report = JSON.parse((await room.recycle(['report', journal, '--json'])).stdout)
   t.match(report, { app: path.join(folder, 'app.js'), recycles: 7, crashes: 0, cut: 0, unacked: 0, byReason: { upgrade: 7 } })
   t.same(report.recycleEvents.map((/** @type {any} */ event) => event.kind), [...Array(7).fill('recycle'), ...Array(3).fill('stop')], 'the journal is one')
