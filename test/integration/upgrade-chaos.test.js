@@ -72,7 +72,7 @@ for (let i = 0; i < TRIES; i++) {
       await loads[1].after(20)
       for (let n = 0; n < 5; n++) t.match(await get(port), { status: 200 }, 'the service goes on')
     } else {
-      t.ok(victim === 'new' ? hasLeft() : events.all('worker.spawn').length === WORKERS, 'it had left, or had been given no socket')
+      t.ok(victim === 'new' ? await becomesTrue(hasLeft) : events.all('worker.spawn').length === WORKERS, 'it had left, or had been given no socket')
     }
     const isServed = isAlive(survivor)
     const counts = await Promise.all(loads.map(load => load.stop()))
