@@ -134,3 +134,29 @@ t.test('a path that is too long is refused, not cut off', async t => {
   await t.rejects(openControlSocket(greeter(t), { name: 'x'.repeat(64), control: path.join(folder, 'y'.repeat(107)) }), { code: 'RECYCLE_CONTROL', message: /a unix socket allows 107$/ })
   t.same(fs.readdirSync(folder), [])
 })
+
+t.test('a successor takes the place of its predecessor at once: some fleet answers at any time', async t => {
+  const folder = path.join(shortFolder(t), 'sockets')
+  const env = { RECYCLE_CONTROL_DIR: folder }
+  const old = greeter(t)
+  const first = await openControlSocket(old, { name: 'api', control: null }, env)
+  const hello = async () => {
+    const socket = net.connect(first.path)
+    const [chunk] = await once(socket, 'data')
+    socket.destroy()
+    return JSON.parse(String(chunk)).hello.pid
+  }
+  await t.rejects(openControlSocket(greeter(t), { name: 'api', control: null, predecessor: 4711 }, env), { code: 'RECYCLE_CONTROL_TAKEN' }, 'it is another fleet\'s')
+  const second = await openControlSocket(greeter(t, 99), { name: 'api', control: null, predecessor: process.pid }, env)
+  t.equal(await hello(), process.pid, 'the old one answers until then')
+  second.publish()
+  t.equal(await hello(), 99)
+  t.equal(fs.statSync(second.path).mode & 0o777, 0o600)
+  first.release()
+  old.close()
+  await once(old, 'close')
+  t.equal(await hello(), 99, 'what the old one gives up is not the new one\'s')
+  t.same(fs.readdirSync(folder), ['api.sock'])
+  second.release()
+  t.same(fs.readdirSync(folder), [])
+})

@@ -172,7 +172,7 @@ class Handover extends EventEmitter {
     this.tenure.end(new RecycleError('RECYCLE_UPGRADED', { pid }))
     this.emit('handed-over')
     const departed = this.departure.run(new Map(workers.map(({ slot, pid }) => [slot, pid])))
-    const dies = successor.next(['exit'], Infinity)
+    const dies = successor.next(['exit', 'failed'], Infinity)
     const died = await Promise.race([departed.then(() => null), dies])
     if (died === null || this.#hasReleased) {
       await departed

@@ -145,3 +145,46 @@ t.test('a unix socket file that another process has replaced is left alone', asy
     t.same(fs.readdirSync(folder), [], 'the close of the sockets deletes it')
   }
 })
+
+t.test('a successor finds the sockets open under their keys, and the predecessor lets go of them without a trace', async t => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'rc-'))
+  t.teardown(() => fs.rmSync(folder, { recursive: true, force: true }))
+  const file = path.join(folder, 'app.sock')
+  const old = new ListeningSockets()
+  const tcp = old.open('a', QUERY, { keys: 1 }, 'old worker').handle
+  old.open('b', { ...QUERY, address: file, asked: file, port: -1, addressType: -1 }, undefined, 'old worker')
+  t.match(old.list(), [{ key: 'a', file: null, data: { keys: 1 } }, { key: 'b', file }])
+
+  const young = openListeners(t)
+  // In another process each handle is a copy of its own, whose close() deletes no file.
+  for (const { key, handle, ...about } of old.list()) young.inherit({ key, ...about }, key === 'b' ? fakeHandle() : handle)
+  t.equal(young.open('a', QUERY, { keys: 2 }, 'new worker').handle, tcp)
+  t.same(young.open('a', QUERY, { keys: 2 }, 'new worker').data, { keys: 1 }, 'with what the old workers shared')
+  t.equal(young.open('b', { ...QUERY, address: file, asked: file, port: -1, addressType: -1 }, undefined, 'new worker').errno, 0)
+
+  old.letGo()
+  t.same(old.list(), [])
+  t.ok(fs.existsSync(file), 'the file of a unix socket stays')
+  young.leave('b', 'new worker')
+  t.notOk(fs.existsSync(file), 'and goes when the last worker has closed that server')
+})
+
+t.test('what no worker has asked for is closed when the predecessor has left', async t => {
+  const young = openListeners(t)
+  const [used, unused] = [fakeHandle(), fakeHandle()]
+  young.inherit({ key: 'a', file: null }, used)
+  young.inherit({ key: 'b', file: null }, unused)
+  young.open('a', QUERY, undefined, 'worker')
+  young.closeUnused()
+  t.same([used.closed, unused.closed], [0, 1])
+  young.leave('a', 'worker')
+})
+
+/** A listening handle that counts how often it is closed. */
+function fakeHandle () {
+  return {
+    closed: 0,
+    close () { this.closed++ },
+    unref () {}
+  }
+}
