@@ -386,7 +386,7 @@ t.test('in any order of events, every connection has one reader or one owner, an
   t.pass()
 })
 
-/** Another primary as the ledger sees it: it lends connections, and decides who reads each. */
+/** Another primary as the ledger sees it: it lends connections, and decides whether each copy is read. */
 class Lender extends Worker {
   /** @param {HandoffLedger} ledger */
   constructor (ledger) {
