@@ -3,7 +3,7 @@
 /** What a fleet may be told to do. Each command resolves when it has been carried out, and rejects where it cannot be. */
 
 const { RecycleError } = require('../core/errors')
-const { Rollout } = require('./recycling/rollout')
+const { Rollout } = require('./workers/rollout')
 
 /** @typedef {import('./workers/worker-handle').WorkerHandle} WorkerHandle @typedef {import('./workers/fleet').Slot} Slot */
 
@@ -13,7 +13,6 @@ class Commands {
   /**
    * @param {object} deps
    * @param {import('./workers/fleet').Fleet} deps.fleet
-   * @param {Rollout} deps.rollout
    * @param {import('./recycling/recycler').Recycler} deps.recycler
    * @param {import('./recycling/garbage-collection').GarbageCollection} deps.garbageCollection
    * @param {import('./recycling/diagnostics').Diagnostics} deps.diagnostics
@@ -21,13 +20,13 @@ class Commands {
    * @param {import('../core/options').Options} deps.options
    * @param {() => void} deps.changed to be called when what is desired has changed
    * @param {(isSo: () => boolean) => Promise<void>} deps.until
-   * @param {(at: { requestedAlone: boolean }) => Promise<void>} deps.look judges the workers
+   * @param {(at: { requestedAlone: boolean }) => void} deps.look judges the workers
    * @param {AbortSignal} deps.stopping its reason is what ended the fleet, or RECYCLE_STOPPED
    */
-  constructor ({ options, fleet, rollout, recycler, garbageCollection, diagnostics, record, changed, until, look, stopping }) {
+  constructor ({ options, fleet, recycler, garbageCollection, diagnostics, record, changed, until, look, stopping }) {
     this.options = options
     this.fleet = fleet
-    this.rollout = rollout
+    this.rollout = fleet.rollout
     this.recycler = recycler
     this.garbageCollection = garbageCollection
     this.diagnostics = diagnostics
@@ -56,8 +55,8 @@ class Commands {
     if (!incumbent) throw new RecycleError('RECYCLE_NOT_DONE', { slot, what: 'the recycle', why: 'it has no worker at the moment' })
     const outcome = this.recycler.requests.open(place, incumbent)
     incumbent.requested ??= 'requested'
-    const [line] = await Promise.all([outcome, this.look({ requestedAlone: true })])
-    return line
+    this.look({ requestedAlone: true })
+    return outcome
   }
 
   /**
@@ -71,7 +70,7 @@ class Commands {
     const isStale = this.fleet.all().some(handle => handle.generation === this.rollout.generation)
     const generation = this.rollout.begin(isStale)
     this.record('fleet.reload', { generation })
-    await this.look({ requestedAlone: true })
+    this.look({ requestedAlone: true })
     const isOld = (/** @type {WorkerHandle | undefined} */ handle) => handle !== undefined && handle.generation < generation
     await this.until(() => this.rollout.wasStopped(generation) ||
       (this.fleet.isComplete && !this.fleet.all().some(isOld) && !this.fleet.staying().some(({ recycle }) => isOld(recycle?.old))))

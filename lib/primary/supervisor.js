@@ -23,7 +23,6 @@ const { ListeningSockets } = require('./sockets/listening-sockets')
 const { nameOfApp } = require('./fleet-name')
 const { Commands } = require('./commands')
 const { Reconciler } = require('./reconciler')
-const { Rollout } = require('./recycling/rollout')
 const { Shutdown } = require('./recycling/shutdown')
 const { HandoffLedger } = require('./handoff/ledger')
 const { Sampler } = require('./measuring/sampler')
@@ -34,7 +33,6 @@ const { Tasks } = require('./tasks')
 /** @typedef {import('./workers/worker-handle').WorkerHandle} WorkerHandle */
 
 const VERSION = 1
-const DEATH_MS = 1000 // a worker's exit comes this much later than its channel's end, at the most
 
 /**
  * A running fleet. Emits `event` with every journal line, `message` ({ slot, pid, message }) with what the app sends by
@@ -45,7 +43,6 @@ class Supervisor extends EventEmitter {
   #listeningSockets = new ListeningSockets()
   #tasks = new Tasks()
   #stopping = new AbortController()
-  #isStarted = false
   /** @type {Promise<void> | null} */
   #stopped = null
   /** @type {RecycleError | null} */
@@ -74,12 +71,10 @@ class Supervisor extends EventEmitter {
     const fleet = this.#fleet
     const tasks = this.#tasks
     const stopping = this.#stopping.signal
-    const rollout = new Rollout()
     /** @type {Reconciler} */
     const reconciler = this.#reconciler = new Reconciler({
       options,
       fleet,
-      rollout,
       tasks,
       stopping,
       steps: {
@@ -100,7 +95,7 @@ class Supervisor extends EventEmitter {
     })
     const changed = () => reconciler.changed()
     const until = (/** @type {() => boolean} */ isSo) => reconciler.until(isSo)
-    const deps = { options, fleet, rollout, spawner, meter, tasks, stopping, changed, until, record: this.#record.bind(this) }
+    const deps = { options, fleet, spawner, meter, tasks, stopping, changed, until, record: this.#record.bind(this) }
     this.sampler = new Sampler(deps)
     this.ledger = new HandoffLedger(() => fleet.serving(), sender => fleet.successorOf(sender))
     this.balancer = new Balancer(deps)
@@ -120,14 +115,13 @@ class Supervisor extends EventEmitter {
 
   /** Begins; a second call changes nothing. */
   start () {
-    if (this.#isStarted || this.isStopping) return this
-    this.#isStarted = true
+    if (this.#timer || this.isStopping) return this
     const { spawner: { app, args, execArgv, compileCache }, options } = this
     this.#record('fleet.start', { pid: process.pid, app, args, execArgv, meter: this.sampler.meter.name, node: process.version, compileCache, options })
     if (process.pid === 1) this.#record('fleet.warning', { warning: 'pid-1' })
     this.#fleet.desired = options.workers
     this.#reconciler.changed()
-    this.#timer = setInterval(() => this.#tasks.run('look', () => this.#look()), options.intervalMs)
+    this.#timer = setInterval(() => this.#look(), options.intervalMs)
     return this
   }
 
@@ -203,10 +197,12 @@ class Supervisor extends EventEmitter {
   }
 
   /** @param {{ requestedAlone?: boolean }} [at] */
-  async #look (at) {
-    if (this.isStopping) return
-    await this.sampler.look(at)
-    this.#reconciler.changed()
+  #look (at) {
+    this.#tasks.run('look', async () => {
+      if (this.isStopping) return
+      await this.sampler.look(at)
+      this.#reconciler.changed()
+    })
   }
 
   async #stop () {
@@ -214,7 +210,7 @@ class Supervisor extends EventEmitter {
     this.balancer.stop()
     this.#stopping.abort(this.#failure ?? new RecycleError('RECYCLE_STOPPED'))
     this.#record('fleet.stopping', {})
-    this.spawner.close()
+    this.spawner.molds?.close()
     await this.shutdown.run()
     await this.#tasks.settled()
     this.ledger.close()
@@ -233,15 +229,15 @@ class Supervisor extends EventEmitter {
     handle.on('requested', ({ reason }) => {
       this.#record('worker.request', { slot: handle.slot, pid: handle.pid, reason: reason ?? null })
       handle.requested ??= 'requested'
-      this.#tasks.run('look', () => this.#look({ requestedAlone: true }))
+      this.#look({ requestedAlone: true })
     })
     handle.on('flaw', ({ type, flaw }) => {
       this.#record('worker.protocol-error', { slot: handle.slot, pid: handle.pid, type, flaw })
       handle.requested = 'protocol-error'
-      this.#tasks.run('look', () => this.#look({ requestedAlone: true }))
+      this.#look({ requestedAlone: true })
     })
     handle.on('disconnect', () => this.#tasks.run('disconnect', async () => { // it has died, or the app has cut the channel
-      if ((await handle.next(['exit'], DEATH_MS)).event === 'exit') return
+      if (await handle.afterDown()) return
       if (handle.isWatched || handle.state === 'out-of-rotation') handle.requested ??= 'requested'
     }))
     handle.on('message', message => this.emit('message', { slot: handle.slot, pid: handle.pid, message }))

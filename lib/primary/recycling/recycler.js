@@ -8,8 +8,8 @@
 const { RecycleError } = require('../../core/errors')
 const { now } = require('../clock')
 const { Requests } = require('./requests')
-const { Rollout } = require('./rollout')
 const { orderFor, retire } = require('../workers/retirement')
+const { Rollout } = require('../workers/rollout')
 
 /** @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle @typedef {import('../workers/fleet').Slot} Slot */
 
@@ -23,17 +23,16 @@ class Recycler {
    * @param {object} deps
    * @param {import('../../core/options').Options} deps.options
    * @param {import('../workers/fleet').Fleet} deps.fleet
-   * @param {import('./rollout').Rollout} deps.rollout
    * @param {import('../workers/lifecycle').Lifecycle} deps.lifecycle
    * @param {import('../measuring/sampler').Sampler} deps.sampler
    * @param {(event: string, fields: Record<string, any>) => Record<string, any>} deps.record
    * @param {() => void} deps.changed to be called when a fact has changed
    * @param {AbortSignal} deps.stopping
    */
-  constructor ({ options, fleet, rollout, lifecycle, sampler, record, changed, stopping }) {
+  constructor ({ options, fleet, lifecycle, sampler, record, changed, stopping }) {
     this.options = options
     this.fleet = fleet
-    this.rollout = rollout
+    this.rollout = fleet.rollout
     this.lifecycle = lifecycle
     this.sampler = sampler
     this.record = record
@@ -107,9 +106,9 @@ class Recycler {
   /** A standby that does not fit leaves first, where a spawned replacement would be one process too many. @param {Slot} slot @returns {Promise<string | null>} null: it serves; else why not */
   async #replace (slot) {
     const { standbyPool } = this.fleet
-    const [spare] = standbyPool.usable(this.rollout.generation)
+    const [spare] = this.fleet.usableStandbys()
     const beside = standbyPool.handles.size + this.fleet.list().filter(({ recycle }) => recycle?.how === 'surge').length
-    if (spare && !this.lifecycle.hasStandbyFor(slot) && beside > Math.max(this.options.standby, this.options.maxSurge)) await this.retireStandby(spare, 'unfit')
+    if (spare && !this.lifecycle.fitting(slot) && beside > Math.max(this.options.standby, this.options.maxSurge)) await this.retireStandby(spare, 'unfit')
     if (this.stopping.aborted) return 'the fleet is stopping'
     return (await this.lifecycle.acquire(slot)).why
   }

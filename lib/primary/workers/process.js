@@ -20,22 +20,35 @@ const { EventEmitter } = require('node:events')
  * @typedef {object} WorkerProcess
  * @property {number | null} pid null: it has not begun, or could not be started; then its exit follows
  * @property {boolean} hasBegun
+ * @property {Forker | null} forkedBy
  * @property {(message: object, handle: any, sent: (error: Error | null) => void) => void} send
  * @property {(signal: NodeJS.Signals) => void} kill
  * @property {EventEmitter['on']} on
+ *
+ * @typedef {{ failure: (error: Error) => Promise<string> }} Forker a mold; `failure`: why a process could not be forked
  */
 
 class ClusterProcess extends EventEmitter {
   #hasLeft = false
   /** What has been heard of it before it has begun: its channel may be faster than its mold. @type {(() => void)[] | null} */
   #early = null
+  /** Null: it could not be started. @type {import('node:cluster').Worker | null} */
+  worker = null
+  /** The mold that it is forked from: it begins later. @type {Forker | null} */
+  forkedBy = null
 
-  /**
-   * @param {import('node:cluster').Worker} worker
-   * @param {{ forkedBy?: { failure: (error: Error) => Promise<string> } }} [how] forked by a mold: it begins later; `failure`: why not
-   */
-  constructor (worker, { forkedBy } = {}) {
+  /** @param {() => { worker: import('node:cluster').Worker, forkedBy?: Forker }} start may throw: the kernel lacks memory (ENOMEM), say */
+  constructor (start) {
     super()
+    try {
+      this.#follow(start())
+    } catch (error) {
+      setImmediate(() => this.#leave({ code: null, signal: null, error: /** @type {Error} */ (error).message }))
+    }
+  }
+
+  /** @param {{ worker: import('node:cluster').Worker, forkedBy?: Forker }} started */
+  #follow ({ worker, forkedBy }) {
     this.worker = worker
     const hear = (/** @type {string} */ event) => (/** @type {any[]} */ ...args) => {
       const emit = () => { this.emit(event, ...args) }
@@ -43,6 +56,7 @@ class ClusterProcess extends EventEmitter {
       else emit()
     }
     if (forkedBy) {
+      this.forkedBy = forkedBy
       this.#early = []
       worker.process.once(/** @type {any} */ ('forked'), () => this.#begin())
     }
@@ -59,7 +73,7 @@ class ClusterProcess extends EventEmitter {
   }
 
   get pid () {
-    return this.worker.process.pid ?? null
+    return this.worker?.process.pid ?? null
   }
 
   get hasBegun () {
@@ -75,14 +89,14 @@ class ClusterProcess extends EventEmitter {
 
   /** @type {WorkerProcess['send']} */
   send (message, handle, sent) {
-    const { process } = this.worker
-    if (process.send) process.send(message, handle, undefined, sent)
+    const process = this.worker?.process
+    if (process?.send) process.send(message, handle, undefined, sent)
     else sent(new Error('it could not be started')) // without descriptors, Node does not even open the channel
   }
 
   /** @type {WorkerProcess['kill']} */
   kill (signal) {
-    if (!this.#hasLeft) this.worker.process.kill(signal)
+    if (!this.#hasLeft) this.worker?.process.kill(signal)
   }
 
   /** @param {Left} left */
@@ -94,23 +108,10 @@ class ClusterProcess extends EventEmitter {
   }
 }
 
-/** One that could not be started, where Node throws: the kernel lacks memory (ENOMEM), or the environment is too large (E2BIG). */
-class UnstartedProcess extends EventEmitter {
-  pid = null
-  hasBegun = true
-
-  /** @param {Error} error */
-  constructor ({ message }) {
-    super()
-    setImmediate(() => this.emit('exit', { code: null, signal: null, error: message }))
-  }
-
-  /** @type {WorkerProcess['send']} */
-  send (message, handle, sent) {
-    sent(new Error('it could not be started'))
-  }
-
-  kill () {}
+/** @param {Left} left */
+function howItLeft ({ code, signal, error }) {
+  if (error) return `could not be started (${error})`
+  return signal ? `was killed by ${signal}` : `exited with code ${code}`
 }
 
-module.exports = { ClusterProcess, UnstartedProcess }
+module.exports = { ClusterProcess, howItLeft }

@@ -110,14 +110,12 @@ class WorkerHandle extends Channel {
   serve (slot) {
     this.slot = slot
     this.calledAt = now()
-    this.call('serve', { slot }, Infinity).then(({ event, value }) => { if (event === 'answer' && value.why === null && this.state === 'standby') this.#beReady() })
+    this.call('serve', { slot }, Infinity).then(({ why }) => { if (why === null && this.state === 'standby') this.#beReady() })
   }
 
+  /** What has no handler here is emitted by its type. */
   #listen () {
-    const forward = (/** @type {string} */ type) => (/** @type {any} */ fields, /** @type {any} */ socket) => {
-      this.heardAt = now()
-      this.emit(type, fields, socket)
-    }
+    /** @type {Record<string, (fields: any, socket: any) => void>} */
     const handlers = checkHandlers(FROM_WORKER, {
       hello: () => { this.hasEntered = true },
       listen: ({ id, ...fields }) => {
@@ -135,24 +133,15 @@ class WorkerHandle extends Channel {
         this.renounce(fields.key)
       },
       beat: beat => {
-        this.heardAt = now()
         this.latest = this.isSampled ? beat : withLongest(beat, this.latest)
         this.isSampled = false
         this.#shifted = 0
       },
-      requested: forward('requested'),
-      full: forward('full'),
-      room: forward('room'),
       offer: (fields, socket) => {
         this.#shifted--
-        forward('offer')(fields, socket)
+        this.emit('offer', fields, socket)
       },
-      adopted: forward('adopted'),
-      refused: forward('refused'),
-      answer: ({ id, ...fields }) => {
-        this.heardAt = now()
-        this.emit(`answer ${id}`, fields)
-      },
+      answer: ({ id, ...fields }) => this.emit(`answer ${id}`, fields),
       drained: ({ account }) => {
         this.account = account
         this.emit('drained', account)
@@ -162,8 +151,11 @@ class WorkerHandle extends Channel {
       const message = ourMessage(received, socket)
       if (message === null) return
       const flaw = flawOf(FROM_WORKER, message, socket)
-      if (flaw === null) handlers[/** @type {keyof typeof handlers} */ (message.type)](message, socket)
-      else this.#refuse(message, socket, flaw)
+      if (flaw !== null) return this.#refuse(message, socket, flaw)
+      this.heardAt = now()
+      const handler = handlers[message.type]
+      if (handler) handler(message, socket)
+      else this.emit(message.type, message, socket)
     })
     this.process.on('online', () => this.#checkReady('online'))
     this.process.on('app-message', received => {
