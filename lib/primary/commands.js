@@ -26,7 +26,6 @@ class Commands {
   constructor ({ options, fleet, recycler, garbageCollection, diagnostics, record, changed, until, look, stopping }) {
     this.options = options
     this.fleet = fleet
-    this.rollout = fleet.rollout
     this.recycler = recycler
     this.garbageCollection = garbageCollection
     this.diagnostics = diagnostics
@@ -67,15 +66,15 @@ class Commands {
    */
   async reload () {
     this.stopping.throwIfAborted()
-    const isStale = this.fleet.all().some(handle => handle.generation === this.rollout.generation)
-    const generation = this.rollout.begin(isStale)
+    const isStale = this.fleet.all().some(handle => handle.generation === this.fleet.rollout.generation)
+    const generation = this.fleet.rollout.begin(isStale)
     this.record('fleet.reload', { generation })
     this.look({ requestedAlone: true })
     const isOld = (/** @type {WorkerHandle | undefined} */ handle) => handle !== undefined && handle.generation < generation
-    await this.until(() => this.rollout.wasStopped(generation) ||
+    await this.until(() => this.fleet.rollout.wasStopped(generation) ||
       (this.fleet.isComplete && !this.fleet.all().some(isOld) && !this.fleet.staying().some(({ recycle }) => isOld(recycle?.old))))
-    if (this.rollout.wasStopped(generation)) throw new RecycleError('RECYCLE_ROLLOUT_STOPPED', { failures: Rollout.PATIENCE })
-    this.rollout.finish(generation)
+    if (this.fleet.rollout.wasStopped(generation)) throw new RecycleError('RECYCLE_ROLLOUT_STOPPED', { failures: Rollout.PATIENCE })
+    this.fleet.rollout.finish(generation)
   }
 
   /**
@@ -86,17 +85,12 @@ class Commands {
    *   a row: it stays, and is tried again
    */
   async scale (workers) {
-    if (!(Number.isInteger(workers) && workers >= 1 && workers <= 1024)) {
-      throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'workers', given: workers, accepts: 'a whole number from 1 to 1024' })
-    }
+    const refuse = (/** @type {string} */ accepts) => { throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'workers', given: workers, accepts }) }
+    if (!(Number.isInteger(workers) && workers >= 1 && workers <= 1024)) refuse('a whole number from 1 to 1024')
     this.stopping.throwIfAborted()
     const { maxSurge, maxUnavailable } = this.options
-    if (maxSurge === 0 && workers === 1) {
-      throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'workers', given: workers, accepts: 'at least 2 where maxSurge is 0' })
-    }
-    if (maxUnavailable >= workers) {
-      throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'workers', given: workers, accepts: `more than maxUnavailable, which is ${maxUnavailable}` })
-    }
+    if (maxSurge === 0 && workers === 1) refuse('at least 2 where maxSurge is 0')
+    if (maxUnavailable >= workers) refuse(`more than maxUnavailable, which is ${maxUnavailable}`)
     this.record('fleet.scale', { from: this.fleet.desired, to: workers })
     this.fleet.desired = workers
     this.changed()

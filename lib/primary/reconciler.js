@@ -106,10 +106,10 @@ class Reconciler {
 
   /** @param {WorkerHandle} handle @returns {import('../core/plan').WorkerFacts} */
   #describe (handle) {
-    const { state, generation, reason, condemnedAt, budget } = handle
+    const facts = handle.facts()
     const sample = this.figuresOf(handle)?.sample ?? null
-    const isOverHard = reason === 'hard-rss' || (sample !== null && isOver(sample, budget, budget.hardBytes))
-    return { state, generation, reason, bytes: sample?.rssBytes ?? 0, condemnedAt, collection: this.collectionOf(handle), isOverHard }
+    const isOverHard = facts.reason === 'hard-rss' || (sample !== null && isOver(sample, facts.budget, facts.budget.hardBytes))
+    return { ...facts, bytes: sample?.rssBytes ?? 0, collection: this.collectionOf(handle), isOverHard }
   }
 }
 

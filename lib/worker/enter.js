@@ -81,17 +81,17 @@ function enter ({ tracker, listenHook, signals, api }, channel, settings) {
 
   if (!settings.isStandby) api.assign(Number(process.env.RECYCLE_SLOT))
   api.connect(channel)
-  listenHook.connect(channel, {
-    onAcceptor: acceptor => tracker.watch(acceptor),
-    onListen (acceptor) {
+  listenHook.connect(channel, acceptor => {
+    tracker.watch(acceptor)
+    acceptor.on('listen', () => {
       admission.onListen(acceptor)
       setImmediate(flushCompileCache)
-    },
-    onExhausted: () => admission.exhaust(),
-    onClose (acceptor) {
+    })
+    acceptor.on('exhausted', () => admission.exhaust())
+    acceptor.on('close', () => {
       inbox.close(0, acceptor) // as Node does with idle connections
       admission.unhold()
-    }
+    })
   })
   channel.send('hello')
 }

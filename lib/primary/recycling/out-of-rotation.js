@@ -48,14 +48,10 @@ class OutOfRotation {
     this.stopping = stopping
   }
 
-  get #isBusy () {
-    return this.#handle !== null
-  }
-
   /** @param {WorkerHandle} handle @returns {string | null} why it cannot leave rotation now */
   #whyNot (handle) {
     if (this.stopping.aborted) return 'the fleet is stopping'
-    if (this.#isBusy) return 'another worker is out of rotation'
+    if (this.#handle) return 'another worker is out of rotation'
     if (!handle.isServing) return `its worker is ${handle.state}`
     if (handle.slot !== null && this.fleet.slots.get(handle.slot)?.recycle?.old === handle) return 'it is being recycled'
     return this.fleet.serving().length < 2 ? 'no other worker serves' : null
@@ -100,7 +96,7 @@ class OutOfRotation {
    * @throws {RecycleError} RECYCLE_NOT_DONE, RECYCLE_STOPPED
    */
   async request (slot, { called, ...task }, settle = async () => {}) {
-    do await this.until(() => !this.#isBusy); while (this.#isBusy) // several may wait, and one of them goes first
+    do await this.until(() => this.#handle === null); while (this.#handle) // several may wait, and one of them goes first
     const handle = this.fleet.slots.get(slot)?.incumbent
     if (!handle) throw new RecycleError('RECYCLE_NOT_DONE', { slot, what: called, why: 'it has no worker at the moment' })
     const outcome = await this.take(handle, task, done => settle(handle, done))

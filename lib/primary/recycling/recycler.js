@@ -32,7 +32,6 @@ class Recycler {
   constructor ({ options, fleet, lifecycle, sampler, record, changed, stopping }) {
     this.options = options
     this.fleet = fleet
-    this.rollout = fleet.rollout
     this.lifecycle = lifecycle
     this.sampler = sampler
     this.record = record
@@ -69,7 +68,7 @@ class Recycler {
     slot.recycle = null
     if (this.stopping.aborted) return
     if (why !== null) this.#replacementFailed(slot, old, why)
-    else if (this.rollout.requested(old.generation)) this.rollout.succeeded()
+    else if (this.fleet.rollout.requested(old.generation)) this.fleet.rollout.succeeded()
     this.changed()
   }
 
@@ -96,7 +95,7 @@ class Recycler {
   async retireStandby (handle, reason) {
     const { freshOverBudget } = this.fleet.standbyPool
     if (reason !== 'reload' && reason !== 'unfit') { // the next one may well be the same
-      if (now() - Number(handle.standbyAt) >= SOON_MS) freshOverBudget.succeeded()
+      if (now() - Number(handle.upSince) >= SOON_MS) freshOverBudget.succeeded()
       freshOverBudget.failed(now())
     }
     await retire(handle, orderFor(reason, this.options, 0), this.record)
@@ -135,7 +134,7 @@ class Recycler {
   #replacementFailed (slot, old, why) {
     this.#recordNotReady(slot, old.isServing ? old.pid : null, why)
     this.requests.refused(old, new RecycleError('RECYCLE_NOT_READY', { what: `the replacement of slot ${slot.slot}`, slot: slot.slot, why }))
-    if (this.rollout.requested(old.generation) !== null) this.#rolloutFailed()
+    if (this.fleet.rollout.requested(old.generation) !== null) this.#rolloutFailed()
     else if (old.reason === 'reload' && old.isServing) this.sampler.keep(old) // the rollout was stopped meanwhile
   }
 
@@ -146,7 +145,7 @@ class Recycler {
 
   /** A replacement did not come up; after some in a row the reload is stopped. */
   #rolloutFailed () {
-    if (!this.rollout.failed()) return
+    if (!this.fleet.rollout.failed()) return
     this.record('fleet.warning', { warning: 'rollout-stopped', failures: Rollout.PATIENCE })
     for (const { incumbent, recycle } of this.fleet.list()) {
       if (incumbent?.reason === 'reload' && !recycle) this.sampler.keep(incumbent)

@@ -39,12 +39,6 @@ class Channel extends EventEmitter {
     return /** @type {number} */ (this.process.pid)
   }
 
-  /** Calls back when it has begun, at once where it has. @param {() => void} callback */
-  whenBegun (callback) {
-    if (this.process.hasBegun) callback()
-    else this.process.on('begun', callback)
-  }
-
   get isGone () {
     return this.left !== null
   }
@@ -57,11 +51,6 @@ class Channel extends EventEmitter {
    */
   send (type, fields, socket, sent = () => {}) {
     this.process.send(message(type, fields), socket, sent)
-  }
-
-  /** @param {NodeJS.Signals} signal */
-  kill (signal) {
-    if (!this.isGone) this.process.kill(signal)
   }
 
   /**

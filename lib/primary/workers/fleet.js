@@ -91,6 +91,9 @@ class StandbyPool {
     this.handles.add(handle)
   }
 
+  /** It waits where it is seated. */
+  ready () {}
+
   /** @param {WorkerHandle} handle */
   remove (handle) {
     this.handles.delete(handle)

@@ -88,27 +88,19 @@ class Lifecycle extends EventEmitter {
   #spawn (place) {
     const handle = this.spawner.spawn(place.slot, { generation: this.fleet.rollout.generation, mustListenOn: this.#addressesFor(place) })
     const { slot, generation, budget } = handle
-    handle.whenBegun(() => this.record('worker.spawn', { slot, pid: handle.pid, generation, budget }))
-    handle.on('standby', () => this.#onStandby(handle))
-    handle.on('ready', () => this.#onReady(handle))
+    handle.process.on('begun', () => this.record('worker.spawn', { slot, pid: handle.pid, generation, budget }))
+    handle.on('standby', () => this.#onUp(handle))
+    handle.on('ready', () => this.#onUp(handle))
     handle.on('exit', () => this.#onExit(handle))
     this.emit('spawned', handle)
     return handle
   }
 
   /** @param {WorkerHandle} handle */
-  #onStandby (handle) {
-    this.record('worker.standby', { slot: null, pid: handle.pid, readyMs: Number(handle.standbyAt) - handle.spawnedAt, addresses: [...handle.addresses] })
-    this.#endsFailures(handle)
-    this.changed()
-  }
-
-  /** @param {WorkerHandle} handle */
-  #onReady (handle) {
+  #onUp (handle) {
     const { slot, pid, readyMs } = handle
-    this.record('worker.ready', { slot, pid, readyMs, addresses: [...handle.addresses] })
-    const place = /** @type {import('./fleet').Slot} */ (this.fleet.placeOf(handle))
-    place.ready(handle)
+    this.record(slot === null ? 'worker.standby' : 'worker.ready', { slot, pid, readyMs, addresses: [...handle.addresses] })
+    this.fleet.placeOf(handle).ready(handle)
     this.#endsFailures(handle)
     this.changed()
   }

@@ -4,7 +4,7 @@
  * The process of a worker, however it came to be: all that the rest of the primary knows of it. This one is forked by
  * cluster, so that an app finds itself in a cluster worker.
  *
- * Emits `begun` when there is a process, or never will be; from then on `message` (what Node's channel calls internal, with
+ * Emits `begun` when there is a process, or never will be, in a later tick; from then on `message` (what Node's channel calls internal, with
  * the handle that came along), `app-message` (by the app's process.send), `online`, `down` (its channel has closed) and, once,
  * `exit` (Left).
  */
@@ -19,7 +19,6 @@ const { EventEmitter } = require('node:events')
  *
  * @typedef {object} WorkerProcess
  * @property {number | null} pid null: it has not begun, or could not be started; then its exit follows
- * @property {boolean} hasBegun
  * @property {Forker | null} forkedBy
  * @property {(message: object, handle: any, sent: (error: Error | null) => void) => void} send
  * @property {(signal: NodeJS.Signals) => void} kill
@@ -31,7 +30,7 @@ const { EventEmitter } = require('node:events')
 class ClusterProcess extends EventEmitter {
   #hasLeft = false
   /** What has been heard of it before it has begun: its channel may be faster than its mold. @type {(() => void)[] | null} */
-  #early = null
+  #early = []
   /** Null: it could not be started. @type {import('node:cluster').Worker | null} */
   worker = null
   /** The mold that it is forked from: it begins later. @type {Forker | null} */
@@ -55,11 +54,9 @@ class ClusterProcess extends EventEmitter {
       if (this.#early) this.#early.push(emit)
       else emit()
     }
-    if (forkedBy) {
-      this.forkedBy = forkedBy
-      this.#early = []
-      worker.process.once(/** @type {any} */ ('forked'), () => this.#begin())
-    }
+    this.forkedBy = forkedBy ?? null
+    if (forkedBy) worker.process.once(/** @type {any} */ ('forked'), () => this.#begin())
+    else process.nextTick(() => this.#begin())
     // Most often the error of a send to a worker that has just died, whose exit follows; a process that could not be started
     // has no exit of its own.
     worker.on('error', async error => {
@@ -76,12 +73,9 @@ class ClusterProcess extends EventEmitter {
     return this.worker?.process.pid ?? null
   }
 
-  get hasBegun () {
-    return this.#early === null
-  }
-
   #begin () {
-    const early = this.#early ?? []
+    const early = this.#early
+    if (!early) return
     this.#early = null
     this.emit('begun')
     for (const emit of early) emit()
@@ -103,7 +97,7 @@ class ClusterProcess extends EventEmitter {
   #leave (left) {
     if (this.#hasLeft) return
     this.#hasLeft = true
-    if (!this.hasBegun) this.#begin()
+    this.#begin()
     this.emit('exit', left)
   }
 }

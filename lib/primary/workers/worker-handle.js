@@ -11,6 +11,8 @@ const { transition } = require('../../core/state')
 const { now } = require('../clock')
 const { Channel } = require('./channel')
 
+/** @typedef {ReturnType<WorkerHandle['facts']>} WorkerFacts */
+
 /** @type {import('../../core/message').Beat} */
 const NO_BEAT = { requests: 0, inFlight: 0, connections: 0, lasting: 0, elu: 0, ...NO_DELAYS, debugged: false, ceiling: null }
 
@@ -29,10 +31,8 @@ class WorkerHandle extends Channel {
   #shifted = 0
   /** This and every other time of it: ms, by clock.js. */
   spawnedAt = now()
-  /** @type {number | null} */
-  readyAt = null
-  /** When it had booted, of a standby. @type {number | null} */
-  standbyAt = null
+  /** Since when it serves, or stands by; null: it boots. @type {number | null} */
+  upSince = null
   /** When it was told to serve, of a standby. @type {number | null} */
   calledAt = null
   /** When anything was last heard. */
@@ -46,8 +46,6 @@ class WorkerHandle extends Channel {
   addresses = new Set()
   /** The addresses it has asked for; there may be more than one `listen()` before the first is answered. @type {Set<string>} */
   asked = new Set()
-  /** It has sent a message that is none of the protocol's. */
-  isRefused = false
   /** Its preload has run: it holds signals off, and takes commands. */
   hasEntered = false
 
@@ -65,6 +63,17 @@ class WorkerHandle extends Channel {
     this.#listen()
   }
 
+  /**
+   * What is known of it as plain data, which survives JSON; all else that the primary has of it are its process and waits, here and
+   * in the rooms. Times are by clock.js, as `at` is, so that another process can tell how long ago each was.
+   */
+  facts () {
+    const { slot, pid, generation, budget, state, reason, requested, hasEntered, connections, latest } = this
+    const times = { at: now(), spawnedAt: this.spawnedAt, calledAt: this.calledAt, upSince: this.upSince, heardAt: this.heardAt, condemnedAt: this.condemnedAt }
+    const addresses = { addresses: [...this.addresses], asked: [...this.asked] }
+    return { slot, pid, generation, budget, state, reason, requested, hasEntered, connections, latest, ...times, ...addresses }
+  }
+
   get isServing () {
     return this.state === 'ready'
   }
@@ -79,14 +88,9 @@ class WorkerHandle extends Channel {
     return Math.max(0, this.latest.connections + this.#shifted)
   }
 
-  /** Since when it serves, or stands by; null: it boots. @returns {number | null} */
-  get upSince () {
-    return this.readyAt ?? this.standbyAt
-  }
-
-  /** How long it took to get ready: from its spawning, or from the call to a standby. @returns {number | null} ms */
+  /** How long it took to get up: from its spawning, or from the call to a standby. @returns {number | null} ms */
   get readyMs () {
-    return this.readyAt && this.readyAt - (this.calledAt ?? this.spawnedAt)
+    return this.upSince && this.upSince - (this.calledAt ?? this.spawnedAt)
   }
 
   /** @override @type {Channel['send']} */
@@ -110,7 +114,7 @@ class WorkerHandle extends Channel {
   serve (slot) {
     this.slot = slot
     this.calledAt = now()
-    this.call('serve', { slot }, Infinity).then(({ why }) => { if (why === null && this.state === 'standby') this.#beReady() })
+    this.call('serve', { slot }, Infinity).then(({ why }) => { if (why === null && this.state === 'standby') this.#comeUp('ready') })
   }
 
   /** What has no handler here is emitted by its type. */
@@ -173,8 +177,8 @@ class WorkerHandle extends Channel {
    */
   #refuse ({ type }, socket, flaw) {
     if (socket) (socket.close ?? socket.destroy)?.call(socket)
-    if (this.isRefused) return
-    this.isRefused = true
+    if (this.requested === 'protocol-error') return
+    this.requested = 'protocol-error'
     this.emit('flaw', { type: String(type).slice(0, 40), flaw })
   }
 
@@ -182,20 +186,14 @@ class WorkerHandle extends Channel {
   #checkReady (cause) {
     if (this.state !== 'spawning' || cause !== this.terms.readyOn) return
     if (cause === 'listening' && ![...this.terms.mustListenOn, ...this.asked].every(key => this.addresses.has(key))) return
-    if (this.slot === null) this.#standBy()
-    else this.#beReady()
+    this.#comeUp(this.slot === null ? 'standby' : 'ready')
   }
 
-  #standBy () {
-    this.become('standby')
-    this.standbyAt = this.heardAt = now()
-    this.emit('standby')
-  }
-
-  #beReady () {
-    this.become('ready')
-    this.readyAt = this.heardAt = now()
-    this.emit('ready')
+  /** @param {'standby' | 'ready'} state */
+  #comeUp (state) {
+    this.become(state)
+    this.upSince = this.heardAt = now()
+    this.emit(state)
   }
 }
 
