@@ -4,9 +4,9 @@
  * The process of a worker, however it came to be: all that the rest of the primary knows of it. This one is forked by
  * cluster, so that an app finds itself in a cluster worker.
  *
- * Emits `begun` when there is a process, or never will be, in a later tick; from then on `message` (what Node's channel calls internal, with
- * the handle that came along), `app-message` (by the app's process.send), `online`, `down` (its channel has closed) and, once,
- * `exit` (Left).
+ * Emits `begun` when there is a process, or never will be, in a later tick; from then on `message` (what Node's channel calls
+ * internal, with the handle that came along), `app-message` (by the app's process.send), `online`, `down` (its channel has
+ * closed) and, once, `exit` (Left).
  */
 
 const { EventEmitter } = require('node:events')
