@@ -88,7 +88,7 @@ class Lifecycle extends EventEmitter {
   #spawn (place) {
     const handle = this.spawner.spawn(place.slot, { generation: this.fleet.rollout.generation, mustListenOn: this.#addressesFor(place) })
     const { slot, generation, budget } = handle
-    handle.process.on('begun', () => this.record('worker.spawn', { slot, pid: handle.pid, generation, budget }))
+    handle.process.whenBegun(() => this.record('worker.spawn', { slot, pid: handle.pid, generation, budget }))
     handle.on('standby', () => this.#onUp(handle))
     handle.on('ready', () => this.#onUp(handle))
     handle.on('exit', () => this.#onExit(handle))

@@ -4,9 +4,9 @@
  * The process of a worker, however it came to be: all that the rest of the primary knows of it. This one is forked by
  * cluster, so that an app finds itself in a cluster worker.
  *
- * Emits `begun` when there is a process, or never will be, in a later tick; from then on `message` (what Node's channel calls
- * internal, with the handle that came along), `app-message` (by the app's process.send), `online`, `down` (its channel has
- * closed) and, once, `exit` (Left).
+ * It begins when there is a process, or never will be. From then on it emits `message` (what Node's channel calls internal, with
+ * the handle that came along), `app-message` (by the app's process.send), `online`, `down` (its channel has closed) and, once,
+ * `exit` (Left).
  */
 
 const { EventEmitter } = require('node:events')
@@ -20,6 +20,7 @@ const { EventEmitter } = require('node:events')
  * @typedef {object} WorkerProcess
  * @property {number | null} pid null: it has not begun, or could not be started; then its exit follows
  * @property {Forker | null} forkedBy
+ * @property {(callback: () => void) => void} whenBegun calls back at once where it has
  * @property {(message: object, handle: any, sent: (error: Error | null) => void) => void} send
  * @property {(signal: NodeJS.Signals) => void} kill
  * @property {EventEmitter['on']} on
@@ -29,8 +30,8 @@ const { EventEmitter } = require('node:events')
 
 class ClusterProcess extends EventEmitter {
   #hasLeft = false
-  /** What has been heard of it before it has begun: its channel may be faster than its mold. @type {(() => void)[] | null} */
-  #early = []
+  /** What is to be done when it begins: its channel may be faster than its mold. @type {(() => void)[] | null} */
+  #early = null
   /** Null: it could not be started. @type {import('node:cluster').Worker | null} */
   worker = null
   /** The mold that it is forked from: it begins later. @type {Forker | null} */
@@ -49,14 +50,12 @@ class ClusterProcess extends EventEmitter {
   /** @param {{ worker: import('node:cluster').Worker, forkedBy?: Forker }} started */
   #follow ({ worker, forkedBy }) {
     this.worker = worker
-    const hear = (/** @type {string} */ event) => (/** @type {any[]} */ ...args) => {
-      const emit = () => { this.emit(event, ...args) }
-      if (this.#early) this.#early.push(emit)
-      else emit()
+    const hear = (/** @type {string} */ event) => (/** @type {any[]} */ ...args) => this.whenBegun(() => { this.emit(event, ...args) })
+    if (forkedBy) {
+      this.forkedBy = forkedBy
+      this.#early = []
+      worker.process.once(/** @type {any} */ ('forked'), () => this.#begin())
     }
-    this.forkedBy = forkedBy ?? null
-    if (forkedBy) worker.process.once(/** @type {any} */ ('forked'), () => this.#begin())
-    else process.nextTick(() => this.#begin())
     // Most often the error of a send to a worker that has just died, whose exit follows; a process that could not be started
     // has no exit of its own.
     worker.on('error', async error => {
@@ -73,12 +72,16 @@ class ClusterProcess extends EventEmitter {
     return this.worker?.process.pid ?? null
   }
 
+  /** @type {WorkerProcess['whenBegun']} */
+  whenBegun (callback) {
+    if (this.#early) this.#early.push(callback)
+    else callback()
+  }
+
   #begin () {
-    const early = this.#early
-    if (!early) return
+    const early = this.#early ?? []
     this.#early = null
-    this.emit('begun')
-    for (const emit of early) emit()
+    for (const callback of early) callback()
   }
 
   /** @type {WorkerProcess['send']} */
