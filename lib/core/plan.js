@@ -25,7 +25,7 @@
  * @typedef {object} SlotFacts
  * @property {number} slot
  * @property {WorkerFacts | null} incumbent
- * @property {boolean} isLeaving a former worker of the slot drains
+ * @property {boolean} isLeaving a former worker of the slot drains, or one that did not become ready is not gone yet
  * @property {'surge' | 'drain-first' | null} recycle the one under way
  * @property {boolean} isNew no worker of it has been ready since it was opened
  * @property {number} bootNotBefore

@@ -26,7 +26,6 @@ class Reconciler {
    * @param {object} deps
    * @param {import('../core/options').Options} deps.options
    * @param {import('./workers/fleet').Fleet} deps.fleet
-   * @param {import('./recycling/rollout').Rollout} deps.rollout
    * @param {import('./tasks').Tasks} deps.tasks
    * @param {AbortSignal} deps.stopping
    * @param {Record<import('../core/plan').Action['type'], (action: any) => Promise<unknown>>} deps.steps what carries each action
@@ -34,10 +33,9 @@ class Reconciler {
    * @param {(handle: WorkerHandle) => import('./measuring/figures').Figures | null} deps.figuresOf
    * @param {(handle: WorkerHandle) => import('../core/plan').WorkerFacts['collection']} deps.collectionOf
    */
-  constructor ({ options, fleet, rollout, tasks, stopping, steps, figuresOf, collectionOf }) {
+  constructor ({ options, fleet, tasks, stopping, steps, figuresOf, collectionOf }) {
     this.options = options
     this.fleet = fleet
-    this.rollout = rollout
     this.tasks = tasks
     this.stopping = stopping
     this.steps = steps
@@ -77,7 +75,7 @@ class Reconciler {
 
   #reconcile () {
     const { standby: standbys, maxSurge, maxUnavailable } = this.options
-    const desired = { workers: this.fleet.desired, generation: this.rollout.generation, standbys, maxSurge, maxUnavailable }
+    const desired = { workers: this.fleet.desired, generation: this.fleet.rollout.generation, standbys, maxSurge, maxUnavailable }
     const standbyHandles = [...this.fleet.standbyPool.handles]
     const { actions, wakeAt } = plan(this.#facts(standbyHandles), desired, now())
     for (const action of actions) {
@@ -95,7 +93,7 @@ class Reconciler {
       slots: this.fleet.list().map(slot => ({
         slot: slot.slot,
         incumbent: slot.incumbent && this.#describe(slot.incumbent),
-        isLeaving: slot.leaving.size > 0,
+        isLeaving: slot.leaving.size > 0 || slot.successor !== null,
         recycle: slot.recycle && slot.recycle.how,
         isNew: slot.isNew,
         bootNotBefore: slot.boots.notBefore,
@@ -108,10 +106,10 @@ class Reconciler {
 
   /** @param {WorkerHandle} handle @returns {import('../core/plan').WorkerFacts} */
   #describe (handle) {
-    const { state, generation, reason, condemnedAt, budget } = handle
+    const facts = handle.facts()
     const sample = this.figuresOf(handle)?.sample ?? null
-    const isOverHard = reason === 'hard-rss' || (sample !== null && isOver(sample, budget, budget.hardBytes))
-    return { state, generation, reason, bytes: sample?.rssBytes ?? 0, condemnedAt, collection: this.collectionOf(handle), isOverHard }
+    const isOverHard = facts.reason === 'hard-rss' || (sample !== null && isOver(sample, facts.budget, facts.budget.hardBytes))
+    return { ...facts, bytes: sample?.rssBytes ?? 0, collection: this.collectionOf(handle), isOverHard }
   }
 }
 

@@ -86,7 +86,4 @@ function warn (supervisor, why) {
   if (log === 'silent') process.emitWarning(plain(sentence(line)))
 }
 
-/** The same, started. @type {typeof assemble} */
-const start = (app, args, options) => assemble(app, args, options).start()
-
-module.exports = { assemble, start }
+module.exports = { assemble }

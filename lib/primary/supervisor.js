@@ -7,13 +7,12 @@
  *     commands         desired ─────────────────────┼─▶ reconciler: plan() ─▶ steps: boot, recycle, collect, retire, account
  *     workers          ready, gone, requests ───────┘
  *
- * What happens goes through #record(), and from there to the journal, the log and the listeners for `event`.
+ * What happens goes through announce(), and from there to the journal, the log and the listeners for `event`.
  */
 
 const { EventEmitter } = require('node:events')
 const { RecycleError } = require('../core/errors')
 const { Balancer } = require('./handoff/balancer')
-const { now } = require('./clock')
 const { GarbageCollection } = require('./recycling/garbage-collection')
 const { Lifecycle } = require('./workers/lifecycle')
 const { Fleet } = require('./workers/fleet')
@@ -23,7 +22,6 @@ const { ListeningSockets } = require('./sockets/listening-sockets')
 const { nameOfApp } = require('./fleet-name')
 const { Commands } = require('./commands')
 const { Reconciler } = require('./reconciler')
-const { Rollout } = require('./recycling/rollout')
 const { Shutdown } = require('./recycling/shutdown')
 const { HandoffLedger } = require('./handoff/ledger')
 const { SessionOwners } = require('./handoff/session-owners')
@@ -35,7 +33,6 @@ const { Tasks } = require('./tasks')
 /** @typedef {import('./workers/worker-handle').WorkerHandle} WorkerHandle */
 
 const VERSION = 1
-const DEATH_MS = 1000 // a worker's exit comes this much later than its channel's end, at the most
 
 /**
  * A running fleet. Emits `event` with every journal line, `message` ({ slot, pid, message }) with what the app sends by
@@ -46,7 +43,6 @@ class Supervisor extends EventEmitter {
   #listeningSockets = new ListeningSockets()
   #tasks = new Tasks()
   #stopping = new AbortController()
-  #isStarted = false
   /** @type {Promise<void> | null} */
   #stopped = null
   /** @type {RecycleError | null} */
@@ -75,12 +71,10 @@ class Supervisor extends EventEmitter {
     const fleet = this.#fleet
     const tasks = this.#tasks
     const stopping = this.#stopping.signal
-    const rollout = new Rollout()
     /** @type {Reconciler} */
     const reconciler = this.#reconciler = new Reconciler({
       options,
       fleet,
-      rollout,
       tasks,
       stopping,
       steps: {
@@ -89,10 +83,7 @@ class Supervisor extends EventEmitter {
         collect: ({ slot }) => garbageCollection.relieve(slot),
         rejoin: () => outOfRotation.rejoin(),
         'scale-away': ({ slot }) => recycler.scaleAway(slot),
-        close: async ({ slot }) => {
-          fleet.close(slot)
-          changed()
-        },
+        close: async ({ slot }) => fleet.close(slot),
         'boot-standby': () => recycler.bootStandby(),
         'retire-standby': ({ handle, reason }) => recycler.retireStandby(handle, reason)
       },
@@ -101,7 +92,7 @@ class Supervisor extends EventEmitter {
     })
     const changed = () => reconciler.changed()
     const until = (/** @type {() => boolean} */ isSo) => reconciler.until(isSo)
-    const deps = { options, fleet, rollout, spawner, meter, tasks, stopping, changed, until, record: this.#record.bind(this) }
+    const deps = { options, fleet, spawner, meter, tasks, stopping, changed, until, record: this.announce.bind(this) }
     this.sampler = new Sampler(deps)
     this.sessionOwners = new SessionOwners(fleet)
     this.ledger = new HandoffLedger(() => fleet.serving(), sender => fleet.successorOf(sender), this.sessionOwners)
@@ -112,7 +103,7 @@ class Supervisor extends EventEmitter {
     const outOfRotation = new OutOfRotation(deps)
     const garbageCollection = new GarbageCollection({ ...deps, sampler: this.sampler, outOfRotation })
     const recycler = this.recycler = new Recycler({ ...deps, lifecycle, sampler: this.sampler })
-    spawner.molds?.on('event', (event, fields) => this.#record(event, fields))
+    spawner.molds?.on('event', (event, fields) => this.announce(event, fields))
     spawner.molds?.on('refused', why => { if (fleet.serving().length === 0) this.abandon(new RecycleError('RECYCLE_FORK_REFUSED', { why })) })
     this.shutdown = new Shutdown({ ...deps, listeningSockets: this.#listeningSockets })
     this.commands = new Commands({
@@ -122,14 +113,13 @@ class Supervisor extends EventEmitter {
 
   /** Begins; a second call changes nothing. */
   start () {
-    if (this.#isStarted || this.isStopping) return this
-    this.#isStarted = true
+    if (this.#timer || this.isStopping) return this
     const { spawner: { app, args, execArgv, compileCache }, options } = this
-    this.#record('fleet.start', { pid: process.pid, app, args, execArgv, meter: this.sampler.meter.name, node: process.version, compileCache, options })
-    if (process.pid === 1) this.#record('fleet.warning', { warning: 'pid-1' })
+    this.announce('fleet.start', { pid: process.pid, app, args, execArgv, meter: this.sampler.meter.name, node: process.version, compileCache, options })
+    if (process.pid === 1) this.announce('fleet.warning', { warning: 'pid-1' })
     this.#fleet.desired = options.workers
     this.#reconciler.changed()
-    this.#timer = setInterval(() => this.#tasks.run('look', () => this.#look()), options.intervalMs)
+    this.#timer = setInterval(() => this.#look(), options.intervalMs)
     return this
   }
 
@@ -173,11 +163,6 @@ class Supervisor extends EventEmitter {
     return this.#stopping.signal.aborted
   }
 
-  /** For what operates the fleet: its line goes into the journal, the log and to the listeners for `event`. @param {string} event @param {Record<string, any>} fields */
-  announce (event, fields) {
-    return this.#record(event, fields)
-  }
-
   /** How many workers there are to be. */
   get size () {
     return this.#fleet.desired
@@ -185,7 +170,7 @@ class Supervisor extends EventEmitter {
 
   /** A snapshot of the fleet: plain data, sizes in bytes, times in milliseconds. */
   status () {
-    const { workers, ready } = describeFleet(this.#fleet, handle => this.sampler.figuresOf(handle), now())
+    const { workers, ready } = describeFleet(this.#fleet, handle => this.sampler.figuresOf(handle))
     const totals = { workers: this.size, ready, recycles: this.recycler.count, ...this.ledger.totals }
     return { v: VERSION, name: this.name, pid: process.pid, app: this.spawner.app, workers, totals }
   }
@@ -205,22 +190,24 @@ class Supervisor extends EventEmitter {
   }
 
   /** @param {{ requestedAlone?: boolean }} [at] */
-  async #look (at) {
-    if (this.isStopping) return
-    await this.sampler.look(at)
-    this.#reconciler.changed()
+  #look (at) {
+    this.#tasks.run('look', async () => {
+      if (this.isStopping) return
+      await this.sampler.look(at)
+      this.#reconciler.changed()
+    })
   }
 
   async #stop () {
     clearInterval(this.#timer)
     this.balancer.stop()
     this.#stopping.abort(this.#failure ?? new RecycleError('RECYCLE_STOPPED'))
-    this.#record('fleet.stopping', {})
-    this.spawner.close()
+    this.announce('fleet.stopping', {})
+    this.spawner.molds?.close()
     await this.shutdown.run()
     await this.#tasks.settled()
     this.ledger.close()
-    this.#record('fleet.stop', { recycles: this.recycler.count, failure: this.#failure?.code ?? null })
+    this.announce('fleet.stop', { recycles: this.recycler.count, failure: this.#failure?.code ?? null })
     await this.flush()
     queueMicrotask(() => this.emit('stopped', this.#failure))
   }
@@ -237,19 +224,18 @@ class Supervisor extends EventEmitter {
         if (data !== undefined) this.abandon(new RecycleError('RECYCLE_STICKY_TLS', { address: port > 0 ? `port ${port}` : address }))
       })
     }
-    handle.on('missing', ({ key, missing }) => this.#record('fleet.warning', { warning: 'no-handoff', key, missing }))
+    handle.on('missing', ({ key, missing }) => this.announce('fleet.warning', { warning: 'no-handoff', key, missing }))
     handle.on('requested', ({ reason }) => {
-      this.#record('worker.request', { slot: handle.slot, pid: handle.pid, reason: reason ?? null })
+      this.announce('worker.request', { slot: handle.slot, pid: handle.pid, reason: reason ?? null })
       handle.requested ??= 'requested'
-      this.#tasks.run('look', () => this.#look({ requestedAlone: true }))
+      this.#look({ requestedAlone: true })
     })
     handle.on('flaw', ({ type, flaw }) => {
-      this.#record('worker.protocol-error', { slot: handle.slot, pid: handle.pid, type, flaw })
-      handle.requested = 'protocol-error'
-      this.#tasks.run('look', () => this.#look({ requestedAlone: true }))
+      this.announce('worker.protocol-error', { slot: handle.slot, pid: handle.pid, type, flaw })
+      this.#look({ requestedAlone: true })
     })
     handle.on('disconnect', () => this.#tasks.run('disconnect', async () => { // it has died, or the app has cut the channel
-      if ((await handle.next(['exit'], DEATH_MS)).event === 'exit') return
+      if (await handle.afterDown()) return
       if (handle.isWatched || handle.state === 'out-of-rotation') handle.requested ??= 'requested'
     }))
     handle.on('message', message => this.emit('message', { slot: handle.slot, pid: handle.pid, message }))
@@ -259,12 +245,19 @@ class Supervisor extends EventEmitter {
   abandon (error) {
     if (this.isStopping) return
     this.#failure = error
-    this.#record('fleet.failed', { code: error.code, error: error.message })
+    this.announce('fleet.failed', { code: error.code, error: error.message })
     this.stop()
   }
 
-  /** Listeners run after the step that is under way: an error of theirs is theirs alone. @param {string} event @param {Record<string, any>} fields */
-  #record (event, fields) {
+  /**
+   * Its line goes into the journal, the log and to the listeners for `event`. They run after the step that is under way: an error
+   * of theirs is theirs alone.
+   *
+   * @param {string} event
+   * @param {Record<string, any>} fields
+   * @returns the line
+   */
+  announce (event, fields) {
     const t = Date.now() // eslint-disable-line no-restricted-properties -- a time of day, for people and other journals
     const line = { v: VERSION, t, event, ...fields }
     this.write(line)

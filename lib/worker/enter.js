@@ -89,20 +89,18 @@ function enter ({ tracker, listenHook, signals, api }, channel, settings) {
 
   if (!settings.isStandby) api.assign(Number(process.env.RECYCLE_SLOT))
   api.connect(channel, sessions)
-  listenHook.connect(channel, {
-    onAcceptor (acceptor) {
-      tracker.watch(acceptor)
-      sessions?.watch(acceptor)
-    },
-    onListen (acceptor) {
+  listenHook.connect(channel, acceptor => {
+    tracker.watch(acceptor)
+    sessions?.watch(acceptor)
+    acceptor.on('listen', () => {
       admission.onListen(acceptor)
       setImmediate(flushCompileCache)
-    },
-    onExhausted: () => admission.exhaust(),
-    onClose (acceptor) {
+    })
+    acceptor.on('exhausted', () => admission.exhaust())
+    acceptor.on('close', () => {
       inbox.close(0, acceptor) // as Node does with idle connections
       admission.unhold()
-    }
+    })
   })
   channel.send('hello')
 }

@@ -8,7 +8,6 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { RecycleError } = require('../../core/errors')
-const { howItLeft } = require('../workers/lifecycle')
 
 const DUMP_MS = 10 * 60_000
 const WRITE_MS = 60_000
@@ -60,9 +59,8 @@ class Diagnostics {
     const refuse = (/** @type {string} */ why) => new RecycleError('RECYCLE_NOT_DONE', { slot, what: 'the CPU profile', why })
     if (!handle?.isServing) throw refuse(handle ? `its worker is ${handle.state}` : 'it has no worker at the moment')
     const file = create(asked ?? this.#nameFor(slot, 'cpuprofile'))
-    const { event, value } = await handle.call('profile', { durationMs, file }, durationMs + WRITE_MS)
-    const why = event === 'answer' ? value.why : event === 'exit' ? `its worker ${howItLeft(value)}` : 'it did not answer'
-    if (why === null) return this.record('cpuprofile', { slot, pid: handle.pid, file, bytes: value.bytes, tookMs: Math.round(value.tookMs) })
+    const { why, bytes, tookMs } = await handle.call('profile', { durationMs, file }, durationMs + WRITE_MS)
+    if (why === null) return this.record('cpuprofile', { slot, pid: handle.pid, file, bytes, tookMs: Math.round(tookMs) })
     fs.rmSync(file, { force: true })
     throw refuse(why)
   }
