@@ -2,6 +2,7 @@
 
 /** What a fleet may be told to do. Each command resolves when it has been carried out, and rejects where it cannot be. */
 
+const { whyNoAutoBudget } = require('../core/container-budget')
 const { RecycleError } = require('../core/errors')
 const { Rollout } = require('./recycling/rollout')
 
@@ -98,6 +99,8 @@ class Commands {
     if (maxUnavailable >= workers) {
       throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'workers', given: workers, accepts: `more than maxUnavailable, which is ${maxUnavailable}` })
     }
+    const noBudget = this.options.sizing.isAutoBudget ? whyNoAutoBudget(this.options.sizing, workers) : null
+    if (noBudget !== null) throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'maxRss', given: `auto with ${workers} workers`, accepts: noBudget })
     this.record('fleet.scale', { from: this.fleet.desired, to: workers })
     this.fleet.desired = workers
     this.changed()

@@ -20,6 +20,7 @@ function describeFleet (fleet, figuresOf, now) {
 function describe (slot, handle, figures, now) {
   const { pid, state, generation, readyAt, latest, budget } = handle
   const { sample = null, lastFull = null } = figures ?? {}
+  const crossesAt = figures?.crossesAt(budget.softBytes) ?? null
   return {
     slot: handle.slot,
     pid,
@@ -30,6 +31,7 @@ function describe (slot, handle, figures, now) {
     pssBytes: lastFull?.pssBytes ?? null,
     ussBytes: lastFull?.ussBytes ?? null,
     budgetBytes: budget.softBytes,
+    crossesInMs: crossesAt === null ? null : Math.max(0, crossesAt - now),
     cpuPercent: figures?.cpu.percent ?? null,
     elu: latest.elu,
     gc: latest.gc,

@@ -11,7 +11,9 @@
  */
 
 const { EventEmitter } = require('node:events')
+const { sizingWarnings } = require('../core/container-budget')
 const { RecycleError } = require('../core/errors')
+const { heapWarning } = require('../core/heap-limit')
 const { Balancer } = require('./handoff/balancer')
 const { now } = require('./clock')
 const { GarbageCollection } = require('./recycling/garbage-collection')
@@ -26,6 +28,8 @@ const { Reconciler } = require('./reconciler')
 const { Rollout } = require('./recycling/rollout')
 const { Shutdown } = require('./recycling/shutdown')
 const { HandoffLedger } = require('./handoff/ledger')
+const { Container } = require('./measuring/container')
+const { MemoryWatch } = require('./measuring/memory-watch')
 const { Sampler } = require('./measuring/sampler')
 const { Recycler } = require('./recycling/recycler')
 const { describeFleet } = require('./status')
@@ -54,6 +58,8 @@ class Supervisor extends EventEmitter {
   #reconciler
   /** @type {NodeJS.Timeout | undefined} */
   #timer
+  /** The warning of a heap limit that does not fit has been given, or none is due. */
+  #isHeapChecked = false
 
   /**
    * @param {import('../core/options').Options} options
@@ -84,7 +90,11 @@ class Supervisor extends EventEmitter {
       stopping,
       steps: {
         boot: ({ slot }) => recycler.boot(slot),
-        recycle: ({ slot, how }) => recycler.recycle(slot, how),
+        recycle: ({ slot, how, hasNoRoom }) => recycler.recycle(slot, how, hasNoRoom),
+        condemn: async ({ slot }) => {
+          this.sampler.condemnAhead(/** @type {WorkerHandle} */ (fleet.slots.get(slot)?.incumbent))
+          changed()
+        },
         collect: ({ slot }) => garbageCollection.relieve(slot),
         rejoin: () => outOfRotation.rejoin(),
         'scale-away': ({ slot }) => recycler.scaleAway(slot),
@@ -96,12 +106,16 @@ class Supervisor extends EventEmitter {
         'retire-standby': ({ handle, reason }) => recycler.retireStandby(handle, reason)
       },
       figuresOf: handle => this.sampler.figuresOf(handle),
-      collectionOf: handle => garbageCollection.stateOf(handle)
+      collectionOf: handle => garbageCollection.stateOf(handle),
+      memory: () => this.memoryWatch.latest
     })
     const changed = () => reconciler.changed()
     const until = (/** @type {() => boolean} */ isSo) => reconciler.until(isSo)
-    const deps = { options, fleet, rollout, spawner, meter, tasks, stopping, changed, until, record: this.#record.bind(this) }
+    const figuresOf = (/** @type {WorkerHandle} */ handle) => this.sampler.figuresOf(handle)
+    const wasOomKilled = (/** @type {WorkerHandle} */ handle) => this.memoryWatch.wasOomKilled(handle)
+    const deps = { options, fleet, rollout, spawner, meter, tasks, stopping, changed, until, figuresOf, wasOomKilled, record: this.#record.bind(this) }
     this.sampler = new Sampler(deps)
+    this.memoryWatch = new MemoryWatch({ ...deps, container: new Container() })
     this.ledger = new HandoffLedger(() => fleet.serving(), sender => fleet.successorOf(sender))
     this.balancer = new Balancer(deps)
     const lifecycle = new Lifecycle(deps)
@@ -125,9 +139,10 @@ class Supervisor extends EventEmitter {
     const { spawner: { app, args, execArgv, compileCache }, options } = this
     this.#record('fleet.start', { pid: process.pid, app, args, execArgv, meter: this.sampler.meter.name, node: process.version, compileCache, options })
     if (process.pid === 1) this.#record('fleet.warning', { warning: 'pid-1' })
+    for (const warning of sizingWarnings(options.sizing, options)) this.#record('fleet.warning', warning)
     this.#fleet.desired = options.workers
     this.#reconciler.changed()
-    this.#timer = setInterval(() => this.#tasks.run('look', () => this.#look()), options.intervalMs)
+    this.#lookLater()
     return this
   }
 
@@ -185,7 +200,8 @@ class Supervisor extends EventEmitter {
   status () {
     const { workers, ready } = describeFleet(this.#fleet, handle => this.sampler.figuresOf(handle), now())
     const totals = { workers: this.size, ready, recycles: this.recycler.count, ...this.ledger.totals }
-    return { v: VERSION, name: this.name, pid: process.pid, app: this.spawner.app, workers, totals }
+    const memory = this.memoryWatch.latest
+    return { v: VERSION, name: this.name, pid: process.pid, app: this.spawner.app, workers, totals, memory }
   }
 
   /**
@@ -206,11 +222,20 @@ class Supervisor extends EventEmitter {
   async #look (at) {
     if (this.isStopping) return
     await this.sampler.look(at)
+    if (at?.requestedAlone !== true && !this.isStopping) this.memoryWatch.look()
     this.#reconciler.changed()
   }
 
+  /** The interval is from the beginning of one look to that of the next, however long a look takes. */
+  #lookLater () {
+    this.#timer = setTimeout(() => {
+      this.#lookLater()
+      this.#tasks.run('look', () => this.#look())
+    }, this.memoryWatch.nextLookMs)
+  }
+
   async #stop () {
-    clearInterval(this.#timer)
+    clearTimeout(this.#timer)
     this.balancer.stop()
     this.#stopping.abort(this.#failure ?? new RecycleError('RECYCLE_STOPPED'))
     this.#record('fleet.stopping', {})
@@ -228,6 +253,7 @@ class Supervisor extends EventEmitter {
     this.#listeningSockets.connect(handle)
     this.ledger.connect(handle)
     this.balancer.connect(handle)
+    handle.on('hello', ({ heapLimitBytes }) => this.#checkHeap(heapLimitBytes))
     for (const event of ['standby', 'ready']) handle.on(event, () => this.sampler.attend(handle))
     handle.on('missing', ({ key, missing }) => this.#record('fleet.warning', { warning: 'no-handoff', key, missing }))
     handle.on('requested', ({ reason }) => {
@@ -245,6 +271,14 @@ class Supervisor extends EventEmitter {
       if (handle.isWatched || handle.state === 'out-of-rotation') handle.requested ??= 'requested'
     }))
     handle.on('message', message => this.emit('message', { slot: handle.slot, pid: handle.pid, message }))
+  }
+
+  /** The first worker's limit is that of all. @param {number} heapLimitBytes */
+  #checkHeap (heapLimitBytes) {
+    if (this.#isHeapChecked) return
+    this.#isHeapChecked = true
+    const warning = heapWarning(heapLimitBytes, { ...this.options, limitBytes: this.options.sizing.limitBytes })
+    if (warning) this.#record('fleet.warning', warning)
   }
 
   /** Stops the fleet for an error: `ready()` and whatever else is waited for rejects with it. @param {RecycleError} error */

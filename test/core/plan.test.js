@@ -7,13 +7,13 @@ const { FleetModel } = require('../support/fleet-model')
 
 const DESIRED = { workers: 2, generation: 0, standbys: 0, maxSurge: 1, maxUnavailable: 0 }
 const worker = (/** @type {any} */ facts = {}) =>
-  ({ state: 'ready', generation: 0, reason: null, bytes: 0, condemnedAt: 0, collection: 'none', isOverHard: false, ...facts })
+  ({ state: 'ready', generation: 0, reason: null, bytes: 0, condemnedAt: 0, collection: 'none', isOverHard: false, crossesAt: null, ...facts })
 const slot = (/** @type {number} */ slot, /** @type {any} */ facts = {}) =>
   ({ slot, incumbent: worker(), isLeaving: false, recycle: null, isNew: false, bootNotBefore: 0, recycleNotBefore: 0, ...facts })
 
 /** @param {any[]} slots @param {any} [more] */
-function steps (slots, { standbys = [], standbyNotBefore = 0, now = 0, ...desired } = {}) {
-  return plan(/** @type {any} */ ({ slots, standbys, standbyNotBefore }), { ...DESIRED, ...desired }, now)
+function steps (slots, { standbys = [], standbyNotBefore = 0, bootMs = 0, memory = null, now = 0, ...desired } = {}) {
+  return plan(/** @type {any} */ ({ slots, standbys, standbyNotBefore, bootMs, memory }), { ...DESIRED, ...desired }, now)
 }
 
 t.test('where all is as desired there is nothing to do, now or later', async t => {
@@ -80,7 +80,7 @@ t.test('a standby boots when all serve, and what must not be taken any more is r
   t.same(steps([slot(0), slot(1)], { standbys: [] }).actions, [])
   const desired = { standbys: /** @type {any} */ ([]), maxSurge: 1 }
   const wanting = (/** @type {any[]} */ slots, /** @type {any[]} */ standbys, standbyNotBefore = 0) =>
-    plan(/** @type {any} */ ({ slots, standbys, standbyNotBefore }), { ...DESIRED, ...desired, standbys: 1 }, 0)
+    plan(/** @type {any} */ ({ slots, standbys, standbyNotBefore, bootMs: 0, memory: null }), { ...DESIRED, ...desired, standbys: 1 }, 0)
   t.same(wanting([slot(0), slot(1)], []).actions, [{ type: 'boot-standby' }])
   t.same(wanting([slot(0), slot(1)], [], 700), { actions: [], wakeAt: 700 })
   t.same(wanting([slot(0), slot(1, { incumbent: worker({ state: 'spawning' }) })], []).actions, [], 'the slots go first')
@@ -101,6 +101,11 @@ t.test('a collection stands in for a recycle, one at a time', async t => {
   t.same(steps([slot(0, due()), slot(1, { incumbent: worker({ state: 'spawning' }) })]).actions, [{ type: 'recycle', slot: 0, how: 'surge' }], 'where no other worker serves, it is recycled')
 })
 
+t.test('a worker that begins to collect is missing from then on: no other one drains first beside it', async t => {
+  const slots = [slot(0, { incumbent: worker({ reason: 'rss', collection: 'due' }) }), slot(1, { incumbent: worker({ reason: 'reload' }) })]
+  t.same(steps(slots, { maxSurge: 0, maxUnavailable: 1 }).actions, [{ type: 'collect', slot: 0 }])
+})
+
 t.test('a worker out of rotation comes back where no other one serves', async t => {
   const away = slot(0, { incumbent: worker({ state: 'out-of-rotation' }) })
   t.same(steps([away, slot(1)]).actions, [])
@@ -112,6 +117,7 @@ const limits = fc.record({ workers: fc.integer({ min: 2, max: 6 }), standbys: fc
 const pick = fc.nat(20)
 const event = fc.oneof(
   fc.record({ type: fc.constantFrom('crash', 'comesUp', 'diesEarly', 'drained', 'condemn', 'overHard', 'collected', 'freshOverBudget'), pick }),
+  fc.record({ type: fc.constantFrom('memory', 'grows'), pick }),
   fc.record({ type: fc.constant('scale'), pick: fc.integer({ min: 2, max: 8 }) }),
   fc.record({ type: fc.constant('advance'), pick: fc.constantFrom(1, 100, 250, 5000, 70_000) }),
   fc.constant({ type: 'reload', pick: 0 })

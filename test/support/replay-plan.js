@@ -20,12 +20,16 @@ function unplanned (lines) {
   const found = []
   /** @type {any} */
   let desired = {}
+  /** @type {any} */
+  let memory = null
   const placeOf = (/** @type {any} */ worker) => [...slots.values()].find(slot => slot.incumbent === worker || slot.successor === worker || slot.leaving.has(worker))
   const facts = () => ({
     slots: [...slots.values()].sort((a, b) => a.slot - b.slot).map(({ slot, incumbent, leaving, recycle, isNew }) =>
       ({ slot, incumbent, isLeaving: leaving.size > 0, recycle: recycle?.how ?? null, isNew, bootNotBefore: 0, recycleNotBefore: 0 })),
     standbys: [...standbys.values()],
-    standbyNotBefore: 0
+    standbyNotBefore: 0,
+    bootMs: 0,
+    memory
   })
   const steps = () => plan(facts(), desired, 0).actions
   const expect = (/** @type {any} */ line, /** @type {(action: any) => boolean} */ isIt) => {
@@ -50,7 +54,7 @@ function unplanned (lines) {
     'fleet.reload': ({ generation }) => { desired = { ...desired, generation } },
     'worker.spawn': line => {
       const { slot: number, pid, generation } = line
-      const worker = { pid, state: 'spawning', generation, reason: null, bytes: 0, condemnedAt: 0, collection: 'none', isOverHard: false }
+      const worker = { pid, state: 'spawning', generation, reason: null, bytes: 0, condemnedAt: 0, collection: 'none', isOverHard: false, crossesAt: null }
       workers.set(pid, worker)
       if (number === null) {
         expect(line, ({ type }) => type === 'boot-standby')
@@ -85,6 +89,7 @@ function unplanned (lines) {
       slot.incumbent = worker
       slot.successor = null
     },
+    'fleet.memory': ({ limitBytes, usedBytes, freshBytes }) => { memory = { limitBytes, usedBytes, freshBytes } },
     'worker.sample': ({ pid, rssBytes }) => { workers.get(pid).bytes = rssBytes ?? 0 },
     'worker.condemn': ({ pid, reason }) => { workers.get(pid).reason = reason },
     'worker.keep': ({ pid }) => { workers.get(pid).reason = null },

@@ -15,6 +15,8 @@ class Channel extends EventEmitter {
   account = null
   /** @type {Left | null} */
   left = null
+  /** The primary has sent it a SIGKILL. */
+  isKilled = false
   #lastId = 0
 
   /** @param {import('./process').WorkerProcess} process */
@@ -56,7 +58,9 @@ class Channel extends EventEmitter {
 
   /** @param {NodeJS.Signals} signal */
   kill (signal) {
-    if (!this.isGone) this.process.kill(signal)
+    if (this.isGone) return
+    if (signal === 'SIGKILL') this.isKilled = true
+    this.process.kill(signal)
   }
 
   /**

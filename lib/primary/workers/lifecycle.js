@@ -31,16 +31,18 @@ class Lifecycle extends EventEmitter {
    * @param {import('./fleet').Fleet} deps.fleet
    * @param {import('../recycling/rollout').Rollout} deps.rollout
    * @param {import('./spawner').Spawner} deps.spawner
+   * @param {(handle: WorkerHandle) => boolean} deps.wasOomKilled to be called once, when it is gone
    * @param {() => void} deps.changed to be called when a fact has changed
    * @param {(event: string, fields: Record<string, any>) => unknown} deps.record
    * @param {AbortSignal} deps.stopping
    */
-  constructor ({ options, fleet, rollout, spawner, changed, record, stopping }) {
+  constructor ({ options, fleet, rollout, spawner, wasOomKilled, changed, record, stopping }) {
     super()
     this.options = options
     this.fleet = fleet
     this.rollout = rollout
     this.spawner = spawner
+    this.wasOomKilled = wasOomKilled
     this.changed = changed
     this.record = record
     this.stopping = stopping
@@ -95,7 +97,7 @@ class Lifecycle extends EventEmitter {
 
   /** @param {Place} place @returns {WorkerHandle} */
   #spawn (place) {
-    const handle = this.spawner.spawn(place.slot, { generation: this.rollout.generation, mustListenOn: this.#addressesFor(place) })
+    const handle = this.spawner.spawn(place.slot, { generation: this.rollout.generation, workers: this.fleet.desired, mustListenOn: this.#addressesFor(place) })
     const { slot, generation, budget } = handle
     handle.whenBegun(() => this.record('worker.spawn', { slot, pid: handle.pid, generation, budget }))
     handle.on('standby', () => this.#onStandby(handle))
@@ -148,7 +150,7 @@ class Lifecycle extends EventEmitter {
     const isFailure = !isIntended && (handle.upSince === null || now() - handle.upSince < EARLY_MS)
     handle.become(isIntended ? 'retired' : 'crashed')
     place.remove(handle)
-    this.record(isIntended ? 'worker.retire' : 'worker.crash', { slot: handle.slot, pid: handle.pid, ...left, connections: handle.connections, inFlight: handle.latest.inFlight, requests: handle.latest.requests })
+    this.record(isIntended ? 'worker.retire' : 'worker.crash', { slot: handle.slot, pid: handle.pid, ...left, oomKilled: this.wasOomKilled(handle), connections: handle.connections, inFlight: handle.latest.inFlight, requests: handle.latest.requests })
     if (isFailure) {
       place.boots.failed(now())
       this.spawner.failed(handle)

@@ -84,6 +84,12 @@ class WorkerHandle extends Channel {
     return this.readyAt ?? this.standbyAt
   }
 
+  /** How long it took to boot, into service or as a standby. @returns {number | null} ms */
+  get bootMs () {
+    const bootedAt = this.standbyAt ?? this.readyAt
+    return bootedAt && bootedAt - this.spawnedAt
+  }
+
   /** How long it took to get ready: from its spawning, or from the call to a standby. @returns {number | null} ms */
   get readyMs () {
     return this.readyAt && this.readyAt - (this.calledAt ?? this.spawnedAt)
@@ -119,7 +125,10 @@ class WorkerHandle extends Channel {
       this.emit(type, fields, socket)
     }
     const handlers = checkHandlers(FROM_WORKER, {
-      hello: () => { this.hasEntered = true },
+      hello: fields => {
+        this.hasEntered = true
+        this.emit('hello', fields)
+      },
       listen: ({ id, ...fields }) => {
         this.asked.add(fields.key)
         this.emit('listen', fields, (/** @type {Record<string, any>} */ answer, /** @type {any} */ socket) => this.send('answer', { id, ...answer }, socket))
