@@ -19,6 +19,7 @@
  * @property {number} generation
  * @property {string | null} reason why it is condemned
  * @property {number} bytes its size by the last sample
+ * @property {boolean} isSampled it has been sampled since it was ready: what is known of the container's memory includes it
  * @property {number} condemnedAt
  * @property {'none' | 'due' | 'under way'} collection a garbage collection in place of its recycle
  * @property {boolean} isOverHard over the hard budget: its recycle waits for no other worker's collection
@@ -103,6 +104,9 @@ const isServing = worker => worker?.state === 'ready'
 /** @param {WorkerFacts} standby @param {Desired} desired */
 const isUsable = ({ state, reason, generation }, desired) => state === 'standby' && reason === null && generation === desired.generation
 
+/** It takes memory that has not been seen. @param {WorkerFacts | null} worker */
+const isBooting = worker => worker !== null && (worker.state === 'spawning' || !worker.isSampled)
+
 /** @param {WorkerFacts | null} worker */
 const isStarting = worker => worker?.state === 'spawning' || worker?.state === 'standby'
 
@@ -114,8 +118,8 @@ function surging ({ slots, standbys }, desired) {
 
 /** How many replacements may run beside the fleet for all that the container's memory has room for; a standby runs already. @param {Facts} facts @param {Desired} desired @param {{ surging: number, booting: number }} planned with what this plan boots */
 function fitting ({ slots, standbys, memory }, desired, { surging, booting }) {
-  const starting = booting + slots.filter(({ recycle, isLeaving, incumbent }) => (recycle === 'surge' && !isLeaving) || incumbent?.state === 'spawning').length +
-    standbys.filter(({ state }) => state === 'spawning').length
+  const starting = booting + slots.filter(({ recycle, isLeaving, incumbent }) => (recycle === 'surge' && !isLeaving) || isBooting(incumbent)).length +
+    standbys.filter(isBooting).length
   return surging + startsThatFit(memory, starting) + standbys.filter(standby => isUsable(standby, desired)).length
 }
 

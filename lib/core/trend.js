@@ -7,8 +7,9 @@
  */
 
 const KEPT = 30
-const LEAST = 10
-const NEAR = 0.8 // of the budget; below, a worker that has just started would be taken for one that grows without end
+const LEAST = 8
+const FURTHEST = 2 // times as far ahead as the readings go back
+const NEAR = 0.7 // of the budget; below, a worker that has just started would be taken for one that grows without end
 const CERTAIN = 3 // standard errors that the slope is from zero
 
 /** @param {Trend} trend @param {number} atMs by any clock that only goes forward @param {number} bytes @returns {Trend} */
@@ -19,10 +20,10 @@ function pushReading (trend, atMs, bytes) {
 /**
  * @param {Trend} trend
  * @param {number | null} softBytes
- * @returns {number | null} when the line is at the budget, ms, by the same clock; null: it is not near it, is further ahead
- *   than the readings go back, or it is not certain that it grows
+ * @returns {number | null} how long after the latest reading the line is at the budget, ms; null: it is not near it, is too far
+ *   ahead for these readings, or it is not certain that it grows
  */
-function crossingOf (trend, softBytes) {
+function timeToCrossing (trend, softBytes) {
   if (softBytes === null || trend.length < LEAST) return null
   const [origin] = /** @type {readonly [number, number]} */ (trend[0])
   const mean = (/** @type {(x: number, y: number) => number} */ of) => trend.reduce((sum, [at, bytes]) => sum + of(at - origin, bytes), 0) / trend.length
@@ -35,7 +36,7 @@ function crossingOf (trend, softBytes) {
   const atLatest = meanY + slope * (latest - origin - meanX)
   if (slope < CERTAIN * error || atLatest < NEAR * softBytes) return null
   const aheadMs = Math.max(0, (softBytes - atLatest) / slope)
-  return aheadMs <= latest - origin ? latest + aheadMs : null
+  return aheadMs <= FURTHEST * (latest - origin) ? aheadMs : null
 }
 
-module.exports = { pushReading, crossingOf }
+module.exports = { pushReading, timeToCrossing }

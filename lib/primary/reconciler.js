@@ -118,7 +118,7 @@ class Reconciler {
     const isOverHard = reason === 'hard-rss' || (sample !== null && isOver(sample, budget, budget.hardBytes))
     // A collection may make the crossing a false one.
     const crossesAt = this.options.onBudget === 'collect' ? null : figures?.crossesAt(budget.softBytes) ?? null
-    return { state, generation, reason, bytes: sample?.rssBytes ?? 0, condemnedAt, collection: this.collectionOf(handle), isOverHard, crossesAt }
+    return { state, generation, reason, bytes: sample?.rssBytes ?? 0, isSampled: figures?.isJudged ?? false, condemnedAt, collection: this.collectionOf(handle), isOverHard, crossesAt }
   }
 }
 

@@ -7,7 +7,7 @@ const { FleetModel } = require('../support/fleet-model')
 
 const DESIRED = { workers: 2, generation: 0, standbys: 0, maxSurge: 1, maxUnavailable: 0 }
 const worker = (/** @type {any} */ facts = {}) =>
-  ({ state: 'ready', generation: 0, reason: null, bytes: 0, condemnedAt: 0, collection: 'none', isOverHard: false, crossesAt: null, ...facts })
+  ({ state: 'ready', generation: 0, reason: null, bytes: 0, isSampled: true, condemnedAt: 0, collection: 'none', isOverHard: false, crossesAt: null, ...facts })
 const slot = (/** @type {number} */ slot, /** @type {any} */ facts = {}) =>
   ({ slot, incumbent: worker(), isLeaving: false, recycle: null, isNew: false, bootNotBefore: 0, recycleNotBefore: 0, ...facts })
 
@@ -104,6 +104,54 @@ t.test('a collection stands in for a recycle, one at a time', async t => {
 t.test('a worker that begins to collect is missing from then on: no other one drains first beside it', async t => {
   const slots = [slot(0, { incumbent: worker({ reason: 'rss', collection: 'due' }) }), slot(1, { incumbent: worker({ reason: 'reload' }) })]
   t.same(steps(slots, { maxSurge: 0, maxUnavailable: 1 }).actions, [{ type: 'collect', slot: 0 }])
+})
+
+const condemned = (/** @type {any} */ more = {}) => ({ incumbent: worker({ reason: 'rss', ...more }) })
+const FULL = { limitBytes: 100, usedBytes: 95, freshBytes: 10 }
+
+t.test('where the memory has no room for a replacement the worker drains first, within what may be missing', async t => {
+  const slots = [slot(0, condemned()), slot(1), slot(2)]
+  const on = { workers: 3, maxUnavailable: 1 }
+  t.same(steps(slots, { ...on, memory: { ...FULL, usedBytes: 50 } }).actions, [{ type: 'recycle', slot: 0, how: 'surge' }])
+  t.same(steps(slots, { ...on, memory: FULL }).actions, [{ type: 'recycle', slot: 0, how: 'drain-first', hasNoRoom: true }])
+  t.same(steps(slots, { ...on, memory: { ...FULL, freshBytes: null } }).actions, [{ type: 'recycle', slot: 0, how: 'surge' }])
+  t.same(steps([slot(0, condemned()), slot(1, { incumbent: null, bootNotBefore: 9 }), slot(2)], { ...on, memory: FULL }).actions, [], 'one is missing already')
+})
+
+t.test('where none may be missing the replacement starts all the same, one at a time', async t => {
+  const slots = [slot(0, condemned()), slot(1, condemned())]
+  t.same(steps(slots, { maxSurge: 2, memory: FULL }).actions, [{ type: 'recycle', slot: 0, how: 'surge', hasNoRoom: true }])
+  t.same(steps([slot(0, { ...condemned(), recycle: 'surge' }), slot(1, condemned())], { maxSurge: 2, memory: FULL }).actions, [])
+})
+
+t.test('a drain first that the limits ask for, memory or not, says nothing of room', async t => {
+  t.same(steps([slot(0, condemned()), slot(1)], { maxSurge: 0, maxUnavailable: 1, memory: FULL }).actions, [{ type: 'recycle', slot: 0, how: 'drain-first' }])
+})
+
+t.test('workers whose memory has not been seen take room: those that boot, and those that are ready since the last look', async t => {
+  const one = { limitBytes: 100, usedBytes: 85, freshBytes: 10 }
+  const on = { workers: 3, maxUnavailable: 1, memory: one }
+  const how = (/** @type {any} */ other) => /** @type {any} */ (steps([slot(0, condemned()), slot(1), slot(2, { incumbent: worker(other) })], on).actions[0])?.how
+  t.equal(how({}), 'surge')
+  t.equal(how({ isSampled: false }), 'drain-first')
+  t.equal(how({ state: 'spawning' }), undefined)
+})
+
+t.test('a standby takes over where the memory has no room, and no other one boots', async t => {
+  const facts = /** @type {any} */ ({ slots: [slot(0, condemned()), slot(1)], standbys: [worker({ state: 'standby' })], standbyNotBefore: 0, bootMs: 0, memory: FULL })
+  t.same(plan(facts, { ...DESIRED, standbys: 1, maxUnavailable: 1 }, 0).actions, [{ type: 'recycle', slot: 0, how: 'surge' }])
+  t.same(plan({ ...facts, slots: [slot(0), slot(1)], standbys: [] }, { ...DESIRED, standbys: 1 }, 0).actions, [])
+})
+
+t.test('workers that are going to cross their budgets together are condemned a boot time apart, and the plan tells when', async t => {
+  const crossing = (/** @type {number} */ crossesAt) => ({ incumbent: worker({ crossesAt }) })
+  const on = { workers: 3, bootMs: 100 }
+  const slots = [slot(0, crossing(1000)), slot(1, crossing(1010)), slot(2, crossing(1020))]
+  t.same(steps(slots, on), { actions: [], wakeAt: 820 })
+  t.same(steps(slots, { ...on, now: 820 }), { actions: [{ type: 'condemn', slot: 0 }], wakeAt: 920 })
+  t.same(steps(slots, { ...on, maxSurge: 3 }), { actions: [], wakeAt: Infinity }, 'all three may recycle at once')
+  t.same(steps([slots[0], slot(1, crossing(2000)), slot(2)], on), { actions: [], wakeAt: Infinity })
+  t.same(steps([slot(0, { ...crossing(1000), recycleNotBefore: 5000 }), slot(1, crossing(1000)), slot(2)], on), { actions: [], wakeAt: Infinity }, 'one that is replaced ever more slowly is left to that')
 })
 
 t.test('a worker out of rotation comes back where no other one serves', async t => {

@@ -13,7 +13,7 @@ const ROUNDS = 400
 const BOOT_MS = 500
 
 /** @param {string} state @param {number} generation @returns {any} */
-const process = (state, generation) => ({ state, generation, reason: null, bytes: 0, condemnedAt: 0, collection: 'none', isOverHard: false, crossesAt: null })
+const process = (state, generation) => ({ state, generation, reason: null, bytes: 0, isSampled: true, condemnedAt: 0, collection: 'none', isOverHard: false, crossesAt: null })
 
 class FleetModel {
   now = 0

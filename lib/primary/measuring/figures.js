@@ -1,7 +1,7 @@
 'use strict'
 
 const { figure } = require('../../core/sample')
-const { crossingOf, pushReading } = require('../../core/trend')
+const { timeToCrossing, pushReading } = require('../../core/trend')
 const { openWindow, pushSample } = require('../../core/window')
 
 /** What is measured of one worker, and the probes that measure it. */
@@ -13,8 +13,10 @@ class Figures {
   lastFull = null
   /** What it took when it was new: of its own, where that is known. @type {number | null} */
   freshBytes = null
-  /** @type {import('../../core/trend').Trend} */
+  /** By its time in service, which the journal has. @type {import('../../core/trend').Trend} */
   #trend = []
+  /** When the latest of these was read: ms, by clock.js. */
+  #trendAt = 0
   /** Since it was ready, or kept, a sample of it has been judged. */
   isJudged = false
 
@@ -37,12 +39,15 @@ class Figures {
     this.freshBytes ??= sample.ussBytes ?? sample.rssBytes
     this.window = pushSample(this.window, sample, samples)
     const bytes = figure(sample, metric)
-    if (bytes !== null) this.#trend = pushReading(this.#trend, at, bytes)
+    if (bytes === null) return
+    this.#trend = pushReading(this.#trend, sample.ageMs, bytes)
+    this.#trendAt = at
   }
 
   /** When its memory is going to cross the budget: ms, by clock.js. @param {number | null} softBytes @returns {number | null} null: it is not to be foreseen */
   crossesAt (softBytes) {
-    return crossingOf(this.#trend, softBytes)
+    const aheadMs = timeToCrossing(this.#trend, softBytes)
+    return aheadMs === null ? null : this.#trendAt + aheadMs
   }
 
   close () {
