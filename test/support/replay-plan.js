@@ -176,7 +176,7 @@ function unplanned (lines, onForeseen) {
   }
   on['worker.retire'] = on['worker.crash'] = gone
   for (const line of lines) {
-    while (onForeseen && wakeAt <= line.t) {
+    while (wakeAt <= line.t) { // never, unless it enacts
       now = wakeAt
       enact()
     }
