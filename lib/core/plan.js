@@ -19,7 +19,7 @@
  * @property {number} generation
  * @property {string | null} reason why it is condemned
  * @property {number} bytes its size by the last sample
- * @property {boolean} isSampled it has been sampled since it was ready: what is known of the container's memory includes it
+ * @property {boolean} isSampled it has been sampled since it was ready
  * @property {number} condemnedAt
  * @property {'none' | 'due' | 'under way'} collection a garbage collection in place of its recycle
  * @property {boolean} isOverHard over the hard budget: its recycle waits for no other worker's collection
@@ -72,7 +72,7 @@ function plan (facts, desired, now) {
   const standbys = retireStandbys(facts, desired)
   const before = surging(facts, desired)
   const boots = bootSlots(facts, desired, { room, surging: before, clock })
-  const fits = fitting(facts, desired, { surging: before + boots.starting, booting: boots.actions.length })
+  const fits = fitting(facts, desired, before + boots.starting)
   const more = bootStandbys(facts, desired, { room: Math.min(room, fits), surging: before + boots.starting, clock })
   const collections = collect(facts, desired)
   const recycles = recycle(facts, desired, { room, fits, surging: before + boots.starting + more.length, held: collections.held, collecting: collections.actions.length, clock })
@@ -104,8 +104,8 @@ const isServing = worker => worker?.state === 'ready'
 /** @param {WorkerFacts} standby @param {Desired} desired */
 const isUsable = ({ state, reason, generation }, desired) => state === 'standby' && reason === null && generation === desired.generation
 
-/** It takes memory that has not been seen. @param {WorkerFacts | null} worker */
-const isBooting = worker => worker !== null && (worker.state === 'spawning' || !worker.isSampled)
+/** What is known of the container's memory includes it. @param {WorkerFacts | null} worker */
+const isSeen = worker => worker !== null && worker.state !== 'spawning' && worker.isSampled
 
 /** @param {WorkerFacts | null} worker */
 const isStarting = worker => worker?.state === 'spawning' || worker?.state === 'standby'
@@ -116,11 +116,18 @@ function surging ({ slots, standbys }, desired) {
     standbys.filter(standby => !isUsable(standby, desired)).length
 }
 
-/** How many replacements may run beside the fleet for all that the container's memory has room for; a standby runs already. @param {Facts} facts @param {Desired} desired @param {{ surging: number, booting: number }} planned with what this plan boots */
-function fitting ({ slots, standbys, memory }, desired, { surging, booting }) {
-  const starting = booting + slots.filter(({ recycle, isLeaving, incumbent }) => (recycle === 'surge' && !isLeaving) || isBooting(incumbent)).length +
-    standbys.filter(isBooting).length
-  return surging + startsThatFit(memory, starting) + standbys.filter(standby => isUsable(standby, desired)).length
+/**
+ * How many replacements may run beside the fleet for all that the container's memory has room for. Room is kept for each desired
+ * worker whose memory has not been seen, whether it boots, is about to, or drains first; a standby runs already.
+ *
+ * @param {Facts} facts
+ * @param {Desired} desired
+ * @param {number} surging
+ */
+function fitting ({ slots, standbys, memory }, desired, surging) {
+  const seen = slots.filter(({ slot, incumbent }) => slot < desired.workers && isSeen(incumbent)).length
+  const booting = slots.filter(({ recycle, isLeaving }) => recycle === 'surge' && !isLeaving).length + standbys.filter(standby => !isSeen(standby)).length
+  return surging + startsThatFit(memory, desired.workers - seen + booting) + standbys.filter(standby => isUsable(standby, desired)).length
 }
 
 /** A worker that is out of rotation comes back where no other one serves. @param {Facts} facts @returns {Action[]} */

@@ -135,6 +135,8 @@ t.test('workers whose memory has not been seen take room: those that boot, and t
   t.equal(how({}), 'surge')
   t.equal(how({ isSampled: false }), 'drain-first')
   t.equal(how({ state: 'spawning' }), undefined)
+  const drains = slot(2, { incumbent: null, isLeaving: true, recycle: 'drain-first' })
+  t.same(steps([slot(0, condemned()), slot(1), drains], on).actions, [], "its memory may be free already, and is its successor's")
 })
 
 t.test('a standby takes over where the memory has no room, and no other one boots', async t => {

@@ -96,7 +96,7 @@ function unplanned (lines, onForeseen) {
       if (slot.incumbent) slot.successor = worker
       else slot.incumbent = worker
     },
-    'worker.standby': ({ pid, readyMs }) => { Object.assign(workers.get(pid), { state: 'standby', bootMs: readyMs, trend: [], isSampled: false }) },
+    'worker.standby': ({ pid, readyMs, t }) => { Object.assign(workers.get(pid), { state: 'standby', upAt: t, bootMs: readyMs, trend: [], isSampled: false }) },
     'worker.ready': line => {
       const { slot: number, pid } = line
       const worker = workers.get(pid)
@@ -110,7 +110,7 @@ function unplanned (lines, onForeseen) {
         else slot.incumbent = worker
       }
       if (worker.state === 'spawning') worker.bootMs = line.readyMs
-      Object.assign(worker, { state: 'ready', trend: [], crossesAt: null, isSampled: false })
+      Object.assign(worker, { state: 'ready', upAt: line.t, trend: [], crossesAt: null, isSampled: false })
       slot.isNew = false
       if (slot.successor !== worker) return
       if (slot.incumbent) vacate(slot)
@@ -131,7 +131,7 @@ function unplanned (lines, onForeseen) {
       if (bytes === null) return
       worker.trend = pushReading(worker.trend, line.ageMs, bytes)
       const aheadMs = desired.foresees ? timeToCrossing(worker.trend, worker.budget.softBytes) : null
-      worker.crossesAt = aheadMs === null ? null : line.t + aheadMs
+      worker.crossesAt = aheadMs === null ? null : worker.upAt + line.ageMs + aheadMs
       if (onForeseen) enact()
     },
     'worker.condemn': line => {
