@@ -11,9 +11,7 @@
  */
 
 const { EventEmitter } = require('node:events')
-const { sizingWarnings } = require('../core/container-budget')
 const { RecycleError } = require('../core/errors')
-const { heapWarning } = require('../core/heap-limit')
 const { Balancer } = require('./handoff/balancer')
 const { now } = require('./clock')
 const { GarbageCollection } = require('./recycling/garbage-collection')
@@ -58,8 +56,6 @@ class Supervisor extends EventEmitter {
   #reconciler
   /** @type {NodeJS.Timeout | undefined} */
   #timer
-  /** The warning of a heap limit that does not fit has been given, or none is due. */
-  #isHeapChecked = false
 
   /**
    * @param {import('../core/options').Options} options
@@ -139,7 +135,7 @@ class Supervisor extends EventEmitter {
     const { spawner: { app, args, execArgv, compileCache }, options } = this
     this.#record('fleet.start', { pid: process.pid, app, args, execArgv, meter: this.sampler.meter.name, node: process.version, compileCache, options })
     if (process.pid === 1) this.#record('fleet.warning', { warning: 'pid-1' })
-    for (const warning of sizingWarnings(options.sizing, options)) this.#record('fleet.warning', warning)
+    this.memoryWatch.start()
     this.#fleet.desired = options.workers
     this.#reconciler.changed()
     this.#lookLater()
@@ -253,7 +249,7 @@ class Supervisor extends EventEmitter {
     this.#listeningSockets.connect(handle)
     this.ledger.connect(handle)
     this.balancer.connect(handle)
-    handle.on('hello', ({ heapLimitBytes }) => this.#checkHeap(heapLimitBytes))
+    this.memoryWatch.connect(handle)
     for (const event of ['standby', 'ready']) handle.on(event, () => this.sampler.attend(handle))
     handle.on('missing', ({ key, missing }) => this.#record('fleet.warning', { warning: 'no-handoff', key, missing }))
     handle.on('requested', ({ reason }) => {
@@ -271,14 +267,6 @@ class Supervisor extends EventEmitter {
       if (handle.isWatched || handle.state === 'out-of-rotation') handle.requested ??= 'requested'
     }))
     handle.on('message', message => this.emit('message', { slot: handle.slot, pid: handle.pid, message }))
-  }
-
-  /** The first worker's limit is that of all. @param {number} heapLimitBytes */
-  #checkHeap (heapLimitBytes) {
-    if (this.#isHeapChecked) return
-    this.#isHeapChecked = true
-    const warning = heapWarning(heapLimitBytes, { ...this.options, limitBytes: this.options.sizing.limitBytes })
-    if (warning) this.#record('fleet.warning', warning)
   }
 
   /** Stops the fleet for an error: `ready()` and whatever else is waited for rejects with it. @param {RecycleError} error */

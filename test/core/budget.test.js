@@ -35,6 +35,15 @@ t.test('jitter only ever lowers a budget, by its share at most', async t => {
   }))
 })
 
+t.test('a budget of auto is by the number of workers that there are to be', async t => {
+  const container = { limitBytes: 1000 * 1024 ** 2, source: /** @type {const} */ ('cgroup v2'), quotaCpus: null }
+  const auto = resolveOptions({ maxRss: 'auto', workers: 3, jitter: 0 }, { parallelism: 2, container })
+  t.match(drawBudget(auto, 3, 0.5), { softBytes: 205 * 1024 ** 2, hardBytes: 1.25 * 205 * 1024 ** 2 })
+  t.match(drawBudget(auto, 7, 0.5), { softBytes: 102 * 1024 ** 2, hardBytes: 1.25 * 102 * 1024 ** 2 })
+  const given = resolveOptions({ maxRss: '200M', workers: 3, jitter: 0 }, { parallelism: 2, container })
+  t.match(drawBudget(given, 7, 0.5), { softBytes: 200 * 1024 ** 2 })
+})
+
 t.test('samples and the stuck timeout have no jitter', async t => {
   t.match(drawBudget(options({ ...FULL, jitter: 90 }), 5, 0.999), { samples: 3, stuckMs: 4000 })
 })

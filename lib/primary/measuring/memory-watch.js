@@ -2,9 +2,11 @@
 
 /**
  * Watches the memory of the container as a whole, beside the sampler that watches each worker: what is used of the limit, the
- * pressure, and the kernel's kills.
+ * pressure, the kernel's kills, and whether budgets and heap limits fit.
  */
 
+const { sizingWarnings } = require('../../core/container-budget')
+const { heapWarning } = require('../../core/heap-limit')
 const { isNearLimit, nextLookMs } = require('../../core/memory-room')
 const { OomKills } = require('../../core/oom-kills')
 const { now } = require('../clock')
@@ -18,6 +20,8 @@ class MemoryWatch {
   /** @type {number | null} */
   #hitsAtStart = null
   #isNear = false
+  /** The first worker's limit of the heap is that of all. */
+  #isHeapChecked = false
 
   /**
    * @param {object} deps
@@ -34,6 +38,21 @@ class MemoryWatch {
     this.figuresOf = figuresOf
     this.record = record
     this.#read()
+  }
+
+  /** Says what does not fit by the options alone. */
+  start () {
+    for (const warning of sizingWarnings(this.options.sizing, this.options)) this.record('fleet.warning', warning)
+  }
+
+  /** @param {WorkerHandle} handle */
+  connect (handle) {
+    handle.once('hello', ({ heapLimitBytes }) => {
+      if (this.#isHeapChecked) return
+      this.#isHeapChecked = true
+      const warning = heapWarning(heapLimitBytes, { ...this.options, limitBytes: this.options.sizing.limitBytes })
+      if (warning) this.record('fleet.warning', warning)
+    })
   }
 
   /** Until the sampler's next look. @returns {number} ms */
