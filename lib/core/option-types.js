@@ -54,6 +54,12 @@ const types = {
     },
     read: value => inRange(parseSize(textOf(value)) ?? NaN, SMALLEST_BUDGET, Number.MAX_SAFE_INTEGER)
   }),
+  budget: () => ({
+    accepts: `${types.size().accepts}, or auto`,
+    schema: { anyOf: [...types.size().schema.anyOf ?? [], { enum: ['auto'] }] },
+    words: ['auto'],
+    read: value => value === 'auto' ? value : types.size().read(value)
+  }),
   time: (min, text) => ({
     accepts: `a time of ${text} to 24 days, such as 500ms, 30s or 2h`,
     schema: {

@@ -24,6 +24,8 @@ const { Commands } = require('./commands')
 const { Reconciler } = require('./reconciler')
 const { Shutdown } = require('./recycling/shutdown')
 const { HandoffLedger } = require('./handoff/ledger')
+const { Container } = require('./measuring/container')
+const { MemoryWatch } = require('./measuring/memory-watch')
 const { SessionOwners } = require('./handoff/session-owners')
 const { Sampler } = require('./measuring/sampler')
 const { Recycler } = require('./recycling/recycler')
@@ -79,7 +81,11 @@ class Supervisor extends EventEmitter {
       stopping,
       steps: {
         boot: ({ slot }) => recycler.boot(slot),
-        recycle: ({ slot, how }) => recycler.recycle(slot, how),
+        recycle: ({ slot, how, hasNoRoom }) => recycler.recycle(slot, how, hasNoRoom),
+        condemn: async ({ slot }) => {
+          this.sampler.condemnAhead(/** @type {WorkerHandle} */ (fleet.slots.get(slot)?.incumbent))
+          changed()
+        },
         collect: ({ slot }) => garbageCollection.relieve(slot),
         rejoin: () => outOfRotation.rejoin(),
         'scale-away': ({ slot }) => recycler.scaleAway(slot),
@@ -88,12 +94,16 @@ class Supervisor extends EventEmitter {
         'retire-standby': ({ handle, reason }) => recycler.retireStandby(handle, reason)
       },
       figuresOf: handle => this.sampler.figuresOf(handle),
-      collectionOf: handle => garbageCollection.stateOf(handle)
+      collectionOf: handle => garbageCollection.stateOf(handle),
+      memory: () => this.memoryWatch.latest
     })
     const changed = () => reconciler.changed()
     const until = (/** @type {() => boolean} */ isSo) => reconciler.until(isSo)
-    const deps = { options, fleet, spawner, meter, tasks, stopping, changed, until, record: this.announce.bind(this) }
+    const figuresOf = (/** @type {WorkerHandle} */ handle) => this.sampler.figuresOf(handle)
+    const wasOomKilled = (/** @type {WorkerHandle} */ handle) => this.memoryWatch.wasOomKilled(handle)
+    const deps = { options, fleet, spawner, meter, tasks, stopping, changed, until, figuresOf, wasOomKilled, record: this.announce.bind(this) }
     this.sampler = new Sampler(deps)
+    this.memoryWatch = new MemoryWatch({ ...deps, container: new Container() })
     this.sessionOwners = new SessionOwners(fleet)
     this.ledger = new HandoffLedger(() => fleet.serving(), sender => fleet.successorOf(sender), this.sessionOwners)
     this.balancer = new Balancer(deps)
@@ -117,9 +127,10 @@ class Supervisor extends EventEmitter {
     const { spawner: { app, args, execArgv, compileCache }, options } = this
     this.announce('fleet.start', { pid: process.pid, app, args, execArgv, meter: this.sampler.meter.name, node: process.version, compileCache, options })
     if (process.pid === 1) this.announce('fleet.warning', { warning: 'pid-1' })
+    this.memoryWatch.start()
     this.#fleet.desired = options.workers
     this.#reconciler.changed()
-    this.#timer = setInterval(() => this.#look(), options.intervalMs)
+    this.#lookLater()
     return this
   }
 
@@ -172,7 +183,8 @@ class Supervisor extends EventEmitter {
   status () {
     const { workers, ready } = describeFleet(this.#fleet, handle => this.sampler.figuresOf(handle))
     const totals = { workers: this.size, ready, recycles: this.recycler.count, ...this.ledger.totals }
-    return { v: VERSION, name: this.name, pid: process.pid, app: this.spawner.app, workers, totals }
+    const memory = this.memoryWatch.latest
+    return { v: VERSION, name: this.name, pid: process.pid, app: this.spawner.app, workers, totals, memory }
   }
 
   /**
@@ -194,12 +206,21 @@ class Supervisor extends EventEmitter {
     this.#tasks.run('look', async () => {
       if (this.isStopping) return
       await this.sampler.look(at)
+      if (at?.requestedAlone !== true && !this.isStopping) this.memoryWatch.look()
       this.#reconciler.changed()
     })
   }
 
+  /** The interval is from the beginning of one look to that of the next, however long a look takes. */
+  #lookLater () {
+    this.#timer = setTimeout(() => {
+      this.#lookLater()
+      this.#look()
+    }, this.memoryWatch.nextLookMs)
+  }
+
   async #stop () {
-    clearInterval(this.#timer)
+    clearTimeout(this.#timer)
     this.balancer.stop()
     this.#stopping.abort(this.#failure ?? new RecycleError('RECYCLE_STOPPED'))
     this.announce('fleet.stopping', {})
@@ -218,6 +239,7 @@ class Supervisor extends EventEmitter {
     this.sessionOwners.connect(handle)
     this.ledger.connect(handle)
     this.balancer.connect(handle)
+    this.memoryWatch.connect(handle)
     for (const event of ['standby', 'ready']) handle.on(event, () => this.sampler.attend(handle))
     if (this.options.sticky) {
       handle.on('listen', ({ query: { address, port }, data }) => { // https servers alone have any

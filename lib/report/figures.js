@@ -58,7 +58,7 @@ class Figures {
   /** The figures. Call it after the last line. */
   summary () {
     this.#finish()
-    const { recycles, crashes, connectionsAtCrashes, inFlightAtCrashes, totals, byReason, fleet, events, crashEvents } = this.#audit
+    const { recycles, crashes, oomKills, connectionsAtCrashes, inFlightAtCrashes, totals, byReason, fleet, events, crashEvents } = this.#audit
     const { isSilent, requests, dropped, wasCutShort, url, connections, isAlone, drops } = this.#client
     const figures = {
       v: VERSION,
@@ -73,6 +73,7 @@ class Figures {
       dropped: isSilent ? null : dropped,
       recycles,
       crashes,
+      oomKills,
       connectionsAtCrashes,
       inFlightAtCrashes,
       moved: totals.moved,

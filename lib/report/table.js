@@ -6,7 +6,7 @@
 
 const { painter } = require('../journal/painter')
 const { plain } = require('../core/plain')
-const { formatTime, grouped } = require('../core/units')
+const { count, formatTime, grouped } = require('../core/units')
 const { layOut, mib, short } = require('./grid')
 
 const WIDTH = 80
@@ -84,8 +84,8 @@ function crashes (report, paint) {
   const { crashEvents, crashEventsOmitted } = report
   if (crashEvents.length === 0) return []
   const clock = clockOf(report)
-  const rows = crashEvents.map(({ t, slot, pid, code, signal, connections, inFlight }) =>
-    [clock(t), shown(slot), shown(pid), signal === null ? `code ${shown(code)}` : clip(plain(signal), 12), connections === null ? '–' : grouped(connections), grouped(inFlight)])
+  const rows = crashEvents.map(({ t, slot, pid, code, signal, oomKilled, connections, inFlight }) =>
+    [clock(t), shown(slot), shown(pid), oomKilled ? 'OOM-killed' : signal === null ? `code ${shown(code)}` : clip(plain(signal), 12), connections === null ? '–' : grouped(connections), grouped(inFlight)])
   const [heading, ...lines] = layOut([
     { title: 'crashed', left: true }, { title: 'slot' }, { title: 'pid' }, { title: 'how', left: true }, { title: 'connections' }, { title: 'in flight' }
   ], rows, WIDTH)
@@ -151,8 +151,9 @@ function pauses ({ gc }, paint) {
 }
 
 /** @param {Report} report @param {Paint} paint */
-function remarks ({ unacked, client, clockSetBackMs, skippedLines, recycleEvents }, paint) {
+function remarks ({ unacked, oomKills, client, clockSetBackMs, skippedLines, recycleEvents }, paint) {
   const said = []
+  if (oomKills > 0) said.push(`the kernel killed ${count(oomKills, 'worker')} because memory ran out: lower --max-rss (auto computes it), or raise the container's limit`)
   if (unacked > 0) said.push(`${grouped(unacked)} connections were handed over and never acknowledged: their outcome is not known`)
   if (recycleEvents.some(({ lost }) => lost)) said.push('cut 0–2, 1?: the worker gave no account; from its requests in flight at the last beat to all of its connections')
   if (recycleEvents.some(({ kind }) => kind === 'unfinished')) said.push('cut –: the journal ends before the drain does')

@@ -17,6 +17,7 @@
  */
 
 const { setImmediate, setTimeout } = require('node:timers')
+const { getHeapStatistics } = require('node:v8')
 const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster')))
 const { Admission } = require('./accepting/admission')
 const { flushCompileCache } = require('./boot/compile-cache')
@@ -102,7 +103,7 @@ function enter ({ tracker, listenHook, signals, api }, channel, settings) {
       admission.unhold()
     })
   })
-  channel.send('hello')
+  channel.send('hello', { heapLimitBytes: getHeapStatistics().heap_size_limit })
 }
 
 /** There is no primary to end this process. @param {number} killTimeoutMs */

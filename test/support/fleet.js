@@ -93,11 +93,12 @@ async function startFleet (t, fixture, options = {}) {
  *
  * @param {any} t tap's
  * @param {string[]} args
- * @param {{ env?: Record<string, string>, cwd?: string, detached?: boolean }} [how]
+ * @param {{ env?: Record<string, string>, cwd?: string, detached?: boolean, within?: string[] }} [how] `within`: the beginning of the command
  */
-async function startCli (t, args, { env = {}, cwd, detached = true } = {}) {
+async function startCli (t, args, { env = {}, cwd, detached = true, within = [] } = {}) {
   const port = await freePort()
-  const child = spawn(process.execPath, [BIN, '--log', 'json', ...args], {
+  const [program, ...rest] = [...within, process.execPath, BIN, '--log', 'json', ...args]
+  const child = spawn(program, rest, {
     env: { ...process.env, PORT: String(port), ...env }, cwd, stdio: ['ignore', 'pipe', 'pipe'], detached
   })
   const events = new Events()

@@ -54,7 +54,7 @@ function crashes ({ crashEvents, crashEventsOmitted, from, to }) {
     field('Time', 't', clockOf({ from, to })),
     field('Slot', 'slot'),
     field('Pid', 'pid'),
-    { title: 'How', left: true, value: crash => crash.signal ?? crash.code, text: crash => crash.signal ?? `exit code ${crash.code}` },
+    { title: 'How', left: true, value: crash => crash.signal ?? crash.code, text: crash => crash.oomKilled ? 'OOM-killed' : crash.signal ?? `exit code ${crash.code}` },
     field('Connections', 'connections', whole),
     field('In flight', 'inFlight', whole)
   ], crashEvents), note(crashEventsOmitted, 'earlier one'))
