@@ -12,6 +12,8 @@ const { formatSize, formatTime } = require('../core/units')
 const SENTENCES = {
   'fleet.start': l => `recycle ${l.pid} starts ${l.options.workers} workers of ${l.app}`,
   'fleet.reload': () => 'rolling reload',
+  'fleet.reloaded': () => 'reloaded',
+  'fleet.socket': l => `the app listens on the socket that recycle was given as descriptor ${l.fd}${l.name === null ? '' : ` (${l.name})`}: ${l.address}`,
   'fleet.scale': l => `scaling from ${l.from} to ${l.to} workers`,
   'fleet.admin': l => `metrics, health and a live page on ${l.url}`,
   'fleet.stopping': () => 'stopping',
@@ -46,8 +48,10 @@ const SENTENCES = {
 const WARNINGS = {
   'fresh-over-budget': l => `slot ${l.slot}: a fresh worker already has ${formatSize(l.bytes)}, more than its budget of ${formatSize(l.softBytes)}; raise --max-rss; until then its recycles are delayed more and more`,
   'rollout-stopped': l => `the reload is stopped: ${l.failures} replacements in a row did not become ready; the old workers stay in service`,
-  'pid-1': () => 'recycle is PID 1, which inherits orphaned processes, and Node.js cannot reap them: start the container with an init (docker run --init, tini, shareProcessNamespace)',
+  'pid-1': l => `recycle is PID 1, which inherits the processes that the app leaves behind, and cannot reap them: ${l.why}; start the container with an init (docker run --init, tini, shareProcessNamespace)`,
   journal: l => `the journal ${l.file} cannot be written: ${l.why}`,
+  'unused-socket': l => `descriptor ${l.fd}${l.name === null ? '' : ` (${l.name})`}, ${l.address ?? 'a socket'} that recycle was given, is not used: ${l.why}`,
+  notify: l => `the service manager cannot be told what the fleet does: ${l.why}`,
   sigusr2: () => 'SIGUSR2 is ignored; SIGHUP starts a rolling reload',
   descriptors: l => `${l.connections} connections are open, and ${l.workers} workers have descriptors for ${l.capacity}; beyond that, clients wait in the kernel's queue: raise the hard limit (ulimit -Hn, LimitNOFILE=) or add workers`,
   'fork-failed': l => `${l.failures} forked workers in a row died early: from here on workers are spawned`,

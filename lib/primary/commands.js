@@ -77,6 +77,7 @@ class Commands {
       (this.fleet.isComplete && !this.fleet.all().some(isOld) && !this.fleet.staying().some(({ recycle }) => isOld(recycle?.old))))
     if (this.rollout.wasStopped(generation)) throw new RecycleError('RECYCLE_ROLLOUT_STOPPED', { failures: Rollout.PATIENCE })
     this.rollout.finish(generation)
+    this.record('fleet.reloaded', { generation })
   }
 
   /**

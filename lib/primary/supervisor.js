@@ -42,7 +42,8 @@ const DEATH_MS = 1000 // a worker's exit comes this much later than its channel'
  */
 class Supervisor extends EventEmitter {
   #fleet = new Fleet()
-  #listeningSockets = new ListeningSockets()
+  /** @type {ListeningSockets} */
+  #listeningSockets
   #tasks = new Tasks()
   #stopping = new AbortController()
   #isStarted = false
@@ -62,8 +63,10 @@ class Supervisor extends EventEmitter {
    * @param {ReturnType<typeof import('./measuring/meter').pickMeter>} deps.meter
    * @param {(line: Record<string, any>) => void} deps.write takes every journal line
    * @param {() => Promise<void>} deps.flush
+   * @param {import('./sockets/inherited-sockets').InheritedSockets} [deps.inherited]
+   * @param {import('./orphans').Orphans | null} [deps.orphans] null: this process has children that are not the fleet's
    */
-  constructor (options, { spawner, meter, write, flush }) {
+  constructor (options, { spawner, meter, write, flush, inherited, orphans = null }) {
     super()
     this.setMaxListeners(0)
     this.options = options
@@ -71,6 +74,8 @@ class Supervisor extends EventEmitter {
     this.name = options.name ?? nameOfApp(spawner.app)
     this.write = write
     this.flush = flush
+    this.orphans = orphans
+    this.#listeningSockets = new ListeningSockets({ inherited, record: this.#record.bind(this) })
     const fleet = this.#fleet
     const tasks = this.#tasks
     const stopping = this.#stopping.signal
@@ -124,10 +129,11 @@ class Supervisor extends EventEmitter {
     this.#isStarted = true
     const { spawner: { app, args, execArgv, compileCache }, options } = this
     this.#record('fleet.start', { pid: process.pid, app, args, execArgv, meter: this.sampler.meter.name, node: process.version, compileCache, options })
-    if (process.pid === 1) this.#record('fleet.warning', { warning: 'pid-1' })
+    this.#watchOrphans()
     this.#fleet.desired = options.workers
     this.#reconciler.changed()
     this.#timer = setInterval(() => this.#tasks.run('look', () => this.#look()), options.intervalMs)
+    this.ready().then(() => this.#warnOfUnused(), () => {}) // it stops before it is ready
     return this
   }
 
@@ -209,6 +215,18 @@ class Supervisor extends EventEmitter {
     this.#reconciler.changed()
   }
 
+  /** Orphans come to PID 1, and to no other process as a rule. */
+  #watchOrphans () {
+    if (process.pid !== 1) return
+    const why = this.orphans ? this.orphans.watch() : 'recycle is used as a library'
+    if (why !== null) this.#record('fleet.warning', { warning: 'pid-1', why })
+  }
+
+  /** Sockets that were passed to this process, and that no worker accepts from: the app listens elsewhere. */
+  #warnOfUnused () {
+    for (const unused of this.#listeningSockets.inherited.unclaimed) this.#record('fleet.warning', { warning: 'unused-socket', ...unused })
+  }
+
   async #stop () {
     clearInterval(this.#timer)
     this.balancer.stop()
@@ -218,6 +236,7 @@ class Supervisor extends EventEmitter {
     await this.shutdown.run()
     await this.#tasks.settled()
     this.ledger.close()
+    this.orphans?.close()
     this.#record('fleet.stop', { recycles: this.recycler.count, failure: this.#failure?.code ?? null })
     await this.flush()
     queueMicrotask(() => this.emit('stopped', this.#failure))
