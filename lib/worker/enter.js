@@ -43,7 +43,7 @@ function enter ({ tracker, listenHook, signals, api }, channel, settings) {
   const drain = new Drain({ state, tracker, inbox, handoff, admission, emptying }, account => {
     flushCompileCache()
     beat()
-    signals.release()
+    signals.release(() => admission.letGo()) // a handler that does not exit ends this worker by leaving nothing to be done
     if (channel.isUp) channel.send('drained', { account })
     else exitAlone(settings.killTimeoutMs)
   })
