@@ -54,7 +54,7 @@ t.test('under systemd: start, reload and restart under load, watchdog, stop', { 
       [/RECYCLE_CONTROL_DIR=\/run/, `PORT=${port} RECYCLE_CONTROL_DIR=%t`],
       [/^(?:DynamicUser|LogsDirectory|ProtectHome|NoNewPrivileges|LimitNOFILE)=.*\n/gm, ''], // a user's systemd may not do that here
       [/^WorkingDirectory=.*/m, 'WorkingDirectory=/'],
-      [/^WatchdogSec=.*/m, 'WatchdogSec=1']
+      [/^WatchdogSec=.*/m, 'WatchdogSec=4']
     ]),
     'shop.socket': change(SOCKET, [[/^ListenStream=.*/m, `ListenStream=${port}`]])
   })
