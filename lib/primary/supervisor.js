@@ -133,7 +133,7 @@ class Supervisor extends EventEmitter {
     this.#fleet.desired = options.workers
     this.#reconciler.changed()
     this.#timer = setInterval(() => this.#tasks.run('look', () => this.#look()), options.intervalMs)
-    this.ready().then(() => this.#warnOfUnused(), () => {}) // it stops before it is ready
+    this.ready().then(() => this.#listeningSockets.warnOfUnused(), () => {}) // it stops before it is ready
     return this
   }
 
@@ -220,11 +220,6 @@ class Supervisor extends EventEmitter {
     if (process.pid !== 1) return
     const why = this.orphans ? this.orphans.watch() : 'recycle is used as a library'
     if (why !== null) this.#record('fleet.warning', { warning: 'pid-1', why })
-  }
-
-  /** Sockets that were passed to this process, and that no worker accepts from: the app listens elsewhere. */
-  #warnOfUnused () {
-    for (const unused of this.#listeningSockets.inherited.unclaimed) this.#record('fleet.warning', { warning: 'unused-socket', ...unused })
   }
 
   async #stop () {

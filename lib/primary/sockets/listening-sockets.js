@@ -101,6 +101,11 @@ class ListeningSockets {
     return { handle, file, data, users: new Set(), inherited }
   }
 
+  /** Names what this process was given, and the app does not listen on. */
+  warnOfUnused () {
+    for (const unused of this.inherited.unclaimed) this.record('fleet.warning', { warning: 'unused-socket', ...unused })
+  }
+
   /** The app has closed this server of its own accord; when every worker's has, the address is given up. @param {string} key @param {unknown} user */
   leave (key, user) {
     if (this.#isClosing) return // closeAll() is at it
