@@ -1,10 +1,14 @@
 'use strict'
 
 const path = require('node:path')
+const { setTimeout } = require('node:timers/promises')
 const t = require('tap')
 const { startCli, FIXTURES } = require('../support/fleet')
 const { get } = require('../support/client')
+const { becomesTrue, childrenOf, runToEnd } = require('../support/processes')
 const { startListener, lacking: skip } = require('../support/service-manager')
+
+const PERIOD_MS = 400
 
 const file = (/** @type {string} */ name) => path.join(FIXTURES, name)
 
@@ -32,12 +36,22 @@ t.test('the service manager is told of start, reload and stop, and workers know 
 
 t.test('the watchdog hears of the primary twice in its time, and not while the primary stands still', { skip }, async t => {
   const { notifySocket, heard } = await startListener(t)
-  const { child, events } = await startCli(t, ['-w', '1', file('plain.js')], { env: { NOTIFY_SOCKET: notifySocket, WATCHDOG_USEC: '400000' } })
+  const { child, events } = await startCli(t, ['-w', '1', file('plain.js')], { env: { NOTIFY_SOCKET: notifySocket, WATCHDOG_USEC: String(PERIOD_MS * 1000) } })
   await events.until('worker.ready')
   await heard.until('WATCHDOG', { count: 3 })
+  /** How often it has been heard, all that has been sent until now. */
+  const pings = async () => {
+    const mark = `STATUS=${Math.random()}`
+    await runToEnd(['systemd-notify', mark], { env: { NOTIFY_SOCKET: notifySocket } })
+    await heard.until('STATUS', { where: ({ STATUS }) => mark.endsWith(STATUS) })
+    return heard.all('WATCHDOG').length
+  }
+  const workers = events.all('worker.spawn').map(({ pid }) => pid)
   child.kill('SIGSTOP')
-  const silent = new Promise(resolve => setTimeout(() => resolve(heard.all('WATCHDOG').length), 500)) // what was under way has come
-  t.equal(heard.all('WATCHDOG').length - await silent.then(count => new Promise(resolve => setTimeout(() => resolve(count), 1000))), 0)
+  t.ok(await becomesTrue(() => childrenOf(child.pid).every(({ pid, state }) => workers.includes(pid) || state === 'Z')), 'no message is being sent')
+  const before = await pings()
+  await setTimeout(PERIOD_MS * 3)
+  t.equal(await pings(), before)
   child.kill('SIGCONT')
   await heard.until('WATCHDOG', { count: heard.all('WATCHDOG').length + 2 })
 })

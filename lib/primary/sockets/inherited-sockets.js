@@ -83,11 +83,11 @@ function open ({ fd, name }) {
   return { fd, name, path, address: null, port: null, handle, file: path.startsWith('\0') ? null : new UnixSocketFile(path) }
 }
 
-/** For a unix socket Node has no getsockname(). @param {number} fd @returns {string | null} */
+/** For a unix socket Node has no getsockname(). The kernel shows @ for \0, and libuv of Node 20 and 22 has filled an abstract name up. @param {number} fd @returns {string | null} */
 function pathOf (fd) {
   const inode = String(fs.fstatSync(fd).ino)
   for (const [, number, path] of fs.readFileSync(UNIX_SOCKETS, 'utf8').matchAll(ROW)) {
-    if (number === inode) return path.replace(/^@/, '\0')
+    if (number === inode) return path.startsWith('@') ? path.replace(/^@/, '\0').replace(/@+$/, '') : path
   }
   return null
 }
