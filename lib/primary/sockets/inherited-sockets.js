@@ -86,9 +86,11 @@ function open ({ fd, name }) {
 /** For a unix socket Node has no getsockname(). The kernel shows @ for \0, and libuv of Node 20 and 22 has filled an abstract name up. @param {number} fd @returns {string | null} */
 function pathOf (fd) {
   const inode = String(fs.fstatSync(fd).ino)
-  for (const [, number, path] of fs.readFileSync(UNIX_SOCKETS, 'utf8').matchAll(ROW)) {
-    if (number === inode) return path.startsWith('@') ? path.replace(/^@/, '\0').replace(/@+$/, '') : path
-  }
+  try {
+    for (const [, number, path] of fs.readFileSync(UNIX_SOCKETS, 'utf8').matchAll(ROW)) {
+      if (number === inode) return path.startsWith('@') ? path.replace(/^@/, '\0').replace(/@+$/, '') : path
+    }
+  } catch {} // no /proc here
   return null
 }
 
