@@ -8,6 +8,8 @@
  * Its timeouts are extended by what the fleet's own timeouts allow for the next step, since those are the ones that are meant.
  */
 
+const { REPLAY_MS } = require('./request-replay')
+
 const SLACK_MS = 10_000 // to give the addresses up, for a worker's account, and for a busy machine
 
 /** @typedef {Pick<import('./options').Options, 'readyTimeoutMs' | 'drainTimeoutMs' | 'killTimeoutMs'>} Timeouts */
@@ -19,7 +21,7 @@ function longestStopMs ({ drainTimeoutMs, killTimeoutMs }) {
 
 /** @param {Timeouts} timeouts @returns {number} the longest that the replacement of one worker takes, ms */
 function longestRecycleMs (timeouts) {
-  return timeouts.readyTimeoutMs + longestStopMs(timeouts)
+  return timeouts.readyTimeoutMs + longestStopMs(timeouts) + REPLAY_MS
 }
 
 class ServiceState {
