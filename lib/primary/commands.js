@@ -76,6 +76,7 @@ class Commands {
       (this.fleet.isComplete && !this.fleet.all().some(isOld) && !this.fleet.staying().some(({ recycle }) => isOld(recycle?.old))))
     if (this.fleet.rollout.wasStopped(generation)) throw new RecycleError('RECYCLE_ROLLOUT_STOPPED', { failures: Rollout.PATIENCE })
     this.fleet.rollout.finish(generation)
+    this.record('fleet.reloaded', { generation })
   }
 
   /**

@@ -16,11 +16,12 @@ const { Supervisor } = require('./supervisor')
  * @param {string} app
  * @param {string[]} args
  * @param {import('../core/options').Options} options
+ * @param {Pick<ConstructorParameters<typeof Supervisor>[1], 'inherited' | 'orphans'>} [own] where the process is the fleet's alone
  * @returns {Supervisor} to be started
  * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_NO_APP, RECYCLE_METER_UNSUPPORTED, RECYCLE_METRIC_UNSUPPORTED,
  *   RECYCLE_FORK_UNSUPPORTED, RECYCLE_JOURNAL
  */
-function assemble (app, args, options) {
+function assemble (app, args, options, own = {}) {
   checkCommand(app, args)
   const file = findApp(app)
   const meter = pickMeter(options)
@@ -34,7 +35,8 @@ function assemble (app, args, options) {
       journal?.write(line)
       log(line)
     },
-    flush: async () => journal?.flush()
+    flush: async () => journal?.flush(),
+    ...own
   })
   return supervisor
 }

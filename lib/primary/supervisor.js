@@ -42,7 +42,8 @@ const VERSION = 1
  */
 class Supervisor extends EventEmitter {
   #fleet = new Fleet()
-  #listeningSockets = new ListeningSockets()
+  /** @type {ListeningSockets} */
+  #listeningSockets
   #tasks = new Tasks()
   #stopping = new AbortController()
   /** @type {Promise<void> | null} */
@@ -61,8 +62,10 @@ class Supervisor extends EventEmitter {
    * @param {ReturnType<typeof import('./measuring/meter').pickMeter>} deps.meter
    * @param {(line: Record<string, any>) => void} deps.write takes every journal line
    * @param {() => Promise<void>} deps.flush
+   * @param {import('./sockets/inherited-sockets').InheritedSockets} [deps.inherited]
+   * @param {import('./orphans').Orphans | null} [deps.orphans] null: this process has children that are not the fleet's
    */
-  constructor (options, { spawner, meter, write, flush }) {
+  constructor (options, { spawner, meter, write, flush, inherited, orphans = null }) {
     super()
     this.setMaxListeners(0)
     this.options = options
@@ -70,6 +73,8 @@ class Supervisor extends EventEmitter {
     this.name = options.name ?? nameOfApp(spawner.app)
     this.write = write
     this.flush = flush
+    this.orphans = orphans
+    this.#listeningSockets = new ListeningSockets({ inherited, record: this.announce.bind(this) })
     const fleet = this.#fleet
     const tasks = this.#tasks
     const stopping = this.#stopping.signal
@@ -126,11 +131,12 @@ class Supervisor extends EventEmitter {
     if (this.#timer || this.isStopping) return this
     const { spawner: { app, args, execArgv, compileCache }, options } = this
     this.announce('fleet.start', { pid: process.pid, app, args, execArgv, meter: this.sampler.meter.name, node: process.version, compileCache, options })
-    if (process.pid === 1) this.announce('fleet.warning', { warning: 'pid-1' })
+    this.#watchOrphans()
     this.memoryWatch.start()
     this.#fleet.desired = options.workers
     this.#reconciler.changed()
     this.#lookLater()
+    this.ready().then(() => this.#listeningSockets.warnOfUnused(), () => {}) // it stops before it is ready
     return this
   }
 
@@ -219,6 +225,13 @@ class Supervisor extends EventEmitter {
     }, this.memoryWatch.nextLookMs)
   }
 
+  /** Orphans come to PID 1, and to no other process as a rule. */
+  #watchOrphans () {
+    if (process.pid !== 1) return
+    const why = this.orphans ? this.orphans.watch() : 'recycle is used as a library'
+    if (why !== null) this.announce('fleet.warning', { warning: 'pid-1', why })
+  }
+
   async #stop () {
     clearTimeout(this.#timer)
     this.balancer.stop()
@@ -228,6 +241,7 @@ class Supervisor extends EventEmitter {
     await this.shutdown.run()
     await this.#tasks.settled()
     this.ledger.close()
+    this.orphans?.close()
     this.announce('fleet.stop', { recycles: this.recycler.count, failure: this.#failure?.code ?? null })
     await this.flush()
     queueMicrotask(() => this.emit('stopped', this.#failure))

@@ -46,7 +46,7 @@ function enter ({ tracker, listenHook, signals, api }, channel, settings) {
   const drain = new Drain({ state, tracker, inbox, handoff, sender, admission, emptying }, account => {
     flushCompileCache()
     beat()
-    signals.release()
+    signals.release(() => admission.letGo()) // a handler that does not exit ends this worker by leaving nothing to be done
     if (channel.isUp) channel.send('drained', { account })
     else exitAlone(settings.killTimeoutMs)
   })

@@ -24,7 +24,7 @@ const skip = noCgroups
  * @param {string[]} args
  */
 async function startIn (t, cgroup, args) {
-  const fleet = await startCli(t, ['--admin', '0', '-i', '100ms', ...args], { within: cgroup.within })
+  const fleet = await startCli(t, ['--admin', '0', '-i', '100ms', ...args], { under: () => cgroup.within })
   const { url, workers } = { ...await fleet.events.until('fleet.admin'), workers: Number(args[args.indexOf('-w') + 1]) }
   await fleet.events.until('worker.ready', { count: workers })
   const ask = async (/** @type {string} */ what) => (await get(Number(new URL(url).port), what)).body

@@ -93,12 +93,16 @@ async function startFleet (t, fixture, options = {}) {
  *
  * @param {any} t tap's
  * @param {string[]} args
- * @param {{ env?: Record<string, string>, cwd?: string, detached?: boolean, within?: string[] }} [how] `within`: the beginning of the command
+ * @param {object} [how]
+ * @param {Record<string, string>} [how.env]
+ * @param {string} [how.cwd]
+ * @param {boolean} [how.detached]
+ * @param {(port: number) => string[]} [how.under] the program that starts it, with its arguments
  */
-async function startCli (t, args, { env = {}, cwd, detached = true, within = [] } = {}) {
+async function startCli (t, args, { env = {}, cwd, detached = true, under = () => [] } = {}) {
   const port = await freePort()
-  const [program, ...rest] = [...within, process.execPath, BIN, '--log', 'json', ...args]
-  const child = spawn(program, rest, {
+  const [program, ...all] = [...under(port), process.execPath, BIN, '--log', 'json', ...args]
+  const child = spawn(program, all, {
     env: { ...process.env, PORT: String(port), ...env }, cwd, stdio: ['ignore', 'pipe', 'pipe'], detached
   })
   const events = new Events()
