@@ -52,6 +52,9 @@ const { formatSize } = require('./units')
  * @property {boolean} prefix
  * @property {'default' | 'huge-heap' | 'no-mark-sweep'} gc
  * @property {'recycle' | 'collect'} onBudget
+ * @property {number | null} heapdumpsPerDay null: none of condemned workers
+ * @property {string} heapdumpDir
+ * @property {number} heapdumpLimitBytes
  * @property {number} standby
  * @property {boolean} compileCache
  * @property {'spawn' | 'mold'} fork
@@ -90,6 +93,9 @@ const OPTIONS = Object.freeze([
   row('log', '--log <format>', types.oneOf('pretty', 'json', 'silent'), null, 'pretty on a terminal, else json', "the supervisor's log on stderr: pretty, json or silent"),
   row('gc', '--gc <profile>', types.oneOf('default', 'huge-heap', 'no-mark-sweep'), 'default', 'default', 'V8 flags for the workers: default, huge-heap or no-mark-sweep; the last two need --max-rss'),
   row('onBudget', '--on-budget <recycle|collect>', types.oneOf('recycle', 'collect'), 'recycle', 'recycle', 'collect: a worker over budget collects its garbage out of rotation, and is recycled only if that is not enough'),
+  row('onCondemn', '--on-condemn <heapdump[:n]>', types.heapdumps(), null, 'none', 'heapdump: before a worker condemned for its memory is recycled, it writes a heap snapshot out of rotation; at most n a day, 1 by default', 'heapdumpsPerDay'),
+  row('heapdumpDir', '--heapdump-dir <folder>', types.path(), 'heapdumps', 'heapdumps', 'folder for the snapshots of --on-condemn; created if it does not exist, for this user alone'),
+  row('heapdumpLimit', '--heapdump-limit <size>', types.size(), 4 * 1024 ** 3, '4GiB', 'size that the snapshots in --heapdump-dir may reach; beyond it none is written', 'heapdumpLimitBytes'),
   row('standby', '--standby <n>', types.count(0, 64), 0, '0', 'replacements that are booted in advance and wait out of rotation; their memory is like that of a surge'),
   row('compileCache', '--no-compile-cache', types.boolean(), true, 'on, from Node 22.10', "do not cache the workers' compiled code on disk, which makes later workers boot faster"),
   row('fork', '--fork <spawn|mold>', types.oneOf('spawn', 'mold'), 'spawn', 'spawn', 'mold: workers are forked from a process that has loaded the app, in milliseconds, and share its memory; Linux only'),

@@ -29,7 +29,7 @@ const SENTENCES = {
   'worker.out-of-rotation': l => `out of rotation ${workerOf(l)} to ${l.task === 'collect' ? 'collect its garbage' : 'write a heap snapshot'}: ${l.connections} connections, ${l.inFlight} in flight`,
   'worker.in-rotation': l => `back in rotation ${workerOf(l)} after ${formatTime(l.outMs)}, ${l.moved} connections moved${l.why ? `; nothing was done: ${l.why}` : ''}`,
   collected: l => `collected slot ${l.slot} (${l.pid}): ${sizes(l)}, heap ${formatSize(l.heapUsedBefore)} → ${formatSize(l.heapUsedAfter)} in ${formatTime(l.pauseMs)}${l.isEnough === false ? '; not enough' : ''}`,
-  heapdump: l => `heap snapshot of ${workerOf(l)}: ${l.file}, ${formatSize(l.bytes)} in ${formatTime(l.pauseMs)}`,
+  heapdump: l => `heap snapshot of ${workerOf(l)}${l.reason === 'rss' ? ', before it is recycled' : ''}: ${l.file}, ${formatSize(l.bytes)} in ${formatTime(l.pauseMs)}`,
   cpuprofile: l => `CPU profile of ${workerOf(l)}: ${l.file}, ${formatTime(l.tookMs)}`,
   'worker.request': l => `${workerOf(l)} asks to be recycled${l.reason ? `: ${l.reason}` : ''}`,
   'worker.protocol-error': l => `${workerOf(l)} sent an invalid message (${l.type}): ${l.flaw}; the worker is replaced`,
@@ -50,6 +50,7 @@ const WARNINGS = {
   journal: l => `the journal ${l.file} cannot be written: ${l.why}`,
   sigusr2: () => 'SIGUSR2 is ignored; SIGHUP starts a rolling reload',
   descriptors: l => `${l.connections} connections are open, and ${l.workers} workers have descriptors for ${l.capacity}; beyond that, clients wait in the kernel's queue: raise the hard limit (ulimit -Hn, LimitNOFILE=) or add workers`,
+  heapdump: l => `no heap snapshot of slot ${l.slot} (${l.pid}) in ${l.folder}, whose worker is recycled at once: ${l.why}`,
   'fork-failed': l => `${l.failures} forked workers in a row died early: from here on workers are spawned`,
   'no-handoff': l => `connections of ${l.key} cannot move: this Node.js lacks ${l.missing}; they are drained by Connection: close`
 }

@@ -32,9 +32,9 @@ class Reconciler {
    * @param {Record<import('../core/plan').Action['type'], (action: any) => Promise<unknown>>} deps.steps what carries each action
    *   out; what it changes at once is in the facts when it returns
    * @param {(handle: WorkerHandle) => import('./measuring/figures').Figures | null} deps.figuresOf
-   * @param {(handle: WorkerHandle) => import('../core/plan').WorkerFacts['collection']} deps.collectionOf
+   * @param {(handle: WorkerHandle) => import('../core/plan').WorkerFacts['task']} deps.taskOf
    */
-  constructor ({ options, fleet, rollout, tasks, stopping, steps, figuresOf, collectionOf }) {
+  constructor ({ options, fleet, rollout, tasks, stopping, steps, figuresOf, taskOf }) {
     this.options = options
     this.fleet = fleet
     this.rollout = rollout
@@ -42,7 +42,7 @@ class Reconciler {
     this.stopping = stopping
     this.steps = steps
     this.figuresOf = figuresOf
-    this.collectionOf = collectionOf
+    this.taskOf = taskOf
     stopping.addEventListener('abort', () => {
       clearTimeout(this.#timer)
       this.#rounds.emit('round')
@@ -111,7 +111,7 @@ class Reconciler {
     const { state, generation, reason, condemnedAt, budget } = handle
     const sample = this.figuresOf(handle)?.sample ?? null
     const isOverHard = reason === 'hard-rss' || (sample !== null && isOver(sample, budget, budget.hardBytes))
-    return { state, generation, reason, bytes: sample?.rssBytes ?? 0, condemnedAt, collection: this.collectionOf(handle), isOverHard }
+    return { state, generation, reason, bytes: sample?.rssBytes ?? 0, condemnedAt, task: this.taskOf(handle), isOverHard }
   }
 }
 

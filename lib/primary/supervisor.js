@@ -15,6 +15,7 @@ const { RecycleError } = require('../core/errors')
 const { Balancer } = require('./handoff/balancer')
 const { now } = require('./clock')
 const { GarbageCollection } = require('./recycling/garbage-collection')
+const { CondemnedHeapdumps } = require('./recycling/condemned-heapdumps')
 const { Lifecycle } = require('./workers/lifecycle')
 const { Fleet } = require('./workers/fleet')
 const { Diagnostics } = require('./recycling/diagnostics')
@@ -60,10 +61,11 @@ class Supervisor extends EventEmitter {
    * @param {object} deps
    * @param {import('./workers/spawner').Spawner} deps.spawner
    * @param {ReturnType<typeof import('./measuring/meter').pickMeter>} deps.meter
+   * @param {import('./recycling/heapdump-folder').HeapdumpFolder | null} deps.heapdumpFolder of --on-condemn
    * @param {(line: Record<string, any>) => void} deps.write takes every journal line
    * @param {() => Promise<void>} deps.flush
    */
-  constructor (options, { spawner, meter, write, flush }) {
+  constructor (options, { spawner, meter, heapdumpFolder, write, flush }) {
     super()
     this.setMaxListeners(0)
     this.options = options
@@ -86,6 +88,7 @@ class Supervisor extends EventEmitter {
         boot: ({ slot }) => recycler.boot(slot),
         recycle: ({ slot, how }) => recycler.recycle(slot, how),
         collect: ({ slot }) => garbageCollection.relieve(slot),
+        heapdump: ({ slot }) => condemnedHeapdumps.dump(slot),
         rejoin: () => outOfRotation.rejoin(),
         'scale-away': ({ slot }) => recycler.scaleAway(slot),
         close: async ({ slot }) => {
@@ -96,11 +99,11 @@ class Supervisor extends EventEmitter {
         'retire-standby': ({ handle, reason }) => recycler.retireStandby(handle, reason)
       },
       figuresOf: handle => this.sampler.figuresOf(handle),
-      collectionOf: handle => garbageCollection.stateOf(handle)
+      taskOf: handle => garbageCollection.taskOf(handle) ?? condemnedHeapdumps.taskOf(handle)
     })
     const changed = () => reconciler.changed()
     const until = (/** @type {() => boolean} */ isSo) => reconciler.until(isSo)
-    const deps = { options, fleet, rollout, spawner, meter, tasks, stopping, changed, until, record: this.#record.bind(this) }
+    const deps = { options, fleet, rollout, spawner, meter, heapdumpFolder, tasks, stopping, changed, until, record: this.#record.bind(this) }
     this.sampler = new Sampler(deps)
     this.ledger = new HandoffLedger(() => fleet.serving(), sender => fleet.successorOf(sender))
     this.balancer = new Balancer(deps)
@@ -109,12 +112,14 @@ class Supervisor extends EventEmitter {
       .on('hopeless', details => this.abandon(new RecycleError('RECYCLE_APP_DIES', details)))
     const outOfRotation = new OutOfRotation(deps)
     const garbageCollection = new GarbageCollection({ ...deps, sampler: this.sampler, outOfRotation })
+    const diagnostics = new Diagnostics({ ...deps, outOfRotation })
+    const condemnedHeapdumps = this.condemnedHeapdumps = new CondemnedHeapdumps({ ...deps, sampler: this.sampler, diagnostics })
     const recycler = this.recycler = new Recycler({ ...deps, lifecycle, sampler: this.sampler })
     spawner.molds?.on('event', (event, fields) => this.#record(event, fields))
     spawner.molds?.on('refused', why => { if (fleet.serving().length === 0) this.abandon(new RecycleError('RECYCLE_FORK_REFUSED', { why })) })
     this.shutdown = new Shutdown({ ...deps, listeningSockets: this.#listeningSockets })
     this.commands = new Commands({
-      ...deps, recycler, garbageCollection, diagnostics: new Diagnostics({ ...deps, outOfRotation }), look: at => this.#look(at)
+      ...deps, recycler, garbageCollection, diagnostics, look: at => this.#look(at)
     })
   }
 
@@ -185,7 +190,7 @@ class Supervisor extends EventEmitter {
   status () {
     const { workers, ready } = describeFleet(this.#fleet, handle => this.sampler.figuresOf(handle), now())
     const totals = { workers: this.size, ready, recycles: this.recycler.count, ...this.ledger.totals }
-    return { v: VERSION, name: this.name, pid: process.pid, app: this.spawner.app, workers, totals }
+    return { v: VERSION, name: this.name, pid: process.pid, app: this.spawner.app, workers, totals, heapdumps: this.condemnedHeapdumps.describe() }
   }
 
   /**

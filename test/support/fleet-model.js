@@ -12,7 +12,7 @@ const { Backoff } = require('../../lib/core/backoff')
 const ROUNDS = 400
 
 /** @param {string} state @param {number} generation @returns {any} */
-const process = (state, generation) => ({ state, generation, reason: null, bytes: 0, condemnedAt: 0, collection: 'none', isOverHard: false })
+const process = (state, generation) => ({ state, generation, reason: null, bytes: 0, condemnedAt: 0, task: null, isOverHard: false })
 
 class FleetModel {
   now = 0
@@ -106,15 +106,16 @@ class FleetModel {
         assert(!this.staying(slot) && slot.incumbent === null && slot.successor === null && slot.leaving.length === 0)
         this.slots.delete(action.slot)
         break
-      case 'collect':
+      case 'collect': case 'heapdump':
+        assert(action.type === 'collect' || !slot.incumbent.isOverHard, 'over its hard budget it is recycled at once')
         assert(this.serving() > 1 && !this.list().some(({ incumbent }) => incumbent?.state === 'out-of-rotation'), 'one at a time, and another serves')
         slot.incumbent.state = 'out-of-rotation'
-        slot.incumbent.collection = 'under way'
+        slot.incumbent.task = 'under way'
         break
       case 'rejoin':
         assert(!isServed)
         slot.incumbent.state = 'ready'
-        slot.incumbent.collection = 'none'
+        slot.incumbent.task = null
         break
       case 'boot-standby':
         this.standbys.push(process('spawning', this.desired.generation))
@@ -151,13 +152,13 @@ class FleetModel {
         const { incumbent } = of(ready) ?? {}
         if (!incumbent || incumbent.reason !== null) break
         const isOverHard = type === 'overHard'
-        Object.assign(incumbent, { reason: isOverHard ? 'hard-rss' : 'rss', condemnedAt: this.now, bytes: pick, isOverHard, collection: pick % 2 ? 'due' : 'none' })
+        Object.assign(incumbent, { reason: isOverHard ? 'hard-rss' : 'rss', condemnedAt: this.now, bytes: pick, isOverHard, task: [null, 'collect', 'heapdump'][pick % 3] })
         break
       }
       case 'freshOverBudget': of(this.list())?.fresh.failed(this.now); break
       case 'collected': {
         const { incumbent } = incumbents.find(({ incumbent }) => incumbent.state === 'out-of-rotation') ?? {}
-        if (incumbent) Object.assign(incumbent, { state: 'ready', collection: 'none' }, pick % 2 ? { reason: null } : {})
+        if (incumbent) Object.assign(incumbent, { state: 'ready', task: null }, pick % 2 ? { reason: null } : {})
         break
       }
       case 'crash': { // of a worker that serves
@@ -250,7 +251,7 @@ class FleetModel {
       for (const { comesUp } of this.#starting()) comesUp()
       for (const gone of this.#leaving()) gone()
       for (const { incumbent } of this.list()) {
-        if (incumbent?.state === 'out-of-rotation') Object.assign(incumbent, { state: 'ready', collection: 'none' })
+        if (incumbent?.state === 'out-of-rotation') Object.assign(incumbent, { state: 'ready', task: null })
       }
       this.#condemnOld()
       this.settle()

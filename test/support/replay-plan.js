@@ -50,7 +50,7 @@ function unplanned (lines) {
     'fleet.reload': ({ generation }) => { desired = { ...desired, generation } },
     'worker.spawn': line => {
       const { slot: number, pid, generation } = line
-      const worker = { pid, state: 'spawning', generation, reason: null, bytes: 0, condemnedAt: 0, collection: 'none', isOverHard: false }
+      const worker = { pid, state: 'spawning', generation, reason: null, bytes: 0, condemnedAt: 0, task: null, isOverHard: false }
       workers.set(pid, worker)
       if (number === null) {
         expect(line, ({ type }) => type === 'boot-standby')
