@@ -18,6 +18,7 @@ const SENTENCES = {
   'fleet.stop': l => `stopped after ${l.recycles} recycles`,
   'fleet.failed': l => l.error,
   'fleet.warning': l => (Object.hasOwn(WARNINGS, l.warning) ? WARNINGS[l.warning](l) : null) ?? l.warning,
+  'fleet.leak': l => `${l.route} leaks: it keeps about ${formatSize(Math.round(l.bytesPerRequest))} of each request (${formatSize(Math.round(l.low))} to ${formatSize(Math.round(l.high))})`,
   'mold.spawn': l => `a mold loads the app (${l.pid})`,
   'mold.ready': l => `mold ready (${l.pid}) in ${formatTime(l.readyMs)}`,
   'mold.exit': l => `mold ended (${l.pid}): ${l.why}`,
@@ -55,8 +56,8 @@ const WARNINGS = {
   'no-handoff': l => `connections of ${l.key} cannot move: this Node.js lacks ${l.missing}; they are drained by Connection: close`
 }
 
-const LOUD = ['worker.crash', 'worker.protocol-error', 'worker.not-ready', 'fleet.warning', 'fleet.failed']
-const QUIET = ['worker.sample']
+const LOUD = ['worker.crash', 'worker.protocol-error', 'worker.not-ready', 'fleet.warning', 'fleet.leak', 'fleet.failed']
+const QUIET = ['worker.sample', 'worker.memory']
 
 /** Lines that are only in the journal. @param {Line} line */
 function isQuiet (line) {

@@ -27,6 +27,7 @@ const { Reconciler } = require('./reconciler')
 const { Rollout } = require('./recycling/rollout')
 const { Shutdown } = require('./recycling/shutdown')
 const { HandoffLedger } = require('./handoff/ledger')
+const { LeakingRoutes } = require('./measuring/leaking-routes')
 const { Sampler } = require('./measuring/sampler')
 const { Recycler } = require('./recycling/recycler')
 const { describeFleet } = require('./status')
@@ -105,6 +106,8 @@ class Supervisor extends EventEmitter {
     const until = (/** @type {() => boolean} */ isSo) => reconciler.until(isSo)
     const deps = { options, fleet, rollout, spawner, meter, heapdumpFolder, tasks, stopping, changed, until, record: this.#record.bind(this) }
     this.sampler = new Sampler(deps)
+    const collect = (/** @type {number} */ slot) => tasks.run('collect', () => garbageCollection.request(slot).catch(() => {})) // refused: `worker.in-rotation` has it
+    this.leakingRoutes = new LeakingRoutes({ ...deps, collect })
     this.ledger = new HandoffLedger(() => fleet.serving(), sender => fleet.successorOf(sender))
     this.balancer = new Balancer(deps)
     const lifecycle = new Lifecycle(deps)
@@ -190,7 +193,7 @@ class Supervisor extends EventEmitter {
   status () {
     const { workers, ready } = describeFleet(this.#fleet, handle => this.sampler.figuresOf(handle), now())
     const totals = { workers: this.size, ready, recycles: this.recycler.count, ...this.ledger.totals }
-    return { v: VERSION, name: this.name, pid: process.pid, app: this.spawner.app, workers, totals, heapdumps: this.condemnedHeapdumps.describe() }
+    return { v: VERSION, name: this.name, pid: process.pid, app: this.spawner.app, workers, totals, heapdumps: this.condemnedHeapdumps.describe(), memoryByRoute: this.leakingRoutes.describe() }
   }
 
   /**
@@ -233,6 +236,7 @@ class Supervisor extends EventEmitter {
     this.#listeningSockets.connect(handle)
     this.ledger.connect(handle)
     this.balancer.connect(handle)
+    this.leakingRoutes.connect(handle)
     for (const event of ['standby', 'ready']) handle.on(event, () => this.sampler.attend(handle))
     handle.on('missing', ({ key, missing }) => this.#record('fleet.warning', { warning: 'no-handoff', key, missing }))
     handle.on('requested', ({ reason }) => {

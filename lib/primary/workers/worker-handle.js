@@ -140,6 +140,7 @@ class WorkerHandle extends Channel {
         this.isSampled = false
         this.#shifted = 0
       },
+      memory: forward('memory'),
       requested: forward('requested'),
       full: forward('full'),
       room: forward('room'),
