@@ -23,7 +23,7 @@
  * @property {string} route method and path; other: those without a row of their own
  * @property {number} requests
  * @property {number | null} bytesPerRequest kept by each request, beyond what requests of the other routes keep; null: not known
- * @property {number | null} low of the interval that holds for all routes at once, in 99 of 100 cases
+ * @property {number | null} low of the interval that holds for all routes at once, in 999 of 1,000 cases
  * @property {number | null} high
  * @property {boolean} leaks
  *
@@ -49,12 +49,13 @@ const { MOST_ROUTES } = require('./message')
 const { studentQuantile } = require('./quantile')
 const { fitTrend } = require('./trend-fit')
 
-const MOST_POINTS = 1200
+const MOST_POINTS = 1000
 const SHORT_EPOCH = 8 // points: it is not thinned
 const WARM_REQUESTS = 50 // of a worker: before, its code is compiled and its caches are filled
 const FEWEST_REQUESTS = 30 // of a route, else it counts as other
-const DOUBT = 0.01 // that any route is named wrongly
+const DOUBT = 0.001 // that any route is named wrongly; it is looked at again and again
 const LEAST_BYTES = 1024 ** 2 // that a route must have kept in all
+const ENOUGH = 3 // degrees of freedom for each route, from mark-sweep to mark-sweep: fewer samples follow the noise
 const LEAST_SHARE = 0.05 // of the growth
 
 class RouteMemory {
@@ -77,7 +78,7 @@ class RouteMemory {
     let epochs = this.#workers.get(pid)
     const last = epochs?.at(-1)
     if (!epochs || (last && (markSweeps < last.markSweeps || upMs < last.samples[last.samples.length - 1].upMs))) { // the system has reused its pid
-      this.#workers.delete(pid)
+      this.#drop(pid)
       this.#workers.set(pid, epochs = [])
     }
     if (epochs.at(-1)?.markSweeps !== markSweeps) epochs.push({ markSweeps, samples: [] })
@@ -87,12 +88,9 @@ class RouteMemory {
 
   /** The app's code has changed. */
   reset () {
+    this.#indices = new Map([['other', 0]])
     this.#workers.clear()
     this.#points = 0
-  }
-
-  get isEmpty () {
-    return this.#points === 0
   }
 
   /** @returns {Estimate} */
@@ -106,10 +104,11 @@ class RouteMemory {
       ...columns.map(i => requests[i] ?? 0), rest.reduce((sum, i) => sum + (requests[i] ?? 0), 0), upMs / 1000
     ]
     const sums = [...columns.map(i => requests[i]), rest.reduce((sum, i) => sum + requests[i], 0)]
-    const seriesOf = (/** @type {Sample[][]} */ lists) => lists.filter(({ length }) => length > 2)
+    const seriesOf = (/** @type {Sample[][]} */ lists) => lists.filter(({ length }) => length > 1)
       .map(samples => ({ levels: samples.map(({ liveBytes }) => liveBytes), regressors: samples.map(rowOf) }))
     const between = fitTrend(seriesOf(workers.flat().map(({ samples }) => samples)), sums.length + 1)
     const across = fitTrend(seriesOf(workers.map(epochs => epochs.filter(({ markSweeps }) => markSweeps > 0).map(({ samples }) => samples[0]))), sums.length + 1)
+    const isEnough = across !== null && across.freedom >= ENOUGH * sums.length
     const garbage = this.#garbage(workers)
     const ended = garbage && rowOf({ requests: garbage.requests, upMs: 0, liveBytes: 0 })
     const growthBytes = workers.reduce((sum, epochs) => sum + lastOf(epochs).liveBytes - epochs[0].samples[0].liveBytes, 0)
@@ -118,7 +117,7 @@ class RouteMemory {
     const doubtful = between && claims(between, sums, () => 0)
     const found = best([
       between && ended && claims(between, sums, i => ended[i] > 0 ? /** @type {{ bytes: number }} */ (garbage).bytes / ended[i] : Infinity),
-      across && claims(across, sums, () => 0),
+      isEnough ? claims(across, sums, () => 0) : null,
       doubtful?.map(claim => claim && { ...claim, low: -Infinity })
     ], sums.length)
     const routes = sums.map((count, i) => ({
@@ -130,7 +129,7 @@ class RouteMemory {
       leaks: leaks(found[i], i)
     })).filter(({ requests }) => requests > 0)
     routes.sort((a, b) => Number(b.leaks) - Number(a.leaks) || keptBy(b) - keptBy(a) || b.requests - a.requests)
-    const suspect = garbage === null && across === null ? doubtful?.findIndex(leaks) ?? -1 : -1
+    const suspect = garbage === null ? doubtful?.findIndex(leaks) ?? -1 : -1
     const lack = lackOf(routes, between !== null, suspect !== -1)
     return {
       text: leakSentence(lack, routes, suspect === -1 ? '' : names[columns[suspect] ?? 0]),
@@ -181,11 +180,16 @@ class RouteMemory {
       this.#points -= samples.length - kept.length
       samples.splice(0, samples.length, ...kept)
     }
-    for (const [pid, epochs] of this.#workers) {
+    for (const pid of this.#workers.keys()) {
       if (this.#points <= MOST_POINTS || this.#workers.size === 1) break
-      this.#points -= epochs.reduce((sum, { samples }) => sum + samples.length, 0)
-      this.#workers.delete(pid)
+      this.#drop(pid)
     }
+  }
+
+  /** @param {number} pid */
+  #drop (pid) {
+    for (const { samples } of this.#workers.get(pid) ?? []) this.#points -= samples.length
+    this.#workers.delete(pid)
   }
 }
 

@@ -161,9 +161,9 @@ function routes ({ memoryByRoute }, paint) {
   const rows = leaks.map(({ route, requests, bytesPerRequest, low, high }) => [
     route, formatSize(Number(bytesPerRequest)), `${formatSize(Number(low))} to ${formatSize(Number(high))}`, formatSize(Number(bytesPerRequest) * requests), short(requests)
   ])
-  const left = WIDTH - 10 - [1, 2, 3, 4].reduce((sum, i) => sum + Math.max(['per request', '99 % interval', 'in all', 'requests'][i - 1].length, ...rows.map(row => row[i].length)), 0)
+  const left = WIDTH - 10 - [1, 2, 3, 4].reduce((sum, i) => sum + Math.max(['per request', '99.9 % interval', 'in all', 'requests'][i - 1].length, ...rows.map(row => row[i].length)), 0)
   const [heading, ...lines] = layOut([
-    { title: 'leaking route', left: true }, { title: 'per request' }, { title: '99 % interval' }, { title: 'in all' }, { title: 'requests' }
+    { title: 'leaking route', left: true }, { title: 'per request' }, { title: '99.9 % interval' }, { title: 'in all' }, { title: 'requests' }
   ], rows.map(([route, ...figures]) => [clip(plain(route), left), ...figures]), WIDTH)
   const others = routes.length - leaks.length
   return [paint('dim', heading), ...lines.map(line => paint('red', line)), paint('dim', `not enough evidence that the other ${others === 1 ? 'route leaks' : `${others} routes leak`}`)]

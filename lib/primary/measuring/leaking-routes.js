@@ -5,7 +5,7 @@
 const { RouteMemory } = require('../../core/route-memory')
 const { now } = require('../clock')
 
-const FIRST_MS = 5000 // between two estimates
+const FIRST_MS = 2000 // between two estimates
 const AGAIN_MS = 10 * 60_000 // between two requests for a mark-sweep
 const THRIFT = 200 // an estimate takes at most this part of the time between two
 

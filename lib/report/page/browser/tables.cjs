@@ -116,7 +116,7 @@ function routes ({ memoryByRoute }) {
     { ...field('Route', 'route', undefined, true), isLong: true },
     field('Requests', 'requests', whole),
     { title: 'Kept per request', ...known('bytesPerRequest', ({ bytesPerRequest }) => signed(bytesPerRequest)) },
-    { title: '99 % interval', ...known('low', interval) },
+    { title: '99.9 % interval', ...known('low', interval) },
     { title: 'In all', value: route => route.leaks ? route.bytesPerRequest * route.requests : null, text: ({ leaks, bytesPerRequest, requests }) => leaks ? size(bytesPerRequest * requests) : NONE },
     { title: 'Verdict', left: true, value: route => route.leaks, text: ({ leaks }) => leaks ? 'leaks' : 'not enough evidence' }
   ], routes, ({ leaks }) => leaks ? 'bad' : ''), h('p.hint.below', {}, [`Beyond what requests of the other routes keep. The intervals hold for all routes at once. From ${plural(points, 'sample')} of live memory after collections, ${plural(markSweeps, 'mark-sweep')} among them.`]))
