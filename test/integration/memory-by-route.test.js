@@ -9,7 +9,8 @@ const { Load } = require('../support/load')
 const ROUTES = ['/', '/about', '/cart', '/contact', '/help', '/login', '/news', '/orders', '/prices', '/search']
 
 t.test('of ten routes, the one that leaks is named; no request is dropped', async t => {
-  const { port, supervisor, events } = await startFleet(t, 'leaky-route.js', { memoryByRoute: true })
+  // A small young generation is collected often, so that there are many samples soon.
+  const { port, supervisor, events } = await startFleet(t, 'leaky-route.js', { memoryByRoute: true, nodeOption: ['--max-semi-space-size=1'] })
   t.match(supervisor.status().memoryByRoute, { lack: 'few-samples', routes: [] })
   const load = new Load({ port, path: ROUTES, connections: 20, thinkMs: 30 })
   const line = await events.until('fleet.leak')
