@@ -23,8 +23,8 @@ let serial = 0
 
 function batch () {
   for (let i = 0; i < BATCH; i++) {
-    const request = { method: 'GET', url: Buffer.from(url.replace('#', String(serial++ % 1e6)), 'latin1').toString('latin1'), route: pattern && { path: pattern }, baseUrl: pattern && '' }
-    const response = { statusCode: 200 }
+    const request = { method: 'GET', url: Buffer.from(url.replace('#', String(serial++ % 1e6)), 'latin1').toString('latin1'), route: pattern && { path: pattern }, baseUrl: pattern && '', httpVersion: '1.1', rawHeaders: [] }
+    const response = { statusCode: 200, req: request }
     begin.publish({ request, response, socket, server })
     end.publish({ request, response, socket, server })
   }

@@ -27,6 +27,7 @@ const { Reconciler } = require('./reconciler')
 const { Rollout } = require('./recycling/rollout')
 const { Shutdown } = require('./recycling/shutdown')
 const { HandoffLedger } = require('./handoff/ledger')
+const { SessionOwners } = require('./handoff/session-owners')
 const { LeakingRoutes } = require('./measuring/leaking-routes')
 const { Sampler } = require('./measuring/sampler')
 const { Recycler } = require('./recycling/recycler')
@@ -108,7 +109,8 @@ class Supervisor extends EventEmitter {
     this.sampler = new Sampler(deps)
     const collect = (/** @type {number} */ slot) => tasks.run('collect', () => garbageCollection.request(slot).catch(() => {})) // refused: `worker.in-rotation` has it
     this.leakingRoutes = new LeakingRoutes({ ...deps, collect })
-    this.ledger = new HandoffLedger(() => fleet.serving(), sender => fleet.successorOf(sender))
+    this.sessionOwners = new SessionOwners(fleet)
+    this.ledger = new HandoffLedger(() => fleet.serving(), sender => fleet.successorOf(sender), this.sessionOwners)
     this.balancer = new Balancer(deps)
     const lifecycle = new Lifecycle(deps)
       .on('spawned', handle => this.#connect(handle))
@@ -234,10 +236,16 @@ class Supervisor extends EventEmitter {
   /** @param {WorkerHandle} handle */
   #connect (handle) {
     this.#listeningSockets.connect(handle)
+    this.sessionOwners.connect(handle)
     this.ledger.connect(handle)
     this.balancer.connect(handle)
     this.leakingRoutes.connect(handle)
     for (const event of ['standby', 'ready']) handle.on(event, () => this.sampler.attend(handle))
+    if (this.options.sticky) {
+      handle.on('listen', ({ query: { address, port }, data }) => { // https servers alone have any
+        if (data !== undefined) this.abandon(new RecycleError('RECYCLE_STICKY_TLS', { address: port > 0 ? `port ${port}` : address }))
+      })
+    }
     handle.on('missing', ({ key, missing }) => this.#record('fleet.warning', { warning: 'no-handoff', key, missing }))
     handle.on('requested', ({ reason }) => {
       this.#record('worker.request', { slot: handle.slot, pid: handle.pid, reason: reason ?? null })

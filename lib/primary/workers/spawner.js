@@ -88,7 +88,8 @@ class Spawner {
       memoryByRoute: options.memoryByRoute,
       drainTimeoutMs: options.drainTimeoutMs,
       stopLingerMs: options.stopLingerMs,
-      killTimeoutMs: options.killTimeoutMs
+      killTimeoutMs: options.killTimeoutMs,
+      sticky: options.sticky
     }
   }
 

@@ -28,15 +28,15 @@ class RouteCounter {
       const { request, route } = /** @type {any} */ (message)
       if (request?.raw) request.raw[kPattern] = route?.url
     })
-    tracker.on('rest', (_, { request, response }) => {
-      this.counts[this.#indexOf(request, response)]++
+    tracker.on('rest', (_, { head, response }) => {
+      this.counts[this.#indexOf(head, response)]++
     })
   }
 
-  /** @param {any} request @param {any} response */
-  #indexOf (request, response) {
-    const { method, url } = request
-    const found = request[kPattern] ?? request.route?.path
+  /** @param {{ method: string, url: string }} head @param {any} response of HTTP/1, or an HTTP/2 stream */
+  #indexOf ({ method, url }, response) {
+    const { req: request } = response
+    const found = request?.[kPattern] ?? request?.route?.path
     const pattern = typeof found === 'string' ? found : null
     const seed = textHash(method)
     const hash = pattern === null ? pathHash(url, seed) : textHash(pattern, pathHash(request.baseUrl ?? '', seed))

@@ -10,7 +10,7 @@ function scene () {
   const tracker = new EventEmitter()
   const counter = new RouteCounter(/** @type {any} */ (tracker))
   return {
-    end: (/** @type {string} */ url, { statusCode = 200, method = 'GET', ...request } = /** @type {any} */ ({})) => tracker.emit('rest', null, { request: { method, url, ...request }, response: { statusCode } }),
+    end: (/** @type {string} */ url, { statusCode = 200, method = 'GET', ...request } = /** @type {any} */ ({})) => tracker.emit('rest', null, { head: { method, url }, response: { statusCode, req: request } }),
     counts: () => Object.fromEntries(counter.names.map((name, i) => [name, counter.counts[i]]))
   }
 }
@@ -36,7 +36,7 @@ t.test('Fastify tells its route by a channel', async t => {
   const tracker = new EventEmitter()
   const counter = new RouteCounter(/** @type {any} */ (tracker))
   diagnostics.channel('tracing:fastify.request.handler:start').publish({ request: { raw }, route: { url: '/people/:name' } })
-  tracker.emit('rest', null, { request: raw, response: { statusCode: 200 } })
+  tracker.emit('rest', null, { head: raw, response: { statusCode: 200, req: raw } })
   t.same(counter.names, ['other', 'GET /people/:name'])
   t.same(counts(), { other: 0 })
 })
@@ -47,6 +47,13 @@ t.test('a path that is not found makes no route of its own; one that was found b
   end('/users/1')
   end('/users/2', { statusCode: 404 })
   t.same(counts(), { other: 2, 'GET /users/:id': 2 })
+})
+
+t.test('an HTTP/2 stream counts by its path', async t => {
+  const tracker = new EventEmitter()
+  const counter = new RouteCounter(/** @type {any} */ (tracker))
+  tracker.emit('rest', null, { head: { method: 'GET', url: '/users/7' }, response: {} })
+  t.same(counter.names, ['other', 'GET /users/:id'])
 })
 
 t.test('the number of routes and the length of a name are bounded', async t => {
