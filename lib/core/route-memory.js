@@ -8,8 +8,8 @@
  * shares of the traffic vary. A route is compared with the other routes, since what all requests keep cannot be told from what
  * grows with time alone. There are two ways to know what is kept, and the better one counts:
  *
- * - between two mark-sweeps, from scavenge to scavenge: many samples, but objects that became old and died in the meantime
- *   count as kept. The next mark-sweep tells how much of it all was such garbage; at worst all of it was this route's.
+ * - between two mark-sweeps, from scavenge to scavenge: many samples. What is alive for a moment after a request is told from what is
+ *   kept, because it goes with the requests since the sample before. But objects that became old and died in the meantime count as kept. The next mark-sweep tells how much of it all was such garbage; at worst all of it was this route's.
  * - from mark-sweep to mark-sweep: exact, but few samples.
  *
  * @typedef {object} Point a worker after a collection
@@ -40,7 +40,8 @@
  *
  * @typedef {{ bytes: number, low: number, high: number }} Claim about a route, as in RouteEstimate
  *
- * @typedef {{ upMs: number, liveBytes: number, requests: number[] }} Sample requests by index
+ * @typedef {{ upMs: number, liveBytes: number, requests: number[], recent: number[] | null }} Sample requests by index; `recent`: those since the
+ *   sample before, of which something may be alive for a moment
  * @typedef {{ markSweeps: number, samples: Sample[] }} Epoch between two mark-sweeps of a worker
  */
 
@@ -52,6 +53,7 @@ const { fitTrend } = require('./trend-fit')
 const MOST_POINTS = 1000
 const SHORT_EPOCH = 8 // points: it is not thinned
 const WARM_REQUESTS = 50 // of a worker: before, its code is compiled and its caches are filled
+const MOST_ROWS = 31 // routes that are told apart, the busiest ones; the time of an estimate grows with their square
 const FEWEST_REQUESTS = 30 // of a route, else it counts as other
 const DOUBT = 0.001 // that any route is named wrongly; it is looked at again and again
 const LEAST_BYTES = 1024 ** 2 // that a route must have kept in all
@@ -76,13 +78,15 @@ class RouteMemory {
     }
     if (total < WARM_REQUESTS) return
     let epochs = this.#workers.get(pid)
-    const last = epochs?.at(-1)
-    if (!epochs || (last && (markSweeps < last.markSweeps || upMs < last.samples[last.samples.length - 1].upMs))) { // the system has reused its pid
+    let before = epochs ? lastOf(epochs) : null
+    if (!epochs || before === null || markSweeps < epochs[epochs.length - 1].markSweeps || upMs < before.upMs) { // the system has reused its pid
       this.#drop(pid)
       this.#workers.set(pid, epochs = [])
+      before = null
     }
     if (epochs.at(-1)?.markSweeps !== markSweeps) epochs.push({ markSweeps, samples: [] })
-    epochs[epochs.length - 1].samples.push({ upMs, liveBytes, requests: counts })
+    const recent = before && counts.map((count, i) => count - (before.requests[i] ?? 0))
+    epochs[epochs.length - 1].samples.push({ upMs, liveBytes, requests: counts, recent })
     if (++this.#points > MOST_POINTS) this.#thin()
   }
 
@@ -98,22 +102,22 @@ class RouteMemory {
     const workers = [...this.#workers.values()]
     const requests = this.#requestsOf(workers.map(epochs => [epochs[0].samples[0], lastOf(epochs)]))
     const names = [...this.#indices.keys()]
-    const columns = names.map((_, i) => i).filter(i => i > 0 && requests[i] >= FEWEST_REQUESTS)
+    const columns = names.map((_, i) => i).filter(i => i > 0 && requests[i] >= FEWEST_REQUESTS).sort((a, b) => requests[b] - requests[a]).slice(0, MOST_ROWS)
     const rest = names.map((_, i) => i).filter(i => !columns.includes(i))
-    const rowOf = (/** @type {Sample} */ { requests, upMs }) => [
-      ...columns.map(i => requests[i] ?? 0), rest.reduce((sum, i) => sum + (requests[i] ?? 0), 0), upMs / 1000
-    ]
-    const sums = [...columns.map(i => requests[i]), rest.reduce((sum, i) => sum + requests[i], 0)]
-    const seriesOf = (/** @type {Sample[][]} */ lists) => lists.filter(({ length }) => length > 1)
+    const byRow = (/** @type {number[]} */ counts) => [...columns.map(i => counts[i] ?? 0), rest.reduce((sum, i) => sum + (counts[i] ?? 0), 0)]
+    const sums = byRow(requests)
+    const seriesOf = (/** @type {Sample[][]} */ lists, /** @type {(sample: Sample) => number[]} */ rowOf) => lists.filter(({ length }) => length > 1)
       .map(samples => ({ levels: samples.map(({ liveBytes }) => liveBytes), regressors: samples.map(rowOf) }))
-    const between = fitTrend(seriesOf(workers.flat().map(({ samples }) => samples)), sums.length + 1)
-    const across = fitTrend(seriesOf(workers.map(epochs => epochs.filter(({ markSweeps }) => markSweeps > 0).map(({ samples }) => samples[0]))), sums.length + 1)
+    const between = fitTrend(seriesOf(workers.flat().map(({ samples }) => samples.filter(({ recent }) => recent !== null)),
+      ({ requests, upMs, recent }) => [...byRow(requests), upMs / 1000, ...byRow(recent ?? [])]), 2 * sums.length + 1)
+    const across = fitTrend(seriesOf(workers.map(epochs => epochs.filter(({ markSweeps }) => markSweeps > 0).map(({ samples }) => samples[0])),
+      ({ requests, upMs }) => [...byRow(requests), upMs / 1000]), sums.length + 1)
     const isEnough = across !== null && across.freedom >= ENOUGH * sums.length
     const garbage = this.#garbage(workers)
-    const ended = garbage && rowOf({ requests: garbage.requests, upMs: 0, liveBytes: 0 })
+    const ended = garbage && byRow(garbage.requests)
     const growthBytes = workers.reduce((sum, epochs) => sum + lastOf(epochs).liveBytes - epochs[0].samples[0].liveBytes, 0)
     const leaks = (/** @type {Claim | undefined} */ claim, /** @type {number} */ i) =>
-      claim !== undefined && claim.low > 0 && claim.bytes * sums[i] >= Math.max(LEAST_BYTES, LEAST_SHARE * growthBytes)
+      claim !== undefined && claim.low > 0 && claim.low * sums[i] <= growthBytes && claim.bytes * sums[i] >= Math.max(LEAST_BYTES, LEAST_SHARE * growthBytes)
     const doubtful = between && claims(between, sums, () => 0)
     const found = best([
       between && ended && claims(between, sums, i => ended[i] > 0 ? /** @type {{ bytes: number }} */ (garbage).bytes / ended[i] : Infinity),

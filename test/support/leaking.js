@@ -19,6 +19,7 @@ function random (seed) {
  * @param {number} [how.routes]
  * @param {Record<number, number>} [how.kept] bytes that a request of a route keeps
  * @param {Record<number, number>} [how.garbage] bytes of a request that become old, and are freed by the next mark-sweep
+ * @param {Record<number, number>} [how.brief] bytes of a request that are alive for a second
  * @param {number} [how.perSecond] bytes that are kept whatever the requests
  * @param {number} [how.noise] standard deviation of what is alive for a moment
  * @param {number} [how.walk] of what is kept or freed at random each second
@@ -31,7 +32,7 @@ function random (seed) {
  * @param {number} [how.sweepEvery] seconds between mark-sweeps; Infinity: there is none
  * @returns {import('../../lib/core/route-memory').Point[]}
  */
-function leaking ({ seed, routes = 10, kept = {}, garbage = {}, perSecond = 0, noise = 100e3, walk = 0, jumps = 0, rate = 10, isEven = false, hasProbe = false, workers = 3, seconds = 120, sweepEvery = 30 }) {
+function leaking ({ seed, routes = 10, kept = {}, garbage = {}, brief = {}, perSecond = 0, noise = 100e3, walk = 0, jumps = 0, rate = 10, isEven = false, hasProbe = false, workers = 3, seconds = 120, sweepEvery = 30 }) {
   const next = random(seed)
   const normal = () => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next())
   const requestsOf = (/** @type {number} */ mean) => Math.max(0, Math.round(mean + Math.sqrt(mean) * normal()))
@@ -41,11 +42,13 @@ function leaking ({ seed, routes = 10, kept = {}, garbage = {}, perSecond = 0, n
     let [live, old, drift, markSweeps] = [20e6, 0, 0, 0]
     for (let second = 1; second <= seconds; second++) {
       const even = requestsOf(rate)
+      let moment = 0
       for (let i = 0; i < routes; i++) {
         const count = isEven ? even : hasProbe && i === routes - 1 ? 1 : requestsOf(rate)
         counts[i] += count
         live += count * (kept[i] ?? 0)
         old += count * (garbage[i] ?? 0)
+        moment += count * (brief[i] ?? 0)
       }
       live += perSecond + walk * normal() + (next() < 0.03 ? jumps : 0)
       drift = 0.5 * drift + noise * normal()
@@ -54,7 +57,7 @@ function leaking ({ seed, routes = 10, kept = {}, garbage = {}, perSecond = 0, n
         markSweeps++
       }
       const requests = Object.fromEntries(counts.map((count, i) => [`GET /${'abcdefghijklmnopqrstuvwxyz'[i]}`, count]))
-      points.push({ pid, upMs: 1000 * second, liveBytes: Math.max(0, Math.round(live + old + drift)), markSweeps, requests })
+      points.push({ pid, upMs: 1000 * second, liveBytes: Math.max(0, Math.round(live + old + moment + drift)), markSweeps, requests })
     }
   }
   return points
