@@ -38,8 +38,6 @@
  * @property {number} growthBytes of live memory, all workers
  * @property {RouteEstimate[]} routes those that leak first, then by requests
  *
- * @typedef {{ bytes: number, low: number, high: number }} Claim about a route, as in RouteEstimate
- *
  * @typedef {{ upMs: number, liveBytes: number, requests: number[], recent: number[] | null }} Sample requests by index; `recent`: those since the
  *   sample before, of which something may be alive for a moment
  * @typedef {{ markSweeps: number, samples: Sample[] }} Epoch between two mark-sweeps of a worker
@@ -47,7 +45,7 @@
 
 const { leakSentence } = require('./leak-sentence')
 const { MOST_ROUTES } = require('./message')
-const { studentQuantile } = require('./quantile')
+const { best, claims } = require('./route-claims')
 const { fitTrend } = require('./trend-fit')
 
 const MOST_POINTS = 1000
@@ -55,7 +53,6 @@ const SHORT_EPOCH = 8 // points: it is not thinned
 const WARM_REQUESTS = 50 // of a worker: before, its code is compiled and its caches are filled
 const MOST_ROWS = 31 // routes that are told apart, the busiest ones; the time of an estimate grows with their square
 const FEWEST_REQUESTS = 30 // of a route, else it counts as other
-const DOUBT = 0.001 // that any route is named wrongly; it is looked at again and again
 const LEAST_BYTES = 1024 ** 2 // that a route must have kept in all
 const ENOUGH = 3 // degrees of freedom for each route, from mark-sweep to mark-sweep: fewer samples follow the noise
 const LEAST_SHARE = 0.05 // of the growth
@@ -116,7 +113,7 @@ class RouteMemory {
     const garbage = this.#garbage(workers)
     const ended = garbage && byRow(garbage.requests)
     const growthBytes = workers.reduce((sum, epochs) => sum + lastOf(epochs).liveBytes - epochs[0].samples[0].liveBytes, 0)
-    const leaks = (/** @type {Claim | undefined} */ claim, /** @type {number} */ i) =>
+    const leaks = (/** @type {import('./route-claims').Claim | undefined} */ claim, /** @type {number} */ i) =>
       claim !== undefined && claim.low > 0 && claim.low * sums[i] <= growthBytes && claim.bytes * sums[i] >= Math.max(LEAST_BYTES, LEAST_SHARE * growthBytes)
     const doubtful = between && claims(between, sums, () => 0)
     const found = best([
@@ -195,43 +192,6 @@ class RouteMemory {
     for (const { samples } of this.#workers.get(pid) ?? []) this.#points -= samples.length
     this.#workers.delete(pid)
   }
-}
-
-/**
- * What each route keeps beyond the others. One after the other, the route that stands out most clearly is set apart, and is no
- * longer among those that the rest is compared with.
- *
- * @param {import('./trend-fit').Fit} fit its first slopes are the routes'
- * @param {number[]} requests by route
- * @param {(i: number) => number} garbageOf bytes of each request that may be garbage
- * @returns {(Claim | undefined)[]} by route
- */
-function claims ({ slopes, isKnown, errorOf, freedom }, requests, garbageOf) {
-  const others = new Set(requests.map((_, i) => i).filter(i => isKnown[i] && requests[i] > 0))
-  const quantile = studentQuantile(1 - DOUBT / 4 / requests.length, freedom)
-  const claim = (/** @type {number} */ i) => {
-    const base = [...others].filter(other => other !== i)
-    const total = base.reduce((sum, other) => sum + requests[other], 0)
-    const weights = slopes.map((_, j) => j === i ? 1 : base.includes(j) ? -requests[j] / total : 0)
-    const bytes = slopes.reduce((sum, slope, j) => sum + slope * weights[j], 0)
-    const error = errorOf(weights)
-    return { i, bytes, low: bytes - quantile * error - garbageOf(i), high: bytes + quantile * error, clearness: error > 0 ? bytes / error : Infinity }
-  }
-  const apart = []
-  while (others.size > 2) {
-    const [first] = [...others].map(claim).filter(({ low }) => low > 0).sort((a, b) => b.clearness - a.clearness)
-    if (!first) break
-    others.delete(first.i)
-    apart.push(first.i)
-  }
-  if (others.size < 2 && apart.length === 0) return []
-  const all = [...apart, ...others].map(claim)
-  return requests.map((_, i) => all.find(one => one.i === i))
-}
-
-/** @param {((Claim | undefined)[] | null | undefined)[]} ways @param {number} width @returns {(Claim | undefined)[]} by route: the claim that says most */
-function best (ways, width) {
-  return Array.from({ length: width }, (_, i) => ways.flatMap(claims => claims?.[i] ?? []).sort((a, b) => b.low - a.low)[0])
 }
 
 /** @param {RouteEstimate[]} routes @param {boolean} isFitted @param {boolean} isSuspected @returns {Lack} */
