@@ -7,7 +7,8 @@ const { now } = require('../clock')
 
 const FIRST_MS = 2000 // between two estimates
 const AGAIN_MS = 10 * 60_000 // between two requests for a mark-sweep
-const THRIFT = 200 // an estimate takes at most this part of the time between two
+const LAST_MS = 15_000 // at most
+const THRIFT = 100 // times as long as an estimate takes
 
 /** @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle */
 
@@ -78,7 +79,7 @@ class LeakingRoutes {
   #estimate () {
     const began = now()
     this.#latest = this.#memory.estimate()
-    this.#nextAt = now() + Math.max(FIRST_MS, THRIFT * (now() - began))
+    this.#nextAt = now() + Math.min(LAST_MS, Math.max(FIRST_MS, THRIFT * (now() - began)))
     for (const { leaks, route, requests, bytesPerRequest, low, high } of this.#latest.routes) {
       if (!leaks || this.#said.has(route)) continue
       this.#said.add(route)
