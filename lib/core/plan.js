@@ -21,8 +21,8 @@
  * @property {number} bytes its size by the last sample
  * @property {boolean} isSampled it has been sampled since it was ready
  * @property {number} condemnedAt
- * @property {'none' | 'due' | 'under way'} collection a garbage collection in place of its recycle
- * @property {boolean} isOverHard over the hard budget: its recycle waits for no other worker's collection
+ * @property {'collect' | 'heapdump' | 'under way' | null} task what it does out of rotation before its recycle
+ * @property {boolean} isOverHard over the hard budget: its recycle waits for no other worker's task, and for no heap snapshot
  * @property {number | null} crossesAt when its memory is going to cross the budget; null: it is not to be foreseen
  *
  * @typedef {object} SlotFacts
@@ -48,7 +48,7 @@
  * @property {number} maxSurge
  * @property {number} maxUnavailable
  *
- * @typedef {{ type: 'boot' | 'scale-away' | 'close' | 'collect' | 'condemn', slot: number }
+ * @typedef {{ type: 'boot' | 'scale-away' | 'close' | 'collect' | 'heapdump' | 'condemn', slot: number }
  *   | { type: 'recycle', slot: number, how: 'surge' | 'drain-first', hasNoRoom?: true }
  *   | { type: 'retire-standby', standby: number, reason: string }
  *   | { type: 'boot-standby' }
@@ -74,10 +74,10 @@ function plan (facts, desired, now) {
   const boots = bootSlots(facts, desired, { room, surging: before, clock })
   const fits = fitting(facts, desired, before + boots.starting)
   const more = bootStandbys(facts, desired, { room: Math.min(room, fits), surging: before + boots.starting, clock })
-  const collections = collect(facts, desired)
-  const recycles = recycle(facts, desired, { room, fits, surging: before + boots.starting + more.length, held: collections.held, collecting: collections.actions.length, clock })
+  const outOfRotation = leaveRotation(facts, desired)
+  const recycles = recycle(facts, desired, { room, fits, surging: before + boots.starting + more.length, ...outOfRotation, clock })
   return {
-    actions: [...rejoin(facts), ...leave(facts, desired), ...boots.actions, ...standbys, ...more, ...collections.actions, ...recycles, ...foresee(facts, desired, clock)],
+    actions: [...rejoin(facts), ...leave(facts, desired), ...boots.actions, ...standbys, ...more, ...outOfRotation.actions, ...recycles, ...foresee(facts, desired, clock)],
     wakeAt: clock.wakeAt
   }
 }
@@ -185,14 +185,14 @@ function bootStandbys ({ slots, standbys, standbyNotBefore }, desired, { room, s
 }
 
 /**
- * Collections in place of a recycle, one at a time, and only where another worker serves meanwhile. The others wait for
- * their turn, but for one over its hard budget, which is recycled.
+ * Tasks before a recycle, one at a time, and only where another worker serves meanwhile. The others wait for their turn,
+ * but for a worker over its hard budget, which is recycled.
  *
  * @param {Facts} facts
  * @param {Desired} desired
  * @returns {{ actions: Action[], held: Set<number> }} `held`: the slots whose recycle waits
  */
-function collect ({ slots }, { workers }) {
+function leaveRotation ({ slots }, { workers }) {
   let isBusy = slots.some(({ incumbent }) => incumbent?.state === 'out-of-rotation')
   let serving = slots.filter(({ incumbent }) => isServing(incumbent)).length
   /** @type {Action[]} */
@@ -200,14 +200,15 @@ function collect ({ slots }, { workers }) {
   /** @type {Set<number>} */
   const held = new Set()
   for (const { slot, incumbent, recycle } of slots) {
-    if (slot >= workers || incumbent === null || !isServing(incumbent) || recycle !== null || incumbent.collection === 'none') continue
-    if (incumbent.collection === 'under way' || (isBusy && !incumbent.isOverHard)) {
+    if (slot >= workers || incumbent === null || !isServing(incumbent) || recycle !== null || incumbent.task === null) continue
+    const { task, isOverHard } = incumbent
+    if (task === 'under way' || (isBusy && !isOverHard)) {
       held.add(slot)
-    } else if (!isBusy && serving > 1) {
+    } else if (!isBusy && serving > 1 && !(isOverHard && task === 'heapdump')) {
       isBusy = true
       serving--
       held.add(slot)
-      actions.push({ type: 'collect', slot })
+      actions.push({ type: task, slot })
     }
   }
   return { actions, held }
@@ -216,17 +217,18 @@ function collect ({ slots }, { workers }) {
 /**
  * @param {Facts} facts
  * @param {Desired} desired
- * @param {{ room: number, fits: number, surging: number, held: Set<number>, collecting: number, clock: Clock }} limits `fits`: `room`, as far as there is memory;
- *   `collecting`: workers that this plan takes out of rotation
+ * @param {{ room: number, fits: number, surging: number, held: Set<number>, actions: Action[], clock: Clock }} limits `fits`: `room`, as far as there is
+ *   memory; `held`, `actions`: of leaveRotation()
  * @returns {Action[]}
  */
-function recycle ({ slots }, { workers, maxUnavailable }, { room, fits, surging, held, collecting, clock }) {
+function recycle ({ slots }, { workers, maxUnavailable }, { room, fits, surging, held, actions, clock }) {
   const staying = slots.filter(({ slot }) => slot < workers)
   const condemned = staying.flatMap(({ slot, incumbent, recycle, recycleNotBefore: notBefore }) =>
     recycle === null && incumbent !== null && isServing(incumbent) && incumbent.reason !== null && !held.has(slot) && clock.isDue(notBefore)
       ? [{ slot, bytes: incumbent.bytes, since: incumbent.condemnedAt, notBefore }]
       : [])
-  const ready = staying.filter(({ incumbent }) => isServing(incumbent)).length - collecting
+  const leaving = new Set(actions.map(action => 'slot' in action && action.slot)) // they are out of rotation when these begin
+  const ready = staying.filter(({ slot, incumbent }) => isServing(incumbent) && !leaving.has(slot)).length
   const maxSurge = Math.min(room, maxUnavailable > 0 ? fits : Math.max(1, fits))
   const turns = nextRecycles(condemned, { workers, ready, surging, maxSurge, maxUnavailable }, clock.now)
   const surges = turns.filter(({ how }) => how === 'surge').length

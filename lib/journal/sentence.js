@@ -22,6 +22,7 @@ const SENTENCES = {
   'fleet.stop': l => `stopped after ${l.recycles} recycles`,
   'fleet.failed': l => l.error,
   'fleet.warning': l => (Object.hasOwn(WARNINGS, l.warning) ? WARNINGS[l.warning](l) : null) ?? l.warning,
+  'fleet.leak': l => `${l.route} leaks: it keeps about ${formatSize(Math.round(l.bytesPerRequest))} of each request (${formatSize(Math.round(l.low))} to ${formatSize(Math.round(l.high))})`,
   'mold.spawn': l => `a mold loads the app (${l.pid})`,
   'mold.ready': l => `mold ready (${l.pid}) in ${formatTime(l.readyMs)}`,
   'mold.exit': l => `mold ended (${l.pid}): ${l.why}`,
@@ -34,7 +35,7 @@ const SENTENCES = {
   'worker.out-of-rotation': l => `out of rotation ${workerOf(l)} to ${l.task === 'collect' ? 'collect its garbage' : 'write a heap snapshot'}: ${l.connections} connections, ${l.inFlight} in flight`,
   'worker.in-rotation': l => `back in rotation ${workerOf(l)} after ${formatTime(l.outMs)}, ${l.moved} connections moved${l.why ? `; nothing was done: ${l.why}` : ''}`,
   collected: l => `collected slot ${l.slot} (${l.pid}): ${sizes(l)}, heap ${formatSize(l.heapUsedBefore)} → ${formatSize(l.heapUsedAfter)} in ${formatTime(l.pauseMs)}${l.isEnough === false ? '; not enough' : ''}`,
-  heapdump: l => `heap snapshot of ${workerOf(l)}: ${l.file}, ${formatSize(l.bytes)} in ${formatTime(l.pauseMs)}`,
+  heapdump: l => `heap snapshot of ${workerOf(l)}${l.reason === 'rss' ? ', before it is recycled' : ''}: ${l.file}, ${formatSize(l.bytes)} in ${formatTime(l.pauseMs)}`,
   cpuprofile: l => `CPU profile of ${workerOf(l)}: ${l.file}, ${formatTime(l.tookMs)}`,
   'worker.request': l => `${workerOf(l)} asks to be recycled${l.reason ? `: ${l.reason}` : ''}`,
   'worker.protocol-error': l => `${workerOf(l)} sent an invalid message (${l.type}): ${l.flaw}; the worker is replaced`,
@@ -61,12 +62,13 @@ const WARNINGS = {
   notify: l => `the service manager cannot be told what the fleet does: ${l.why}`,
   sigusr2: () => 'SIGUSR2 is ignored; SIGHUP starts a rolling reload',
   descriptors: l => `${l.connections} connections are open, and ${l.workers} workers have descriptors for ${l.capacity}; beyond that, clients wait in the kernel's queue: raise the hard limit (ulimit -Hn, LimitNOFILE=) or add workers`,
+  heapdump: l => `no heap snapshot of slot ${l.slot} (${l.pid}) in ${l.folder}, whose worker is recycled at once: ${l.why}`,
   'fork-failed': l => `${l.failures} forked workers in a row died early: from here on workers are spawned`,
   'no-handoff': l => `connections of ${l.key} cannot move: this Node.js lacks ${l.missing}; they are drained by Connection: close`
 }
 
-const LOUD = ['worker.crash', 'worker.no-room', 'worker.protocol-error', 'worker.not-ready', 'fleet.warning', 'fleet.failed']
-const QUIET = ['worker.sample', 'fleet.memory']
+const LOUD = ['worker.crash', 'worker.no-room', 'worker.protocol-error', 'worker.not-ready', 'fleet.warning', 'fleet.leak', 'fleet.failed']
+const QUIET = ['worker.sample', 'worker.memory', 'fleet.memory']
 
 /** Lines that are only in the journal. @param {Line} line */
 function isQuiet (line) {

@@ -14,6 +14,7 @@ const { EventEmitter } = require('node:events')
 const { RecycleError } = require('../core/errors')
 const { Balancer } = require('./handoff/balancer')
 const { GarbageCollection } = require('./recycling/garbage-collection')
+const { CondemnedHeapdumps } = require('./recycling/condemned-heapdumps')
 const { Lifecycle } = require('./workers/lifecycle')
 const { Fleet } = require('./workers/fleet')
 const { Diagnostics } = require('./recycling/diagnostics')
@@ -27,6 +28,7 @@ const { HandoffLedger } = require('./handoff/ledger')
 const { Container } = require('./measuring/container')
 const { MemoryWatch } = require('./measuring/memory-watch')
 const { SessionOwners } = require('./handoff/session-owners')
+const { LeakingRoutes } = require('./measuring/leaking-routes')
 const { Sampler } = require('./measuring/sampler')
 const { Recycler } = require('./recycling/recycler')
 const { describeFleet } = require('./status')
@@ -60,12 +62,13 @@ class Supervisor extends EventEmitter {
    * @param {object} deps
    * @param {import('./workers/spawner').Spawner} deps.spawner
    * @param {ReturnType<typeof import('./measuring/meter').pickMeter>} deps.meter
+   * @param {import('./recycling/heapdump-folder').HeapdumpFolder | null} deps.heapdumpFolder of --on-condemn
    * @param {(line: Record<string, any>) => void} deps.write takes every journal line
    * @param {() => Promise<void>} deps.flush
    * @param {import('./sockets/inherited-sockets').InheritedSockets} [deps.inherited]
    * @param {import('./orphans').Orphans | null} [deps.orphans] null: this process has children that are not the fleet's
    */
-  constructor (options, { spawner, meter, write, flush, inherited, orphans = null }) {
+  constructor (options, { spawner, meter, heapdumpFolder, write, flush, inherited, orphans = null }) {
     super()
     this.setMaxListeners(0)
     this.options = options
@@ -92,6 +95,7 @@ class Supervisor extends EventEmitter {
           changed()
         },
         collect: ({ slot }) => garbageCollection.relieve(slot),
+        heapdump: ({ slot }) => condemnedHeapdumps.dump(slot),
         rejoin: () => outOfRotation.rejoin(),
         'scale-away': ({ slot }) => recycler.scaleAway(slot),
         close: async ({ slot }) => fleet.close(slot),
@@ -99,16 +103,18 @@ class Supervisor extends EventEmitter {
         'retire-standby': ({ handle, reason }) => recycler.retireStandby(handle, reason)
       },
       figuresOf: handle => this.sampler.figuresOf(handle),
-      collectionOf: handle => garbageCollection.stateOf(handle),
+      taskOf: handle => garbageCollection.taskOf(handle) ?? condemnedHeapdumps.taskOf(handle),
       memory: () => this.memoryWatch.latest
     })
     const changed = () => reconciler.changed()
     const until = (/** @type {() => boolean} */ isSo) => reconciler.until(isSo)
     const figuresOf = (/** @type {WorkerHandle} */ handle) => this.sampler.figuresOf(handle)
     const wasOomKilled = (/** @type {WorkerHandle} */ handle) => this.memoryWatch.wasOomKilled(handle)
-    const deps = { options, fleet, spawner, meter, tasks, stopping, changed, until, figuresOf, wasOomKilled, record: this.announce.bind(this) }
+    const deps = { options, fleet, spawner, meter, heapdumpFolder, tasks, stopping, changed, until, figuresOf, wasOomKilled, record: this.announce.bind(this) }
     this.sampler = new Sampler(deps)
     this.memoryWatch = new MemoryWatch({ ...deps, container: new Container() })
+    const collect = (/** @type {number} */ slot) => tasks.run('collect', () => garbageCollection.request(slot).catch(() => {})) // refused: `worker.in-rotation` has it
+    this.leakingRoutes = new LeakingRoutes({ ...deps, collect })
     this.sessionOwners = new SessionOwners(fleet)
     this.ledger = new HandoffLedger(() => fleet.serving(), sender => fleet.successorOf(sender), this.sessionOwners)
     this.balancer = new Balancer(deps)
@@ -117,12 +123,14 @@ class Supervisor extends EventEmitter {
       .on('hopeless', details => this.abandon(new RecycleError('RECYCLE_APP_DIES', details)))
     const outOfRotation = new OutOfRotation(deps)
     const garbageCollection = new GarbageCollection({ ...deps, sampler: this.sampler, outOfRotation })
+    const diagnostics = new Diagnostics({ ...deps, outOfRotation })
+    const condemnedHeapdumps = this.condemnedHeapdumps = new CondemnedHeapdumps({ ...deps, sampler: this.sampler, diagnostics })
     const recycler = this.recycler = new Recycler({ ...deps, lifecycle, sampler: this.sampler })
     spawner.molds?.on('event', (event, fields) => this.announce(event, fields))
     spawner.molds?.on('refused', why => { if (fleet.serving().length === 0) this.abandon(new RecycleError('RECYCLE_FORK_REFUSED', { why })) })
     this.shutdown = new Shutdown({ ...deps, listeningSockets: this.#listeningSockets })
     this.commands = new Commands({
-      ...deps, recycler, garbageCollection, diagnostics: new Diagnostics({ ...deps, outOfRotation }), look: at => this.#look(at)
+      ...deps, recycler, garbageCollection, diagnostics, look: at => this.#look(at)
     })
   }
 
@@ -189,8 +197,8 @@ class Supervisor extends EventEmitter {
   status () {
     const { workers, ready } = describeFleet(this.#fleet, handle => this.sampler.figuresOf(handle))
     const totals = { workers: this.size, ready, recycles: this.recycler.count, ...this.ledger.totals }
-    const memory = this.memoryWatch.latest
-    return { v: VERSION, name: this.name, pid: process.pid, app: this.spawner.app, workers, totals, memory }
+    const about = { memory: this.memoryWatch.latest, heapdumps: this.condemnedHeapdumps.describe(), memoryByRoute: this.leakingRoutes.describe() }
+    return { v: VERSION, name: this.name, pid: process.pid, app: this.spawner.app, workers, totals, ...about }
   }
 
   /**
@@ -254,6 +262,7 @@ class Supervisor extends EventEmitter {
     this.ledger.connect(handle)
     this.balancer.connect(handle)
     this.memoryWatch.connect(handle)
+    this.leakingRoutes.connect(handle)
     for (const event of ['standby', 'ready']) handle.on(event, () => this.sampler.attend(handle))
     if (this.options.sticky) {
       handle.on('listen', ({ query: { address, port }, data }) => { // https servers alone have any

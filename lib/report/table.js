@@ -6,7 +6,7 @@
 
 const { painter } = require('../journal/painter')
 const { plain } = require('../core/plain')
-const { count, formatTime, grouped } = require('../core/units')
+const { count, formatSize, formatTime, grouped } = require('../core/units')
 const { layOut, mib, short } = require('./grid')
 
 const WIDTH = 80
@@ -28,6 +28,8 @@ function formatReport (report, { colors = false } = {}) {
     disagreements(report, paint),
     latency(report, paint),
     pauses(report, paint),
+    routes(report, paint),
+    heapdumps(report, paint),
     remarks(report, paint)
   ]
   return parts.filter(part => part.length > 0).map(part => `${part.join('\n')}\n`).join('\n')
@@ -148,6 +150,34 @@ function pauses ({ gc }, paint) {
     { title: 'GC pauses', left: true }, { title: 'total' }, { title: 'longest' }, { title: 'share of time' }, { title: 'count' }
   ], rows, WIDTH)
   return [paint('dim', heading), ...lines, paint('dim', `longest delay of an event loop: ${milliseconds(gc.longestLoopLagMs)}`)]
+}
+
+/** @param {Report} report @param {Paint} paint */
+function routes ({ memoryByRoute }, paint) {
+  if (memoryByRoute === null) return []
+  const { text, routes } = memoryByRoute
+  const leaks = routes.filter(({ leaks }) => leaks)
+  if (leaks.length === 0) return [paint('dim', text)]
+  const rows = leaks.map(({ route, requests, bytesPerRequest, low, high }) => [
+    route, formatSize(Number(bytesPerRequest)), `${formatSize(Number(low))} to ${formatSize(Number(high))}`, formatSize(Number(bytesPerRequest) * requests), short(requests)
+  ])
+  const left = WIDTH - 10 - [1, 2, 3, 4].reduce((sum, i) => sum + Math.max(['per request', '99.9 % interval', 'in all', 'requests'][i - 1].length, ...rows.map(row => row[i].length)), 0)
+  const [heading, ...lines] = layOut([
+    { title: 'leaking route', left: true }, { title: 'per request' }, { title: '99.9 % interval' }, { title: 'in all' }, { title: 'requests' }
+  ], rows.map(([route, ...figures]) => [clip(plain(route), left), ...figures]), WIDTH)
+  const others = routes.length - leaks.length
+  return [paint('dim', heading), ...lines.map(line => paint('red', line)), paint('dim', `not enough evidence that the other ${others === 1 ? 'route leaks' : `${others} routes leak`}`)]
+}
+
+/** @param {Report} report @param {Paint} paint */
+function heapdumps ({ heapdumps, heapdumpsOmitted }, paint) {
+  if (heapdumps.length === 0) return []
+  const lines = heapdumps.map(({ slot, pid, bytes, file }) => {
+    const start = `slot ${shown(slot)} (${shown(pid)}), ${formatSize(bytes ?? 0)}: `
+    return `${start}${clip(plain(file), WIDTH - start.length, true)}`
+  })
+  const more = heapdumpsOmitted ? [paint('dim', `and ${grouped(heapdumpsOmitted)} earlier ones`)] : []
+  return [paint('dim', 'heap snapshots'), ...lines, ...more]
 }
 
 /** @param {Report} report @param {Paint} paint */

@@ -53,7 +53,7 @@ function enter ({ tracker, listenHook, signals, api }, channel, settings) {
   offerRebalance({ channel, state, sender })
   offerProfile(channel)
   offerOutOfRotation({ channel, state, tracker, admission, emptying })
-  const beat = startHeartbeat(settings.beatMs, { channel, tracker, admission })
+  const beat = startHeartbeat(settings, { channel, tracker, admission })
 
   channel.answer({
     serve ({ slot }, answer) {

@@ -7,7 +7,7 @@ const { FleetModel } = require('../support/fleet-model')
 
 const DESIRED = { workers: 2, generation: 0, standbys: 0, maxSurge: 1, maxUnavailable: 0 }
 const worker = (/** @type {any} */ facts = {}) =>
-  ({ state: 'ready', generation: 0, reason: null, bytes: 0, isSampled: true, condemnedAt: 0, collection: 'none', isOverHard: false, crossesAt: null, ...facts })
+  ({ state: 'ready', generation: 0, reason: null, bytes: 0, isSampled: true, condemnedAt: 0, task: null, isOverHard: false, crossesAt: null, ...facts })
 const slot = (/** @type {number} */ slot, /** @type {any} */ facts = {}) =>
   ({ slot, incumbent: worker(), isLeaving: false, recycle: null, isNew: false, bootNotBefore: 0, recycleNotBefore: 0, ...facts })
 
@@ -92,18 +92,13 @@ t.test('a standby boots when all serve, and what must not be taken any more is r
 })
 
 t.test('a collection stands in for a recycle, one at a time', async t => {
-  const due = (/** @type {any} */ more = {}) => ({ incumbent: worker({ reason: 'rss', collection: 'due', ...more }) })
-  const away = { incumbent: worker({ state: 'out-of-rotation', reason: 'rss', collection: 'under way' }) }
+  const due = (/** @type {any} */ more = {}) => ({ incumbent: worker({ reason: 'rss', task: 'collect', ...more }) })
+  const away = { incumbent: worker({ state: 'out-of-rotation', reason: 'rss', task: 'under way' }) }
   const on = { workers: 3 }
   t.same(steps([slot(0, due()), slot(1, due()), slot(2)], on).actions, [{ type: 'collect', slot: 0 }])
   t.same(steps([slot(0, away), slot(1, due()), slot(2)], on).actions, [], 'the next one waits for its turn')
   t.same(steps([slot(0, away), slot(1, due({ isOverHard: true })), slot(2)], on).actions, [{ type: 'recycle', slot: 1, how: 'surge' }], 'but not over its hard budget')
   t.same(steps([slot(0, due()), slot(1, { incumbent: worker({ state: 'spawning' }) })]).actions, [{ type: 'recycle', slot: 0, how: 'surge' }], 'where no other worker serves, it is recycled')
-})
-
-t.test('a worker that begins to collect is missing from then on: no other one drains first beside it', async t => {
-  const slots = [slot(0, { incumbent: worker({ reason: 'rss', collection: 'due' }) }), slot(1, { incumbent: worker({ reason: 'reload' }) })]
-  t.same(steps(slots, { maxSurge: 0, maxUnavailable: 1 }).actions, [{ type: 'collect', slot: 0 }])
 })
 
 const condemned = (/** @type {any} */ more = {}) => ({ incumbent: worker({ reason: 'rss', ...more }) })
@@ -154,6 +149,20 @@ t.test('workers that are going to cross their budgets together are condemned a b
   t.same(steps(slots, { ...on, maxSurge: 3 }), { actions: [], wakeAt: Infinity }, 'all three may recycle at once')
   t.same(steps([slots[0], slot(1, crossing(2000)), slot(2)], on), { actions: [], wakeAt: Infinity })
   t.same(steps([slot(0, { ...crossing(1000), recycleNotBefore: 5000 }), slot(1, crossing(1000)), slot(2)], on), { actions: [], wakeAt: Infinity }, 'one that is replaced ever more slowly is left to that')
+})
+
+t.test('a worker that is just leaving rotation is missing already where another one would drain first', async t => {
+  const due = slot(0, { incumbent: worker({ reason: 'rss', task: 'collect' }) })
+  const other = slot(1, { incumbent: worker({ reason: 'age' }) })
+  const on = { workers: 3, maxSurge: 0, maxUnavailable: 1 }
+  t.same(steps([due, other, slot(2)], on).actions, [{ type: 'collect', slot: 0 }])
+})
+
+t.test('a heap snapshot comes before a recycle, but not over the hard budget', async t => {
+  const due = (/** @type {any} */ more = {}) => ({ incumbent: worker({ reason: 'rss', task: 'heapdump', ...more }) })
+  t.same(steps([slot(0, due()), slot(1)]).actions, [{ type: 'heapdump', slot: 0 }])
+  t.same(steps([slot(0, due({ isOverHard: true })), slot(1)]).actions, [{ type: 'recycle', slot: 0, how: 'surge' }])
+  t.same(steps([slot(0, due())], { workers: 1 }).actions, [{ type: 'recycle', slot: 0, how: 'surge' }], 'where no other worker serves, it is recycled')
 })
 
 t.test('a worker out of rotation comes back where no other one serves', async t => {

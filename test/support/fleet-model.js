@@ -13,7 +13,7 @@ const ROUNDS = 400
 const BOOT_MS = 500
 
 /** @param {string} state @param {number} generation @returns {any} */
-const process = (state, generation) => ({ state, generation, reason: null, bytes: 0, isSampled: true, condemnedAt: 0, collection: 'none', isOverHard: false, crossesAt: null })
+const process = (state, generation) => ({ state, generation, reason: null, bytes: 0, isSampled: true, condemnedAt: 0, task: null, isOverHard: false, crossesAt: null })
 
 class FleetModel {
   now = 0
@@ -124,15 +124,16 @@ class FleetModel {
         assert(!this.staying(slot) && slot.incumbent === null && slot.successor === null && slot.leaving.length === 0)
         this.slots.delete(action.slot)
         break
-      case 'collect':
+      case 'collect': case 'heapdump':
+        assert(action.type === 'collect' || !slot.incumbent.isOverHard, 'over its hard budget it is recycled at once')
         assert(this.serving() > 1 && !this.list().some(({ incumbent }) => incumbent?.state === 'out-of-rotation'), 'one at a time, and another serves')
         slot.incumbent.state = 'out-of-rotation'
-        slot.incumbent.collection = 'under way'
+        slot.incumbent.task = 'under way'
         break
       case 'rejoin':
         assert(!isServed)
         slot.incumbent.state = 'ready'
-        slot.incumbent.collection = 'none'
+        slot.incumbent.task = null
         break
       case 'boot-standby':
         this.standbys.push(process('spawning', this.desired.generation))
@@ -169,7 +170,7 @@ class FleetModel {
         const { incumbent } = of(ready) ?? {}
         if (!incumbent || incumbent.reason !== null) break
         const isOverHard = type === 'overHard'
-        Object.assign(incumbent, { reason: isOverHard ? 'hard-rss' : 'rss', condemnedAt: this.now, bytes: pick, isOverHard, collection: pick % 2 ? 'due' : 'none' })
+        Object.assign(incumbent, { reason: isOverHard ? 'hard-rss' : 'rss', condemnedAt: this.now, bytes: pick, isOverHard, task: [null, 'collect', 'heapdump'][pick % 3] })
         break
       }
       case 'memory': this.memory = pick === 0 ? null : { limitBytes: 100, usedBytes: 5 * pick, freshBytes: pick % 3 ? 20 : null }; break
@@ -181,7 +182,7 @@ class FleetModel {
       case 'freshOverBudget': of(this.list())?.fresh.failed(this.now); break
       case 'collected': {
         const { incumbent } = incumbents.find(({ incumbent }) => incumbent.state === 'out-of-rotation') ?? {}
-        if (incumbent) Object.assign(incumbent, { state: 'ready', collection: 'none' }, pick % 2 ? { reason: null } : {})
+        if (incumbent) Object.assign(incumbent, { state: 'ready', task: null }, pick % 2 ? { reason: null } : {})
         break
       }
       case 'crash': { // of a worker that serves
@@ -275,7 +276,7 @@ class FleetModel {
       for (const { comesUp } of this.#starting()) comesUp()
       for (const gone of this.#leaving()) gone()
       for (const { incumbent } of this.list()) {
-        if (incumbent?.state === 'out-of-rotation') Object.assign(incumbent, { state: 'ready', collection: 'none' })
+        if (incumbent?.state === 'out-of-rotation') Object.assign(incumbent, { state: 'ready', task: null })
       }
       this.#condemnOld()
       this.settle()

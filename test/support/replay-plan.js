@@ -81,7 +81,7 @@ function unplanned (lines, onForeseen) {
     'fleet.reload': ({ generation }) => { desired = { ...desired, generation } },
     'worker.spawn': line => {
       const { slot: number, pid, generation } = line
-      const worker = { pid, state: 'spawning', generation, reason: null, bytes: 0, isSampled: false, condemnedAt: 0, collection: 'none', isOverHard: false, crossesAt: null, bootMs: 0, budget: line.budget, trend: [] }
+      const worker = { pid, state: 'spawning', generation, reason: null, bytes: 0, isSampled: false, condemnedAt: 0, task: null, isOverHard: false, crossesAt: null, bootMs: 0, budget: line.budget, trend: [] }
       workers.set(pid, worker)
       if (number === null) {
         expect(line, ({ type }) => type === 'boot-standby')

@@ -75,6 +75,7 @@ class Spawner {
       compileCache: this.compileCache,
       collectsFirst: collectsFirst(options.gc, NODE_MAJOR),
       beatMs: Math.min(500, options.intervalMs, Math.round(options.stuckTimeoutMs / 4)),
+      memoryByRoute: options.memoryByRoute,
       drainTimeoutMs: options.drainTimeoutMs,
       stopLingerMs: options.stopLingerMs,
       killTimeoutMs: options.killTimeoutMs,
