@@ -1,9 +1,9 @@
 'use strict'
 
-const os = require('node:os')
 const { RecycleError } = require('./core/errors')
 const { resolveOptions } = require('./core/options')
 const { operate } = require('./operate')
+const { machineFacts } = require('./primary/measuring/container')
 const { assemble } = require('./primary/start')
 const { Takeover } = require('./primary/upgrade/takeover')
 
@@ -22,8 +22,8 @@ const { Takeover } = require('./primary/upgrade/takeover')
  */
 function supervise ({ app, args = [], ...given }) {
   const control = given.control ?? (given.name === undefined ? 'none' : undefined)
-  const resolved = resolveOptions({ log: 'silent', ...given, control }, { parallelism: os.availableParallelism() })
-  const supervisor = assemble(app, args, resolved, Takeover.find())
+  const resolved = resolveOptions({ log: 'silent', ...given, control }, machineFacts())
+  const supervisor = assemble(app, args, resolved, { takeover: Takeover.find() })
   operate(supervisor, resolved).catch(error => supervisor.abandon(error))
   return supervisor.start()
 }

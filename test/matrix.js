@@ -19,11 +19,13 @@ const PATIENCE_MS = 5 * 60_000 // for one file
 const TELLING_LINES = 40 // of the output of a file that fails
 
 const FILES = [
-  'integration/recycle-with-handoff', 'integration/recycle-without-handoff', 'integration/handoff-connections', 'integration/handoff-books', 'integration/handoff-servers',
+  'integration/recycle-with-handoff', 'integration/recycle-without-handoff', 'integration/handoff-connections', 'integration/handoff-counts', 'integration/handoff-servers',
   'integration/drain-exchanges', 'integration/drain-http2', 'integration/drain-tls', 'integration/drain-sigterm', 'integration/surge',
   'integration/signals', 'integration/stop', 'integration/unusual-apps', 'integration/verbs-overlap', 'integration/crash', 'integration/death', 'integration/accept-storm', 'integration/upgrade',
   'apps/frameworks', 'apps/modules', 'apps/protocols', 'apps/realtime', 'apps/addresses', 'apps/habits', 'apps/examples', 'cli/app',
   'integration/out-of-rotation', 'integration/out-of-rotation-protocols', 'integration/collect', 'integration/standby', 'integration/gc-profiles', 'integration/compile-cache',
+  'integration/reconcile', 'integration/rollout', 'integration/fork',
+  'integration/socket-activation', 'integration/service-notifier', 'primary/orphans', 'cli/pid-1', 'apps/telemetry',
   'control/open-socket', 'operate/control', 'operate/admin-metrics', 'cli/operate-verbs', 'cli/operate-inside', 'cli/config'
 ].map(name => `test/${name}.test.js`)
 
@@ -63,6 +65,8 @@ function excerpt (output) {
 async function main () {
   const { values, positionals } = parseArgs({ allowPositionals: true, options: { node: { type: 'string', default: VERSIONS.join() } } })
   const files = positionals.length ? positionals : FILES
+  const missing = files.filter(file => !fs.existsSync(path.join(ROOT, file)))
+  if (missing.length > 0) throw new Error(`there is no ${missing.join(', ')}`)
   const nodes = []
   for (const version of values.node.split(',')) nodes.push({ version, program: await findNode(version) })
 

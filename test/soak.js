@@ -1,13 +1,15 @@
 'use strict'
 
 /**
- * A long run of the hand-off: `npm run soak [requests] [recycles]`, by default 1,000,000 requests over at least 200
- * recycles on 200 keep-alive connections, half of the clients with think time. It fails on one failed request, one reconnect,
- * or one account that does not add up. The clients run in a process of their own.
+ * A long run of the hand-off: `npm run soak [requests] [recycles] [every]`, by default 1,000,000 requests over at least 200
+ * recycles on 200 keep-alive connections, half of the clients with think time. `every`: a recycle begins so many milliseconds
+ * after the one before, by default 0, at once; `npm run soak 0 600 1000` is ten minutes with a recycle a second. It fails on one
+ * failed request, one reconnect, or one account that does not add up. The clients run in a process of their own.
  */
 
 const { fork } = require('node:child_process')
 const path = require('node:path')
+const { setTimeout: sleep } = require('node:timers/promises')
 const { supervise } = require('..')
 const { freePort, sumOfEnds, FIXTURES } = require('./support/fleet')
 const { Load } = require('./support/load')
@@ -16,7 +18,7 @@ const CONNECTIONS = 200
 const THINK_MS = 50
 
 if (process.argv[2] === 'client') client(Number(process.argv[3]))
-else main(Number(process.argv[2] ?? 1_000_000), Number(process.argv[3] ?? 200))
+else main(Number(process.argv[2] ?? 1_000_000), Number(process.argv[3] ?? 200), Number(process.argv[4] ?? 0))
 
 /** @param {number} port */
 function client (port) {
@@ -35,8 +37,8 @@ function client (port) {
   })
 }
 
-/** @param {number} requests @param {number} recycles */
-async function main (requests, recycles) {
+/** @param {number} requests @param {number} recycles @param {number} everyMs */
+async function main (requests, recycles, everyMs) {
   const port = await freePort()
   process.env.PORT = String(port)
   const fleet = supervise({ app: path.join(FIXTURES, 'plain.js'), workers: 4, interval: '200ms' })
@@ -49,7 +51,7 @@ async function main (requests, recycles) {
   let last = { requests: 0 }
   clients.on('message', counts => { last = counts })
   for (let i = 0; last.requests < requests || accounts.length < recycles; i++) {
-    await fleet.recycle(i % 4)
+    await Promise.all([fleet.recycle(i % 4), sleep(everyMs)])
     if (process.stderr.isTTY) process.stderr.write(`\r${last.requests} requests, ${accounts.length} recycles `)
   }
   clients.send('stop')

@@ -6,7 +6,8 @@ const path = require('node:path')
 const { RecycleError } = require('../core/errors')
 const { OPTIONS, resolveOptions } = require('../core/options')
 const { writeRegular } = require('../journal/regular-file')
-const { start } = require('../primary/start')
+const { machineFacts } = require('../primary/measuring/container')
+const { assemble } = require('../primary/start')
 const { partOptions } = require('./options')
 const { RemoteFleet } = require('./remote')
 const { Run } = require('./run')
@@ -58,7 +59,7 @@ async function drill ({ app, args = [], signal, onProgress, ...given }) {
   const { own, supervisors } = partOptions(given)
   if (app === undefined) return drillRunning(own, supervisors, { signal, onProgress })
   const resolve = (/** @type {string} */ journal) =>
-    resolveOptions({ log: 'silent', ...supervisors, journal }, { parallelism: os.availableParallelism() })
+    resolveOptions({ log: 'silent', ...supervisors, journal }, machineFacts())
   return drillResolved(app, args, own, resolve, { signal, onProgress })
 }
 
@@ -76,7 +77,7 @@ async function drillResolved (app, args, own, resolve, how) {
   const portBefore = process.env.PORT
   process.env.PORT ||= String(own.url?.port || await freePort())
   try {
-    return await drillFleet(() => start(app, args, { ...options, journal: file }), own, options, file, how)
+    return await drillFleet(() => assemble(app, args, { ...options, journal: file }).start(), own, options, file, how)
   } finally {
     if (portBefore === undefined) delete process.env.PORT
     else process.env.PORT = portBefore

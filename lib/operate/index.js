@@ -1,22 +1,28 @@
 'use strict'
 
 /**
- * Opens the control socket and the admin server, according to the options. They close when the fleet stops, and are left to the
- * other primary when that takes the fleet over.
+ * Opens the control socket and the admin server, according to the options, and tells the service manager of the fleet where
+ * there is one that asks for it. They close when the fleet stops, and are left to the other primary when that takes the fleet
+ * over.
  *
  * @param {import('./control-verbs').Supervised} supervisor not started yet, or in the same turn of the event loop
  * @param {Pick<import('../core/options').Options, 'control' | 'admin' | 'adminAllowRemote'>} options
+ * @param {Pick<import('../core/service-environment').ServiceEnvironment, 'notifySocket' | 'watchdogMs'>} [service]
  * @returns {Promise<{ close: () => Promise<void> }>} `close` resolves when every client has its answers; it may be called again
  * @throws {import('../core/errors').RecycleError} RECYCLE_CONTROL, RECYCLE_CONTROL_TAKEN, RECYCLE_ADMIN
  */
-async function operate (supervisor, options) {
+async function operate (supervisor, options, { notifySocket, watchdogMs } = { notifySocket: null, watchdogMs: null }) {
+  const notifier = () => notifySocket ? new (require('./service-notifier').ServiceNotifier)(supervisor, { notifySocket, watchdogMs }) : null
+  const isLeading = !supervisor.succession // else the predecessor speaks to the service manager until then
   // Both are opened before anything is awaited, so that they get the fleet's events from the first.
   const open = () => Promise.allSettled([
     options.control === 'none' ? null : require('./control').openControl(supervisor, options),
-    options.admin && require('./admin').openAdmin(supervisor, { ...options, admin: options.admin })
+    options.admin && require('./admin').openAdmin(supervisor, { ...options, admin: options.admin }),
+    isLeading ? notifier() : null
   ])
   /** @type {ReturnType<typeof open>[]} */
   const openings = [open()]
+  supervisor.succession?.once('lead', () => openings.push(Promise.allSettled([null, null, notifier()])))
   /** @template {PromiseSettledResult<any>[]} Servers @param {Servers} servers */
   const report = servers => {
     for (const server of servers) if (server.status === 'rejected') supervisor.announce('fleet.warning', { warning: 'not-operated', why: server.reason.message })

@@ -2,8 +2,9 @@
 
 /** What a fleet may be told to do. Each command resolves when it has been carried out, and rejects where it cannot be. */
 
+const { whyNoAutoBudget } = require('../core/container-budget')
 const { RecycleError } = require('../core/errors')
-const { Rollout } = require('./recycling/rollout')
+const { Rollout } = require('./workers/rollout')
 
 /** @typedef {import('./workers/worker-handle').WorkerHandle} WorkerHandle @typedef {import('./workers/fleet').Slot} Slot */
 
@@ -13,7 +14,6 @@ class Commands {
   /**
    * @param {object} deps
    * @param {import('./workers/fleet').Fleet} deps.fleet
-   * @param {Rollout} deps.rollout
    * @param {import('./recycling/recycler').Recycler} deps.recycler
    * @param {import('./recycling/garbage-collection').GarbageCollection} deps.garbageCollection
    * @param {import('./recycling/diagnostics').Diagnostics} deps.diagnostics
@@ -21,13 +21,12 @@ class Commands {
    * @param {import('../core/options').Options} deps.options
    * @param {() => void} deps.changed to be called when what is desired has changed
    * @param {(isSo: () => boolean) => Promise<void>} deps.until
-   * @param {(at: { requestedAlone: boolean }) => Promise<void>} deps.look judges the workers
+   * @param {(at: { requestedAlone: boolean }) => void} deps.look judges the workers
    * @param {AbortSignal} deps.stopping its reason is what ended the fleet, or RECYCLE_STOPPED
    */
-  constructor ({ options, fleet, rollout, recycler, garbageCollection, diagnostics, record, changed, until, look, stopping }) {
+  constructor ({ options, fleet, recycler, garbageCollection, diagnostics, record, changed, until, look, stopping }) {
     this.options = options
     this.fleet = fleet
-    this.rollout = rollout
     this.recycler = recycler
     this.garbageCollection = garbageCollection
     this.diagnostics = diagnostics
@@ -56,8 +55,8 @@ class Commands {
     if (!incumbent) throw new RecycleError('RECYCLE_NOT_DONE', { slot, what: 'the recycle', why: 'it has no worker at the moment' })
     const outcome = this.recycler.requests.open(place, incumbent)
     incumbent.requested ??= 'requested'
-    const [line] = await Promise.all([outcome, this.look({ requestedAlone: true })])
-    return line
+    this.look({ requestedAlone: true })
+    return outcome
   }
 
   /**
@@ -68,15 +67,16 @@ class Commands {
    */
   async reload () {
     this.stopping.throwIfAborted()
-    const isStale = this.fleet.all().some(handle => handle.generation === this.rollout.generation)
-    const generation = this.rollout.begin(isStale)
+    const isStale = this.fleet.all().some(handle => handle.generation === this.fleet.rollout.generation)
+    const generation = this.fleet.rollout.begin(isStale)
     this.record('fleet.reload', { generation })
-    await this.look({ requestedAlone: true })
+    this.look({ requestedAlone: true })
     const isOld = (/** @type {WorkerHandle | undefined} */ handle) => handle !== undefined && handle.generation < generation
-    await this.until(() => this.rollout.wasStopped(generation) ||
+    await this.until(() => this.fleet.rollout.wasStopped(generation) ||
       (this.fleet.isComplete && !this.fleet.all().some(isOld) && !this.fleet.staying().some(({ recycle }) => isOld(recycle?.old))))
-    if (this.rollout.wasStopped(generation)) throw new RecycleError('RECYCLE_ROLLOUT_STOPPED', { failures: Rollout.PATIENCE })
-    this.rollout.finish(generation)
+    if (this.fleet.rollout.wasStopped(generation)) throw new RecycleError('RECYCLE_ROLLOUT_STOPPED', { failures: Rollout.PATIENCE })
+    this.fleet.rollout.finish(generation)
+    this.record('fleet.reloaded', { generation })
   }
 
   /**
@@ -87,17 +87,14 @@ class Commands {
    *   a row: it stays, and is tried again
    */
   async scale (workers) {
-    if (!(Number.isInteger(workers) && workers >= 1 && workers <= 1024)) {
-      throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'workers', given: workers, accepts: 'a whole number from 1 to 1024' })
-    }
+    const refuse = (/** @type {string} */ accepts) => { throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'workers', given: workers, accepts }) }
+    if (!(Number.isInteger(workers) && workers >= 1 && workers <= 1024)) refuse('a whole number from 1 to 1024')
     this.stopping.throwIfAborted()
     const { maxSurge, maxUnavailable } = this.options
-    if (maxSurge === 0 && workers === 1) {
-      throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'workers', given: workers, accepts: 'at least 2 where maxSurge is 0' })
-    }
-    if (maxUnavailable >= workers) {
-      throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'workers', given: workers, accepts: `more than maxUnavailable, which is ${maxUnavailable}` })
-    }
+    if (maxSurge === 0 && workers === 1) refuse('at least 2 where maxSurge is 0')
+    if (maxUnavailable >= workers) refuse(`more than maxUnavailable, which is ${maxUnavailable}`)
+    const noBudget = this.options.sizing.isAutoBudget ? whyNoAutoBudget(this.options.sizing, workers) : null
+    if (noBudget !== null) throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'maxRss', given: `auto with ${workers} workers`, accepts: noBudget })
     this.record('fleet.scale', { from: this.fleet.desired, to: workers })
     this.fleet.desired = workers
     this.changed()

@@ -26,23 +26,23 @@ class Reconciler {
    * @param {object} deps
    * @param {import('../core/options').Options} deps.options
    * @param {import('./workers/fleet').Fleet} deps.fleet
-   * @param {import('./recycling/rollout').Rollout} deps.rollout
    * @param {import('./tasks').Tasks} deps.tasks
    * @param {AbortSignal} deps.stopping
    * @param {Record<import('../core/plan').Action['type'], (action: any) => Promise<unknown>>} deps.steps what carries each action
    *   out; what it changes at once is in the facts when it returns
    * @param {(handle: WorkerHandle) => import('./measuring/figures').Figures | null} deps.figuresOf
-   * @param {(handle: WorkerHandle) => import('../core/plan').WorkerFacts['collection']} deps.collectionOf
+   * @param {(handle: WorkerHandle) => import('../core/plan').WorkerFacts['task']} deps.taskOf
+   * @param {() => import('../core/memory-room').Memory | null} deps.memory of the container, by the last look
    */
-  constructor ({ options, fleet, rollout, tasks, stopping, steps, figuresOf, collectionOf }) {
+  constructor ({ options, fleet, tasks, stopping, steps, figuresOf, taskOf, memory }) {
     this.options = options
     this.fleet = fleet
-    this.rollout = rollout
     this.tasks = tasks
     this.stopping = stopping
     this.steps = steps
     this.figuresOf = figuresOf
-    this.collectionOf = collectionOf
+    this.taskOf = taskOf
+    this.memory = memory
     stopping.addEventListener('abort', () => {
       clearTimeout(this.#timer)
       this.#rounds.emit('round')
@@ -77,7 +77,7 @@ class Reconciler {
 
   #reconcile () {
     const { standby: standbys, maxSurge, maxUnavailable } = this.options
-    const desired = { workers: this.fleet.desired, generation: this.rollout.generation, standbys, maxSurge, maxUnavailable }
+    const desired = { workers: this.fleet.desired, generation: this.fleet.rollout.generation, standbys, maxSurge, maxUnavailable }
     const standbyHandles = [...this.fleet.standbyPool.handles]
     const { actions, wakeAt } = plan(this.#facts(standbyHandles), desired, now())
     for (const action of actions) {
@@ -95,23 +95,28 @@ class Reconciler {
       slots: this.fleet.list().map(slot => ({
         slot: slot.slot,
         incumbent: slot.incumbent && this.#describe(slot.incumbent),
-        isLeaving: slot.leaving.size > 0,
+        isLeaving: slot.leaving.size > 0 || slot.successor !== null,
         recycle: slot.recycle && slot.recycle.how,
         isNew: slot.isNew,
         bootNotBefore: slot.boots.notBefore,
         recycleNotBefore: Math.max(slot.boots.notBefore, slot.freshOverBudget.notBefore)
       })),
       standbys: standbys.map(handle => this.#describe(handle)),
-      standbyNotBefore: Math.max(standbyPool.boots.notBefore, standbyPool.freshOverBudget.notBefore)
+      standbyNotBefore: Math.max(standbyPool.boots.notBefore, standbyPool.freshOverBudget.notBefore),
+      bootMs: Math.max(0, ...this.fleet.all().map(({ bootMs }) => bootMs ?? 0)),
+      memory: this.memory()
     }
   }
 
   /** @param {WorkerHandle} handle @returns {import('../core/plan').WorkerFacts} */
   #describe (handle) {
-    const { state, generation, reason, condemnedAt, budget } = handle
-    const sample = this.figuresOf(handle)?.sample ?? null
-    const isOverHard = reason === 'hard-rss' || (sample !== null && isOver(sample, budget, budget.hardBytes))
-    return { state, generation, reason, bytes: sample?.rssBytes ?? 0, condemnedAt, collection: this.collectionOf(handle), isOverHard }
+    const facts = handle.facts()
+    const figures = this.figuresOf(handle)
+    const sample = figures?.sample ?? null
+    const isOverHard = facts.reason === 'hard-rss' || (sample !== null && isOver(sample, facts.budget, facts.budget.hardBytes))
+    // A collection may make the crossing a false one.
+    const crossesAt = this.options.onBudget === 'collect' ? null : figures?.crossesAt(facts.budget.softBytes) ?? null
+    return { ...facts, bytes: sample?.rssBytes ?? 0, isSampled: figures?.isJudged ?? false, task: this.taskOf(handle), isOverHard, crossesAt }
   }
 }
 

@@ -5,31 +5,32 @@
 /**
  * @param {import('./workers/fleet').Fleet} fleet
  * @param {(handle: WorkerHandle) => Figures | null} figuresOf
- * @param {number} now ms, by clock.js
  * @returns what every worker is doing: plain data, sizes in bytes, times in milliseconds
  */
-function describeFleet (fleet, figuresOf, now) {
-  const workers = fleet.list().flatMap(slot => [slot.incumbent, slot.successor, ...slot.leaving]
-    .filter(handle => handle !== null)
-    .map(handle => describe(slot, handle, figuresOf(handle), now)))
-  for (const handle of fleet.standbyPool.handles) workers.push(describe(null, handle, figuresOf(handle), now))
+function describeFleet (fleet, figuresOf) {
+  const workers = fleet.all().map(handle => describe(handle.facts(), fleet.slots.get(handle.slot ?? -1), figuresOf(handle)))
   return { workers, ready: fleet.serving().length }
 }
 
-/** @param {import('./workers/fleet').Slot | null} slot null: a standby @param {WorkerHandle} handle @param {Figures | null} figures @param {number} now */
-function describe (slot, handle, figures, now) {
-  const { pid, state, generation, readyAt, latest, budget } = handle
+/**
+ * @param {import('./workers/worker-handle').WorkerFacts} facts
+ * @param {import('./workers/fleet').Slot | undefined} place undefined: a standby
+ * @param {Figures | null} figures
+ */
+function describe ({ slot, pid, state, generation, at, upSince, budget, latest }, place, figures) {
   const { sample = null, lastFull = null } = figures ?? {}
+  const crossesAt = figures?.crossesAt(budget.softBytes) ?? null
   return {
-    slot: handle.slot,
+    slot,
     pid,
     state,
     generation,
-    ageMs: readyAt === null ? 0 : now - readyAt,
+    ageMs: slot === null || upSince === null ? 0 : at - upSince,
     rssBytes: sample?.rssBytes ?? null,
     pssBytes: lastFull?.pssBytes ?? null,
     ussBytes: lastFull?.ussBytes ?? null,
     budgetBytes: budget.softBytes,
+    crossesInMs: crossesAt === null ? null : Math.max(0, crossesAt - at),
     cpuPercent: figures?.cpu.percent ?? null,
     elu: latest.elu,
     gc: latest.gc,
@@ -37,8 +38,8 @@ function describe (slot, handle, figures, now) {
     connections: latest.connections,
     inFlight: latest.inFlight,
     requests: latest.requests,
-    recycles: slot?.recycles ?? 0,
-    lastReason: slot?.lastReason ?? null
+    recycles: place?.recycles ?? 0,
+    lastReason: place?.lastReason ?? null
   }
 }
 

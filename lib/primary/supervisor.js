@@ -7,14 +7,14 @@
  *     commands         desired ─────────────────────┼─▶ reconciler: plan() ─▶ steps: boot, recycle, collect, retire, account
  *     workers          ready, gone, requests ───────┘
  *
- * What happens goes through #record(), and from there to the journal, the log and the listeners for `event`.
+ * What happens goes through announce(), and from there to the journal, the log and the listeners for `event`.
  */
 
 const { EventEmitter } = require('node:events')
 const { RecycleError } = require('../core/errors')
 const { Balancer } = require('./handoff/balancer')
-const { now } = require('./clock')
 const { GarbageCollection } = require('./recycling/garbage-collection')
+const { CondemnedHeapdumps } = require('./recycling/condemned-heapdumps')
 const { Lifecycle } = require('./workers/lifecycle')
 const { Fleet } = require('./workers/fleet')
 const { Diagnostics } = require('./recycling/diagnostics')
@@ -24,10 +24,12 @@ const { nameOfApp } = require('./fleet-name')
 const { Commands } = require('./commands')
 const { Departure } = require('./recycling/departure')
 const { Reconciler } = require('./reconciler')
-const { Rollout } = require('./recycling/rollout')
 const { Shutdown } = require('./recycling/shutdown')
 const { HandoffLedger } = require('./handoff/ledger')
+const { Container } = require('./measuring/container')
+const { MemoryWatch } = require('./measuring/memory-watch')
 const { SessionOwners } = require('./handoff/session-owners')
+const { LeakingRoutes } = require('./measuring/leaking-routes')
 const { Sampler } = require('./measuring/sampler')
 const { Recycler } = require('./recycling/recycler')
 const { describeFleet } = require('./status')
@@ -39,7 +41,6 @@ const { Succession } = require('./upgrade/succession')
 /** @typedef {import('./workers/worker-handle').WorkerHandle} WorkerHandle */
 
 const VERSION = 1
-const DEATH_MS = 1000 // a worker's exit comes this much later than its channel's end, at the most
 
 /**
  * A running fleet. Emits `event` with every journal line, `message` ({ slot, pid, message }) with what the app sends by
@@ -47,10 +48,10 @@ const DEATH_MS = 1000 // a worker's exit comes this much later than its channel'
  */
 class Supervisor extends EventEmitter {
   #fleet = new Fleet()
-  #listeningSockets = new ListeningSockets()
+  /** @type {ListeningSockets} */
+  #listeningSockets
   #tasks = new Tasks()
   #tenure = new Tenure()
-  #isStarted = false
   /** @type {Promise<void> | null} */
   #stopped = null
   /** @type {RecycleError | null} */
@@ -65,11 +66,14 @@ class Supervisor extends EventEmitter {
    * @param {object} deps
    * @param {import('./workers/spawner').Spawner} deps.spawner
    * @param {ReturnType<typeof import('./measuring/meter').pickMeter>} deps.meter
+   * @param {import('./recycling/heapdump-folder').HeapdumpFolder | null} deps.heapdumpFolder of --on-condemn
    * @param {(line: Record<string, any>) => void} deps.write takes every journal line
    * @param {() => Promise<void>} deps.flush
+   * @param {import('./sockets/inherited-sockets').InheritedSockets} [deps.inherited]
+   * @param {import('./orphans').Orphans | null} [deps.orphans] null: this process has children that are not the fleet's
    * @param {import('./upgrade/takeover').Takeover | null} [deps.takeover] of a running fleet
    */
-  constructor (options, { spawner, meter, write, flush, takeover = null }) {
+  constructor (options, { spawner, meter, heapdumpFolder, write, flush, inherited, orphans = null, takeover = null }) {
     super()
     this.setMaxListeners(0)
     this.options = options
@@ -77,38 +81,46 @@ class Supervisor extends EventEmitter {
     this.name = options.name ?? nameOfApp(spawner.app)
     this.write = write
     this.flush = flush
+    this.orphans = orphans
     this.takeover = takeover
+    this.#listeningSockets = new ListeningSockets({ inherited, record: this.announce.bind(this) })
     const fleet = this.#fleet
     const tasks = this.#tasks
     const stopping = this.#tenure
-    const rollout = new Rollout()
     /** @type {Reconciler} */
     const reconciler = this.#reconciler = new Reconciler({
       options,
       fleet,
-      rollout,
       tasks,
       stopping,
       steps: {
         boot: ({ slot }) => recycler.boot(slot),
-        recycle: ({ slot, how }) => recycler.recycle(slot, how),
-        collect: ({ slot }) => garbageCollection.relieve(slot),
-        rejoin: () => outOfRotation.rejoin(),
-        'scale-away': ({ slot }) => recycler.scaleAway(slot),
-        close: async ({ slot }) => {
-          fleet.close(slot)
+        recycle: ({ slot, how, hasNoRoom }) => recycler.recycle(slot, how, hasNoRoom),
+        condemn: async ({ slot }) => {
+          this.sampler.condemnAhead(/** @type {WorkerHandle} */ (fleet.slots.get(slot)?.incumbent))
           changed()
         },
+        collect: ({ slot }) => garbageCollection.relieve(slot),
+        heapdump: ({ slot }) => condemnedHeapdumps.dump(slot),
+        rejoin: () => outOfRotation.rejoin(),
+        'scale-away': ({ slot }) => recycler.scaleAway(slot),
+        close: async ({ slot }) => fleet.close(slot),
         'boot-standby': () => recycler.bootStandby(),
         'retire-standby': ({ handle, reason }) => recycler.retireStandby(handle, reason)
       },
       figuresOf: handle => this.sampler.figuresOf(handle),
-      collectionOf: handle => garbageCollection.stateOf(handle)
+      taskOf: handle => garbageCollection.taskOf(handle) ?? condemnedHeapdumps.taskOf(handle),
+      memory: () => this.memoryWatch.latest
     })
     const changed = () => reconciler.changed()
     const until = (/** @type {() => boolean} */ isSo) => reconciler.until(isSo)
-    const deps = { options, fleet, rollout, spawner, meter, tasks, stopping, changed, until, record: this.#record.bind(this) }
+    const figuresOf = (/** @type {WorkerHandle} */ handle) => this.sampler.figuresOf(handle)
+    const wasOomKilled = (/** @type {WorkerHandle} */ handle) => this.memoryWatch.wasOomKilled(handle)
+    const deps = { options, fleet, spawner, meter, heapdumpFolder, tasks, stopping, changed, until, figuresOf, wasOomKilled, record: this.announce.bind(this) }
     this.sampler = new Sampler(deps)
+    this.memoryWatch = new MemoryWatch({ ...deps, container: new Container() })
+    const collect = (/** @type {number} */ slot) => tasks.run('collect', () => garbageCollection.request(slot).catch(() => {})) // refused: `worker.in-rotation` has it
+    this.leakingRoutes = new LeakingRoutes({ ...deps, collect })
     this.sessionOwners = new SessionOwners(fleet)
     this.ledger = new HandoffLedger(() => [...fleet.serving(), ...(this.handover.receivers)], sender => fleet.successorOf(sender), this.sessionOwners)
     this.balancer = new Balancer(deps)
@@ -117,8 +129,10 @@ class Supervisor extends EventEmitter {
       .on('hopeless', details => this.abandon(new RecycleError('RECYCLE_APP_DIES', details)))
     const outOfRotation = new OutOfRotation(deps)
     const garbageCollection = new GarbageCollection({ ...deps, sampler: this.sampler, outOfRotation })
+    const diagnostics = new Diagnostics({ ...deps, outOfRotation })
+    const condemnedHeapdumps = this.condemnedHeapdumps = new CondemnedHeapdumps({ ...deps, sampler: this.sampler, diagnostics })
     const recycler = this.recycler = new Recycler({ ...deps, lifecycle, sampler: this.sampler })
-    spawner.molds?.on('event', (event, fields) => this.#record(event, fields))
+    spawner.molds?.on('event', (event, fields) => this.announce(event, fields))
     spawner.molds?.on('refused', why => { if (fleet.serving().length === 0) this.abandon(new RecycleError('RECYCLE_FORK_REFUSED', { why })) })
     const listeningSockets = this.#listeningSockets
     this.shutdown = new Shutdown({ ...deps, listeningSockets })
@@ -139,17 +153,17 @@ class Supervisor extends EventEmitter {
       takeover.greet(listeningSockets, options)
     }
     this.commands = new Commands({
-      ...deps, recycler, garbageCollection, diagnostics: new Diagnostics({ ...deps, outOfRotation }), look: at => this.#look(at)
+      ...deps, recycler, garbageCollection, diagnostics, look: at => this.#look(at)
     })
   }
 
   /** Begins; a second call changes nothing. */
   start () {
-    if (this.#isStarted || this.isStopping) return this
-    this.#isStarted = true
+    if (this.#timer || this.isStopping) return this
     const { spawner: { app, args, execArgv, compileCache }, options } = this
-    this.#record('fleet.start', { pid: process.pid, predecessor: this.takeover?.pid ?? null, app, args, execArgv, meter: this.sampler.meter.name, node: process.version, compileCache, options })
-    if (process.pid === 1) this.#record('fleet.warning', { warning: 'pid-1' })
+    this.announce('fleet.start', { pid: process.pid, predecessor: this.takeover?.pid ?? null, app, args, execArgv, meter: this.sampler.meter.name, node: process.version, compileCache, options })
+    this.#watchOrphans()
+    this.memoryWatch.start()
     if (this.succession) {
       const { succession } = this
       this.#tasks.run('prepare', () => succession.prepare())
@@ -157,7 +171,8 @@ class Supervisor extends EventEmitter {
       this.#fleet.desired = options.workers
       this.#reconciler.changed()
     }
-    this.#timer = setInterval(() => this.#tasks.run('look', () => this.#look()), options.intervalMs)
+    this.#lookLater()
+    this.ready().then(() => this.#listeningSockets.warnOfUnused(), () => {}) // it stops before it is ready
     return this
   }
 
@@ -216,11 +231,6 @@ class Supervisor extends EventEmitter {
     return this.#stopped !== null
   }
 
-  /** For what operates the fleet: its line goes into the journal, the log and to the listeners for `event`. @param {string} event @param {Record<string, any>} fields */
-  announce (event, fields) {
-    return this.#record(event, fields)
-  }
-
   /** How many workers there are to be. */
   get size () {
     return this.#fleet.desired
@@ -228,9 +238,10 @@ class Supervisor extends EventEmitter {
 
   /** A snapshot of the fleet: plain data, sizes in bytes, times in milliseconds. */
   status () {
-    const { workers, ready } = describeFleet(this.#fleet, handle => this.sampler.figuresOf(handle), now())
+    const { workers, ready } = describeFleet(this.#fleet, handle => this.sampler.figuresOf(handle))
     const totals = { workers: this.size, ready, recycles: this.recycler.count, ...this.ledger.totals }
-    return { v: VERSION, name: this.name, pid: process.pid, app: this.spawner.app, workers, totals }
+    const about = { memory: this.memoryWatch.latest, heapdumps: this.condemnedHeapdumps.describe(), memoryByRoute: this.leakingRoutes.describe() }
+    return { v: VERSION, name: this.name, pid: process.pid, app: this.spawner.app, workers, totals, ...about }
   }
 
   /**
@@ -248,22 +259,40 @@ class Supervisor extends EventEmitter {
   }
 
   /** @param {{ requestedAlone?: boolean }} [at] */
-  async #look (at) {
-    if (this.#tenure.aborted) return
-    await this.sampler.look(at)
-    this.#reconciler.changed()
+  #look (at) {
+    this.#tasks.run('look', async () => {
+      if (this.#tenure.aborted) return
+      await this.sampler.look(at)
+      if (at?.requestedAlone !== true && !this.#tenure.aborted) this.memoryWatch.look()
+      this.#reconciler.changed()
+    })
+  }
+
+  /** The interval is from the beginning of one look to that of the next, however long a look takes. */
+  #lookLater () {
+    this.#timer = setTimeout(() => {
+      this.#lookLater()
+      this.#look()
+    }, this.memoryWatch.nextLookMs)
+  }
+
+  /** Orphans come to PID 1, and to no other process as a rule. */
+  #watchOrphans () {
+    if (process.pid !== 1) return
+    const why = this.orphans ? this.orphans.watch() : 'recycle is used as a library'
+    if (why !== null) this.announce('fleet.warning', { warning: 'pid-1', why })
   }
 
   async #stop () {
     this.#tenure.end(this.#failure ?? new RecycleError('RECYCLE_STOPPED'))
-    this.#record('fleet.stopping', {})
+    this.announce('fleet.stopping', {})
     await this.handover.cancel('the fleet is stopping')
     if (this.handover.hasLeft) return this.#end()
     await this.#leaveTakeover()
-    this.spawner.close()
+    this.#endSupport()
     await this.shutdown.run()
     await this.#tasks.settled()
-    this.#record('fleet.stop', { recycles: this.recycler.count, failure: this.#failure?.code ?? null })
+    this.announce('fleet.stop', { recycles: this.recycler.count, failure: this.#failure?.code ?? null })
     await this.#end()
   }
 
@@ -276,12 +305,17 @@ class Supervisor extends EventEmitter {
     await this.takeover.fail(this.#failure?.message ?? 'it has been told to stop')
   }
 
-  async #end () {
-    clearInterval(this.#timer)
+  #endSupport () {
+    clearTimeout(this.#timer)
     this.balancer.stop()
-    this.spawner.close()
+    this.spawner.molds?.close()
+  }
+
+  async #end () {
+    this.#endSupport()
     await this.#tasks.settled()
     this.ledger.close()
+    this.orphans?.close()
     await this.flush()
     queueMicrotask(() => this.emit('stopped', this.#failure))
   }
@@ -292,25 +326,26 @@ class Supervisor extends EventEmitter {
     this.sessionOwners.connect(handle)
     this.ledger.connect(handle)
     this.balancer.connect(handle)
+    this.memoryWatch.connect(handle)
+    this.leakingRoutes.connect(handle)
     for (const event of ['standby', 'ready']) handle.on(event, () => this.sampler.attend(handle))
     if (this.options.sticky) {
       handle.on('listen', ({ query: { address, port }, data }) => { // https servers alone have any
         if (data !== undefined) this.abandon(new RecycleError('RECYCLE_STICKY_TLS', { address: port > 0 ? `port ${port}` : address }))
       })
     }
-    handle.on('missing', ({ key, missing }) => this.#record('fleet.warning', { warning: 'no-handoff', key, missing }))
+    handle.on('missing', ({ key, missing }) => this.announce('fleet.warning', { warning: 'no-handoff', key, missing }))
     handle.on('requested', ({ reason }) => {
-      this.#record('worker.request', { slot: handle.slot, pid: handle.pid, reason: reason ?? null })
+      this.announce('worker.request', { slot: handle.slot, pid: handle.pid, reason: reason ?? null })
       handle.requested ??= 'requested'
-      this.#tasks.run('look', () => this.#look({ requestedAlone: true }))
+      this.#look({ requestedAlone: true })
     })
     handle.on('flaw', ({ type, flaw }) => {
-      this.#record('worker.protocol-error', { slot: handle.slot, pid: handle.pid, type, flaw })
-      handle.requested = 'protocol-error'
-      this.#tasks.run('look', () => this.#look({ requestedAlone: true }))
+      this.announce('worker.protocol-error', { slot: handle.slot, pid: handle.pid, type, flaw })
+      this.#look({ requestedAlone: true })
     })
     handle.on('disconnect', () => this.#tasks.run('disconnect', async () => { // it has died, or the app has cut the channel
-      if ((await handle.next(['exit'], DEATH_MS)).event === 'exit') return
+      if (await handle.afterDown()) return
       if (handle.isWatched || handle.state === 'out-of-rotation') handle.requested ??= 'requested'
     }))
     handle.on('message', message => this.emit('message', { slot: handle.slot, pid: handle.pid, message }))
@@ -320,12 +355,19 @@ class Supervisor extends EventEmitter {
   abandon (error) {
     if (this.isStopping) return
     this.#failure = error
-    this.#record('fleet.failed', { code: error.code, error: error.message })
+    this.announce('fleet.failed', { code: error.code, error: error.message })
     this.stop()
   }
 
-  /** Listeners run after the step that is under way: an error of theirs is theirs alone. @param {string} event @param {Record<string, any>} fields */
-  #record (event, fields) {
+  /**
+   * Its line goes into the journal, the log and to the listeners for `event`. They run after the step that is under way: an error
+   * of theirs is theirs alone.
+   *
+   * @param {string} event
+   * @param {Record<string, any>} fields
+   * @returns the line
+   */
+  announce (event, fields) {
     const t = Date.now() // eslint-disable-line no-restricted-properties -- a time of day, for people and other journals
     const line = { v: VERSION, t, event, ...fields }
     this.write(line)

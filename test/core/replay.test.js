@@ -85,9 +85,9 @@ t.test('the sampler decides, and the journal\'s lines, through JSON, give every 
       record('worker.ready', { slot, pid: handle.pid })
       return { handle, looks }
     })
-    const fleet = { slots: new Map(handles.map((_, slot) => [slot, { freshOverBudget: new Backoff() }])), watched: () => handles.map(h => h.handle) }
+    const fleet = { slots: new Map(handles.map((_, slot) => [slot, { freshOverBudget: new Backoff() }])), watched: () => handles.map(h => h.handle), rollout: { requested: () => null } }
     const meter = { probe: (/** @type {number} */ pid) => ({ read: async () => handles[pid - 2 ** 30].looks[at]?.reading ?? null, close () {} }) }
-    const sampler = new Sampler(/** @type {any} */ ({ options: { intervalMs: 100 }, fleet, rollout: { requested: () => null }, meter, record, stopping: new AbortController().signal }))
+    const sampler = new Sampler(/** @type {any} */ ({ options: { intervalMs: 100 }, fleet, meter, record, stopping: new AbortController().signal }))
     for (const { handle } of handles) sampler.attend(handle)
 
     for (at = 0; at < 25; at++) {

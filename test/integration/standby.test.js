@@ -230,7 +230,7 @@ t.test('nor is a standby that does not listen on an address its predecessor has 
   const { incumbent } = supervisor.recycler.fleet.slots.get(0)
   // Stopped before it has the answer: as far as the primary knows, it does not listen there yet.
   incumbent.prependOnceListener('listen', () => process.kill(incumbent.pid, 'SIGSTOP'))
-  t.teardown(() => incumbent.kill('SIGCONT'))
+  t.teardown(() => incumbent.process.kill('SIGCONT'))
   const asked = once(incumbent, 'listen')
   get(port, '/second').catch(() => {})
   await asked

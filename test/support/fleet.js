@@ -93,12 +93,18 @@ async function startFleet (t, fixture, options = {}) {
  *
  * @param {any} t tap's
  * @param {string[]} args
- * @param {{ env?: Record<string, string>, cwd?: string, detached?: boolean, node?: string, program?: string }} [how] `program`: one that
- *   supervises a fleet by the library, with the log in JSON, in place of `recycle`
+ * @param {object} [how]
+ * @param {Record<string, string>} [how.env]
+ * @param {string} [how.cwd]
+ * @param {boolean} [how.detached]
+ * @param {string} [how.node] another node
+ * @param {string} [how.program] one that supervises a fleet by the library, with the log in JSON, in place of `recycle`
+ * @param {(port: number) => string[]} [how.under] the program that starts it, with its arguments
  */
-async function startCli (t, args, { env = {}, cwd, detached = true, node = process.execPath, program } = {}) {
+async function startCli (t, args, { env = {}, cwd, detached = true, node = process.execPath, program, under = () => [] } = {}) {
   const port = await freePort()
-  const child = spawn(node, program ? [program] : [BIN, '--log', 'json', ...args], {
+  const [first, ...all] = [...under(port), node, ...program ? [program] : [BIN, '--log', 'json', ...args]]
+  const child = spawn(first, all, {
     env: { ...process.env, PORT: String(port), ...env }, cwd, stdio: ['ignore', 'pipe', 'pipe'], detached
   })
   const events = new Events()

@@ -34,15 +34,13 @@ class Sampler {
    * @param {object} deps
    * @param {import('../../core/options').Options} deps.options
    * @param {import('../workers/fleet').Fleet} deps.fleet
-   * @param {import('../recycling/rollout').Rollout} deps.rollout
    * @param {ReturnType<typeof import('./meter').pickMeter>} deps.meter
    * @param {(event: string, fields: Record<string, any>) => unknown} deps.record
    * @param {AbortSignal} deps.stopping
    */
-  constructor ({ options, fleet, rollout, meter, record, stopping }) {
+  constructor ({ options, fleet, meter, record, stopping }) {
     this.options = options
     this.fleet = fleet
-    this.rollout = rollout
     this.meter = meter
     this.record = record
     this.stopping = stopping
@@ -73,11 +71,14 @@ class Sampler {
 
   /**
    * @param {WorkerHandle} handle
-   * @param {{ inFull?: boolean }} [how] in full: also PSS and USS, where the meter knows them
+   * @param {{ inFull?: boolean, at?: number }} [how] in full: also PSS and USS, where the meter knows them
    * @returns {Promise<import('../../core/sample').Reading | null>} its memory now
    */
-  async read (handle, { inFull = false } = {}) {
-    return this.#measure(handle, now(), inFull)
+  async read (handle, { inFull = false, at = now() } = {}) {
+    const figures = this.#figures.get(handle)
+    const reading = await figures?.probe.read(at, inFull) ?? null
+    if (figures && reading && reading.pssBytes !== null) figures.lastFull = reading
+    return reading
   }
 
   /**
@@ -103,7 +104,7 @@ class Sampler {
 
   /** @param {WorkerHandle} handle */
   #requestOf (handle) {
-    return handle.requested ?? this.rollout.requested(handle.generation)
+    return handle.requested ?? this.fleet.rollout.requested(handle.generation)
   }
 
   /** @param {WorkerHandle[]} handles @param {number} at ms, by clock.js, as wherever a look is timed here */
@@ -117,18 +118,10 @@ class Sampler {
       const figures = /** @type {Figures} */ (this.#figures.get(handle))
       figures.cpu.look(at)
       const { window } = figures
-      const reading = await this.#measure(handle, at)
+      const reading = await this.read(handle, { at })
       // A worker that has become ready or was kept meanwhile begins with a reading of its own.
       if (figures.window === window && handle.isWatched && !this.stopping.aborted) this.#judge(handle, figures, this.#observe(handle, figures, reading, at), at)
     })
-  }
-
-  /** @param {WorkerHandle} handle @param {number} at @param {boolean} [inFull] */
-  async #measure (handle, at, inFull) {
-    const figures = this.#figures.get(handle)
-    const reading = await figures?.probe.read(at, inFull) ?? null
-    if (figures && reading && reading.pssBytes !== null) figures.lastFull = reading
-    return reading
   }
 
   /** @param {WorkerHandle} handle @param {Figures} figures @param {import('../../core/sample').Reading | null} reading @param {number} at */
@@ -144,7 +137,7 @@ class Sampler {
     })
     if (!figures.isJudged) this.#judgeFresh(handle, sample)
     figures.isJudged = true
-    figures.observe(sample, handle.budget.samples)
+    figures.observe(sample, handle.budget, at)
     this.record('worker.sample', { slot: handle.slot, pid: handle.pid, ...sample, connections, inFlight, elu, gc, loopLagMs })
     handle.isSampled = true
     return sample
@@ -154,7 +147,21 @@ class Sampler {
   #judge (handle, { window }, sample, at) {
     if (handle.reason !== null) return
     handle.reason = verdict(window, handle.budget)
-    if (handle.reason === null) return
+    if (handle.reason !== null) this.#condemn(handle, sample, at)
+  }
+
+  /** Its memory is going to cross the budget together with another worker's. @param {WorkerHandle} handle */
+  condemnAhead (handle) {
+    const sample = this.#figures.get(handle)?.sample ?? null
+    if (handle.reason !== null || sample === null) return
+    const at = now()
+    const crossesAt = this.#figures.get(handle)?.crossesAt(handle.budget.softBytes) ?? at
+    handle.reason = 'forecast'
+    this.#condemn(handle, sample, at, { crossesInMs: Math.max(0, Math.round(crossesAt - at)) })
+  }
+
+  /** @param {WorkerHandle} handle @param {import('../../core/sample').Sample} sample @param {number} at @param {{ crossesInMs?: number }} [more] */
+  #condemn (handle, sample, at, more = {}) {
     handle.condemnedAt = at
     const { metric, softBytes, hardBytes } = handle.budget
     this.record('worker.condemn', {
@@ -167,7 +174,8 @@ class Sampler {
       hardBytes,
       requests: sample.requests,
       silentMs: sample.silentMs,
-      ageMs: sample.ageMs
+      ageMs: sample.ageMs,
+      ...more
     })
   }
 

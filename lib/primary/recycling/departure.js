@@ -50,7 +50,7 @@ class Departure {
   async #retire (handle, successors) {
     const { slot } = handle
     const isOurs = handle.state !== 'draining'
-    const hasServed = handle.readyAt !== null
+    const hasServed = handle.upSince !== null && handle.slot !== null
     if (slot !== null) this.fleet.slots.get(slot)?.vacate(handle)
     if (!handle.hasEntered) {
       if (isOurs) handle.become('draining')

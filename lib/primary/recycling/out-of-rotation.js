@@ -11,7 +11,6 @@
 
 const { RecycleError } = require('../../core/errors')
 const { now } = require('../clock')
-const { howItLeft } = require('../workers/lifecycle')
 const { replayAfter } = require('../workers/retirement')
 
 const EMPTY_MS = 10_000 // out of rotation for longer, an idle TLS connection is not worth it
@@ -24,8 +23,9 @@ const ANSWER_MS = 2000
  * @property {'collect' | 'heapdump'} type
  * @property {Record<string, any>} [fields]
  * @property {number} timeoutMs
+ * @property {() => Promise<string | null>} [refusal] asked when nothing is left in the worker: why it is not to be done after all, or null
  *
- * @typedef {Record<string, any> & { why: string | null }} Outcome the worker's answer; `why` it was not done, or null
+ * @typedef {import('../workers/channel').Answer} Outcome
  */
 
 class OutOfRotation {
@@ -50,14 +50,10 @@ class OutOfRotation {
     this.stopping = stopping
   }
 
-  get isBusy () {
-    return this.#handle !== null
-  }
-
   /** @param {WorkerHandle} handle @returns {string | null} why it cannot leave rotation now */
-  whyNot (handle) {
+  #whyNot (handle) {
     if (this.stopping.aborted) return 'the fleet is stopping'
-    if (this.isBusy) return 'another worker is out of rotation'
+    if (this.#handle) return 'another worker is out of rotation'
     if (!handle.isServing) return `its worker is ${handle.state}`
     if (handle.slot !== null && this.fleet.slots.get(handle.slot)?.recycle?.old === handle) return 'it is being recycled'
     return this.fleet.serving().length < 2 ? 'no other worker serves' : null
@@ -70,7 +66,7 @@ class OutOfRotation {
    * @returns {Promise<Outcome>}
    */
   async take (handle, task, settle = async () => {}) {
-    const why = this.whyNot(handle)
+    const why = this.#whyNot(handle)
     if (why) return { why }
     this.#handle = handle
     const began = now()
@@ -79,7 +75,8 @@ class OutOfRotation {
     this.record('worker.out-of-rotation', { slot, pid, task: task.type, connections, inFlight })
     const deadlineMs = Math.min(this.options.drainTimeoutMs, EMPTY_MS)
     const left = await ask(handle, 'leave-rotation', { deadlineMs, handoff: this.options.handoff, replayAfterMs: this.#replayAfter(deadlineMs) }, deadlineMs + ANSWER_MS)
-    const done = left.why === null ? await ask(handle, task.type, task.fields ?? {}, task.timeoutMs) : left
+    const refusal = left.why === null ? await task.refusal?.() ?? null : null
+    const done = refusal !== null ? { ...left, why: refusal } : left.why === null ? await ask(handle, task.type, task.fields ?? {}, task.timeoutMs) : left
     const outcome = { ...done, moved: left.moved ?? 0, emptyMs: left.tookMs ?? null }
     try {
       if (done.why === null && handle.state === 'out-of-rotation') await settle(outcome)
@@ -102,7 +99,7 @@ class OutOfRotation {
    * @throws {RecycleError} RECYCLE_NOT_DONE, RECYCLE_STOPPED
    */
   async request (slot, { called, ...task }, settle = async () => {}) {
-    do await this.until(() => !this.isBusy); while (this.isBusy) // several may wait, and one of them goes first
+    do await this.until(() => this.#handle === null); while (this.#handle) // several may wait, and one of them goes first
     const handle = this.fleet.slots.get(slot)?.incumbent
     if (!handle) throw new RecycleError('RECYCLE_NOT_DONE', { slot, what: called, why: 'it has no worker at the moment' })
     const outcome = await this.take(handle, task, done => settle(handle, done))
@@ -134,11 +131,8 @@ class OutOfRotation {
 /** @param {WorkerHandle} handle @param {string} type @param {Record<string, any>} fields @param {number} timeoutMs @returns {Promise<Outcome>} */
 async function ask (handle, type, fields, timeoutMs) {
   if (handle.state !== 'out-of-rotation') return { why: `its worker is ${handle.state}` }
-  const { event, value } = await handle.call(type, fields, timeoutMs)
-  if (isDraining(handle)) return { why: 'it was told to drain' }
-  if (event === 'answer') return { ...value, isHeard: true }
-  if (event === 'exit') return { why: `its worker ${howItLeft(value)}` }
-  return { why: event === 'timeout' ? `it did not answer within ${timeoutMs} ms` : 'the app has cut the channel' }
+  const answer = await handle.call(type, fields, timeoutMs)
+  return isDraining(handle) ? { why: 'it was told to drain' } : answer
 }
 
 /** @param {WorkerHandle} handle */

@@ -8,8 +8,8 @@
 const { RecycleError } = require('../../core/errors')
 const { now } = require('../clock')
 const { Requests } = require('./requests')
-const { Rollout } = require('./rollout')
 const { orderFor, retire } = require('../workers/retirement')
+const { Rollout } = require('../workers/rollout')
 
 /** @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle @typedef {import('../workers/fleet').Slot} Slot */
 
@@ -23,17 +23,15 @@ class Recycler {
    * @param {object} deps
    * @param {import('../../core/options').Options} deps.options
    * @param {import('../workers/fleet').Fleet} deps.fleet
-   * @param {import('./rollout').Rollout} deps.rollout
    * @param {import('../workers/lifecycle').Lifecycle} deps.lifecycle
    * @param {import('../measuring/sampler').Sampler} deps.sampler
    * @param {(event: string, fields: Record<string, any>) => Record<string, any>} deps.record
    * @param {() => void} deps.changed to be called when a fact has changed
    * @param {AbortSignal} deps.stopping
    */
-  constructor ({ options, fleet, rollout, lifecycle, sampler, record, changed, stopping }) {
+  constructor ({ options, fleet, lifecycle, sampler, record, changed, stopping }) {
     this.options = options
     this.fleet = fleet
-    this.rollout = rollout
     this.lifecycle = lifecycle
     this.sampler = sampler
     this.record = record
@@ -52,13 +50,14 @@ class Recycler {
     this.#rolloutFailed() // the predecessor may have been drained first
   }
 
-  /** @param {number} number @param {'surge' | 'drain-first'} how */
-  async recycle (number, how) {
+  /** @param {number} number @param {'surge' | 'drain-first'} how @param {boolean} [hasNoRoom] the memory has no room for the replacement beside the old worker */
+  async recycle (number, how, hasNoRoom = false) {
     const began = now()
     const slot = /** @type {Slot} */ (this.fleet.slots.get(number))
     const old = /** @type {WorkerHandle} */ (slot.incumbent)
     const reason = /** @type {string} */ (old.reason)
     slot.recycle = { old, how }
+    if (hasNoRoom) this.record('worker.no-room', { slot: number, pid: old.pid, how })
     let why = how === 'surge' ? await this.#replace(slot) : null
     if (why === null && !this.stopping.aborted) {
       const isByStandby = how === 'surge' && slot.incumbent !== null && slot.incumbent.calledAt !== null
@@ -71,7 +70,7 @@ class Recycler {
     slot.recycle = null
     if (this.stopping.aborted) return
     if (why !== null) this.#replacementFailed(slot, old, why)
-    else if (this.rollout.requested(old.generation)) this.rollout.succeeded()
+    else if (this.fleet.rollout.requested(old.generation)) this.fleet.rollout.succeeded()
     this.changed()
   }
 
@@ -98,7 +97,7 @@ class Recycler {
   async retireStandby (handle, reason) {
     const { freshOverBudget } = this.fleet.standbyPool
     if (reason !== 'reload' && reason !== 'unfit') { // the next one may well be the same
-      if (now() - Number(handle.standbyAt) >= SOON_MS) freshOverBudget.succeeded()
+      if (now() - Number(handle.upSince) >= SOON_MS) freshOverBudget.succeeded()
       freshOverBudget.failed(now())
     }
     await retire(handle, orderFor(reason, this.options, 0), this.record)
@@ -108,9 +107,9 @@ class Recycler {
   /** A standby that does not fit leaves first, where a spawned replacement would be one process too many. @param {Slot} slot @returns {Promise<string | null>} null: it serves; else why not */
   async #replace (slot) {
     const { standbyPool } = this.fleet
-    const [spare] = standbyPool.usable(this.rollout.generation)
+    const [spare] = this.fleet.usableStandbys()
     const beside = standbyPool.handles.size + this.fleet.list().filter(({ recycle }) => recycle?.how === 'surge').length
-    if (spare && !this.lifecycle.hasStandbyFor(slot) && beside > Math.max(this.options.standby, this.options.maxSurge)) await this.retireStandby(spare, 'unfit')
+    if (spare && !this.lifecycle.fitting(slot) && beside > Math.max(this.options.standby, this.options.maxSurge)) await this.retireStandby(spare, 'unfit')
     if (this.stopping.aborted) return 'the fleet is stopping'
     return (await this.lifecycle.acquire(slot)).why
   }
@@ -137,7 +136,7 @@ class Recycler {
   #replacementFailed (slot, old, why) {
     this.#recordNotReady(slot, old.isServing ? old.pid : null, why)
     this.requests.refused(old, new RecycleError('RECYCLE_NOT_READY', { what: `the replacement of slot ${slot.slot}`, slot: slot.slot, why }))
-    if (this.rollout.requested(old.generation) !== null) this.#rolloutFailed()
+    if (this.fleet.rollout.requested(old.generation) !== null) this.#rolloutFailed()
     else if (old.reason === 'reload' && old.isServing) this.sampler.keep(old) // the rollout was stopped meanwhile
   }
 
@@ -148,7 +147,7 @@ class Recycler {
 
   /** A replacement did not come up; after some in a row the reload is stopped. */
   #rolloutFailed () {
-    if (!this.rollout.failed()) return
+    if (!this.fleet.rollout.failed()) return
     this.record('fleet.warning', { warning: 'rollout-stopped', failures: Rollout.PATIENCE })
     for (const { incumbent, recycle } of this.fleet.list()) {
       if (incumbent?.reason === 'reload' && !recycle) this.sampler.keep(incumbent)

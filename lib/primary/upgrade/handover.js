@@ -135,8 +135,8 @@ class Handover extends EventEmitter {
     if (hello.version !== VERSION) throw new Error(`recycle ${hello.recycle} cannot take over from this version; stop the fleet, and start it anew`)
     const lent = new Set()
     const lend = () => {
-      for (const { key, handle, file, data } of this.listeningSockets.list()) {
-        if (!lent.has(key)) successor.send('socket', { key, file, data }, handle)
+      for (const { key, handle, ...socket } of this.listeningSockets.list()) {
+        if (!lent.has(key)) successor.send('socket', { key, ...socket }, handle)
         lent.add(key)
       }
     }
@@ -186,8 +186,8 @@ class Handover extends EventEmitter {
     this.#step('gone')
     if (!this.isStopping) {
       this.tenure.resume()
-      this.record('fleet.resumed', { pid })
       this.emit('resumed')
+      this.record('fleet.resumed', { pid: process.pid, oldPid: pid })
     }
     throw new RecycleError('RECYCLE_NOT_UPGRADED', { why: `the new primary, pid ${pid}, has exited` })
   }

@@ -4,7 +4,7 @@
 
 const { ourMessage, flawOf } = require('../../core/message')
 const { Channel } = require('../workers/channel')
-const { howItLeft } = require('../workers/lifecycle')
+const { howItLeft } = require('../workers/process')
 
 /** @typedef {import('./primary-process').SuccessorProcess} SuccessorProcess @typedef {import('./primary-process').PredecessorProcess} PredecessorProcess */
 

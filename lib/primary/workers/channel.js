@@ -4,10 +4,15 @@
 
 const { EventEmitter } = require('node:events')
 const { message } = require('../../core/message')
+const { howItLeft } = require('./process')
 
-const DYING_MS = 1000
+const DYING_MS = 1000 // a worker's exit comes this much later than its channel's end, at the most
 
-/** @typedef {import('./process').Left} Left */
+/**
+ * @typedef {import('./process').Left} Left
+ * @typedef {Record<string, any> & { why: string | null, isHeard?: boolean }} Answer to a call: its fields, and `why` it was not done,
+ *   or null; `isHeard`: the worker has answered
+ */
 
 /** Emits `disconnect`, `exit` (Left) and, by the class that reads its messages, what else is waited for. */
 class Channel extends EventEmitter {
@@ -34,12 +39,6 @@ class Channel extends EventEmitter {
     return /** @type {number} */ (this.process.pid)
   }
 
-  /** Calls back when it has begun, at once where it has. @param {() => void} callback */
-  whenBegun (callback) {
-    if (this.process.hasBegun) callback()
-    else this.process.on('begun', callback)
-  }
-
   get isGone () {
     return this.left !== null
   }
@@ -52,11 +51,6 @@ class Channel extends EventEmitter {
    */
   send (type, fields, socket, sent = () => {}) {
     this.process.send(message(type, fields), socket, sent)
-  }
-
-  /** @param {NodeJS.Signals} signal */
-  kill (signal) {
-    if (!this.isGone) this.process.kill(signal)
   }
 
   /**
@@ -87,17 +81,22 @@ class Channel extends EventEmitter {
    * @param {string} type
    * @param {Record<string, any>} fields
    * @param {number} timeoutMs
-   * @returns {Promise<{ event: 'answer' | 'exit' | 'disconnect' | 'timeout', value?: any }>}
+   * @returns {Promise<Answer>}
    */
   async call (type, fields, timeoutMs) {
     const name = `answer ${++this.#lastId}`
     const answer = this.next([name, 'exit', 'disconnect'], timeoutMs)
     this.send(type, { id: this.#lastId, ...fields })
     const { event, value } = await answer
-    if (event === name) return { event: 'answer', value }
-    if (event !== 'disconnect') return { event: /** @type {any} */ (event), value }
-    const gone = await this.next(['exit'], DYING_MS) // its channel is the first to close
-    return gone.event === 'exit' ? { event: 'exit', value: gone.value } : { event }
+    if (event === name) return { ...value, isHeard: true }
+    if (event === 'timeout') return { why: `it did not answer within ${timeoutMs} ms` }
+    const left = await this.afterDown()
+    return { why: left ? `its worker ${howItLeft(left)}` : 'the app has cut the channel' }
+  }
+
+  /** Its channel, which is the first to close, has. @returns {Promise<Left | null>} how it ended; null: it lives, and the app has cut the channel */
+  async afterDown () {
+    return (await this.next(['exit'], DYING_MS)).value ?? null
   }
 }
 

@@ -6,6 +6,7 @@
  */
 
 const { Backoff } = require('../../core/backoff')
+const { Rollout } = require('./rollout')
 
 /** @typedef {import('./worker-handle').WorkerHandle} WorkerHandle */
 
@@ -92,15 +93,12 @@ class StandbyPool {
     this.handles.add(handle)
   }
 
+  /** It waits where it is seated. */
+  ready () {}
+
   /** @param {WorkerHandle} handle */
   remove (handle) {
     this.handles.delete(handle)
-  }
-
-  /** Those that can be called. @param {number} generation @returns {WorkerHandle[]} */
-  usable (generation) {
-    return [...this.handles].filter(handle =>
-      handle.state === 'standby' && handle.reason === null && handle.generation === generation && !handle.isGone)
   }
 }
 
@@ -110,6 +108,8 @@ class Fleet {
   /** @type {Map<number, Slot>} */
   slots = new Map()
   standbyPool = new StandbyPool()
+  /** Of which generation they are to be. */
+  rollout = new Rollout()
 
   /** Opens a slot, or finds it. @param {number} number @returns {Slot} */
   open (number) {
@@ -159,6 +159,17 @@ class Fleet {
   commonAddresses () {
     const [first, ...others] = this.list().flatMap(slot => slot.addresses ?? [])
     return [...first ?? []].filter(key => others.every(other => other.has(key)))
+  }
+
+  /** Standbys that can be called. @returns {WorkerHandle[]} */
+  usableStandbys () {
+    return [...this.standbyPool.handles].filter(handle =>
+      handle.state === 'standby' && handle.reason === null && handle.generation === this.rollout.generation && !handle.isGone)
+  }
+
+  /** @param {WorkerHandle} handle one that is seated @returns {Slot | StandbyPool} its place, whose failures an early death of it counts among */
+  placeOf ({ slot }) {
+    return slot === null ? this.standbyPool : /** @type {Slot} */ (this.slots.get(slot))
   }
 
   /** @param {WorkerHandle} handle @returns {WorkerHandle | null} the worker that has taken its slot over */

@@ -7,6 +7,7 @@
 
 const { EventEmitter } = require('node:events')
 const { now } = require('../clock')
+const { howItLeft } = require('./process')
 const { kill } = require('./retirement')
 
 /** @typedef {import('./worker-handle').WorkerHandle} WorkerHandle @typedef {import('./fleet').Slot | import('./fleet').StandbyPool} Place */
@@ -22,29 +23,27 @@ const CALL_MS = 2000 // a standby has loaded everything: it is silent for longer
 class Lifecycle extends EventEmitter {
   /** Early deaths in a row, in the whole fleet. */
   #deaths = 0
-  /** The place whose failures a worker's early death counts among. @type {WeakMap<WorkerHandle, Place>} */
-  #places = new WeakMap()
 
   /**
    * @param {object} deps
    * @param {import('../../core/options').Options} deps.options
    * @param {import('./fleet').Fleet} deps.fleet
-   * @param {import('../recycling/rollout').Rollout} deps.rollout
    * @param {import('./spawner').Spawner} deps.spawner
+   * @param {(handle: WorkerHandle) => boolean} deps.wasOomKilled to be called once, when it is gone
    * @param {() => void} deps.changed to be called when a fact has changed
    * @param {(event: string, fields: Record<string, any>) => unknown} deps.record
    * @param {AbortSignal} deps.stopping
    * @param {() => boolean} [deps.isHeld] another primary runs the fleet: workers stand by in their slots
    */
-  constructor ({ options, fleet, rollout, spawner, changed, record, stopping, isHeld = () => false }) {
+  constructor ({ options, fleet, spawner, wasOomKilled, changed, record, stopping, isHeld = () => false }) {
     super()
     this.isHeld = isHeld
     /** The addresses of the other primary's workers, while it runs the fleet. @type {ReadonlySet<string>} */
     this.expected = new Set()
     this.options = options
     this.fleet = fleet
-    this.rollout = rollout
     this.spawner = spawner
+    this.wasOomKilled = wasOomKilled
     this.changed = changed
     this.record = record
     this.stopping = stopping
@@ -58,10 +57,9 @@ class Lifecycle extends EventEmitter {
    * @returns {Promise<{ why: string | null, hasCrashed?: boolean }>} resolves when it is ready (`why` is null), or is given up
    */
   async acquire (place) {
-    const standby = place.slot === null ? null : this.#fitting(place)
+    const standby = place.slot === null ? null : this.fitting(place)
     const handle = standby ?? this.#spawn(place)
     if (standby) this.fleet.standbyPool.remove(standby)
-    this.#places.set(handle, place)
     place.seat(handle)
     if (standby) standby.serve(/** @type {number} */ (place.slot))
     const why = await becomesReady(handle, standby ? CALL_MS : this.options.readyTimeoutMs)
@@ -71,15 +69,10 @@ class Lifecycle extends EventEmitter {
     return standby && !this.stopping.aborted ? this.acquire(place) : { why, hasCrashed }
   }
 
-  /** A standby can take this slot over. @param {Place} slot */
-  hasStandbyFor (slot) {
-    return this.#fitting(slot) !== null
-  }
-
   /** @param {Place} slot @returns {WorkerHandle | null} a standby that listens where the slot's clients are */
-  #fitting (slot) {
+  fitting (slot) {
     const addresses = [...this.#addressesFor(slot)]
-    return this.fleet.standbyPool.usable(this.rollout.generation).find(standby => addresses.every(key => standby.addresses.has(key))) ?? null
+    return this.fleet.usableStandbys().find(standby => addresses.every(key => standby.addresses.has(key))) ?? null
   }
 
   /**
@@ -100,21 +93,23 @@ class Lifecycle extends EventEmitter {
   /** @param {Place} place @returns {WorkerHandle} */
   #spawn (place) {
     const isHeld = this.isHeld()
-    const handle = this.spawner.spawn(place.slot, { generation: this.rollout.generation, mustListenOn: this.#addressesFor(place), isHeld })
+    const handle = this.spawner.spawn(place.slot, { generation: this.fleet.rollout.generation, workers: this.fleet.desired, mustListenOn: this.#addressesFor(place), isHeld })
     const { slot, generation, budget } = handle
-    handle.whenBegun(() => this.record('worker.spawn', { slot, pid: handle.pid, generation, budget }))
-    handle.on('standby', () => this.#onStandby(handle))
-    handle.on('ready', () => this.#onReady(handle))
+    handle.process.whenBegun(() => this.record('worker.spawn', { slot, pid: handle.pid, generation, budget }))
+    handle.on('standby', () => this.#onUp(handle))
+    handle.on('ready', () => this.#onUp(handle))
     handle.on('exit', () => this.#onExit(handle))
     this.emit('spawned', handle)
     return handle
   }
 
   /** @param {WorkerHandle} handle */
-  #onStandby (handle) {
-    this.record('worker.standby', { slot: handle.slot, pid: handle.pid, readyMs: Number(handle.standbyAt) - handle.spawnedAt, addresses: [...handle.addresses] })
+  #onUp (handle) {
+    const { slot, pid, readyMs, isServing } = handle
+    this.record(isServing ? 'worker.ready' : 'worker.standby', { slot, pid, readyMs, addresses: [...handle.addresses] })
+    if (isServing || slot === null) this.fleet.placeOf(handle).ready(handle)
+    else if (!this.isHeld()) this.call(handle)
     this.#endsFailures(handle)
-    if (handle.slot !== null && !this.isHeld()) this.call(handle)
     this.changed()
   }
 
@@ -125,46 +120,31 @@ class Lifecycle extends EventEmitter {
     if (event === 'timeout' && handle.state === 'standby') await kill(handle)
   }
 
-  /** @param {WorkerHandle} handle */
-  #onReady (handle) {
-    const { slot, pid, readyMs } = handle
-    this.record('worker.ready', { slot, pid, readyMs, addresses: [...handle.addresses] })
-    const place = /** @type {import('./fleet').Slot} */ (this.#placeOf(handle))
-    place.ready(handle)
-    this.#endsFailures(handle)
-    this.changed()
-  }
-
   /** It proves that the failures before it are over, and says nothing of those since. @param {WorkerHandle} handle */
   #endsFailures (handle) {
-    const { boots } = this.#placeOf(handle)
+    const { boots } = this.fleet.placeOf(handle)
     const { failures } = boots
     const deaths = this.#deaths
     setTimeout(() => {
       if (handle.isGone) return
       if (boots.failures === failures) boots.succeeded()
       if (this.#deaths === deaths) this.#deaths = 0
-      this.spawner.succeeded(handle)
+      this.spawner.molds?.succeeded(handle.process)
     }, EARLY_MS).unref()
   }
 
   /** @param {WorkerHandle} handle */
-  #placeOf (handle) {
-    return /** @type {Place} */ (this.#places.get(handle))
-  }
-
-  /** @param {WorkerHandle} handle */
   #onExit (handle) {
-    const place = this.#placeOf(handle)
+    const place = this.fleet.placeOf(handle)
     const left = /** @type {import('./process').Left} */ (handle.left)
     const isIntended = handle.state === 'draining'
     const isFailure = !isIntended && (handle.upSince === null || now() - handle.upSince < EARLY_MS)
     handle.become(isIntended ? 'retired' : 'crashed')
     place.remove(handle)
-    this.record(isIntended ? 'worker.retire' : 'worker.crash', { slot: handle.slot, pid: handle.pid, ...left, connections: handle.connections, inFlight: handle.latest.inFlight, requests: handle.latest.requests })
+    this.record(isIntended ? 'worker.retire' : 'worker.crash', { slot: handle.slot, pid: handle.pid, ...left, oomKilled: this.wasOomKilled(handle), connections: handle.connections, inFlight: handle.latest.inFlight, requests: handle.latest.requests })
     if (isFailure) {
       place.boots.failed(now())
-      this.spawner.failed(handle)
+      this.spawner.molds?.failed(handle.process)
       const isHopeless = ++this.#deaths >= TOO_MANY_DEATHS && !this.fleet.all().some(({ state }) => state === 'ready' || state === 'out-of-rotation')
       if (isHopeless) this.emit('hopeless', { deaths: this.#deaths, how: howItLeft(left) })
     }
@@ -185,10 +165,4 @@ async function becomesReady (handle, timeoutMs) {
   return `it was not ready within ${timeoutMs} ms${missing.length ? `; it does not listen on ${missing.join(', ')}, as the others do` : ''}`
 }
 
-/** @param {import('./process').Left} left */
-function howItLeft ({ code, signal, error }) {
-  if (error) return `could not be started (${error})`
-  return signal ? `was killed by ${signal}` : `exited with code ${code}`
-}
-
-module.exports = { Lifecycle, howItLeft }
+module.exports = { Lifecycle }

@@ -11,7 +11,6 @@
 const { EventEmitter } = require('node:events')
 const { MoldControl } = require('../../mold/forked-process')
 const { now } = require('../clock')
-const { ClusterProcess } = require('./process')
 
 /** V8 and Node then keep no thread that works while the app's does: a copy would lack it. */
 const MOLD_FLAGS = ['--single-threaded', '--v8-pool-size=0']
@@ -25,8 +24,6 @@ class Molds extends EventEmitter {
   #current = null
   /** Still alive. @type {Set<Mold>} */
   #all = new Set()
-  /** @type {WeakSet<object>} */
-  #forked = new WeakSet()
   /** Forked workers in a row that died early. */
   #failures = 0
   #isClosed = false
@@ -47,25 +44,23 @@ class Molds extends EventEmitter {
   /**
    * @param {number} generation
    * @param {() => Worker} start runs cluster.fork() once
-   * @returns {ClusterProcess} it begins when it has been forked
+   * @returns {{ worker: Worker, forkedBy: Mold }} its process begins when it has been forked
    */
   fork (generation, start) {
-    const mold = this.#moldOf(generation)
-    const process = new ClusterProcess(mold.control.forkBy(start), { forkedBy: mold })
-    this.#forked.add(process)
-    return process
+    const forkedBy = this.#moldOf(generation)
+    return { worker: forkedBy.control.forkBy(start), forkedBy }
   }
 
-  /** @param {import('./process').WorkerProcess} process it has died early */
-  failed (process) {
-    if (!this.#forked.has(process) || process.pid === null || ++this.#failures !== MOST_FAILURES) return
+  /** A worker died before it was ready, or within a second of it. @param {import('./process').WorkerProcess} process */
+  failed ({ forkedBy, pid }) {
+    if (forkedBy === null || pid === null || ++this.#failures !== MOST_FAILURES) return
     this.#record('fleet.warning', { warning: 'fork-failed', failures: this.#failures })
     this.close()
   }
 
-  /** @param {import('./process').WorkerProcess} process */
-  succeeded (process) {
-    if (this.isUsable && this.#forked.has(process)) this.#failures = 0
+  /** A worker has outlived that second. @param {import('./process').WorkerProcess} process */
+  succeeded ({ forkedBy }) {
+    if (this.isUsable && forkedBy !== null) this.#failures = 0
   }
 
   /** Each ends with its last copy; one that loads the app yet, at once. */

@@ -4,7 +4,7 @@
  * The process of a worker, however it came to be: all that the rest of the primary knows of it. This one is forked by
  * cluster, so that an app finds itself in a cluster worker.
  *
- * Emits `begun` when there is a process, or never will be; from then on `message` (what Node's channel calls internal, with
+ * It begins when there is a process, or never will be. From then on it emits `message` (what Node's channel calls internal, with
  * the handle that came along), `app-message` (by the app's process.send), `online`, `down` (its channel has closed) and, once,
  * `exit` (Left).
  */
@@ -19,30 +19,42 @@ const { EventEmitter } = require('node:events')
  *
  * @typedef {object} WorkerProcess
  * @property {number | null} pid null: it has not begun, or could not be started; then its exit follows
- * @property {boolean} hasBegun
+ * @property {Forker | null} forkedBy
+ * @property {(callback: () => void) => void} whenBegun calls back at once where it has
  * @property {(message: object, handle: any, sent: (error: Error | null) => void) => void} send
  * @property {(signal: NodeJS.Signals) => void} kill
+ * @property {boolean} isKilled the primary has sent it a SIGKILL
  * @property {EventEmitter['on']} on
+ *
+ * @typedef {{ failure: (error: Error) => Promise<string> }} Forker a mold; `failure`: why a process could not be forked
  */
 
 class ClusterProcess extends EventEmitter {
   #hasLeft = false
-  /** What has been heard of it before it has begun: its channel may be faster than its mold. @type {(() => void)[] | null} */
+  /** What is to be done when it begins: its channel may be faster than its mold. @type {(() => void)[] | null} */
   #early = null
+  /** Null: it could not be started. @type {import('node:cluster').Worker | null} */
+  worker = null
+  /** The mold that it is forked from: it begins later. @type {Forker | null} */
+  forkedBy = null
+  isKilled = false
 
-  /**
-   * @param {import('node:cluster').Worker} worker
-   * @param {{ forkedBy?: { failure: (error: Error) => Promise<string> } }} [how] forked by a mold: it begins later; `failure`: why not
-   */
-  constructor (worker, { forkedBy } = {}) {
+  /** @param {() => { worker: import('node:cluster').Worker, forkedBy?: Forker }} start may throw: the kernel lacks memory (ENOMEM), say */
+  constructor (start) {
     super()
-    this.worker = worker
-    const hear = (/** @type {string} */ event) => (/** @type {any[]} */ ...args) => {
-      const emit = () => { this.emit(event, ...args) }
-      if (this.#early) this.#early.push(emit)
-      else emit()
+    try {
+      this.#follow(start())
+    } catch (error) {
+      setImmediate(() => this.#leave({ code: null, signal: null, error: /** @type {Error} */ (error).message }))
     }
+  }
+
+  /** @param {{ worker: import('node:cluster').Worker, forkedBy?: Forker }} started */
+  #follow ({ worker, forkedBy }) {
+    this.worker = worker
+    const hear = (/** @type {string} */ event) => (/** @type {any[]} */ ...args) => this.whenBegun(() => { this.emit(event, ...args) })
     if (forkedBy) {
+      this.forkedBy = forkedBy
       this.#early = []
       worker.process.once(/** @type {any} */ ('forked'), () => this.#begin())
     }
@@ -59,58 +71,48 @@ class ClusterProcess extends EventEmitter {
   }
 
   get pid () {
-    return this.worker.process.pid ?? null
+    return this.worker?.process.pid ?? null
   }
 
-  get hasBegun () {
-    return this.#early === null
+  /** @type {WorkerProcess['whenBegun']} */
+  whenBegun (callback) {
+    if (this.#early) this.#early.push(callback)
+    else callback()
   }
 
   #begin () {
     const early = this.#early ?? []
     this.#early = null
-    this.emit('begun')
-    for (const emit of early) emit()
+    for (const callback of early) callback()
   }
 
   /** @type {WorkerProcess['send']} */
   send (message, handle, sent) {
-    const { process } = this.worker
-    if (process.send) process.send(message, handle, undefined, sent)
+    const process = this.worker?.process
+    if (process?.send) process.send(message, handle, undefined, sent)
     else sent(new Error('it could not be started')) // without descriptors, Node does not even open the channel
   }
 
   /** @type {WorkerProcess['kill']} */
   kill (signal) {
-    if (!this.#hasLeft) this.worker.process.kill(signal)
+    if (this.#hasLeft) return
+    if (signal === 'SIGKILL') this.isKilled = true
+    this.worker?.process.kill(signal)
   }
 
   /** @param {Left} left */
   #leave (left) {
     if (this.#hasLeft) return
     this.#hasLeft = true
-    if (!this.hasBegun) this.#begin()
+    this.#begin()
     this.emit('exit', left)
   }
 }
 
-/** One that could not be started, where Node throws: the kernel lacks memory (ENOMEM), or the environment is too large (E2BIG). */
-class UnstartedProcess extends EventEmitter {
-  pid = null
-  hasBegun = true
-
-  /** @param {Error} error */
-  constructor ({ message }) {
-    super()
-    setImmediate(() => this.emit('exit', { code: null, signal: null, error: message }))
-  }
-
-  /** @type {WorkerProcess['send']} */
-  send (message, handle, sent) {
-    sent(new Error('it could not be started'))
-  }
-
-  kill () {}
+/** @param {Left} left */
+function howItLeft ({ code, signal, error }) {
+  if (error) return `could not be started (${error})`
+  return signal ? `was killed by ${signal}` : `exited with code ${code}`
 }
 
-module.exports = { ClusterProcess, UnstartedProcess }
+module.exports = { ClusterProcess, howItLeft }

@@ -70,10 +70,8 @@ function retire (handle, { killTimeoutMs, ...order }, record) {
 }
 
 class Retirement {
-  /** @type {NodeJS.Timeout | undefined} */
-  #deadline
+  /** When its account is given up, ms, by clock.js. */
   #until = Infinity
-  #expire = () => {}
 
   /** @param {WorkerHandle} handle @param {Order} order @param {number} killTimeoutMs @param {(event: string, fields: Record<string, any>) => unknown} record */
   constructor (handle, order, killTimeoutMs, record) {
@@ -85,6 +83,7 @@ class Retirement {
   hurry (order) {
     if (this.handle.account || this.handle.isGone) return
     this.#arm(order)
+    this.handle.emit('hurried')
     this.handle.send('drain', order)
   }
 
@@ -96,40 +95,32 @@ class Retirement {
     if (handle.state !== 'draining') handle.become('draining')
     const { slot, pid, connections, latest: { inFlight } } = handle
     record('worker.drain', { slot, pid, reason: order.reason, connections, inFlight })
-    const account = await this.#drain(order)
+    this.#arm(order)
+    const drained = this.#drained()
+    handle.send('drain', order)
+    const account = await drained
     const drainMs = now() - began
     await (account.lost ? kill(handle) : terminate(handle, killTimeoutMs))
     return { account, drainMs }
   }
 
-  /** @param {Order} order @returns {Promise<FinalAccount>} */
-  async #drain (order) {
-    const { handle } = this
-    const expired = new Promise(resolve => { this.#expire = () => resolve(null) })
-    this.#arm(order)
-    const answer = Promise.race([handle.next(['drained', 'exit'], Infinity), expired])
-    handle.send('drain', order)
-    const { event, value } = await answer ?? {}
-    clearTimeout(this.#deadline)
-    if (event === 'drained') return { ...value, lost: false }
-    return { ...lostAccount(handle.connections, handle.latest.inFlight), lost: true }
+  /** @returns {Promise<FinalAccount>} */
+  async #drained () {
+    const { event, value } = await this.handle.next(['drained', 'exit', 'hurried'], this.#until - now())
+    if (event === 'hurried') return this.#drained()
+    return event === 'drained' ? { ...value, lost: false } : { ...lostAccount(this.handle.connections, this.handle.latest.inFlight), lost: true }
   }
 
   /** It is told how long it has; the primary waits a little longer for its account, never longer than before. @param {Order} order */
   #arm ({ deadlineMs, replayAfterMs }) {
-    const patienceMs = deadlineMs + (replayAfterMs === null ? 0 : REPLAY_MS) + ANSWER_MS
-    const until = now() + patienceMs
-    if (until >= this.#until) return
-    this.#until = until
-    clearTimeout(this.#deadline)
-    this.#deadline = setTimeout(() => this.#expire(), patienceMs)
+    this.#until = Math.min(this.#until, now() + deadlineMs + (replayAfterMs === null ? 0 : REPLAY_MS) + ANSWER_MS)
   }
 }
 
 /** @param {WorkerHandle} handle @param {number} killTimeoutMs */
 async function terminate (handle, killTimeoutMs) {
   const gone = handle.next(['exit'], killTimeoutMs)
-  handle.kill('SIGTERM')
+  handle.process.kill('SIGTERM')
   if ((await gone).event !== 'exit') await kill(handle)
 }
 
@@ -137,7 +128,7 @@ async function terminate (handle, killTimeoutMs) {
 async function kill (handle) {
   if (handle.isGone) return
   const gone = handle.next(['exit'], REAP_MS)
-  handle.kill('SIGKILL')
+  handle.process.kill('SIGKILL')
   await gone
 }
 

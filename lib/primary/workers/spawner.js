@@ -9,10 +9,11 @@ const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknow
 const path = require('node:path')
 const { drawBudget } = require('../../core/budget')
 const { gcFlags, collectsFirst } = require('../../core/gc')
+const { heapFlags } = require('../../core/heap-limit')
 const { openCompileCache } = require('./compile-cache')
 const { WorkerHandle } = require('./worker-handle')
 const { prefixLines } = require('./prefix-output')
-const { ClusterProcess, UnstartedProcess } = require('./process')
+const { ClusterProcess } = require('./process')
 const { MOLD_FLAGS, Molds } = require('./molds')
 
 const PRELOAD = path.join(__dirname, '..', '..', 'worker', 'preload.js')
@@ -24,10 +25,8 @@ const MOST_WORKERS = 1024
 const STANDBY_PORTS = 4096 // in turn: a standby that serves may live long beside those after it
 
 class Spawner {
-  /** How many workers each slot has had. @type {Map<number, number>} */
+  /** How many workers each slot has had; null: how many standbys there have been. @type {Map<number | null, number>} */
   #spawned = new Map()
-  /** How many standbys there have been. */
-  #standbys = 0
 
   /**
    * @param {string} app absolute path
@@ -40,7 +39,12 @@ class Spawner {
     this.args = args
     this.options = options
     /** Node and V8 flags of the workers; where two contradict each other the later one wins. */
-    this.execArgv = [...addon ? MOLD_FLAGS : [], ...gcFlags(options.gc, { maxRssBytes: options.maxRssBytes, nodeMajor: NODE_MAJOR }), ...options.nodeOptions]
+    this.execArgv = [
+      ...addon ? MOLD_FLAGS : [],
+      ...gcFlags(options.gc, { maxRssBytes: options.maxRssBytes, nodeMajor: NODE_MAJOR }),
+      ...heapFlags(options.heap, { ...options, limitBytes: options.sizing.limitBytes }),
+      ...options.nodeOptions
+    ]
     this.compileCache = options.compileCache ? openCompileCache(process.env) : null
     this.molds = addon && new Molds(addon, options, control => this.#fork({
       RECYCLE_SLOT: 'mold',
@@ -50,33 +54,20 @@ class Spawner {
 
   /**
    * @param {number | null} slot null: a standby, which is told when it is called
-   * @param {{ generation: number, mustListenOn: ReadonlySet<string>, isHeld?: boolean }} terms `isHeld`: it is called into its slot later
+   * @param {{ generation: number, workers: number, mustListenOn: ReadonlySet<string>, isHeld?: boolean }} terms `workers`: how many there are to be;
+   *   `isHeld`: it is called into its slot later
    * @returns {WorkerHandle}
    */
-  spawn (slot, { generation, mustListenOn, isHeld = false }) {
+  spawn (slot, { generation, workers, mustListenOn, isHeld = false }) {
     const start = () => this.#fork({
       RECYCLE_SLOT: slot === null ? 'standby' : String(slot),
       RECYCLE_WORKER: JSON.stringify({ ...this.#settings, isStandby: isHeld || slot === null })
     }, { slot: () => handle.slot ?? 'standby', inspectPort: this.#inspectPort(slot) })
-    const process = orUnstarted(() => this.molds?.isUsable ? this.molds.fork(generation, start) : new ClusterProcess(start()))
-    const budget = drawBudget(this.options, Math.random())
+    const process = new ClusterProcess(() => this.molds?.isUsable ? this.molds.fork(generation, start) : { worker: start() })
+    const budget = drawBudget(this.options, workers, Math.random())
+    /** @type {WorkerHandle} */
     const handle = new WorkerHandle(slot, process, { generation, budget, mustListenOn, readyOn: this.options.readyOn, isHeld })
     return handle
-  }
-
-  /** A worker died before it was ready, or within a second of it. @param {WorkerHandle} handle */
-  failed (handle) {
-    this.molds?.failed(handle.process)
-  }
-
-  /** A worker has outlived that second. @param {WorkerHandle} handle */
-  succeeded (handle) {
-    this.molds?.succeeded(handle.process)
-  }
-
-  /** The fleet stops: what it has now are the last workers. */
-  close () {
-    this.molds?.close()
   }
 
   get #settings () {
@@ -85,6 +76,7 @@ class Spawner {
       compileCache: this.compileCache,
       collectsFirst: collectsFirst(options.gc, NODE_MAJOR),
       beatMs: Math.min(500, options.intervalMs, Math.round(options.stuckTimeoutMs / 4)),
+      memoryByRoute: options.memoryByRoute,
       drainTimeoutMs: options.drainTimeoutMs,
       stopLingerMs: options.stopLingerMs,
       killTimeoutMs: options.killTimeoutMs,
@@ -118,20 +110,10 @@ class Spawner {
    * @param {number | null} slot
    */
   #inspectPort (slot) {
-    const base = this.options.nodeOptions.map(option => INSPECT.exec(option)?.[1]).find(Boolean) ?? DEFAULT_INSPECT_PORT
-    if (slot === null) return Number(base) + 2 * MOST_WORKERS + this.#standbys++ % STANDBY_PORTS
+    const base = Number(this.options.nodeOptions.map(option => INSPECT.exec(option)?.[1]).find(Boolean) ?? DEFAULT_INSPECT_PORT)
     const before = this.#spawned.get(slot) ?? 0
     this.#spawned.set(slot, before + 1)
-    return Number(base) + 2 * slot + before % 2
-  }
-}
-
-/** @param {() => import('./process').WorkerProcess} start @returns {import('./process').WorkerProcess} */
-function orUnstarted (start) {
-  try {
-    return start()
-  } catch (error) {
-    return new UnstartedProcess(/** @type {Error} */ (error))
+    return base + (slot === null ? 2 * MOST_WORKERS + before % STANDBY_PORTS : 2 * slot + before % 2)
   }
 }
 

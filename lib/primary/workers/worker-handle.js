@@ -11,6 +11,8 @@ const { transition } = require('../../core/state')
 const { now } = require('../clock')
 const { Channel } = require('./channel')
 
+/** @typedef {ReturnType<WorkerHandle['facts']>} WorkerFacts */
+
 /** @type {import('../../core/message').Beat} */
 const NO_BEAT = { requests: 0, inFlight: 0, connections: 0, lasting: 0, elu: 0, ...NO_DELAYS, debugged: false, ceiling: null }
 
@@ -29,10 +31,10 @@ class WorkerHandle extends Channel {
   #shifted = 0
   /** This and every other time of it: ms, by clock.js. */
   spawnedAt = now()
-  /** @type {number | null} */
-  readyAt = null
-  /** When it had booted, of a standby. @type {number | null} */
-  standbyAt = null
+  /** Since when it serves, or stands by; null: it boots. @type {number | null} */
+  upSince = null
+  /** When it had booted, into service or as a standby. @type {number | null} */
+  bootedAt = null
   /** When it was told to serve, of a standby. @type {number | null} */
   calledAt = null
   /** When anything was last heard. */
@@ -46,8 +48,6 @@ class WorkerHandle extends Channel {
   addresses = new Set()
   /** The addresses it has asked for; there may be more than one `listen()` before the first is answered. @type {Set<string>} */
   asked = new Set()
-  /** It has sent a message that is none of the protocol's. */
-  isRefused = false
   /** Its preload has run: it holds signals off, and takes commands. */
   hasEntered = false
 
@@ -64,6 +64,17 @@ class WorkerHandle extends Channel {
     this.budget = terms.budget
     this.generation = terms.generation
     this.#listen()
+  }
+
+  /**
+   * What is known of it as plain data, which survives JSON; all else that the primary has of it are its process and waits, here and
+   * in the rooms. Times are by clock.js, as `at` is, so that another process can tell how long ago each was.
+   */
+  facts () {
+    const { slot, pid, generation, budget, state, reason, requested, hasEntered, connections, latest } = this
+    const times = { at: now(), spawnedAt: this.spawnedAt, calledAt: this.calledAt, upSince: this.upSince, heardAt: this.heardAt, condemnedAt: this.condemnedAt }
+    const addresses = { addresses: [...this.addresses], asked: [...this.asked] }
+    return { slot, pid, generation, budget, state, reason, requested, hasEntered, connections, latest, ...times, ...addresses }
   }
 
   get isServing () {
@@ -85,14 +96,14 @@ class WorkerHandle extends Channel {
     return Math.max(0, this.latest.connections + this.#shifted)
   }
 
-  /** Since when it serves, or stands by; null: it boots. @returns {number | null} */
-  get upSince () {
-    return this.readyAt ?? this.standbyAt
+  /** How long it took to boot, into service or as a standby. @returns {number | null} ms */
+  get bootMs () {
+    return this.bootedAt && this.bootedAt - this.spawnedAt
   }
 
-  /** How long it took to get ready: from its spawning, or from the call to a standby. @returns {number | null} ms */
+  /** How long it took to get up: from its spawning, or from the call to a standby. @returns {number | null} ms */
   get readyMs () {
-    return this.readyAt && this.readyAt - (this.calledAt ?? this.spawnedAt)
+    return this.upSince && this.upSince - (this.calledAt ?? this.spawnedAt)
   }
 
   /** @override @type {Channel['send']} */
@@ -116,16 +127,17 @@ class WorkerHandle extends Channel {
   serve (slot) {
     this.slot = slot
     this.calledAt = now()
-    this.call('serve', { slot }, Infinity).then(({ event, value }) => { if (event === 'answer' && value.why === null && this.state === 'standby') this.#beReady() })
+    this.call('serve', { slot }, Infinity).then(({ why }) => { if (why === null && this.state === 'standby') this.#comeUp('ready') })
   }
 
+  /** What has no handler here is emitted by its type. */
   #listen () {
-    const forward = (/** @type {string} */ type) => (/** @type {any} */ fields, /** @type {any} */ socket) => {
-      this.heardAt = now()
-      this.emit(type, fields, socket)
-    }
+    /** @type {Record<string, (fields: any, socket: any) => void>} */
     const handlers = checkHandlers(FROM_WORKER, {
-      hello: () => { this.hasEntered = true },
+      hello: fields => {
+        this.hasEntered = true
+        this.emit('hello', fields)
+      },
       listen: ({ id, ...fields }) => {
         this.asked.add(fields.key)
         this.emit('listen', fields, (/** @type {Record<string, any>} */ answer, /** @type {any} */ socket) => this.send('answer', { id, ...answer }, socket))
@@ -141,30 +153,19 @@ class WorkerHandle extends Channel {
         this.renounce(fields.key)
       },
       beat: beat => {
-        this.heardAt = now()
         this.latest = this.isSampled ? beat : withLongest(beat, this.latest)
         this.isSampled = false
         this.#shifted = 0
       },
-      requested: forward('requested'),
-      full: forward('full'),
-      room: forward('room'),
       offer: (fields, socket) => {
         this.#shifted--
-        forward('offer')(fields, socket)
+        this.emit('offer', fields, socket)
       },
-      adopted: forward('adopted'),
-      refused: forward('refused'),
       own: ({ id, session }) => {
         this.emit('own', session)
         this.send('answer', { id, errno: 0 })
       },
-      transfer: forward('transfer'),
-      transferred: forward('transferred'),
-      answer: ({ id, ...fields }) => {
-        this.heardAt = now()
-        this.emit(`answer ${id}`, fields)
-      },
+      answer: ({ id, ...fields }) => this.emit(`answer ${id}`, fields),
       drained: ({ account }) => {
         this.account = account
         this.emit('drained', account)
@@ -174,8 +175,11 @@ class WorkerHandle extends Channel {
       const message = ourMessage(received, socket)
       if (message === null) return
       const flaw = flawOf(FROM_WORKER, message, socket)
-      if (flaw === null) handlers[/** @type {keyof typeof handlers} */ (message.type)](message, socket)
-      else this.#refuse(message, socket, flaw)
+      if (flaw !== null) return this.#refuse(message, socket, flaw)
+      this.heardAt = now()
+      const handler = handlers[message.type]
+      if (handler) handler(message, socket)
+      else this.emit(message.type, message, socket)
     })
     this.process.on('online', () => this.#checkReady('online'))
     this.process.on('app-message', received => {
@@ -193,8 +197,8 @@ class WorkerHandle extends Channel {
    */
   #refuse ({ type }, socket, flaw) {
     if (socket) (socket.close ?? socket.destroy)?.call(socket)
-    if (this.isRefused) return
-    this.isRefused = true
+    if (this.requested === 'protocol-error') return
+    this.requested = 'protocol-error'
     this.emit('flaw', { type: String(type).slice(0, 40), flaw })
   }
 
@@ -202,20 +206,15 @@ class WorkerHandle extends Channel {
   #checkReady (cause) {
     if (this.state !== 'spawning' || cause !== this.terms.readyOn) return
     if (cause === 'listening' && ![...this.terms.mustListenOn, ...this.asked].every(key => this.addresses.has(key))) return
-    if (this.isHeld) this.#standBy()
-    else this.#beReady()
+    this.#comeUp(this.isHeld ? 'standby' : 'ready')
   }
 
-  #standBy () {
-    this.become('standby')
-    this.standbyAt = this.heardAt = now()
-    this.emit('standby')
-  }
-
-  #beReady () {
-    this.become('ready')
-    this.readyAt = this.heardAt = now()
-    this.emit('ready')
+  /** @param {'standby' | 'ready'} state */
+  #comeUp (state) {
+    this.become(state)
+    this.upSince = this.heardAt = now()
+    this.bootedAt ??= this.upSince
+    this.emit(state)
   }
 }
 

@@ -19,6 +19,7 @@
  * that wait in it.
  */
 
+const { EventEmitter } = require('node:events')
 const http = require('node:http')
 const { constants: { errno: { EMFILE, ENFILE } } } = require('node:os')
 const { performance } = require('node:perf_hooks')
@@ -29,7 +30,11 @@ const { missingForHandoff } = require('../../core/internals')
 const BACKLOG = 4096
 const EMPTYING_MS = 250
 
-class Acceptor {
+/**
+ * Emits `listen` when the app's server listens, `close` when the app has closed it, and `exhausted` when no descriptor was left
+ * for a connection.
+ */
+class Acceptor extends EventEmitter {
   /** The handle that accepts; null while the acceptor is shut. @type {any} */
   #listening
   #backlog = BACKLOG
@@ -44,21 +49,16 @@ class Acceptor {
    * @param {import('node:net').Server} server
    * @param {string} key what it listens on, as asked, and an ordinal
    * @param {any} listening the listening handle
-   * @param {object} events
-   * @param {(take: (listening: any) => void) => void} events.reopen it wants the listening handle again; null: it is not available
-   * @param {() => void} events.onListen the app's server listens
-   * @param {() => void} events.onClose the app has closed its server
-   * @param {() => void} events.onExhausted no descriptor was left for a connection
+   * @param {(take: (listening: any) => void) => void} reopen gives the listening handle again; null: it is not available
    */
-  constructor (server, key, listening, events) {
+  constructor (server, key, listening, reopen) {
+    super()
     this.server = server
     this.key = key
-    this.events = events
+    this.reopen = reopen
     this.#listening = listening
     this.#handleClass = listening.constructor
     this.facade = this.#makeFacade(listening)
-    /** Plain HTTP/1: the only protocol whose connections have no state between two requests. */
-    this.isPlainHttp = server instanceof http.Server
     /** Its connections can move to a sibling; known once it listens. */
     this.isMovable = false
   }
@@ -70,8 +70,9 @@ class Acceptor {
 
   /** @returns {string | null} what this Node lacks for moving this server's connections */
   selfTest () {
-    const missing = this.isPlainHttp ? missingForHandoff(this.server, this.#handleClass.prototype) : null
-    this.isMovable = this.isPlainHttp && missing === null
+    if (!(this.server instanceof http.Server)) return null // plain HTTP/1 is the only protocol whose connections have no state between two requests
+    const missing = missingForHandoff(this.server, this.#handleClass.prototype)
+    this.isMovable = missing === null
     return missing
   }
 
@@ -118,7 +119,7 @@ class Acceptor {
   open (opened = () => {}) {
     if (this.isOpen || this.#isOpening || this.isClosed) return opened()
     this.#isOpening = true
-    this.events.reopen(listening => {
+    this.reopen(listening => {
       if (!this.#isOpening) { // shut again in the meantime
         listening?.close()
         return opened()
@@ -144,7 +145,7 @@ class Acceptor {
   #accept () {
     const listening = this.#listening
     listening.onconnection = (/** @type {number} */ error, /** @type {any} */ client) => {
-      if (error === -EMFILE || error === -ENFILE) this.events.onExhausted()
+      if (error === -EMFILE || error === -ENFILE) this.emit('exhausted')
       else if (this.#held && !error) this.#held.push(client)
       else this.facade.onconnection(error, client)
     }
@@ -156,7 +157,7 @@ class Acceptor {
     this.isClosed = true
     this.isMovable = false // its connections have no server to go to
     this.shut()
-    this.events.onClose()
+    this.emit('close')
   }
 
   /** @param {any} first the first listening handle; later ones have the same address and class */
@@ -166,9 +167,7 @@ class Acceptor {
       listen: (/** @type {number} */ backlog) => {
         this.#backlog = Math.max(backlog, BACKLOG)
         const error = this.#accept()
-        if (error === 0) {
-          this.events.onListen()
-        }
+        if (error === 0) this.emit('listen')
         return error
       },
       close: (/** @type {(() => void) | undefined} */ closed) => {

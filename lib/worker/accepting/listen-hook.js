@@ -22,11 +22,7 @@ const path = require('node:path')
 const { setImmediate } = require('node:timers')
 const { Acceptor } = require('./acceptor')
 
-/**
- * @typedef {import('../channel').Channel} Channel
- * @typedef {Record<'onAcceptor' | 'onListen' | 'onExhausted' | 'onClose', (acceptor: Acceptor) => void>} Events `onAcceptor`: its
- *   server is about to listen
- */
+/** @typedef {import('../channel').Channel} Channel */
 
 class ListenHook {
   /** In the order of their servers' `listen()`. @type {Set<Acceptor>} */
@@ -35,8 +31,7 @@ class ListenHook {
   #keys = new Set()
   /** @type {Channel | null} */
   #channel = null
-  /** @type {Events | undefined} */
-  #events
+  #onAcceptor = (/** @type {Acceptor} */ acceptor) => {}
   /** What was to listen before connect(). @type {{ server: any, listen: (channel: Channel) => void }[]} */
   #pending = []
   /** Called for each `listen()` before connect(), which is held back until then. */
@@ -66,10 +61,10 @@ class ListenHook {
     return this.#pending.map(({ server }) => server)
   }
 
-  /** @param {Channel} channel @param {Events} events */
-  connect (channel, events) {
+  /** @param {Channel} channel @param {(acceptor: Acceptor) => void} onAcceptor called with each, whose server is about to listen */
+  connect (channel, onAcceptor) {
     this.#channel = channel
-    this.#events = events
+    this.#onAcceptor = onAcceptor
     for (const { listen } of this.#pending.splice(0)) listen(channel)
   }
 
@@ -87,25 +82,18 @@ class ListenHook {
         return done(0, refusal(errno || -EMFILE))
       }
       if (data !== undefined) tls._setServerData?.(data)
-      const acceptor = new Acceptor(server, key, handle, {
-        reopen: take => channel.call('listen', request, (_, again) => take(again ?? null)),
-        onListen: () => {
-          setImmediate(() => { // behind the app's own listeners
-            if (acceptor.isClosed) return // the app only tested whether the port is free
-            channel.send('listening', { key, missing: acceptor.selfTest() })
-          })
-          this.#events?.onListen(acceptor)
-        },
-        onExhausted: () => this.#events?.onExhausted(acceptor),
-        onClose: () => {
-          this.#events?.onClose(acceptor)
-          this.acceptors.delete(acceptor)
-          this.#keys.delete(key)
-          channel.send('unlisten', { key })
-        }
-      })
+      const acceptor = new Acceptor(server, key, handle, take => channel.call('listen', request, (_, again) => take(again ?? null)))
       this.acceptors.add(acceptor)
-      this.#events?.onAcceptor(acceptor)
+      acceptor.on('listen', () => setImmediate(() => { // behind the app's own listeners
+        if (acceptor.isClosed) return // the app only tested whether the port is free
+        channel.send('listening', { key, missing: acceptor.selfTest() })
+      }))
+      acceptor.on('close', () => {
+        this.acceptors.delete(acceptor)
+        this.#keys.delete(key)
+        channel.send('unlisten', { key })
+      })
+      this.#onAcceptor(acceptor)
       done(0, acceptor.facade)
     })
   }

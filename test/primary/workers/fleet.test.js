@@ -82,11 +82,12 @@ t.test('slots beyond the desired number do not stay, and an incomplete fleet is 
 })
 
 t.test('a standby can be called where it is ready, of the wanted generation and not condemned', async t => {
-  const { standbyPool } = new Fleet()
+  const fleet = new Fleet()
+  fleet.rollout.generation = 1
   const standby = (/** @type {any} */ facts) => ({ state: 'standby', reason: null, generation: 1, isGone: false, ...facts })
   const good = standby({})
-  for (const handle of [standby({ state: 'spawning' }), standby({ reason: 'rss' }), standby({ generation: 0 }), standby({ isGone: true }), good]) standbyPool.seat(handle)
-  t.same(standbyPool.usable(1), [good])
+  for (const handle of [standby({ state: 'spawning' }), standby({ reason: 'rss' }), standby({ generation: 0 }), standby({ isGone: true }), good]) fleet.standbyPool.seat(handle)
+  t.same(fleet.usableStandbys(), [good])
 })
 
 t.test('a worker that is gone is taken out of whatever part it had', async t => {

@@ -1,7 +1,7 @@
 'use strict'
 
 const t = require('tap')
-const { Rollout } = require('../../../lib/primary/recycling/rollout')
+const { Rollout } = require('../../../lib/primary/workers/rollout')
 
 t.test('no reload, no requested', async t => {
   const rollout = new Rollout()
