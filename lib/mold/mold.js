@@ -18,7 +18,7 @@
 
 const fs = require('node:fs')
 const os = require('node:os')
-const { guardExits, endWhenEmpty } = require('./exits')
+const { guardExits } = require('./exits')
 const { takeIdentity } = require('./identity')
 const { ownMathRandom, reseed } = require('./random')
 const { PendingTimers } = require('./timers')
@@ -48,6 +48,7 @@ class Mold {
   /** Before the app is loaded. @returns {string | null} what this Node lacks for it */
   prepare () {
     if (!guardExits(this.addon)) return 'node::AtExit'
+    if (!this.addon.drainAlone()) return 'node::NodePlatform::DrainTasks'
     ownMathRandom()
     this.timers.watch()
     return null
@@ -63,7 +64,6 @@ class Mold {
     while (this.timers.hasImmediates && ++turns < MOST_TURNS)
     this.tell({ frozen: true })
     const env = this.#serve()
-    endWhenEmpty(this.addon)
     takeIdentity(env)
     reseed()
     this.timers.restart()
