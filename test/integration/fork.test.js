@@ -128,8 +128,8 @@ t.test('--fork-unsafe forks all the same', async t => {
 })
 
 t.test('an app that ends while it loads, or never listens, ends the fleet with the reason', async t => {
-  for (const [mode, why] of [['exits', /its mold exited with code 5/], ['never-listens', /its mold did not listen within 500 ms/]]) {
-    const { exited, events } = await startCli(t, ['--fork', 'mold', '--ready-timeout', '500ms', '-w', '5', FORKS], { env: { MODE: mode } })
+  for (const [mode, args, why] of [['exits', [], /its mold exited with code 5/], ['never-listens', ['--ready-timeout', '500ms'], /its mold did not listen within 500 ms/]]) {
+    const { exited, events } = await startCli(t, ['--fork', 'mold', ...args, '-w', '5', FORKS], { env: { MODE: mode } })
     t.same(await exited, { code: 1, signal: null })
     t.match(events.all('fleet.failed')[0].error, why)
   }
