@@ -5,7 +5,7 @@
  * fires in it, nothing is read, no page of it changes. What wakes it up is an order of the primary's, or a copy's end.
  *
  *     primary                          mold                              copy
- *        │◀─────────────────────────────┤  { frozen: true }
+ *        │◀─────────────────────────────┤  { held: true }, { frozen: true } or { refused }
  *        │  { fork: 7 } + descriptors   │                                 │
  *        ├─────────────────────────────▶│──────────── fork() ────────────▶│ the descriptors in their places,
  *        │◀─────────────────────────────┤  { forked: 7, pid }             │ goes on from freeze()

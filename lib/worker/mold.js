@@ -39,6 +39,7 @@ function becomeMold ({ warm, isUnsafe, ...settings }) {
 
   listenHook.onHeld = () => {
     listenHook.onHeld = () => {}
+    mold.tell({ held: true })
     setImmediate(freeze) // the rest of the module runs first
   }
 

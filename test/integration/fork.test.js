@@ -56,10 +56,10 @@ t.test('workers are copies of one mold, each with an identity of its own', async
 })
 
 t.test('recycles, a reload and a scaling under load drop nothing', async t => {
-  const { port, supervisor, events } = await startForked(t, { app: 'plain.js', workers: 3, maxRequests: 300, interval: '50ms' })
+  const { port, supervisor, events } = await startForked(t, { app: 'plain.js', workers: 3, maxRequests: 100, interval: '50ms' })
   const loads = [true, false].map(keepAlive => new Load({ port, connections: 10, keepAlive }))
   t.teardown(() => Promise.all(loads.map(load => load.stop())))
-  await events.until('recycled', { count: 8 })
+  await events.until('recycled', { count: 6 })
   const [{ pid: first }] = events.all('mold.ready')
   await supervisor.reload()
   t.equal(events.all('mold.ready').length, 2, 'the reload has loaded the app anew')
@@ -133,6 +133,14 @@ t.test('an app that ends while it loads, or never listens, ends the fleet with t
     t.same(await exited, { code: 1, signal: null })
     t.match(events.all('fleet.failed')[0].error, why)
   }
+})
+
+t.test('an app that answers only once it listens cannot be asked before: the fleet says so, and serves without --warm', async t => {
+  const { exited, events } = await startCli(t, ['--fork', 'mold', '--warm', '5', '--ready-timeout', '1s', FORKS], { env: { MODE: 'gets-ready-late' } })
+  t.same(await exited, { code: 1, signal: null })
+  t.match(events.all('fleet.failed'), [{ code: 'RECYCLE_FORK_REFUSED', error: /the app could not be warmed up within 1000 ms; one that gets ready in listen's callback .* takes --warm 0$/ }])
+  const { port } = await startForked(t, { mode: 'gets-ready-late' })
+  t.match(await ask(port), { warmed: 0 })
 })
 
 t.test('a stop while the mold loads ends it', async t => {
