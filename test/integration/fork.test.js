@@ -122,6 +122,11 @@ for (const [mode, what] of [['file', /^no worker can be forked: before it listen
   })
 }
 
+t.test('a thread that has ended is none', async t => {
+  const { port } = await startForked(t, { mode: 'thread-ended', workers: 1 })
+  t.match(await ask(port), { warmed: 0 })
+})
+
 t.test('--fork-unsafe forks all the same', async t => {
   const { port } = await startForked(t, { mode: 'file', forkUnsafe: true, workers: 1 })
   t.match(await ask(port), { warmed: 0 })

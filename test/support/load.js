@@ -30,6 +30,7 @@ class Load {
     this.how = { port, socketPath, host, path }
     this.thinkMs = thinkMs
     this.body = postBytes ? Buffer.alloc(postBytes, 'x') : null
+    this.keepsAlive = keepAlive
     this.module = https ? require('node:https') : http
     this.requests = 0
     this.failures = []
