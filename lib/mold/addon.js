@@ -21,6 +21,7 @@ const PREBUILT = path.join(FOLDER, 'prebuilds', `${process.platform}-${process.a
  * @property {(code: number) => never} exit at once, with no handler run
  * @property {() => boolean} guardExits copies end by _exit from now on; false: this Node has no hook for it
  * @property {() => boolean} drainAlone copies do not wait for threads of V8's that they lack, from now on; after guardExits. False: this Node has no such method
+ * @property {(signal: number) => void} ignore this process does nothing on it, until a handler is set
  * @property {() => number} activeRequests how many operations of the event loop are under way, in the thread pool or in the kernel
  * @property {(code: number) => void} exitAs the code by which a copy ends
  * @property {string} source the hash of what it was made from; empty where it was built here

@@ -64,6 +64,7 @@ class Mold {
     while (this.timers.hasImmediates && ++turns < MOST_TURNS)
     this.tell({ frozen: true })
     const env = this.#serve()
+    if (process.listenerCount('SIGUSR1') === 0) this.addon.ignore(os.constants.signals.SIGUSR1) // it starts the inspector, by a thread that is missing
     takeIdentity(env)
     reseed()
     this.timers.restart()

@@ -315,13 +315,17 @@ extern void *current_context (void *isolate) __asm__("_ZN2v87Isolate17GetCurrent
 extern void *environment_of (void *context) __asm__("_ZN4node21GetCurrentEnvironmentEN2v85LocalINS0_7ContextEEE") __attribute__((weak));
 extern void at_exit (void *environment, void (*call)(void *), void *argument) __asm__("_ZN4node6AtExitEPNS_11EnvironmentEPFvPvES2_") __attribute__((weak));
 
+static void leave_at_exit (void) {
+  at_exit(environment_of(current_context(current_isolate())), leave, NULL);
+}
+
 /** guardExits(): makes copies of this process end by _exit where Node would join its threads. False: this Node has no such hook. */
 static napi_value GuardExits (napi_env env, napi_callback_info info) {
   (void) info;
   bool is_there = current_isolate && current_context && environment_of && at_exit;
   if (is_there && !original) {
     original = getpid();
-    at_exit(environment_of(current_context(current_isolate())), leave, NULL);
+    leave_at_exit();
   }
   napi_value result;
   napi_get_boolean(env, is_there, &result);
@@ -376,6 +380,7 @@ static napi_value ExitAs (napi_env env, napi_callback_info info) {
   napi_value values[1];
   if (!arguments(env, info, 1, values) || !integer(env, values[0], &exit_code)) return NULL;
   exit_code &= 0xff;
+  leave_at_exit(); // a signal to itself, which it has survived, has used the first one up
   return undefined(env);
 }
 
@@ -385,6 +390,15 @@ static napi_value ActiveRequests (napi_env env, napi_callback_info info) {
   uv_loop_t *loop;
   napi_get_uv_event_loop(env, &loop);
   return number(env, loop->active_reqs.count);
+}
+
+/** ignore(signal): it does nothing to this process, until a handler is set; processes that libuv starts do not inherit it. */
+static napi_value Ignore (napi_env env, napi_callback_info info) {
+  napi_value values[1];
+  int number;
+  if (!arguments(env, info, 1, values) || !integer(env, values[0], &number)) return NULL;
+  if (signal(number, SIG_IGN) == SIG_ERR) return fail(env, "signal");
+  return undefined(env);
 }
 
 /** exit(code): ends this process here and now, without joining threads that a copy does not have. */
@@ -398,7 +412,7 @@ static napi_value Exit (napi_env env, napi_callback_info info) {
 NAPI_MODULE_INIT () {
   const struct { const char *name; napi_callback call; } functions[] = {
     { "fork", Fork }, { "wait", Wait }, { "send", Send }, { "socketpair", Socketpair }, { "exit", Exit },
-    { "guardExits", GuardExits }, { "exitAs", ExitAs }, { "drainAlone", DrainAlone }, { "activeRequests", ActiveRequests }
+    { "guardExits", GuardExits }, { "exitAs", ExitAs }, { "drainAlone", DrainAlone }, { "activeRequests", ActiveRequests }, { "ignore", Ignore }
   };
   for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
     napi_value function;
