@@ -18,6 +18,7 @@
 
 const fs = require('node:fs')
 const os = require('node:os')
+const tls = require('node:tls')
 const { guardExits } = require('./exits')
 const { takeIdentity } = require('./identity')
 const { ownMathRandom, reseed } = require('./random')
@@ -59,6 +60,8 @@ class Mold {
    * nothing under way: nothing in the thread pool or on the channel.
    */
   async freeze () {
+    // From Node 22 on, root certificates are loaded in a thread: TLS in a copy that is made meanwhile would wait for it for ever.
+    tls.createSecureContext()
     let turns = 0
     do await new Promise(resolve => setImmediate(resolve))
     while (this.timers.hasImmediates && ++turns < MOST_TURNS)
