@@ -149,6 +149,12 @@ class WorkerHandle extends Channel {
       },
       adopted: forward('adopted'),
       refused: forward('refused'),
+      own: ({ id, session }) => {
+        this.emit('own', session)
+        this.send('answer', { id, errno: 0 })
+      },
+      transfer: forward('transfer'),
+      transferred: forward('transferred'),
       answer: ({ id, ...fields }) => {
         this.heardAt = now()
         this.emit(`answer ${id}`, fields)
