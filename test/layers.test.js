@@ -52,7 +52,8 @@ const INSIDE = {
       leaving: [
         'connections', // a drain names the requests it cuts
         'health' // memory is measured, and collected, while the worker is out of rotation
-      ]
+      ],
+      sticky: []
     },
     shared: []
   }

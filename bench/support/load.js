@@ -23,6 +23,8 @@
  * @property {number | null} [rate] per second, in all; as fast as possible unless given
  * @property {boolean} [keepAlive] true unless given
  * @property {string} [path]
+ * @property {string[]} [cookies] a connection's requests have one of them, in turn over the connections
+ * @property {boolean} [alternate] or each request has the next of them
  *
  * @typedef {object} Figures
  * @property {number} requests sent; each is answered or dropped
@@ -57,8 +59,9 @@ async function load (how) {
 }
 
 /** @param {Load} how */
-function make ({ port, connections, seconds = Infinity, warmSeconds = 0, requests = Infinity, rate = null, keepAlive = true, path = '/' }) {
-  const request = Buffer.from(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n${keepAlive ? '' : 'Connection: close\r\n'}\r\n`)
+function make ({ port, connections, seconds = Infinity, warmSeconds = 0, requests = Infinity, rate = null, keepAlive = true, path = '/', cookies = [''], alternate = false }) {
+  const head = `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${keepAlive ? '' : 'Connection: close\r\n'}`
+  const prepared = cookies.map(cookie => Buffer.from(`${head}${cookie && `Cookie: ${cookie}\r\n`}\r\n`))
   let began = performance.now()
   const until = began + (warmSeconds + seconds) * 1000
   const pace = rate === null ? null : new Pace(rate, began)
@@ -81,6 +84,11 @@ function make ({ port, connections, seconds = Infinity, warmSeconds = 0, request
     sentAt = 0
     /** @type {Buffer | null} */
     part = null
+
+    /** @param {number} turn which of the cookies it has */
+    constructor (turn) {
+      this.turn = turn
+    }
 
     /** @param {number} dueAt ms */
     send (dueAt) {
@@ -117,7 +125,8 @@ function make ({ port, connections, seconds = Infinity, warmSeconds = 0, request
 
     #write () {
       this.sentAt = performance.now()
-      this.socket?.write(request)
+      this.socket?.write(prepared[this.turn % prepared.length])
+      if (alternate) this.turn++
     }
 
     /** @param {Buffer} chunk */
@@ -178,7 +187,7 @@ function make ({ port, connections, seconds = Infinity, warmSeconds = 0, request
       began = performance.now()
     }, warmSeconds * 1000)
   }
-  const clients = Array.from({ length: connections }, () => new Client())
+  const clients = Array.from({ length: connections }, (_, i) => new Client(i))
   const patience = setInterval(() => clients.forEach(client => client.check(performance.now())), 1000)
   for (const client of clients) next(client)
 

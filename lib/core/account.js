@@ -20,7 +20,7 @@
  * @property {number} moved connections that a sibling took over
  * @property {number} refused offers that no sibling took
  * @property {number} takenBack offers withdrawn and served here to the end
- * @property {number} replayed requests that a sibling had to answer instead: none, because only idle connections move
+ * @property {number} replayed requests that a sibling handled instead, of the connections that moved
  * @property {number} closedByClient
  * @property {number} closedAfterResponse by `Connection: close`, of the client or the server
  * @property {number} closedIdle

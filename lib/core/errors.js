@@ -53,6 +53,14 @@ const CATALOGUE = Object.freeze({
     exitCode: 1,
     sentence: d => `no worker can be forked: ${d.why}`
   },
+  RECYCLE_STICKY_TLS: {
+    exitCode: 2,
+    sentence: d => `--sticky does not work with the HTTPS server on ${d.address}: its connections cannot move between workers; terminate TLS in front of recycle`
+  },
+  RECYCLE_SESSION_TOO_LARGE: {
+    exitCode: 1,
+    sentence: d => `the state of a session has ${d.bytes} bytes; transfer() takes ${d.most} at the most`
+  },
   RECYCLE_APP_DIES: {
     exitCode: 1,
     sentence: d => `no worker becomes ready: ${d.deaths} died or gave up in a row, the last one ${d.how}`

@@ -19,6 +19,14 @@
  * @property {boolean} debugged an inspector is open: silence may be a breakpoint
  * @property {number | null} ceiling connections that it has descriptors for; null: not known
  *
+ * @typedef {object} ParcelFields a connection on its way; see lib/worker/connections/parcel.js
+ * @property {string} key the server that it belongs to
+ * @property {number | null} leftMs what is left of its keep-alive timeout; null: for ever
+ * @property {string} [bytes] received from the client, and not answered, in base64
+ * @property {number} [replayed] how many workers have had the request in them
+ * @property {string} [session] with --sticky: of its latest request
+ * @property {boolean} [isOwned] this session is the receiver's
+ *
  * @typedef {{ cmd: 'NODE_RECYCLE', type: string } & Record<string, any>} Message
  *
  * @typedef {object} Kind of message; docs/how-it-works.md has them as a table
@@ -30,6 +38,7 @@
 
 const { ACCOUNT } = require('./account')
 const { GC } = require('./gc-pauses')
+const { LONGEST: LONGEST_SESSION } = require('./session')
 const { count, integer, duration, ratio, flag, text, orNull, optional, record } = require('./shape')
 
 const CMD = 'NODE_RECYCLE'
@@ -50,8 +59,10 @@ const query = record({
   readableAll: optional(flag),
   writableAll: optional(flag)
 })
-// A connection that moves: its server, the time that is left of its keep-alive timeout, and its unread bytes, in base64.
-const parcel = record({ key: name, leftMs: orNull(duration), bytes: optional(text(LONGEST_BYTES)) })
+const parcel = record({
+  key: name, leftMs: orNull(duration), bytes: optional(text(LONGEST_BYTES)), replayed: optional(count), session: optional(text(LONGEST_SESSION)), isOwned: optional(flag)
+})
+const state = { session: text(LONGEST_SESSION), value: text(LONGEST_BYTES) } // of a session, serialised, in base64
 const shared = record({ ticketKeys: text(1000) }) // what net calls server data: https servers alone have any
 
 /** @param {string} what @param {Record<string, import('./shape').Shape>} [fields] @param {Kind['handle']} [handle] @returns {Kind} */
@@ -67,23 +78,26 @@ const FROM_WORKER = Object.freeze({
   requested: kind('the app asks to be recycled', { reason: optional(orNull(text(LONGEST_WISH))) }),
   full: kind('it has stopped accepting, at the limit or for want of descriptors', { isAtCeiling: flag }),
   room: kind('it accepts again'),
-  offer: kind('an idle connection for a sibling', { id, parcel }, 'socket'),
+  offer: kind('a connection for a sibling, idle or with a request that is not answered', { id, parcel }, 'socket'),
   adopted: kind('the answer to `adopt`: it holds the connection, unread', { id }),
   refused: kind('the answer to `adopt`: it does not take it', { id, why: optional(orNull(why)) }),
   answer: kind('the answer to a call of the primary\'s; `why` it was not done, or null', {
     id, why: orNull(why), moved: optional(count), tookMs: optional(duration), pauseMs: optional(duration), bytes: optional(count), before: optional(usage), after: optional(usage)
   }),
+  own: kind('a call, with --sticky: this session is this worker\'s', { id, session: text(LONGEST_SESSION) }),
+  transfer: kind('with --sticky: the state of a session, for its owner', state),
+  transferred: kind('with --sticky: the app of a worker that leaves has transferred what it wants to'),
   drained: kind('nothing is left in this worker', { account: ACCOUNT })
 })
 
 /** primary → worker @type {Readonly<Record<string, Kind>>} */
 const FROM_PRIMARY = Object.freeze({
-  answer: kind('the answer to `listen`, with the listening socket where there is no error', { id, errno: integer, data: optional(shared) }, 'socket'),
+  answer: kind('the answer to `listen`, with the listening socket where there is no error, or to `own`', { id, errno: integer, data: optional(shared) }, 'socket'),
   shut: kind('a call: the fleet ends, stop accepting for good', { id }),
   serve: kind('a call to a standby: this is its slot, accept', { id, slot: count }),
   accept: kind('a connection that came through the queue after `shut`', { key: name }, 'socket'),
-  drain: kind('leave; sent again with a shorter deadline, it hurries', { reason: text(100), deadlineMs: duration, lingerMs: orNull(duration), handoff: flag }),
-  'leave-rotation': kind('a call: leave rotation for a while; answered when nothing is left', { id, deadlineMs: duration, handoff: flag }),
+  drain: kind('leave; sent again with a shorter deadline, it hurries', { reason: text(100), deadlineMs: duration, lingerMs: orNull(duration), handoff: flag, replayAfterMs: orNull(duration) }),
+  'leave-rotation': kind('a call: leave rotation for a while; answered when nothing is left', { id, deadlineMs: duration, handoff: flag, replayAfterMs: orNull(duration) }),
   rejoin: kind('come back into rotation'),
   collect: kind('a call, only out of rotation: collect garbage', { id }),
   heapdump: kind('a call, only out of rotation: write a heap snapshot', { id, file: name }),
@@ -94,7 +108,9 @@ const FROM_PRIMARY = Object.freeze({
   keep: kind('the adopted connection is this worker\'s: read it', { id }),
   drop: kind('the adopted connection is another worker\'s by now: close this copy', { id }),
   moved: kind('the offer was taken', { id }),
-  back: kind('no sibling took the offer, keep serving it; `isStalled`: a silent one still may', { id, isStalled: flag })
+  back: kind('keep serving what was offered: no sibling took it; `isStalled`: a silent one still may; `isOwner`: its session is this worker\'s', { id, isStalled: flag, isOwner: optional(flag) }),
+  forget: kind('with --sticky: this session may be another worker\'s by now; null: any of them', { session: orNull(text(LONGEST_SESSION)) }),
+  'session-state': kind('with --sticky: what another worker\'s app has transferred', state)
 })
 
 /**

@@ -5,6 +5,7 @@
  * file may contain, which is stricter about types.
  */
 
+const { parseSessionKey } = require('./session')
 const { parseSize, parseTime } = require('./units')
 
 /**
@@ -97,6 +98,11 @@ const types = {
       const port = inRange(Number(found?.port ?? NaN), 0, 65535)
       return port === undefined ? undefined : { host: found?.v6 ?? found?.host ?? '127.0.0.1', port }
     }
+  }),
+  session: () => ({
+    accepts: 'cookie:NAME, query:NAME, header:NAME or ip',
+    schema: { type: 'string', pattern: "^(ip|(cookie|query|header):[\\w!#$%&'*+.^`|~-]{1,100})$" },
+    read: value => parseSessionKey(textOf(value))
   }),
   list: () => ({
     accepts: 'Node or V8 flags, each starting with -',

@@ -46,6 +46,9 @@ const { formatSize } = require('./units')
  * @property {number} stuckTimeoutMs
  * @property {string[]} nodeOptions
  * @property {boolean} handoff
+ * @property {'off' | 'safe'} replay
+ * @property {number | null} replayAfterMs null: at the drain timeout
+ * @property {import('./session').SessionKey | null} sticky
  * @property {'even' | 'shared'} schedule
  * @property {string | null} journal
  * @property {'pretty' | 'json' | 'silent' | null} log null: pretty on a terminal, else json
@@ -85,6 +88,9 @@ const OPTIONS = Object.freeze([
   row('stuckTimeout', '--stuck-timeout <time>', types.time(1000, '1s'), 30_000, '30s', 'a worker whose event loop is blocked for this long is replaced', 'stuckTimeoutMs'),
   row('nodeOption', '--node-option <flag>', types.list(), [], 'none', 'Node or V8 flag for the workers; repeatable', 'nodeOptions'),
   row('handoff', '--no-handoff', types.boolean(), true, 'on', 'drain by Connection: close instead of moving keep-alive connections to a sibling'),
+  row('replay', '--replay <off|safe>', types.oneOf('off', 'safe'), 'safe', 'safe', 'safe: at the drain timeout a GET, HEAD or OPTIONS request that is not answered moves to another worker, in place of being cut'),
+  row('replayAfter', '--replay-after <time>', types.time(0, '0'), null, 'the drain timeout', 'time from which on a leaving worker gives unanswered requests away; 0 for long polls', 'replayAfterMs'),
+  row('sticky', '--sticky <session>', types.session(), null, 'none', 'cookie:NAME, query:NAME, header:NAME or ip: what names the session of a request; the requests of a session reach the same worker'),
   row('schedule', '--schedule <even|shared>', types.oneOf('even', 'shared'), 'even', 'even', 'even: a worker with more connections than the others stops accepting and gives idle ones away; shared: any worker accepts'),
   row('journal', '--journal <file>', types.path(), null, 'none', 'file to append events and samples to, as NDJSON; reopened when it is rotated'),
   row('log', '--log <format>', types.oneOf('pretty', 'json', 'silent'), null, 'pretty on a terminal, else json', "the supervisor's log on stderr: pretty, json or silent"),
@@ -189,7 +195,7 @@ function read ({ kind, fallback }, { from, called, text }) {
 }
 
 /** @param {Options} options @param {(name: string) => { called: string, text: unknown }} of origin of an option, by name */
-function checkTogether ({ maxRssBytes, hardRssBytes, gc, nodeOptions, maxSurge, maxUnavailable, workers, standby, fork, warm, forkUnsafe, admin, adminAllowRemote }, of) {
+function checkTogether ({ maxRssBytes, hardRssBytes, gc, nodeOptions, maxSurge, maxUnavailable, workers, standby, drainTimeoutMs, replayAfterMs, handoff, sticky, fork, warm, forkUnsafe, admin, adminAllowRemote }, of) {
   const refuse = (/** @type {string} */ name, /** @type {string} */ accepts) => {
     throw new RecycleError('RECYCLE_BAD_OPTION', { option: of(name).called, given: of(name).text, accepts })
   }
@@ -205,6 +211,8 @@ function checkTogether ({ maxRssBytes, hardRssBytes, gc, nodeOptions, maxSurge, 
     refuse('maxSurge', `0 only with ${of('maxUnavailable').called} of at least 1 and at least 2 workers`)
   }
   if (maxUnavailable >= workers) refuse('maxUnavailable', `a whole number below the number of workers (${workers})`)
+  if (sticky !== null && !handoff) refuse('sticky', `none with ${of('handoff').called}: a session is kept together by moving connections`)
+  if (replayAfterMs !== null && replayAfterMs > drainTimeoutMs) refuse('replayAfter', `a time of at most ${of('drainTimeout').called}`)
   if (fork === 'mold') {
     if (standby > 0) refuse('standby', `0 with ${of('fork').called} mold: a forked replacement is as fast`)
     if (nodeOptions.some(flag => flag.startsWith('--inspect'))) refuse('nodeOption', `no --inspect with ${of('fork').called} mold: a forked process has no thread for the inspector`)

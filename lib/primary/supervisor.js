@@ -24,6 +24,7 @@ const { Commands } = require('./commands')
 const { Reconciler } = require('./reconciler')
 const { Shutdown } = require('./recycling/shutdown')
 const { HandoffLedger } = require('./handoff/ledger')
+const { SessionOwners } = require('./handoff/session-owners')
 const { Sampler } = require('./measuring/sampler')
 const { Recycler } = require('./recycling/recycler')
 const { describeFleet } = require('./status')
@@ -93,7 +94,8 @@ class Supervisor extends EventEmitter {
     const until = (/** @type {() => boolean} */ isSo) => reconciler.until(isSo)
     const deps = { options, fleet, spawner, meter, tasks, stopping, changed, until, record: this.announce.bind(this) }
     this.sampler = new Sampler(deps)
-    this.ledger = new HandoffLedger(() => fleet.serving(), sender => fleet.successorOf(sender))
+    this.sessionOwners = new SessionOwners(fleet)
+    this.ledger = new HandoffLedger(() => fleet.serving(), sender => fleet.successorOf(sender), this.sessionOwners)
     this.balancer = new Balancer(deps)
     const lifecycle = new Lifecycle(deps)
       .on('spawned', handle => this.#connect(handle))
@@ -213,9 +215,15 @@ class Supervisor extends EventEmitter {
   /** @param {WorkerHandle} handle */
   #connect (handle) {
     this.#listeningSockets.connect(handle)
+    this.sessionOwners.connect(handle)
     this.ledger.connect(handle)
     this.balancer.connect(handle)
     for (const event of ['standby', 'ready']) handle.on(event, () => this.sampler.attend(handle))
+    if (this.options.sticky) {
+      handle.on('listen', ({ query: { address, port }, data }) => { // https servers alone have any
+        if (data !== undefined) this.abandon(new RecycleError('RECYCLE_STICKY_TLS', { address: port > 0 ? `port ${port}` : address }))
+      })
+    }
     handle.on('missing', ({ key, missing }) => this.announce('fleet.warning', { warning: 'no-handoff', key, missing }))
     handle.on('requested', ({ reason }) => {
       this.announce('worker.request', { slot: handle.slot, pid: handle.pid, reason: reason ?? null })

@@ -7,7 +7,12 @@
  * @typedef {object} Api
  * @property {(reason?: string) => void} requestRecycle
  * @property {(socket: import('node:net').Socket) => void} pin
+ * @property {(response: import('node:http').ServerResponse) => void} replayable
+ * @property {(fn: (about: { reason: string, deadlineMs: number }) => unknown) => void} onDrain
  * @property {(fn: (about: { slot: number }) => void) => void} onServe
+ * @property {(session: string) => Promise<void>} own
+ * @property {(session: string, value: unknown) => void} transfer
+ * @property {(fn: (session: string, value: any) => void) => void} onTransfer
  * @property {(fn: () => unknown) => void} [onFork] in a mold
  * @property {(fn: () => unknown) => void} [warm] in a mold
  */
@@ -17,20 +22,44 @@ const kApi = Symbol.for('recycle-supervisor.worker')
 
 /**
  * @param {import('./connections/tracker').ConnectionTracker} tracker
- * @returns {{ connect: (channel: import('./channel').Channel) => void, assign: (slot: number) => void, extend: (more: Partial<Api>) => void }}
- *   `assign`: this worker has its slot, a standby when it is called: RECYCLE_SLOT is set, and `recycle:serve` is emitted
+ * @returns {{
+ *   connect: (channel: import('./channel').Channel, sessions: import('./sticky/sessions').Sessions | null) => void,
+ *   assign: (slot: number) => void,
+ *   drained: () => Promise<unknown>,
+ *   extend: (more: Partial<Api>) => void
+ * }} `assign`: this worker has its slot, a standby when it is called: RECYCLE_SLOT is set, and `recycle:serve` is emitted;
+ *   `drained`: settles when what the app does in onDrain() is done
  */
 function offerApi (tracker) {
   /** @type {import('./channel').Channel | null} */
   let channel = null
   /** @type {number | null} */
   let assigned = null
+  /** @type {import('./sticky/sessions').Sessions | null} */
+  let sessions = null
+  /** What the app does in onDrain(). @type {Promise<unknown>[]} */
+  const draining = []
+  /** To be told to `sessions` once it is known. @type {((session: string, value: any) => void)[]} */
+  const receivers = []
   /** @type {Api} */
   const api = {
     requestRecycle: reason => channel?.send('requested', { reason: typeof reason === 'string' ? reason.slice(0, LONGEST_WISH) : undefined }),
     pin: socket => {
       const connection = tracker.of(socket)
       if (connection) connection.isPinned = true
+    },
+    replayable: response => {
+      const exchange = tracker.of(response?.req?.socket)?.exchanges.find(exchange => exchange.response === response)
+      if (exchange) exchange.isMarked = true
+    },
+    onDrain: fn => {
+      process.once(/** @type {any} */ ('recycle:drain'), (/** @type {any} */ about) => draining.push(Promise.resolve(fn(about))))
+    },
+    own: session => sessions?.own(session) ?? Promise.resolve(),
+    transfer: (session, value) => sessions?.transfer(session, value),
+    onTransfer: fn => {
+      receivers.push(fn)
+      sessions?.onTransfer(fn)
     },
     onServe: fn => {
       if (assigned === null) process.once(/** @type {any} */ ('recycle:serve'), fn)
@@ -39,7 +68,12 @@ function offerApi (tracker) {
   }
   Object.defineProperty(process, kApi, { value: api })
   return {
-    connect: connected => { channel = connected },
+    connect (connected, connectedSessions) {
+      channel = connected
+      sessions = connectedSessions
+      for (const fn of receivers) sessions?.onTransfer(fn)
+    },
+    drained: () => Promise.allSettled(draining),
     extend: more => { Object.assign(api, more) },
     assign (slot) {
       assigned = slot

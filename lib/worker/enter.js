@@ -30,6 +30,7 @@ const { Drain } = require('./leaving/drain')
 const { Emptying } = require('./leaving/emptying')
 const { offerOutOfRotation } = require('./leaving/out-of-rotation')
 const { WorkerState } = require('./state')
+const { Sessions } = require('./sticky/sessions')
 
 /** @param {import('./prepare').Prepared} prepared @param {import('./channel').Channel} channel @param {import('./prepare').Settings} settings */
 function enter ({ tracker, listenHook, signals, api }, channel, settings) {
@@ -40,7 +41,8 @@ function enter ({ tracker, listenHook, signals, api }, channel, settings) {
   const handoff = new Handoff({ channel, tracker, inbox })
   const sender = new Sender({ tracker, handoff })
   const emptying = new Emptying({ tracker, acceptors, sender })
-  const drain = new Drain({ state, tracker, inbox, handoff, admission, emptying }, account => {
+  const sessions = settings.sticky && new Sessions(settings.sticky, { channel, state, tracker, inbox, handoff, sender, emptying })
+  const drain = new Drain({ state, tracker, inbox, handoff, sender, admission, emptying }, account => {
     flushCompileCache()
     beat()
     signals.release()
@@ -69,20 +71,27 @@ function enter ({ tracker, listenHook, signals, api }, channel, settings) {
       answer({ why: null })
     }
   })
-  channel.on({ drain: order => drain.begin(order) })
+  channel.on({
+    drain: order => {
+      drain.begin(order)
+      sessions?.leave(api.drained(), order.deadlineMs)
+    }
+  })
   /** The primary has exited. Cluster would exit at once and reset what is in flight; here it is finished first. */
   channel.onDown = () => {
     /** @type {import('node:cluster').Worker} */ (cluster.worker).exitedAfterDisconnect = true
     if (state.current === 'drained') return exitAlone(settings.killTimeoutMs)
+    sessions?.endCalls()
     inbox.keepAll()
     handoff.relinquish()
-    drain.begin({ reason: 'orphaned', deadlineMs: settings.drainTimeoutMs, lingerMs: settings.stopLingerMs, handoff: false })
+    drain.begin({ reason: 'orphaned', deadlineMs: settings.drainTimeoutMs, lingerMs: settings.stopLingerMs, handoff: false, replayAfterMs: null })
   }
 
   if (!settings.isStandby) api.assign(Number(process.env.RECYCLE_SLOT))
-  api.connect(channel)
+  api.connect(channel, sessions)
   listenHook.connect(channel, acceptor => {
     tracker.watch(acceptor)
+    sessions?.watch(acceptor)
     acceptor.on('listen', () => {
       admission.onListen(acceptor)
       setImmediate(flushCompileCache)

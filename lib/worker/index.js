@@ -18,23 +18,70 @@ function requestRecycle (reason) {
 }
 
 /**
- * Calls `fn` once, when this worker begins to drain. The app ends its WebSockets, subscriptions and jobs itself.
+ * Calls `fn` once, when this worker begins to drain. The app ends its WebSockets, subscriptions and jobs itself. With
+ * `--sticky`, requests of this worker's sessions wait until the promise that `fn` returns is settled, for up to two seconds.
  *
- * @param {(about: { reason: string, deadlineMs: number }) => void} fn `deadlineMs`: milliseconds from now until what is
- *   still open is cut
+ * @param {(about: { reason: string, deadlineMs: number }) => unknown} fn `deadlineMs`: milliseconds from now until what is
+ *   still open is cut; may return a promise
  */
 function onDrain (fn) {
-  if (findApi()) process.once(/** @type {any} */ ('recycle:drain'), fn)
+  findApi()?.onDrain?.(fn)
+}
+
+/**
+ * With `--sticky`: the requests of this session reach this worker from now on, and later the workers that replace it. For
+ * sessions that no response of this worker has begun.
+ *
+ * @param {string} session as requests name it
+ * @returns {Promise<void>} resolves when it holds: before that, the client must not be told of the session
+ */
+async function own (session) {
+  await findApi()?.own?.(session)
+}
+
+/**
+ * With `--sticky`: gives the state of a session to the worker that owns it now, which is this worker's replacement when it is
+ * called in `onDrain()`. The requests of the session reach that worker afterwards.
+ *
+ * @param {string} session as requests name it
+ * @param {unknown} value what the structured clone algorithm can copy, up to 1 MB; or a function that returns it, which is called
+ *   when no request of the session is in flight in this worker: until then the session stays here
+ * @throws {Error} RECYCLE_SESSION_TOO_LARGE, or a DataCloneError
+ */
+function transfer (session, value) {
+  findApi()?.transfer?.(session, value)
+}
+
+/**
+ * With `--sticky`: calls `fn` for each state that another worker transfers to this one.
+ *
+ * @param {(session: string, value: any) => void} fn
+ */
+function onTransfer (fn) {
+  findApi()?.onTransfer?.(fn)
 }
 
 /**
  * Keeps a connection in this worker: for authentication or other state that is tied to the connection (NTLM, say). When
- * the worker drains, a pinned connection is closed after its next response instead of being moved.
+ * the worker drains, a pinned connection is closed after its next response instead of being moved, and its request is never
+ * handled by another worker.
  *
  * @param {import('node:net').Socket} socket `request.socket`
  */
 function pin (socket) {
   findApi()?.pin(socket)
+}
+
+/**
+ * Says that the handler of this request may run once more, in another worker, whatever the request's method: where this
+ * worker would have to cut it, and nothing has been answered, the request moves (`--replay`). It must have no body. GET,
+ * HEAD and OPTIONS need no such call. The handler there finds how often this has happened in `request.replayed`; here `close`
+ * is emitted, as if the client had left.
+ *
+ * @param {import('node:http').ServerResponse} response
+ */
+function replayable (response) {
+  findApi()?.replayable?.(response)
 }
 
 /**
@@ -69,4 +116,4 @@ function warm (fn) {
   findApi()?.warm?.(fn)
 }
 
-module.exports = { requestRecycle, onDrain, onServe, onFork, warm, pin }
+module.exports = { requestRecycle, onDrain, onServe, onFork, warm, pin, replayable, own, transfer, onTransfer }

@@ -13,6 +13,7 @@
  * @property {number} drainTimeoutMs
  * @property {number} stopLingerMs
  * @property {number} killTimeoutMs
+ * @property {import('../core/session').SessionKey | null} sticky
  *
  * @typedef {object} Prepared
  * @property {import('./connections/tracker').ConnectionTracker} tracker

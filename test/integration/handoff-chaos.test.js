@@ -13,7 +13,7 @@
 
 const t = require('tap')
 const { setTimeout: after } = require('node:timers/promises')
-const { extent } = require('../support/campaign')
+const { extent, seeded } = require('../support/campaign')
 const { sumOfEnds } = require('../support/fleet')
 const { startTellingFleet } = require('../support/draining')
 const { Load } = require('../support/load')
@@ -23,16 +23,6 @@ const TRIES = extent({ short: 8, long: 100 })
 const WORKERS = 3
 const DEATH_MS = 2000 // until the last client has noticed, on a busy machine
 const RESETS = ['ECONNRESET', 'EPIPE', 'aborted']
-
-/** A seeded generator of numbers from 0 to 1 (mulberry32). @param {number} seed */
-function seeded (seed) {
-  return () => {
-    seed = (seed + 0x6D2B79F5) | 0
-    let x = Math.imul(seed ^ (seed >>> 15), 1 | seed)
-    x = (x + Math.imul(x ^ (x >>> 7), 61 | x)) ^ x
-    return ((x ^ (x >>> 14)) >>> 0) / 2 ** 32
-  }
-}
 
 /** A keep-alive client that notes which worker served it last, the owner of its connection when it fails. */
 class Witness {

@@ -49,6 +49,7 @@ async function workerParts (t, listener = (request, response) => response.end(re
   const acceptor = /** @type {any} */ ({
     key: KEY,
     server,
+    isPlainHttp: true,
     isMovable: true,
     isOpen: true,
     isClosed: false,

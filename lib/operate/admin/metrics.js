@@ -52,6 +52,7 @@ class Metrics {
   #accounts = {
     cut: this.#counter('connections_cut_total', 'Connections that a drain ended with a request in flight.'),
     moved: this.#counter('connections_moved_total', 'Connections that a sibling took over from a worker that was leaving.'),
+    replayed: this.#counter('requests_replayed_total', 'Requests that a sibling handled in place of a worker that was leaving.'),
     takenBack: this.#counter('connections_taken_back_total', 'Connections that no sibling took, and that the leaving worker served to the end.'),
     unacked: this.#counter('connections_unacknowledged_total', 'Connections handed over and never acknowledged: their outcome is not known.'),
     unaccounted: this.#counter('connections_unaccounted_total', 'Connections that ended with a worker that crashed or gave no account: their requests are not known.')

@@ -1,7 +1,9 @@
 'use strict'
 
 /**
- * Moves idle connections from a worker that drains to one that serves, and is responsible for each on the way.
+ * Moves connections from one worker to another, and is responsible for each on the way: idle ones of a worker that leaves or
+ * has too many, those with a request that another worker is to handle instead, and those with a request of another worker's
+ * session.
  *
  *     sender                primary's ledger                receiver
  *       │ offer + socket ──▶ queued
@@ -19,11 +21,14 @@
  *    a later `adopted` is answered by `drop`. So there is never a second reader.
  * 3. A receiver has one socket under way at a time. Node would queue more behind it, where they cannot be taken back.
  * 4. When all receivers have refused, it goes `back` to its sender; if that has exited, to the next worker that becomes ready.
+ * 5. A connection of a session goes to the session's owner alone, and waits where there is none for the moment; after ten
+ *    seconds any worker will do.
  */
 
 const { now } = require('../clock')
 
 const ANSWER_MS = 1000
+const OWNER_MS = 10_000
 
 /**
  * @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle
@@ -32,7 +37,9 @@ const ANSWER_MS = 1000
  * @property {number} id ours
  * @property {WorkerHandle} sender
  * @property {number} offerId the sender's
- * @property {{ key: string, leftMs: number | null, bytes?: string }} parcel as the sender gave it
+ * @property {import('../../core/message').ParcelFields} parcel as the sender gave it
+ * @property {NodeJS.Timeout | null} ownerDeadline of a connection that waits for its session's owner
+ * @property {boolean} isAnyones its session has no owner that takes it
  * @property {number} since ms, by clock.js
  * @property {any} socket our copy
  * @property {Set<WorkerHandle>} tried
@@ -54,11 +61,14 @@ class HandoffLedger {
   /**
    * @param {() => WorkerHandle[]} serving
    * @param {(sender: WorkerHandle) => WorkerHandle | null} successorOf
+   * @param {import('./session-owners').SessionOwners} sessionOwners
    */
-  constructor (serving, successorOf) {
+  constructor (serving, successorOf, sessionOwners) {
     this.serving = serving
     this.successorOf = successorOf
-    this.totals = { moved: 0, refused: 0, takenBack: 0, lost: 0 }
+    this.sessionOwners = sessionOwners
+    sessionOwners.onMoved = () => this.#pump()
+    this.totals = { moved: 0, refused: 0, takenBack: 0, lost: 0, misplaced: 0 }
   }
 
   /** @param {WorkerHandle} handle a worker that can offer and adopt */
@@ -76,7 +86,7 @@ class HandoffLedger {
     if (!socket) return sender.send('back', { id: offerId, isStalled: false })
     const id = ++this.#lastId
     this.#entries.set(id, {
-      id, sender, offerId, parcel, since: now(), socket, tried: new Set([sender]), receiver: null, deadline: null
+      id, sender, offerId, parcel, since: now(), socket, tried: new Set([sender]), receiver: null, deadline: null, ownerDeadline: null, isAnyones: false
     })
     this.#pump()
   }
@@ -90,10 +100,39 @@ class HandoffLedger {
 
   /** @param {Entry} entry */
   #place (entry) {
+    const { session, key } = entry.parcel
+    if (session !== undefined && !entry.isAnyones) return this.#placeAtOwner(entry, session, key)
     const able = this.serving().filter(handle =>
       !handle.isGone && handle.addresses.has(entry.parcel.key) && !entry.tried.has(handle) && !this.#stalled.has(handle))
     if (able.length === 0) return this.#giveBack(entry)
-    const receiver = this.#choose(entry, able)
+    this.#send(entry, this.#choose(entry, able))
+  }
+
+  /** @param {Entry} entry @param {string} session @param {string} key */
+  #placeAtOwner (entry, session, key) {
+    const owner = this.sessionOwners.find(session)
+    if (owner === entry.sender) {
+      owner.send('back', { id: entry.offerId, isStalled: false, isOwner: true })
+      this.#close(entry)
+    } else if (owner && (entry.tried.has(owner) || !owner.addresses.has(key))) {
+      this.#openToAll(entry)
+    } else if (owner && !this.#stalled.has(owner)) {
+      this.#send(entry, owner, true)
+    } else {
+      entry.ownerDeadline ??= setTimeout(() => this.#openToAll(entry), OWNER_MS)
+    }
+  }
+
+  /** @param {Entry} entry */
+  #openToAll (entry) {
+    if (entry.receiver !== null || !this.#entries.has(entry.id)) return
+    entry.isAnyones = true
+    if (entry.parcel.bytes !== undefined) this.totals.misplaced++
+    this.#place(entry)
+  }
+
+  /** @param {Entry} entry @param {WorkerHandle} receiver @param {boolean} [isOwned] */
+  #send (entry, receiver, isOwned = false) {
     if (this.#busy.has(receiver)) return // it stays queued
     entry.receiver = receiver
     entry.tried.add(receiver)
@@ -101,7 +140,7 @@ class HandoffLedger {
     entry.deadline = setTimeout(() => this.#timedOut(entry), ANSWER_MS)
     const { id, parcel, since } = entry
     const leftMs = parcel.leftMs === null ? null : Math.max(1, parcel.leftMs - (now() - since))
-    receiver.send('adopt', { id, parcel: { ...parcel, leftMs } }, entry.socket, error => {
+    receiver.send('adopt', { id, parcel: { ...parcel, leftMs, ...(isOwned && { isOwned }) } }, entry.socket, error => {
       if (error) this.#refused(receiver, entry.id)
     })
   }
@@ -147,7 +186,10 @@ class HandoffLedger {
 
   /** @param {Entry} entry */
   #timedOut (entry) {
-    if (entry.receiver) this.#stalled.add(entry.receiver) // until it answers it is given nothing else
+    if (entry.receiver) {
+      this.#stalled.add(entry.receiver) // until it answers it is given nothing else
+      if (entry.parcel.session !== undefined) entry.tried.delete(entry.receiver) // the owner is waited for
+    }
     this.totals.takenBack++
     this.#requeue(entry)
     this.#pump()
@@ -199,6 +241,7 @@ class HandoffLedger {
   /** @param {Entry} entry */
   #close (entry) {
     if (entry.deadline) clearTimeout(entry.deadline)
+    if (entry.ownerDeadline) clearTimeout(entry.ownerDeadline)
     this.#entries.delete(entry.id)
     entry.socket.close()
   }

@@ -11,6 +11,7 @@
 
 const { RecycleError } = require('../../core/errors')
 const { now } = require('../clock')
+const { replayAfter } = require('../workers/retirement')
 
 const EMPTY_MS = 10_000 // out of rotation for longer, an idle TLS connection is not worth it
 const ANSWER_MS = 2000
@@ -72,7 +73,7 @@ class OutOfRotation {
     const { slot, pid, latest: { connections, inFlight } } = handle
     this.record('worker.out-of-rotation', { slot, pid, task: task.type, connections, inFlight })
     const deadlineMs = Math.min(this.options.drainTimeoutMs, EMPTY_MS)
-    const left = await ask(handle, 'leave-rotation', { deadlineMs, handoff: this.options.handoff }, deadlineMs + ANSWER_MS)
+    const left = await ask(handle, 'leave-rotation', { deadlineMs, handoff: this.options.handoff, replayAfterMs: this.#replayAfter(deadlineMs) }, deadlineMs + ANSWER_MS)
     const done = left.why === null ? await ask(handle, task.type, task.fields ?? {}, task.timeoutMs) : left
     const outcome = { ...done, moved: left.moved ?? 0, emptyMs: left.tookMs ?? null }
     try {
@@ -102,6 +103,12 @@ class OutOfRotation {
     const outcome = await this.take(handle, task, done => settle(handle, done))
     if (outcome.why !== null) throw new RecycleError('RECYCLE_NOT_DONE', { slot, what: called, why: outcome.why })
     return { ...outcome, handle }
+  }
+
+  /** Nothing is cut on this way, so requests move only where that was asked for beforehand. @param {number} deadlineMs */
+  #replayAfter (deadlineMs) {
+    const afterMs = this.options.replayAfterMs === null ? null : replayAfter(this.options)
+    return afterMs !== null && afterMs < deadlineMs ? afterMs : null
   }
 
   /** Calls the worker back before its task has begun. */

@@ -62,7 +62,7 @@ class Shutdown {
     const isOurs = handle.state !== 'draining'
     handle.reason ??= 'stop'
     const { killTimeoutMs, stopLingerMs: lingerMs } = this.options
-    const order = { reason: 'stop', deadlineMs: this.deadlineMs, lingerMs, handoff: false, killTimeoutMs }
+    const order = { reason: 'stop', deadlineMs: this.deadlineMs, lingerMs, handoff: false, replayAfterMs: null, killTimeoutMs }
     const { account, drainMs } = await retire(handle, order, this.record)
     if (isOurs) this.record('stopped', { slot: handle.slot, pid: null, oldPid: handle.pid, reason: 'stop', ...account, drainMs })
   }

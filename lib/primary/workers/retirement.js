@@ -9,6 +9,7 @@
  */
 
 const { openAccount, lostAccount } = require('../../core/account')
+const { REPLAY_MS } = require('../../core/request-replay')
 const { now } = require('../clock')
 
 const ANSWER_MS = 2000 // beyond its deadline, for a worker to say what it cut
@@ -22,6 +23,7 @@ const REAP_MS = 10_000
  * @property {number} deadlineMs
  * @property {number | null} lingerMs how long idle connections are held; null: as long as the drain lasts
  * @property {boolean} handoff
+ * @property {number | null} replayAfterMs from when on it gives unanswered requests away; null: never
  *
  * @typedef {import('../../core/account').Account & { lost: boolean }} FinalAccount `lost`: the worker did not answer;
  *   `inFlight`, `connections`, `cut` and `unaccounted` are by its last beat
@@ -34,8 +36,15 @@ const REAP_MS = 10_000
  * @param {number | null} [lingerMs]
  * @returns {Order & { killTimeoutMs: number }} how a worker leaves for this reason
  */
-function orderFor (reason, { drainTimeoutMs, killTimeoutMs, handoff }, lingerMs = null) {
-  return { reason, deadlineMs: reason === 'stuck' ? killTimeoutMs : drainTimeoutMs, lingerMs, handoff, killTimeoutMs }
+function orderFor (reason, options, lingerMs = null) {
+  const { drainTimeoutMs, killTimeoutMs, handoff } = options
+  const isStuck = reason === 'stuck'
+  return { reason, deadlineMs: isStuck ? killTimeoutMs : drainTimeoutMs, lingerMs, handoff, replayAfterMs: isStuck ? null : replayAfter(options), killTimeoutMs }
+}
+
+/** @param {import('../../core/options').Options} options @returns {number | null} ms; null: no request is replayed */
+function replayAfter ({ handoff, replay, replayAfterMs, drainTimeoutMs }) {
+  return handoff && replay === 'safe' ? replayAfterMs ?? drainTimeoutMs : null
 }
 
 /** @type {WeakMap<WorkerHandle, Retirement>} */
@@ -103,8 +112,8 @@ class Retirement {
   }
 
   /** It is told how long it has; the primary waits a little longer for its account, never longer than before. @param {Order} order */
-  #arm ({ deadlineMs }) {
-    this.#until = Math.min(this.#until, now() + deadlineMs + ANSWER_MS)
+  #arm ({ deadlineMs, replayAfterMs }) {
+    this.#until = Math.min(this.#until, now() + deadlineMs + (replayAfterMs === null ? 0 : REPLAY_MS) + ANSWER_MS)
   }
 }
 
@@ -123,4 +132,4 @@ async function kill (handle) {
   await gone
 }
 
-module.exports = { orderFor, retire, kill }
+module.exports = { orderFor, replayAfter, retire, kill }

@@ -71,7 +71,8 @@ class Spawner {
       beatMs: Math.min(500, options.intervalMs, Math.round(options.stuckTimeoutMs / 4)),
       drainTimeoutMs: options.drainTimeoutMs,
       stopLingerMs: options.stopLingerMs,
-      killTimeoutMs: options.killTimeoutMs
+      killTimeoutMs: options.killTimeoutMs,
+      sticky: options.sticky
     }
   }
 

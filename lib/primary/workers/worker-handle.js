@@ -145,6 +145,10 @@ class WorkerHandle extends Channel {
         this.#shifted--
         this.emit('offer', fields, socket)
       },
+      own: ({ id, session }) => {
+        this.emit('own', session)
+        this.send('answer', { id, errno: 0 })
+      },
       answer: ({ id, ...fields }) => this.emit(`answer ${id}`, fields),
       drained: ({ account }) => {
         this.account = account

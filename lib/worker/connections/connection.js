@@ -17,9 +17,11 @@
  *   offered   unread, until the primary says what became of it; see handoff/handoff.js
  *
  * @typedef {object} Exchange a request and its response, from the request's head to the response's `close`
- * @property {import('node:http').IncomingMessage} request
+ * @property {import('../../core/request-replay').Head} head as the client sent it: the app may overwrite what its request says
  * @property {import('node:http').ServerResponse} response
  * @property {number} since ms, performance.now()
+ * @property {number} written bytes that had been written to the connection by then
+ * @property {boolean} isMarked the app says that its handler may run once more, in another worker
  * @property {boolean} [isSwept] it had ended when it was last looked at; see tracker.js
  *
  * @typedef {'moved' | 'unacked' | 'closedAfterResponse' | 'closedByClient' | 'closedIdle' | 'cut'} Fate
@@ -27,6 +29,7 @@
 
 const { performance } = require('node:perf_hooks')
 const { LONGEST_PATH } = require('../../core/account')
+const { isReplaySafe } = require('../../core/request-replay')
 
 const LASTING_MS = 1000
 
@@ -54,6 +57,13 @@ class Connection {
     this.isPinned = false
     /** It came from a sibling, or back from an offer. */
     this.isAdopted = false
+    /** With `--sticky`: the session of its latest request. @type {string | null} */
+    this.sessionId = null
+    /** The primary has sent it here with a request: this worker handles that one, and owns its session if `isOwned`. */
+    this.isSettled = false
+    this.isOwned = false
+    /** How many workers had its latest request before this one, and did not answer it. */
+    this.replayed = 0
     /** A response with `Connection: close` is on its way. */
     this.isAnnounced = false
     /** How this worker ended it; the first cause is kept. @type {Fate | null} */
@@ -100,6 +110,18 @@ class Connection {
     return this.socket.bytesRead === this.idleBytes || (this.top.bytesRead === 0 && !this.isAdopted)
   }
 
+  /**
+   * Its one request can be handled by another worker instead: nothing of the response has been sent, nothing follows the
+   * request, and handling it twice does no harm. As of the last ConnectionTracker.noteIdle().
+   */
+  get isReplayable () {
+    if (this.stage !== 'served' || this.exchanges.length !== 1 || this.session !== null || this.isEnding) return false
+    const [{ head, response, written, isMarked }] = this.exchanges
+    const socket = /** @type {any} */ (this.socket)
+    const isUnanswered = !response.headersSent && socket._handle?.bytesWritten === written && socket.writableLength === 0
+    return isUnanswered && socket.bytesRead === this.idleBytes && isReplaySafe(head, isMarked)
+  }
+
   /** Neither request nor stream is in flight. HTTP/1 alone: half a head may have been received. */
   get isQuiet () {
     return this.exchanges.length === 0 && this.socket.writableLength === 0
@@ -136,10 +158,10 @@ class Connection {
 /** @param {Connection} connection @returns {import('../../core/account').Cut[]} what cutting this connection now would cut, one entry an exchange */
 function nameCuts (connection) {
   const now = performance.now()
-  const exchanges = connection.exchanges.length > 0 ? connection.exchanges : [{ request: /** @type {any} */ ({}), since: connection.since }]
-  return exchanges.map(({ request, since }) => ({
-    method: typeof request.method === 'string' ? request.method.slice(0, 100) : null, // the app can have overwritten it
-    path: typeof request.url === 'string' ? request.url.split('?')[0].slice(0, LONGEST_PATH) : null,
+  const exchanges = connection.exchanges.length > 0 ? connection.exchanges : [{ head: null, since: connection.since }]
+  return exchanges.map(({ head, since }) => ({
+    method: head && head.method.slice(0, 100),
+    path: head && head.url.split('?')[0].slice(0, LONGEST_PATH),
     ageMs: Math.round(now - since),
     remotePort: connection.socket.remotePort ?? null,
     upgraded: connection.isForeign

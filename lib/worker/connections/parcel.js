@@ -8,27 +8,33 @@
  * @property {any} handle TCP or pipe; as a message, the parcel is sent with it
  * @property {string} key the server that it belongs to
  * @property {number | null} leftMs how long its server would still let it be idle; null: for ever
- * @property {Buffer} bytes received from the client, and not yet parsed
+ * @property {Buffer} bytes received from the client, and not yet parsed; or parsed, and not answered
+ * @property {number} replayed how many workers have had the request in `bytes`, and have not answered it
+ * @property {string | null} session with `--sticky`: the session of its latest request
+ * @property {boolean} isOwned the worker that gets it owns this session
  *
- * @typedef {{ key: string, leftMs: number | null, bytes?: string }} ParcelFields as it is sent; `bytes` in base64
+ * @typedef {import('../../core/message').ParcelFields} ParcelFields as it is sent
  */
 
 const { performance } = require('node:perf_hooks')
 const { detachHandle } = require('../../core/internals')
+const { toWire } = require('../../core/request-replay')
 
 const NOTHING = Buffer.alloc(0)
 
 /**
- * Takes the handle and the unread bytes out of an idle connection's socket, which closes for the app as if the client had
- * left.
+ * Takes the handle and the unread bytes out of a connection's socket, which closes for the app as if the client had left:
+ * an idle connection's, or that of one whose request is to be handled by another worker.
  *
  * @param {import('./connection').Connection} connection
+ * @param {Buffer} [request] one that has been read, and that the app has not seen
  * @returns {Parcel}
  */
-function pack (connection) {
-  const { socket, acceptor } = connection
-  const leftMs = timeLeft(connection)
-  return { bytes: takeUnread(socket), handle: detachHandle(socket), key: acceptor.key, leftMs }
+function pack (connection, request) {
+  const { socket, acceptor: { key }, exchanges: [exchange], replayed, sessionId: session } = connection
+  const bytes = request ?? (exchange ? toWire(exchange.head) : takeUnread(socket))
+  const leftMs = request || exchange ? null : timeLeft(connection) // a request that has come is waited for
+  return { handle: detachHandle(socket), key, leftMs, bytes, replayed: replayed + (exchange ? 1 : 0), session, isOwned: false }
 }
 
 /** What has been read from the handle, or put back by the app, and not consumed. @param {import('node:net').Socket} socket @returns {Buffer} */
@@ -39,13 +45,19 @@ function takeUnread (socket) {
 }
 
 /** @param {Parcel} parcel @returns {ParcelFields} */
-function toFields ({ key, leftMs, bytes }) {
-  return bytes.length === 0 ? { key, leftMs } : { key, leftMs, bytes: bytes.toString('base64') }
+function toFields ({ key, leftMs, bytes, replayed, session }) {
+  return {
+    key,
+    leftMs,
+    ...(bytes.length > 0 && { bytes: bytes.toString('base64') }),
+    ...(replayed > 0 && { replayed }),
+    ...(session !== null && { session })
+  }
 }
 
 /** @param {ParcelFields} fields @param {any} handle @returns {Parcel} */
-function fromFields ({ key, leftMs, bytes }, handle) {
-  return { handle, key, leftMs, bytes: bytes === undefined ? NOTHING : Buffer.from(bytes, 'base64') }
+function fromFields ({ key, leftMs, bytes, replayed = 0, session, isOwned = false }, handle) {
+  return { handle, key, leftMs, bytes: bytes === undefined ? NOTHING : Buffer.from(bytes, 'base64'), replayed, session: session ?? null, isOwned }
 }
 
 /**

@@ -21,7 +21,8 @@ const kConnection = Symbol('recycle.connection')
 
 /**
  * Emits `connection` (it was accepted or adopted), `request` (a request's head has come), `rest` (a response has ended) and
- * `gone`, each with the Connection; `connection` with the handle too, where it has one, `request` and `rest` with the exchange.
+ * `gone`, each with the Connection; `connection` with the handle too, where it has one, `request` and `rest` with the exchange,
+ * and `request` with the app's request behind it.
  */
 class ConnectionTracker extends EventEmitter {
   /** All that are held, waiting or served. */
@@ -90,6 +91,10 @@ class ConnectionTracker extends EventEmitter {
     connection.parcel = parcel
     connection.socket = /** @type {any} */ (null)
     connection.isAdopted = true
+    connection.replayed = parcel.replayed
+    connection.sessionId = parcel.session
+    connection.isSettled = parcel.bytes.length > 0
+    connection.isOwned = parcel.isOwned
     connection.since = performance.now()
     connection.until = parcel.leftMs === null ? null : connection.since + parcel.leftMs
     if (connection.stage !== 'offered') this.#add(connection, parcel.handle)
@@ -97,10 +102,11 @@ class ConnectionTracker extends EventEmitter {
     connection.become('held')
   }
 
-  /** Takes an idle connection out, to be offered to a sibling. @param {Connection} connection @returns {import('./parcel').Parcel} */
-  take (connection) {
+  /** Takes a connection out, to be offered to a sibling; see handoff/handoff.js. @param {Connection} connection @param {Buffer} [request] @returns {import('./parcel').Parcel} */
+  take (connection, request) {
     this.connections.delete(connection)
-    connection.parcel = pack(connection)
+    connection.parcel = pack(connection, request)
+    for (const exchange of [...connection.exchanges]) this.#end(exchange)
     connection.become('offered')
     return connection.parcel
   }
@@ -186,8 +192,8 @@ class ConnectionTracker extends EventEmitter {
     const connection = /** @type {Connection} */ (this.#latest)
     connection.session = session
     session.on('stream', (/** @type {any} */ stream, /** @type {any} */ headers) => {
-      const request = { method: headers[':method'], url: headers[':path'] }
-      const exchange = { request, response: stream, since: performance.now(), connection }
+      const head = { method: String(headers[':method']), url: String(headers[':path'] ?? ''), version: '2', headers: [] }
+      const exchange = { head, response: stream, since: performance.now(), written: 0, isMarked: false, connection }
       connection.exchanges.push(/** @type {any} */ (exchange))
       this.requests++
       this.inFlight++
@@ -208,11 +214,14 @@ class ConnectionTracker extends EventEmitter {
   #begin ({ request, response, socket }) {
     const connection = this.#connectionOf(socket)
     if (connection === undefined) return // its server has no acceptor
-    const exchange = { request, response, since: performance.now(), connection }
+    const { method, url, httpVersion: version, rawHeaders: headers } = request
+    const head = { method, url, version, headers }
+    const exchange = { head, response, since: performance.now(), written: /** @type {any} */ (connection.socket)._handle?.bytesWritten, isMarked: false, connection }
     connection.exchanges.push(exchange)
     this.requests++
     this.inFlight++
-    this.emit('request', connection, exchange)
+    if (connection.replayed > 0) request.replayed = connection.replayed
+    this.emit('request', connection, exchange, request)
   }
 
   /** @param {{ response: any, socket: any }} message */
@@ -234,6 +243,7 @@ class ConnectionTracker extends EventEmitter {
     else if (exchanges.includes(exchange)) exchanges.splice(exchanges.indexOf(exchange), 1)
     else return false
     this.inFlight--
+    connection.replayed = 0
     connection.idleSince = performance.now()
     return true
   }

@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * Moves an idle connection to a sibling. The messages are drawn in lib/primary/handoff/ledger.js.
+ * Moves an idle connection to a sibling, or one with a request that the sibling is to handle instead. The messages are drawn in lib/primary/handoff/ledger.js.
  *
  * Three processes hold the same TCP connection for a moment, and it ends only when the last copy is closed, so it survives
  * the death of any of them. Only one reads: this worker stops before the offer, the primary never starts, the sibling
@@ -14,8 +14,12 @@
  * From its offer until `keep` no process reads a connection, and a request on it waits. An IPC channel carries one handle
  * at a time (Node waits for its acknowledgement), so more offers at once move nothing sooner, and each waits longer. Two
  * keep both channels busy; the other connections are still served.
+ *
+ * The app hears `close` on a request that moves before the socket leaves, so its handler here has ended before the sibling's
+ * begins. What it writes from then on goes nowhere.
  */
 
+const { setImmediate } = require('node:timers')
 const { toFields } = require('../connections/parcel')
 
 const WINDOW = 2
@@ -23,9 +27,13 @@ const WINDOW = 2
 /** @typedef {import('../connections/connection').Connection} Connection */
 
 class Handoff {
-  /** Offers without an answer yet. @type {Map<number, Connection>} */
+  /** Offers without an answer yet, in their order. @type {Map<number, Connection>} */
   #outstanding = new Map()
+  /** Those of them that are on the channel. @type {Set<number>} */
+  #sent = new Set()
   #lastId = 0
+  /** Requests that a sibling handles instead of this worker, since the start. */
+  replayed = 0
 
   /** @param {Pick<import('../enter').Parts, 'channel' | 'tracker' | 'inbox'>} parts */
   constructor ({ channel, tracker, inbox }) {
@@ -41,7 +49,7 @@ class Handoff {
         this.#end(id, 'moved')
         this.onMoved()
       },
-      back: ({ id, isStalled }) => this.#back(id, isStalled)
+      back: ({ id, isStalled, isOwner }) => this.#back(id, isStalled, isOwner)
     })
   }
 
@@ -49,41 +57,70 @@ class Handoff {
     return this.#outstanding.size < WINDOW && this.channel.isUp
   }
 
-  /** @param {Connection} connection an idle one */
-  offer (connection) {
-    const id = ++this.#lastId
-    const parcel = this.tracker.take(connection)
-    this.#outstanding.set(id, connection)
-    this.channel.send('offer', { id, parcel: toFields(parcel) }, parcel.handle, error => {
-      if (error) this.#back(id, false)
-    })
+  get isBusy () {
+    return this.#outstanding.size > 0
   }
 
   /**
-   * The primary has exited, and the outcome of these is unknown. A sibling may be reading them by now, so our copies are
-   * closed: two readers would be worse than a lost idle connection.
+   * @param {Connection} connection one that is idle, whose request is replayed, or whose request is another worker's
+   * @param {Buffer} [bytes] that request, of which the app here has seen nothing
+   */
+  offer (connection, bytes) {
+    const id = ++this.#lastId
+    const { replayed } = this.tracker.take(connection, bytes)
+    this.#outstanding.set(id, connection)
+    if (replayed > 0) setImmediate(() => this.#send()) // its socket emits `close` before
+    else this.#send()
+  }
+
+  /** Sends what there is room for. */
+  #send () {
+    for (const [id, { parcel }] of this.#outstanding) {
+      if (this.#sent.size >= WINDOW) return
+      if (this.#sent.has(id) || parcel === null) continue
+      this.#sent.add(id)
+      this.channel.send('offer', { id, parcel: toFields(parcel) }, parcel.handle, error => {
+        if (error) this.#back(id, false)
+      })
+    }
+  }
+
+  /**
+   * The primary has exited. Of what it was sent the outcome is unknown: a sibling may be reading a connection by now, so our
+   * copy is closed, because two readers would be worse than a lost idle connection. The others stay here.
    */
   relinquish () {
-    for (const id of [...this.#outstanding.keys()]) this.#end(id, 'unacked')
+    for (const id of [...this.#outstanding.keys()]) {
+      if (this.#sent.has(id)) this.#end(id, 'unacked')
+      else this.#back(id, false)
+    }
   }
 
   /** @param {number} id @param {'moved' | 'unacked'} fate */
   #end (id, fate) {
     const connection = this.#outstanding.get(id)
     if (!connection) return
-    this.#outstanding.delete(id)
+    this.#forget(id)
     connection.fate = fate
+    if (fate === 'moved' && connection.parcel && connection.parcel.replayed > 0) this.replayed++
     connection.parcel?.handle.close()
   }
 
-  /** @param {number} id @param {boolean} isStalled */
-  #back (id, isStalled) {
+  /** @param {number} id @param {boolean} isStalled @param {boolean} [isOwner] its session is this worker's */
+  #back (id, isStalled, isOwner = false) {
     const connection = this.#outstanding.get(id)
     if (!connection?.parcel) return
-    this.#outstanding.delete(id)
-    this.tracker.adopt(connection, connection.parcel)
+    this.#forget(id)
+    this.tracker.adopt(connection, { ...connection.parcel, isOwned: isOwner })
     this.inbox.wait(connection)
-    this.onBack(connection, isStalled)
+    if (!isOwner) this.onBack(connection, isStalled)
+  }
+
+  /** @param {number} id */
+  #forget (id) {
+    this.#outstanding.delete(id)
+    this.#sent.delete(id)
+    this.#send()
   }
 }
 

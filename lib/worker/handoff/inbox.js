@@ -27,10 +27,12 @@ class Inbox {
     this.state = state
     this.admission = admission
     this.tracker = tracker
+    /** Whether this worker adopts a connection of this session of its own although it leaves. @type {(session: string) => boolean} */
+    this.isExpected = () => false
     channel.on({
       adopt: ({ id, parcel }, handle) => {
         const acceptor = [...acceptors].find(({ key }) => key === parcel.key)
-        const why = this.#whyNot(acceptor, handle)
+        const why = this.#whyNot(acceptor, handle, parcel)
         if (why || !acceptor) {
           handle?.close()
           return channel.send('refused', { id, why })
@@ -90,10 +92,10 @@ class Inbox {
     if (connection?.stage === 'held') outcome(connection)
   }
 
-  /** @param {import('../accepting/acceptor').Acceptor | undefined} acceptor @param {any} handle */
-  #whyNot (acceptor, handle) {
+  /** @param {import('../accepting/acceptor').Acceptor | undefined} acceptor @param {any} handle @param {import('../../core/message').ParcelFields} parcel */
+  #whyNot (acceptor, handle, { session = '', isOwned }) {
     if (!handle) return 'no connection came with the message'
-    if (this.state.refusal) return this.state.refusal
+    if (this.state.refusal && !(isOwned && this.isExpected(session))) return this.state.refusal
     if (this.admission.isAtCeiling) return 'no descriptors are left'
     if (!acceptor) return 'nothing listens there'
     if (!acceptor.isMovable) return 'connections of this server do not move'

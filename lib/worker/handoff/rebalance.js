@@ -2,7 +2,7 @@
 
 /**
  * Moves idle connections to siblings while this worker serves, because the primary has found that it has more than its share.
- * Only connections that have been open for a second, and have been served before, are moved.
+ * Only connections that have been open for a second, and have been served before, are moved, and none of a session (`--sticky`).
  */
 
 const { performance } = require('node:perf_hooks')
@@ -24,6 +24,7 @@ function offerRebalance ({ channel, state, sender }) {
 
 /** @param {import('../connections/connection').Connection} connection */
 function isWorthIt (connection) {
+  if (connection.sessionId !== null) return false // its next request would bring it back
   return connection.isAdopted || (connection.idleSince !== null && connection.hasStayed(performance.now()))
 }
 

@@ -2,7 +2,8 @@
 
 /**
  * Moves connections to siblings when they are idle: all of them, for a worker that is emptied (leaving/emptying.js), or some,
- * for one with more than its share (rebalance.js). There is one sender, and it has one task at a time.
+ * for one with more than its share (rebalance.js). A worker that is emptied may also move requests that it has not begun to
+ * answer, for a sibling to handle. There is one sender, and it has one task at a time.
  *
  * It looks for idle connections at an interval and when responses end. Then it passes over the list, oldest first, and offers
  * as many as there is room for; each answer continues the pass. The other connections are served meanwhile.
@@ -30,6 +31,7 @@ class Sender {
   /** @type {Task | null} */
   #task = null
   #quota = 0
+  #isReplaying = false
   #lookScheduled = false
   #lookNotBefore = 0
   #offerNotBefore = 0
@@ -40,6 +42,8 @@ class Sender {
   constructor ({ tracker, handoff }) {
     this.tracker = tracker
     this.handoff = handoff
+    /** @type {(connection: Connection) => boolean} */
+    this.mayLeave = () => true
     handoff.onMoved = () => this.#pump()
     handoff.onBack = (connection, isStalled) => this.#back(connection, isStalled)
     this.onRest = () => this.#lookSoon()
@@ -50,6 +54,7 @@ class Sender {
     this.end()
     this.#task = task
     this.#quota = task.quota
+    this.#isReplaying = false
     this.#offerNotBefore = 0
     this.tracker.on('rest', this.onRest)
     this.#timer = setInterval(() => this.look(), LOOK_MS)
@@ -62,6 +67,12 @@ class Sender {
     clearInterval(this.#timer)
   }
 
+  /** From here on unanswered requests move too. */
+  replay () {
+    this.#isReplaying = true
+    this.look()
+  }
+
   get isSpent () {
     return this.#quota <= 0
   }
@@ -69,6 +80,11 @@ class Sender {
   /** @param {Connection} connection */
   isMovable (connection) {
     return this.#quota > 0 && connection.acceptor.isMovable && !connection.isPinned && (this.#task?.isWorthIt?.(connection) ?? true)
+  }
+
+  /** A sibling can take it now. @param {Connection} connection */
+  canOffer (connection) {
+    return this.isMovable(connection) && this.mayLeave(connection) && (connection.isIdle || (this.#isReplaying && connection.isReplayable))
   }
 
   /** Looks for connections that are idle now. The more there are, the longer a look takes, and the rarer it is. */
@@ -88,7 +104,7 @@ class Sender {
     while (this.#quota > 0 && this.handoff.hasRoom) {
       const connection = this.tracker.connections.next()
       if (connection === null) return
-      if (!this.isMovable(connection) || !connection.isIdle) continue
+      if (!this.canOffer(connection)) continue
       this.#quota--
       this.handoff.offer(connection)
     }

@@ -28,7 +28,7 @@ class CloseNotice {
     this.isMovable = isMovable
     this.listeners = /** @type {const} */ ({
       session: (/** @type {Connection} */ connection) => this.#goaway(connection),
-      request: (/** @type {Connection} */ connection, /** @type {Exchange} */ exchange) => this.#onRequest(connection, exchange),
+      request: (/** @type {Connection} */ connection, /** @type {Exchange} */ exchange, /** @type {any} */ request) => this.#onRequest(connection, exchange, request),
       rest: (/** @type {Connection} */ connection, /** @type {Exchange} */ exchange) => {
         const { response } = exchange // the app may have announced it itself
         if (connection.session === null && (response.shouldKeepAlive === false || (connection.socket.writableEnded && response.writableFinished))) connection.isAnnounced = true
@@ -84,11 +84,11 @@ class CloseNotice {
     setImmediate(() => { if (this.#goaways.has(goaway)) goaway.step() }) // a new session sends its SETTINGS first
   }
 
-  /** @param {Connection} connection @param {Exchange} exchange */
-  #onRequest (connection, exchange) {
+  /** @param {Connection} connection @param {Exchange} exchange @param {import('node:http').IncomingMessage} request */
+  #onRequest (connection, exchange, request) {
     if (this.isMovable(connection)) return
     for (const earlier of connection.exchanges.slice(0, -1)) retractClose(connection, earlier)
-    if (!isFollowed(connection, exchange.request)) announceClose(connection, exchange)
+    if (!isFollowed(connection, request)) announceClose(connection, exchange)
   }
 }
 

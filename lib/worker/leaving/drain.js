@@ -9,12 +9,14 @@
  *   foreign     upgraded or raw: `recycle:drain` is emitted, and the app ends them by their protocol
  *
  * An idle connection is not closed before the deadline, because a request may be on its way. What is still in flight at the
- * deadline is cut, and named in the account.
+ * deadline is cut, and named in the account; but a request that a sibling can handle instead moves there, before the deadline
+ * if the order says so (core/request-replay.js).
  */
 
 const { performance } = require('node:perf_hooks')
 const { clearTimeout, setImmediate, setTimeout } = require('node:timers')
 const { openAccount } = require('../../core/account')
+const { REPLAY_MS } = require('../../core/request-replay')
 const { nameCuts } = require('../connections/connection')
 
 const SETTLE_MS = 1000
@@ -30,6 +32,7 @@ const STALLED_MS = 3000
  * @property {number | null} lingerMs connections that have been idle for so long are closed, without waiting for the
  *   deadline; null: not
  * @property {boolean} handoff
+ * @property {number | null} replayAfterMs from when on siblings are given unanswered requests; null: they are cut
  */
 
 class Drain {
@@ -42,9 +45,13 @@ class Drain {
   #stalledAt = null
   /** @type {NodeJS.Timeout | undefined} */
   #linger
+  /** @type {NodeJS.Timeout | undefined} */
+  #lastCall
+  /** Requests that had been replayed when the drain began. */
+  #replayedBefore = 0
 
   /**
-   * @param {Pick<import('../enter').Parts, 'state' | 'tracker' | 'inbox' | 'handoff' | 'admission' | 'emptying'>} parts
+   * @param {Pick<import('../enter').Parts, 'state' | 'tracker' | 'inbox' | 'handoff' | 'sender' | 'admission' | 'emptying'>} parts
    * @param {(account: import('../../core/account').Account) => void} done
    */
   constructor (parts, done) {
@@ -59,14 +66,19 @@ class Drain {
     this.#order = { ...order, handoff: order.handoff && this.#order?.handoff !== false }
     if (isFirst) this.#open()
     clearTimeout(this.#linger)
+    clearTimeout(this.#lastCall)
+    this.#lastCall = undefined
     if (order.lingerMs !== null) this.#linger = setTimeout(() => this.#pastLinger(order.lingerMs), order.lingerMs)
     this.parts.emptying.begin({
       handoff: this.#order.handoff,
       deadlineMs: order.deadlineMs,
-      onDeadline: () => this.#cut(),
-      onLook: () => { if (this.#closeAfterMs !== null) setImmediate(() => this.#closeIdle()) },
+      replayAfterMs: order.replayAfterMs,
+      onDeadline: () => this.#expire(),
+      onLook: () => this.#onLook(),
       onEmpty: () => {
         clearTimeout(this.#linger)
+        clearTimeout(this.#lastCall)
+        this.account.replayed = this.parts.handoff.replayed - this.#replayedBefore
         this.parts.state.become('drained')
         this.done(this.account)
       },
@@ -80,6 +92,7 @@ class Drain {
   #open () {
     this.parts.state.become('draining')
     this.account = openAccount(this.parts.tracker.total, this.parts.tracker.inFlight)
+    this.#replayedBefore = this.parts.handoff.replayed
     this.parts.tracker.on('connection', () => this.account.connections++)
     this.parts.tracker.on('rest', (connection, exchange) => this.#rest(connection, exchange))
     // The siblings or the primary accept what is in the queue; without either, this worker does.
@@ -136,20 +149,42 @@ class Drain {
     }
   }
 
-  /** The time is up. */
+  #onLook () {
+    if (this.#lastCall && !this.#isHandingOver) this.#cut()
+    else if (this.#closeAfterMs !== null) setImmediate(() => this.#closeIdle())
+  }
+
+  get #isHandingOver () {
+    const { sender, handoff, tracker } = this.parts
+    if (handoff.isBusy) return true
+    for (const connection of tracker.connections) if (sender.canOffer(connection)) return true
+    return false
+  }
+
+  /** The time is up. What siblings can handle instead has some more, to move there. */
+  #expire () {
+    const { sender, tracker } = this.parts
+    if (!this.#order?.handoff || this.#order.replayAfterMs === null) return this.#cut()
+    sender.replay()
+    for (const connection of tracker.connections) if (connection.exchanges.length > 0 && !sender.canOffer(connection)) this.#cutOff(connection)
+    this.#lastCall = setTimeout(() => this.#cut(), REPLAY_MS)
+    this.#onLook()
+  }
+
   #cut () {
+    clearTimeout(this.#lastCall)
     this.#closeAfterMs = 0
     this.#closeIdle()
-    for (const connection of this.parts.tracker.connections) {
-      if (connection.stage !== 'served' || connection.socket.destroyed) continue // a destroyed one leaves the list in a later tick
-      if (connection.session?.closed && connection.exchanges.length === 0) {
-        connection.close('closedIdle')
-        continue
-      }
-      this.account.cuts.push(...nameCuts(connection))
-      connection.close('cut')
-    }
+    for (const connection of this.parts.tracker.connections) this.#cutOff(connection)
     setTimeout(() => this.parts.handoff.relinquish(), SETTLE_MS)
+  }
+
+  /** @param {Connection} connection */
+  #cutOff (connection) {
+    if (connection.stage !== 'served' || connection.socket.destroyed) return // a destroyed one leaves the list in a later tick
+    if (connection.session?.closed && connection.exchanges.length === 0) return connection.close('closedIdle')
+    this.account.cuts.push(...nameCuts(connection))
+    connection.close('cut')
   }
 }
 

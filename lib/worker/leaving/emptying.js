@@ -8,6 +8,7 @@
  * @typedef {object} Purpose
  * @property {boolean} handoff
  * @property {number} deadlineMs from now
+ * @property {number | null} replayAfterMs from when on unanswered requests move too; null: they stay
  * @property {() => void} onDeadline
  * @property {() => void} onLook called at an interval, and when responses end
  * @property {() => void} onEmpty no connection is left and no acceptor is open
@@ -23,12 +24,16 @@ class Emptying {
   #purpose = null
   /** @type {NodeJS.Timeout | undefined} */
   #deadline
+  /** @type {NodeJS.Timeout | undefined} */
+  #replay
 
   /** @param {Pick<import('../enter').Parts, 'tracker' | 'acceptors' | 'sender'>} parts */
   constructor ({ tracker, acceptors, sender }) {
     this.tracker = tracker
     this.acceptors = acceptors
     this.sender = sender
+    /** Something is still to be done here though no connection is left. */
+    this.isHeld = () => false
     this.closeNotice = new CloseNotice(tracker, connection => sender.isMovable(connection))
     tracker.on('gone', connection => {
       this.#purpose?.onGone(connection)
@@ -39,6 +44,7 @@ class Emptying {
   /** To be followed by look(). @param {Purpose} purpose takes the place of the one before */
   begin (purpose) {
     clearTimeout(this.#deadline)
+    clearTimeout(this.#replay)
     this.#deadline = setTimeout(() => setImmediate(() => { if (this.#purpose === purpose) purpose.onDeadline() }), purpose.deadlineMs)
     const onLook = () => {
       this.closeNotice.step()
@@ -49,6 +55,8 @@ class Emptying {
     if (this.#purpose === null) this.closeNotice.begin()
     this.#purpose = purpose
     this.closeNotice.announce()
+    const { handoff, replayAfterMs } = purpose
+    if (handoff && replayAfterMs !== null) this.#replay = setTimeout(() => this.sender.replay(), replayAfterMs)
   }
 
   look () {
@@ -61,7 +69,7 @@ class Emptying {
   }
 
   get #isEmpty () {
-    return this.#purpose !== null && this.tracker.total === 0 && ![...this.acceptors].some(acceptor => acceptor.isOpen)
+    return this.#purpose !== null && !this.isHeld() && this.tracker.total === 0 && ![...this.acceptors].some(acceptor => acceptor.isOpen)
   }
 
   #finish () {
@@ -79,6 +87,7 @@ class Emptying {
 
   #end () {
     clearTimeout(this.#deadline)
+    clearTimeout(this.#replay)
     this.sender.end()
     this.#purpose = null
   }

@@ -32,8 +32,8 @@ function offerOutOfRotation ({ channel, state, tracker, admission, emptying }) {
     }
   })
 
-  /** @param {{ deadlineMs: number, handoff: boolean }} order @param {Answer} answer */
-  function leave ({ deadlineMs, handoff }, answer) {
+  /** @param {{ deadlineMs: number, handoff: boolean, replayAfterMs: number | null }} order @param {Answer} answer */
+  function leave ({ deadlineMs, handoff, replayAfterMs }, answer) {
     const why = state.isServing ? whyNot() : `it is ${state.current} already`
     if (why) return answer({ why, moved: 0 })
     const began = performance.now()
@@ -48,6 +48,7 @@ function offerOutOfRotation ({ channel, state, tracker, admission, emptying }) {
     emptying.begin({
       handoff,
       deadlineMs,
+      replayAfterMs,
       onDeadline: () => giveUp(`${tracker.total} of its connections are left, with ${tracker.inFlight} requests in flight`),
       onLook () {
         const why = whyNot()

@@ -9,7 +9,7 @@ function socketOf (about = {}) {
 }
 
 /** @param {string} method @param {string} url @param {number} ageMs */
-const exchange = (method, url, ageMs) => /** @type {any} */ ({ request: { method, url }, response: {}, since: performance.now() - ageMs })
+const exchange = (method, url, ageMs) => /** @type {any} */ ({ head: { method, url, version: '1.1', headers: [] }, response: {}, since: performance.now() - ageMs })
 
 const isAbout = (/** @type {number} */ value, /** @type {number} */ meant) => value >= meant && value < meant + 5000
 
@@ -48,7 +48,7 @@ t.test('a closed socket has no port', async t => {
 
 t.test('the names are the same after JSON', async t => {
   const connection = new Connection(socketOf({ remotePort: undefined }), /** @type {any} */ (null))
-  connection.exchanges.push(/** @type {any} */ ({ request: {}, since: performance.now() }))
+  connection.exchanges.push(/** @type {any} */ ({ head: { method: 'GET', url: '/', version: '1.1', headers: [] }, since: performance.now() }))
   const cuts = nameCuts(connection)
   t.same(JSON.parse(JSON.stringify(cuts)), cuts)
 })

@@ -1,0 +1,48 @@
+'use strict'
+
+/**
+ * Which requests may be handled a second time, by another worker, in place of being cut: safe methods (RFC 9110, 9.2.1)
+ * without a body, of which nothing was answered. Whether anything was answered is the worker's to say; see
+ * lib/worker/connections/replay.js.
+ */
+
+/** How long past its drain deadline a worker moves requests, before it cuts what is left. */
+const REPLAY_MS = 10_000
+
+const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
+/** Each of them says that more than a head is under way. */
+const REFUSED = new Set(['expect', 'transfer-encoding', 'upgrade'])
+const LONGEST_HEAD = 1_000_000 // a message to the primary has a limit; Node's own for a head is 16 KiB
+
+/**
+ * @typedef {object} Head a request's, as the client sent it
+ * @property {string} method
+ * @property {string} url
+ * @property {string} version of HTTP, '1.1'
+ * @property {string[]} headers names and values in turn, in latin1
+ */
+
+/**
+ * @param {Head} head
+ * @param {boolean} [isMarked] the app says that its handler may run twice, whatever the method
+ * @returns {boolean}
+ */
+function isReplaySafe ({ method, headers }, isMarked = false) {
+  if (!isMarked && !SAFE.has(method)) return false
+  let length = 0
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i].toLowerCase()
+    if (REFUSED.has(name) || (name === 'content-length' && Number(headers[i + 1]) !== 0)) return false
+    length += headers[i].length + headers[i + 1].length
+  }
+  return length < LONGEST_HEAD
+}
+
+/** The head as it goes over the wire: names, order, case, repeats and octets are the client's. @param {Head} head @returns {Buffer} */
+function toWire ({ method, url, version, headers }) {
+  let text = `${method} ${url} HTTP/${version}\r\n`
+  for (let i = 0; i < headers.length; i += 2) text += `${headers[i]}: ${headers[i + 1]}\r\n`
+  return Buffer.from(text + '\r\n', 'latin1')
+}
+
+module.exports = { REPLAY_MS, isReplaySafe, toWire }
