@@ -110,5 +110,5 @@ function sources (folder) {
 
 /** Every event name in a source file, also those chosen by a condition. @param {string} source */
 function recordedIn (source) {
-  return [...source.matchAll(/\brecord\(([^,()]+),/g)].flatMap(([, event]) => [...event.matchAll(/'([\w.-]+)'/g)].map(match => match[1]))
+  return [...source.matchAll(/\b(?:record|announce)\(([^,()]+),/g)].flatMap(([, event]) => [...event.matchAll(/'([\w.-]+)'/g)].map(match => match[1]))
 }
