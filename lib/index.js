@@ -1,9 +1,9 @@
 'use strict'
 
-const os = require('node:os')
 const { RecycleError } = require('./core/errors')
 const { resolveOptions } = require('./core/options')
 const { operate } = require('./operate')
+const { machineFacts } = require('./primary/measuring/container')
 const { assemble } = require('./primary/start')
 
 /**
@@ -21,7 +21,7 @@ const { assemble } = require('./primary/start')
  */
 function supervise ({ app, args = [], ...given }) {
   const control = given.control ?? (given.name === undefined ? 'none' : undefined)
-  const resolved = resolveOptions({ log: 'silent', ...given, control }, { parallelism: os.availableParallelism() })
+  const resolved = resolveOptions({ log: 'silent', ...given, control }, machineFacts())
   const supervisor = assemble(app, args, resolved)
   operate(supervisor, resolved).catch(error => supervisor.abandon(error))
   return supervisor.start()

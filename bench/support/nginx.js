@@ -11,6 +11,7 @@ const { freePort, probe, targetOf } = require('../../lib/drill/target')
 const { temporaryFolder } = require('./folder')
 
 const READY_MS = 5000
+const SITE = fs.readFileSync(path.join(__dirname, '..', '..', 'examples', 'deploy', 'nginx', 'shop.conf'), 'utf8')
 
 /** @returns {string | null} such as nginx/1.22.1; null: nginx is not in PATH */
 function nginxVersion () {
@@ -19,7 +20,8 @@ function nginxVersion () {
 }
 
 /**
- * With upstream keep-alive and without retries: with them nginx would send a failed GET again, and hide the failure.
+ * With the site of examples/deploy/nginx, which keeps connections to the app, and without retries: with them nginx would send a failed
+ * GET again, and hide the failure.
  *
  * @param {number} upstreamPort
  * @returns {Promise<{ port: number, stop: () => Promise<Record<string, number>> }>} `stop`: the errors that nginx has logged, each with its count
@@ -87,16 +89,8 @@ http {
   scgi_temp_path scgi;
   client_body_buffer_size 64k;
   keepalive_requests 1000000;
-  upstream app { server 127.0.0.1:${upstreamPort}; keepalive 32; }
-  server {
-    listen 127.0.0.1:${port};
-    location / {
-      proxy_pass http://app;
-      proxy_http_version 1.1;
-      proxy_set_header Connection "";
-      proxy_next_upstream off;
-    }
-  }
+  proxy_next_upstream off;
+${SITE.replace('127.0.0.1:8080', `127.0.0.1:${upstreamPort}`).replace('listen 80', `listen 127.0.0.1:${port}`)}
 }
 `
 }

@@ -1,7 +1,8 @@
 'use strict'
 
-/** The output of `recycle --print-config`: each option, its value and the value's origin. */
+/** The output of `recycle --print-config`: each option, its value and the value's origin, and how what is `auto` came about. */
 
+const { budgetArithmetic, workersArithmetic } = require('../core/container-budget')
 const { OPTIONS } = require('../core/options')
 const { painter } = require('../journal/painter')
 const { formatSize } = require('../core/units')
@@ -36,7 +37,16 @@ function formatOrigins ({ app, args, config, options, origins }, { colors = fals
   ], rows, Infinity)
   const paint = painter(colors)
   const painted = lines.map((line, i) => rows[i][2] === 'default' ? paint('dim', line) : line)
-  return [paint('bold', heading), ...painted].map(line => `${line}\n`).join('')
+  const sums = arithmetic(options)
+  return [paint('bold', heading), ...painted, ...sums.length > 0 ? ['', ...sums] : []].map(line => `${line}\n`).join('')
+}
+
+/** @param {import('../core/options').Options} options @returns {string[]} */
+function arithmetic ({ sizing, workers, jitter }) {
+  const sums = []
+  if (sizing.isAutoWorkers) sums.push(`workers = ${workersArithmetic(sizing)}`)
+  if (sizing.isAutoBudget) sums.push(`maxRss = ${budgetArithmetic(sizing, workers)}${jitter > 0 ? `, and up to ${Math.round(100 * jitter)} % less for each worker by the jitter` : ''}`)
+  return sums
 }
 
 /** The value as written, with the resolved value beside it where the two differ. @param {import('../core/options').Option} option @param {import('../core/options').Origin} origin @param {any} value */

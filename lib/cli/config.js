@@ -2,13 +2,13 @@
 
 /** Finds and loads the config file. Only commands that start an app do so. */
 
-const os = require('node:os')
 const fs = require('node:fs')
 const path = require('node:path')
 const { pathToFileURL } = require('node:url')
 const { readConfig } = require('../core/config')
 const { RecycleError } = require('../core/errors')
 const { OPTIONS, traceOptions } = require('../core/options')
+const { machineFacts } = require('../primary/measuring/container')
 
 /** @typedef {import('../core/config').Config} Config */
 
@@ -176,7 +176,7 @@ function pickApp (app, args, config) {
  * @param {Config | null} file
  */
 function resolveAll (given, file) {
-  return traceOptions(given, { env: process.env, file, parallelism: os.availableParallelism(), nameOf: ({ flag }) => flag.split(' ')[0] })
+  return traceOptions(given, { env: process.env, file, ...machineFacts(), nameOf: ({ flag }) => flag.split(' ')[0] })
 }
 
 module.exports = { addConfig, loadConfig, pickApp, resolveAll }

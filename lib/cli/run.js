@@ -4,6 +4,7 @@ const { Option } = require('commander')
 const { nearest } = require('../core/did-you-mean')
 const { RecycleError } = require('../core/errors')
 const { OPTIONS } = require('../core/options')
+const { takeServiceEnvironment } = require('../core/service-environment')
 const { addConfig, loadConfig, pickApp, resolveAll } = require('./config')
 
 /** `recycle [options] <app> [app args…]`, the default command. @param {import('commander').Command} program */
@@ -47,11 +48,15 @@ async function run (app, args, given, command) {
   }
   const { assemble } = require('../primary/start')
   const { obeySignals } = require('../primary/signals')
+  const { InheritedSockets } = require('../primary/sockets/inherited-sockets')
+  const { Orphans } = require('../primary/orphans')
   const { operate } = require('../operate')
+  const service = takeServiceEnvironment(process.env, process.pid)
+  const own = { inherited: new InheritedSockets(service.sockets), orphans: new Orphans() }
   const toRun = pickApp(app, args, config)
-  const supervisor = orNoSuchCommand(toRun.app, command.commands.map(subcommand => subcommand.name()), () => assemble(toRun.app, toRun.args, options))
+  const supervisor = orNoSuchCommand(toRun.app, command.commands.map(subcommand => subcommand.name()), () => assemble(toRun.app, toRun.args, options, own))
   const stopped = new Promise(resolve => supervisor.once('stopped', resolve))
-  const operations = await operate(supervisor, options)
+  const operations = await operate(supervisor, options, service)
   obeySignals(supervisor) // before the forks, which take time
   supervisor.start()
   const failure = await stopped

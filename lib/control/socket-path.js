@@ -13,6 +13,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { RecycleError } = require('../core/errors')
+const { distrust } = require('../core/folder-trust')
 
 const MAX_PATH_BYTES = process.platform === 'linux' ? 107 : 103 // of a unix socket; a longer path may be truncated
 const EXTENSION = '.sock'
@@ -37,12 +38,12 @@ function socketIn (folder, name) {
 
 /** @param {Env} env @returns {string[]} the folders that exist and are safe */
 function trustedFolders (env) {
-  return controlFolders(env).filter(folder => fs.existsSync(folder) && distrust(folder) === null)
+  return controlFolders(env).filter(folder => fs.existsSync(folder) && distrustIfThere(folder) === null)
 }
 
 /** @param {Env} env @returns {string[]} for each other folder, why it is ignored */
 function distrusted (env) {
-  return controlFolders(env).map(distrust).filter(why => why !== null)
+  return controlFolders(env).map(distrustIfThere).filter(why => why !== null)
 }
 
 /** @param {Env} env @returns {string[]} the paths of all sockets, by name; some may be stale */
@@ -81,7 +82,7 @@ function prepareFolder (folder, socket) {
     const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
     if (code !== 'EEXIST') throw new RecycleError('RECYCLE_CONTROL', { path: socket, why: message })
   }
-  const why = distrust(folder)
+  const why = distrustIfThere(folder)
   if (why !== null) throw new RecycleError('RECYCLE_CONTROL', { path: socket, why })
 }
 
@@ -91,13 +92,9 @@ function prepareFolder (folder, socket) {
  * @param {string} folder
  * @returns {string | null} why the folder is not safe; null: it is, or it does not exist
  */
-function distrust (folder) {
+function distrustIfThere (folder) {
   const stat = fs.lstatSync(folder, { throwIfNoEntry: false })
-  if (!stat) return null
-  if (stat.isSymbolicLink()) return `${folder} is a symbolic link`
-  if (!stat.isDirectory()) return `${folder} is not a folder`
-  if (stat.uid !== ourUid()) return `${folder} belongs to another user (uid ${stat.uid})`
-  return (stat.mode & 0o022) === 0 ? null : `other users may write to ${folder} (mode ${(stat.mode & 0o777).toString(8)})`
+  return stat ? distrust(folder, stat, ourUid()) : null
 }
 
 /** @param {string} socket @throws {RecycleError} RECYCLE_CONTROL if the path is too long */

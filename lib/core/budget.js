@@ -14,18 +14,22 @@
  * @property {number} stuckMs
  */
 
+const { budgetFor } = require('./container-budget')
+
 /**
  * @param {import('./options').Options} options
+ * @param {number} workers how many there are to be: `--max-rss auto` is by their number, which scaling changes
  * @param {number} random 0 to 1
  * @returns {Readonly<Budget>}
  */
-function drawBudget (options, random) {
+function drawBudget (options, workers, random) {
+  const { maxRssBytes, hardRssBytes } = budgetFor(options, workers)
   const share = 1 - options.jitter * random
   const lower = (/** @type {number | null} */ value) => value === null ? null : Math.max(1, Math.round(value * share))
   return Object.freeze({
     metric: options.metric,
-    softBytes: lower(options.maxRssBytes),
-    hardBytes: lower(options.hardRssBytes),
+    softBytes: lower(maxRssBytes),
+    hardBytes: lower(hardRssBytes),
     samples: options.samples,
     maxRequests: lower(options.maxRequests),
     maxAgeMs: lower(options.maxAgeMs),

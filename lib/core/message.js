@@ -39,10 +39,12 @@
 const { ACCOUNT } = require('./account')
 const { GC } = require('./gc-pauses')
 const { LONGEST: LONGEST_SESSION } = require('./session')
-const { count, integer, duration, ratio, flag, text, orNull, optional, record } = require('./shape')
+const { count, integer, duration, ratio, flag, text, orNull, optional, listOf, record } = require('./shape')
 
 const CMD = 'NODE_RECYCLE'
 const LONGEST_WISH = 200
+const MOST_ROUTES = 64
+const LONGEST_ROUTE = 160
 const LONGEST_BYTES = 1_400_000 // in base64, of a megabyte
 
 const name = text(8192) // an address: paths are at most 4,096 characters, and in JSON some take more
@@ -70,11 +72,14 @@ const kind = (what, fields = {}, handle = 'none') => ({ what, names: Object.keys
 
 /** worker → primary @type {Readonly<Record<string, Kind>>} */
 const FROM_WORKER = Object.freeze({
-  hello: kind('the preload has run'),
+  hello: kind('the preload has run; `heapLimitBytes`: how large V8 lets its heap grow', { heapLimitBytes: count }),
   listen: kind('a call: the listening socket for this query of net\'s', { id, key: name, query, data: optional(shared) }),
   listening: kind('a server listens; `missing`: why its connections cannot move, or null', { key: name, missing: orNull(why) }),
   unlisten: kind('the app has closed that server', { key: name }),
   beat: kind('the heartbeat, pushed and never asked for', { requests: count, inFlight: count, connections: count, lasting: count, elu: ratio, gc: GC, loopLagMs: duration, debugged: flag, ceiling: orNull(count) }),
+  memory: kind('with --memory-by-route, after a collection: what is alive, requests by route, and the names of routes that are new', {
+    upMs: duration, liveBytes: count, markSweeps: count, requests: listOf(count, MOST_ROUTES), routes: listOf(text(LONGEST_ROUTE), MOST_ROUTES)
+  }),
   requested: kind('the app asks to be recycled', { reason: optional(orNull(text(LONGEST_WISH))) }),
   full: kind('it has stopped accepting, at the limit or for want of descriptors', { isAtCeiling: flag }),
   room: kind('it accepts again'),
@@ -173,4 +178,4 @@ function checkHandlers (kinds, handlers, registered = {}) {
   return handlers
 }
 
-module.exports = { FROM_WORKER, FROM_PRIMARY, LONGEST_WISH, message, ourMessage, flawOf, checkHandlers }
+module.exports = { FROM_WORKER, FROM_PRIMARY, LONGEST_WISH, MOST_ROUTES, LONGEST_ROUTE, message, ourMessage, flawOf, checkHandlers }

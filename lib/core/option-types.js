@@ -54,6 +54,12 @@ const types = {
     },
     read: value => inRange(parseSize(textOf(value)) ?? NaN, SMALLEST_BUDGET, Number.MAX_SAFE_INTEGER)
   }),
+  budget: () => ({
+    accepts: `${types.size().accepts}, or auto`,
+    schema: { anyOf: [...types.size().schema.anyOf ?? [], { enum: ['auto'] }] },
+    words: ['auto'],
+    read: value => value === 'auto' ? value : types.size().read(value)
+  }),
   time: (min, text) => ({
     accepts: `a time of ${text} to 24 days, such as 500ms, 30s or 2h`,
     schema: {
@@ -77,6 +83,15 @@ const types = {
     schema: { enum: values },
     words: values,
     read: value => values.includes(value) ? value : undefined
+  }),
+  heapdumps: () => ({
+    accepts: 'heapdump, or heapdump:n with a number of snapshots a day from 1 to 1000',
+    schema: { type: 'string', pattern: '^heapdump(:\\d+)?$' },
+    words: ['heapdump'],
+    read: value => {
+      const [, perDay = '1'] = /^heapdump(?::(\d+))?$/.exec(textOf(value)) ?? [null, '']
+      return types.count(1, 1000).read(perDay)
+    }
   }),
   path: (...words) => ({
     accepts: ['a path', ...words].join(', or '),

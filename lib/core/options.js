@@ -5,6 +5,7 @@
  * the library's arguments all come from this table.
  */
 
+const { size, autoWorkers, autoBudget, whyNoAutoBudget } = require('./container-budget')
 const { RecycleError } = require('./errors')
 const { largestBudget } = require('./gc')
 const { types, isOfType, typesOf } = require('./option-types')
@@ -54,7 +55,12 @@ const { formatSize } = require('./units')
  * @property {'pretty' | 'json' | 'silent' | null} log null: pretty on a terminal, else json
  * @property {boolean} prefix
  * @property {'default' | 'huge-heap' | 'no-mark-sweep'} gc
+ * @property {'default' | 'auto'} heap
  * @property {'recycle' | 'collect'} onBudget
+ * @property {number | null} heapdumpsPerDay null: none of condemned workers
+ * @property {string} heapdumpDir
+ * @property {number} heapdumpLimitBytes
+ * @property {boolean} memoryByRoute
  * @property {number} standby
  * @property {boolean} compileCache
  * @property {'spawn' | 'mold'} fork
@@ -64,14 +70,15 @@ const { formatSize } = require('./units')
  * @property {string | null} control path of the control socket; null: by name; none: no socket
  * @property {{ host: string, port: number } | null} admin
  * @property {boolean} adminAllowRemote
+ * @property {Readonly<import('./container-budget').Sizing>} sizing no option: what `auto` was computed from
  */
 
 /** @type {readonly Readonly<Option>[]} */
 const OPTIONS = Object.freeze([
-  row('workers', '-w, --workers <n|auto>', types.workers(), 'auto', 'auto', 'workers; auto is 2×CPU+1'),
-  row('maxRss', '-m, --max-rss <size>', types.size(), null, 'none', 'soft budget per worker, in the unit of --metric', 'maxRssBytes'),
+  row('workers', '-w, --workers <n|auto>', types.workers(), 'auto', 'auto', 'workers; auto is 2×CPU+1, by the quota of CPUs where there is one, or fewer where the memory is not enough'),
+  row('maxRss', '-m, --max-rss <size|auto>', types.budget(), null, 'none', "soft budget per worker, in the unit of --metric; auto: a share of the container's memory", 'maxRssBytes'),
   row('hardRss', '--hard-rss <size>', types.size(), null, '1.25 × soft', 'hard budget: one sample above it condemns a worker', 'hardRssBytes'),
-  row('metric', '--metric <rss|pss|uss>', types.oneOf('rss', 'pss', 'uss'), null, 'rss; uss with --fork mold', 'figure that is compared with the budget'),
+  row('metric', '--metric <rss|pss|uss>', types.oneOf('rss', 'pss', 'uss'), null, 'rss; uss with --fork mold, or pss with --max-rss auto too', 'figure that is compared with the budget'),
   row('meter', '--meter <name>', types.oneOf('auto', 'smaps_rollup', 'smaps', 'pidusage'), 'auto', 'auto', 'auto, smaps_rollup, smaps or pidusage; auto on Linux: statm first, smaps_rollup near the budget; elsewhere pidusage'),
   row('interval', '-i, --interval <time>', types.time(50, '50ms'), 1000, '1s', 'interval between two samples of a worker', 'intervalMs'),
   row('samples', '--samples <n>', types.count(1, 1000), 2, '2', 'consecutive samples over the soft budget before a worker is condemned'),
@@ -95,7 +102,12 @@ const OPTIONS = Object.freeze([
   row('journal', '--journal <file>', types.path(), null, 'none', 'file to append events and samples to, as NDJSON; reopened when it is rotated'),
   row('log', '--log <format>', types.oneOf('pretty', 'json', 'silent'), null, 'pretty on a terminal, else json', "the supervisor's log on stderr: pretty, json or silent"),
   row('gc', '--gc <profile>', types.oneOf('default', 'huge-heap', 'no-mark-sweep'), 'default', 'default', 'V8 flags for the workers: default, huge-heap or no-mark-sweep; the last two need --max-rss'),
+  row('heap', '--heap <default|auto>', types.oneOf('default', 'auto'), 'default', 'default', "auto: V8's limit for the heap of a worker follows --max-rss, which it needs, with --gc default"),
   row('onBudget', '--on-budget <recycle|collect>', types.oneOf('recycle', 'collect'), 'recycle', 'recycle', 'collect: a worker over budget collects its garbage out of rotation, and is recycled only if that is not enough'),
+  row('onCondemn', '--on-condemn <heapdump[:n]>', types.heapdumps(), null, 'none', 'heapdump: before a worker condemned for its memory is recycled, it writes a heap snapshot out of rotation; at most n a day, 1 by default', 'heapdumpsPerDay'),
+  row('heapdumpDir', '--heapdump-dir <folder>', types.path(), 'heapdumps', 'heapdumps', 'folder for the snapshots of --on-condemn; created if it does not exist, for this user alone'),
+  row('heapdumpLimit', '--heapdump-limit <size>', types.size(), 4 * 1024 ** 3, '4GiB', 'size that the snapshots in --heapdump-dir may reach; beyond it none is written', 'heapdumpLimitBytes'),
+  row('memoryByRoute', '--memory-by-route', types.boolean(), false, 'off', 'count requests by route and find out which route leaks: bytes that its requests keep'),
   row('standby', '--standby <n>', types.count(0, 64), 0, '0', 'replacements that are booted in advance and wait out of rotation; their memory is like that of a surge'),
   row('compileCache', '--no-compile-cache', types.boolean(), true, 'on, from Node 22.10', "do not cache the workers' compiled code on disk, which makes later workers boot faster"),
   row('fork', '--fork <spawn|mold>', types.oneOf('spawn', 'mold'), 'spawn', 'spawn', 'mold: workers are forked from a process that has loaded the app, in milliseconds, and share its memory; Linux only'),
@@ -124,7 +136,8 @@ function row (name, flags, kind, fallback, shown, help, key = name) {
  * @property {Record<string, string | undefined>} [env]
  * @property {{ name: string, values: Record<string, any> } | null} [file] a config file, as messages show it, and its
  *   values; strict about types: no number as text
- * @property {number} parallelism
+ * @property {number} parallelism CPUs that this process may run on
+ * @property {import('./container-budget').Container | null} [container] null: not known; `auto` is then by the CPUs alone
  * @property {(o: Option) => string} [nameOf] the option's name for messages: a flag on the command line, its name in the
  *   library
  *
@@ -154,7 +167,7 @@ function resolveOptions (given, sources) {
  * @param {Sources} sources
  * @returns {{ options: Readonly<Options>, origins: Map<string, Origin> }} origins by the options' names
  */
-function traceOptions (given, { env = {}, file = null, parallelism, nameOf = o => o.name }) {
+function traceOptions (given, { env = {}, file = null, parallelism, container = null, nameOf = o => o.name }) {
   const unknown = Object.keys(given).find(name => !OPTIONS.some(o => o.name === name))
   if (unknown) throw new RecycleError('RECYCLE_UNKNOWN_OPTION', { option: unknown, accepts: OPTIONS.map(o => o.name).join(', ') })
 
@@ -164,8 +177,11 @@ function traceOptions (given, { env = {}, file = null, parallelism, nameOf = o =
   /** @type {any} */
   const resolved = {}
   for (const option of OPTIONS) resolved[option.key] = read(option, origin(option.name))
-  if (resolved.workers === 'auto') resolved.workers = 2 * parallelism + 1
-  resolved.metric ??= resolved.fork === 'mold' ? 'uss' : 'rss' // most of a fork's resident memory is shared
+  const sizing = resolved.sizing = size({ parallelism, container }, resolved)
+  if (sizing.isAutoWorkers) resolved.workers = autoWorkers(sizing, resolved.maxRssBytes)
+  // Most of a fork's resident memory is shared; only PSS adds up to what the container uses.
+  resolved.metric ??= resolved.fork === 'mold' ? (sizing.isAutoBudget ? 'pss' : 'uss') : 'rss'
+  if (sizing.isAutoBudget) resolved.maxRssBytes = autoBudget(sizing, resolved.workers)
   if (resolved.maxRssBytes !== null) resolved.hardRssBytes ??= Math.round(1.25 * resolved.maxRssBytes)
   checkTogether(resolved, origin)
   return { options: Object.freeze(resolved), origins }
@@ -195,14 +211,17 @@ function read ({ kind, fallback }, { from, called, text }) {
 }
 
 /** @param {Options} options @param {(name: string) => { called: string, text: unknown }} of origin of an option, by name */
-function checkTogether ({ maxRssBytes, hardRssBytes, gc, nodeOptions, maxSurge, maxUnavailable, workers, standby, drainTimeoutMs, replayAfterMs, handoff, sticky, fork, warm, forkUnsafe, admin, adminAllowRemote }, of) {
+function checkTogether ({ maxRssBytes, hardRssBytes, gc, heap, nodeOptions, maxSurge, maxUnavailable, workers, standby, drainTimeoutMs, replayAfterMs, handoff, sticky, fork, warm, forkUnsafe, admin, adminAllowRemote, sizing }, of) {
   const refuse = (/** @type {string} */ name, /** @type {string} */ accepts) => {
     throw new RecycleError('RECYCLE_BAD_OPTION', { option: of(name).called, given: of(name).text, accepts })
   }
+  const noAutoBudget = sizing.isAutoBudget ? whyNoAutoBudget(sizing, workers) : null
+  if (noAutoBudget !== null) refuse('maxRss', noAutoBudget)
   if (hardRssBytes !== null && (maxRssBytes === null || hardRssBytes < maxRssBytes)) {
     refuse('hardRss', `a size of at least ${of('maxRss').called}, which must be set too`)
   }
   if (gc !== 'default' && maxRssBytes === null) refuse('gc', `default, unless ${of('maxRss').called} is set`)
+  if (heap === 'auto' && (maxRssBytes === null || gc !== 'default')) refuse('heap', `default, unless ${of('maxRss').called} is set and ${of('gc').called} is default`)
   if (maxRssBytes !== null && maxRssBytes > largestBudget(gc, maxRssBytes, nodeOptions)) {
     const largest = formatSize(largestBudget(gc, maxRssBytes, nodeOptions))
     refuse('maxRss', `a size of at most ${largest} with ${of('gc').called} ${gc}: the old space cannot grow larger`)

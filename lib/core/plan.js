@@ -8,7 +8,8 @@
  * What holds after every plan, whatever fails in between:
  * - while a worker serves, at most `maxSurge` processes (or `standbys`, if that is more) start or run beside the desired
  *   workers; a crashed worker is replaced at once all the same;
- * - a worker is taken out of service before its replacement is ready only within `maxUnavailable`;
+ * - a worker is taken out of service before its replacement is ready only within `maxUnavailable`. That is also how a recycle
+ *   begins where the container's memory has no room for a replacement; without `maxUnavailable` the replacement starts all the same;
  * - once faults end, the fleet converges to what is desired.
  *
  * Times are ms by any clock that only goes forward.
@@ -18,9 +19,11 @@
  * @property {number} generation
  * @property {string | null} reason why it is condemned
  * @property {number} bytes its size by the last sample
+ * @property {boolean} isSampled it has been sampled since it was ready
  * @property {number} condemnedAt
- * @property {'none' | 'due' | 'under way'} collection a garbage collection in place of its recycle
- * @property {boolean} isOverHard over the hard budget: its recycle waits for no other worker's collection
+ * @property {'collect' | 'heapdump' | 'under way' | null} task what it does out of rotation before its recycle
+ * @property {boolean} isOverHard over the hard budget: its recycle waits for no other worker's task, and for no heap snapshot
+ * @property {number | null} crossesAt when its memory is going to cross the budget; null: it is not to be foreseen
  *
  * @typedef {object} SlotFacts
  * @property {number} slot
@@ -35,6 +38,8 @@
  * @property {SlotFacts[]} slots by number
  * @property {WorkerFacts[]} standbys
  * @property {number} standbyNotBefore
+ * @property {number} bootMs how long a worker takes to boot
+ * @property {import('./memory-room').Memory | null} memory of the container; null: not known
  *
  * @typedef {object} Desired
  * @property {number} workers slots 0 to `workers` - 1
@@ -43,13 +48,16 @@
  * @property {number} maxSurge
  * @property {number} maxUnavailable
  *
- * @typedef {{ type: 'boot' | 'scale-away' | 'close' | 'collect', slot: number }
- *   | { type: 'recycle', slot: number, how: 'surge' | 'drain-first' }
+ * @typedef {{ type: 'boot' | 'scale-away' | 'close' | 'collect' | 'heapdump' | 'condemn', slot: number }
+ *   | { type: 'recycle', slot: number, how: 'surge' | 'drain-first', hasNoRoom?: true }
  *   | { type: 'retire-standby', standby: number, reason: string }
  *   | { type: 'boot-standby' }
- *   | { type: 'rejoin', slot: number }} Action `standby` is its index among the facts
+ *   | { type: 'rejoin', slot: number }} Action `standby` is its index among the facts;
+ *   `condemn`: before it crosses its budget; `hasNoRoom`: the memory has none for its replacement
  */
 
+const { spreadCrossings } = require('./crossings')
+const { startsThatFit } = require('./memory-room')
 const { nextRecycles } = require('./recycle-order')
 
 /**
@@ -62,12 +70,14 @@ function plan (facts, desired, now) {
   const clock = new Clock(now)
   const room = Math.max(desired.standbys, desired.maxSurge)
   const standbys = retireStandbys(facts, desired)
-  const boots = bootSlots(facts, desired, { room, surging: surging(facts, desired), clock })
-  const more = bootStandbys(facts, desired, { room, surging: surging(facts, desired) + boots.starting, clock })
-  const collections = collect(facts, desired)
-  const recycles = recycle(facts, desired, { room, surging: surging(facts, desired) + boots.starting + more.length, held: collections.held, clock })
+  const before = surging(facts, desired)
+  const boots = bootSlots(facts, desired, { room, surging: before, clock })
+  const fits = fitting(facts, desired, before + boots.starting)
+  const more = bootStandbys(facts, desired, { room: Math.min(room, fits), surging: before + boots.starting, clock })
+  const outOfRotation = leaveRotation(facts, desired)
+  const recycles = recycle(facts, desired, { room, fits, surging: before + boots.starting + more.length, ...outOfRotation, clock })
   return {
-    actions: [...rejoin(facts), ...leave(facts, desired), ...boots.actions, ...standbys, ...more, ...collections.actions, ...recycles],
+    actions: [...rejoin(facts), ...leave(facts, desired), ...boots.actions, ...standbys, ...more, ...outOfRotation.actions, ...recycles, ...foresee(facts, desired, clock)],
     wakeAt: clock.wakeAt
   }
 }
@@ -94,6 +104,9 @@ const isServing = worker => worker?.state === 'ready'
 /** @param {WorkerFacts} standby @param {Desired} desired */
 const isUsable = ({ state, reason, generation }, desired) => state === 'standby' && reason === null && generation === desired.generation
 
+/** What is known of the container's memory includes it. @param {WorkerFacts | null} worker */
+const isSeen = worker => worker !== null && worker.state !== 'spawning' && worker.isSampled
+
 /** @param {WorkerFacts | null} worker */
 const isStarting = worker => worker?.state === 'spawning' || worker?.state === 'standby'
 
@@ -101,6 +114,20 @@ const isStarting = worker => worker?.state === 'spawning' || worker?.state === '
 function surging ({ slots, standbys }, desired) {
   return slots.filter(({ recycle, isNew, incumbent }) => recycle === 'surge' || (isNew && isStarting(incumbent))).length +
     standbys.filter(standby => !isUsable(standby, desired)).length
+}
+
+/**
+ * How many replacements may run beside the fleet for all that the container's memory has room for. Room is kept for each desired
+ * worker whose memory has not been seen, whether it boots, is about to, or drains first; a standby runs already.
+ *
+ * @param {Facts} facts
+ * @param {Desired} desired
+ * @param {number} surging
+ */
+function fitting ({ slots, standbys, memory }, desired, surging) {
+  const seen = slots.filter(({ slot, incumbent }) => slot < desired.workers && isSeen(incumbent)).length
+  const booting = slots.filter(({ recycle, isLeaving }) => recycle === 'surge' && !isLeaving).length + standbys.filter(standby => !isSeen(standby)).length
+  return surging + startsThatFit(memory, desired.workers - seen + booting) + standbys.filter(standby => isUsable(standby, desired)).length
 }
 
 /** A worker that is out of rotation comes back where no other one serves. @param {Facts} facts @returns {Action[]} */
@@ -158,14 +185,14 @@ function bootStandbys ({ slots, standbys, standbyNotBefore }, desired, { room, s
 }
 
 /**
- * Collections in place of a recycle, one at a time, and only where another worker serves meanwhile. The others wait for
- * their turn, but for one over its hard budget, which is recycled.
+ * Tasks before a recycle, one at a time, and only where another worker serves meanwhile. The others wait for their turn,
+ * but for a worker over its hard budget, which is recycled.
  *
  * @param {Facts} facts
  * @param {Desired} desired
  * @returns {{ actions: Action[], held: Set<number> }} `held`: the slots whose recycle waits
  */
-function collect ({ slots }, { workers }) {
+function leaveRotation ({ slots }, { workers }) {
   let isBusy = slots.some(({ incumbent }) => incumbent?.state === 'out-of-rotation')
   let serving = slots.filter(({ incumbent }) => isServing(incumbent)).length
   /** @type {Action[]} */
@@ -173,14 +200,15 @@ function collect ({ slots }, { workers }) {
   /** @type {Set<number>} */
   const held = new Set()
   for (const { slot, incumbent, recycle } of slots) {
-    if (slot >= workers || incumbent === null || !isServing(incumbent) || recycle !== null || incumbent.collection === 'none') continue
-    if (incumbent.collection === 'under way' || (isBusy && !incumbent.isOverHard)) {
+    if (slot >= workers || incumbent === null || !isServing(incumbent) || recycle !== null || incumbent.task === null) continue
+    const { task, isOverHard } = incumbent
+    if (task === 'under way' || (isBusy && !isOverHard)) {
       held.add(slot)
-    } else if (!isBusy && serving > 1) {
+    } else if (!isBusy && serving > 1 && !(isOverHard && task === 'heapdump')) {
       isBusy = true
       serving--
       held.add(slot)
-      actions.push({ type: 'collect', slot })
+      actions.push({ type: task, slot })
     }
   }
   return { actions, held }
@@ -189,18 +217,37 @@ function collect ({ slots }, { workers }) {
 /**
  * @param {Facts} facts
  * @param {Desired} desired
- * @param {{ room: number, surging: number, held: Set<number>, clock: Clock }} limits
+ * @param {{ room: number, fits: number, surging: number, held: Set<number>, actions: Action[], clock: Clock }} limits `fits`: `room`, as far as there is
+ *   memory; `held`, `actions`: of leaveRotation()
  * @returns {Action[]}
  */
-function recycle ({ slots }, { workers, maxUnavailable }, { room, surging, held, clock }) {
+function recycle ({ slots }, { workers, maxUnavailable }, { room, fits, surging, held, actions, clock }) {
   const staying = slots.filter(({ slot }) => slot < workers)
   const condemned = staying.flatMap(({ slot, incumbent, recycle, recycleNotBefore: notBefore }) =>
     recycle === null && incumbent !== null && isServing(incumbent) && incumbent.reason !== null && !held.has(slot) && clock.isDue(notBefore)
       ? [{ slot, bytes: incumbent.bytes, since: incumbent.condemnedAt, notBefore }]
       : [])
-  const ready = staying.filter(({ incumbent }) => isServing(incumbent)).length
-  return nextRecycles(condemned, { workers, ready, surging, maxSurge: room, maxUnavailable }, clock.now)
-    .map(({ slot, how }) => ({ type: 'recycle', slot, how }))
+  const leaving = new Set(actions.map(action => 'slot' in action && action.slot)) // they are out of rotation when these begin
+  const ready = staying.filter(({ slot, incumbent }) => isServing(incumbent) && !leaving.has(slot)).length
+  const maxSurge = Math.min(room, maxUnavailable > 0 ? fits : Math.max(1, fits))
+  const turns = nextRecycles(condemned, { workers, ready, surging, maxSurge, maxUnavailable }, clock.now)
+  const surges = turns.filter(({ how }) => how === 'surge').length
+  // Those for which the memory alone has no room: beyond what fits, while the surge would allow more.
+  return turns.map(({ slot, how }, i) => {
+    const isTight = how === 'surge' ? surging + i + 1 > fits : surging + surges < room
+    return { type: 'recycle', slot, how, ...isTight && { hasNoRoom: /** @type {const} */ (true) } }
+  })
+}
+
+/** Workers that are condemned before they cross their budgets, because others are going to cross theirs at the same time. @param {Facts} facts @param {Desired} desired @param {Clock} clock @returns {Action[]} */
+function foresee ({ slots, bootMs }, { workers, maxSurge, maxUnavailable }, clock) {
+  const crossings = slots.flatMap(({ slot, incumbent, recycle, recycleNotBefore }) =>
+    slot < workers && incumbent !== null && isServing(incumbent) && incumbent.reason === null && incumbent.crossesAt !== null && recycle === null && recycleNotBefore <= clock.now
+      ? [{ slot, crossesAt: incumbent.crossesAt }]
+      : [])
+  return spreadCrossings(crossings, { bootMs, atOnce: Math.max(1, maxSurge, maxUnavailable) })
+    .filter(({ beginAt }) => clock.isDue(beginAt))
+    .map(({ slot }) => ({ type: 'condemn', slot }))
 }
 
 module.exports = { plan }

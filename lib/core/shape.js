@@ -37,10 +37,11 @@ function optional (inner) {
   return value => value === undefined ? null : or(inner(value), 'nothing')
 }
 
-/** @param {Shape} inner @returns {Shape} */
-function listOf (inner) {
+/** @param {Shape} inner @param {number} [most] items @returns {Shape} */
+function listOf (inner, most = Infinity) {
   return value => {
     if (!Array.isArray(value)) return { at: '', accepts: 'a list' }
+    if (value.length > most) return { at: '', accepts: `a list of at most ${most}` }
     for (const [i, item] of value.entries()) {
       const flaw = inner(item)
       if (flaw) return { ...flaw, at: `[${i}]${flaw.at}` }

@@ -4,7 +4,7 @@
  * The verdict on a worker: keep it, or condemn it for one reason. It depends only on what the journal records, so that
  * replaying it over a journal reproduces every decision (test/core/replay.test.js).
  *
- * @typedef {'rss' | 'hard-rss' | 'requests' | 'age' | 'stuck' | 'requested' | 'reload' | 'protocol-error'} Reason
+ * @typedef {'rss' | 'hard-rss' | 'requests' | 'age' | 'stuck' | 'requested' | 'reload' | 'protocol-error' | 'forecast'} Reason `forecast` comes of the plan alone: see plan.js
  * @typedef {Reason | null} Verdict null: keep
  */
 

@@ -6,6 +6,7 @@ const path = require('node:path')
 const { RecycleError } = require('../core/errors')
 const { OPTIONS, resolveOptions } = require('../core/options')
 const { writeRegular } = require('../journal/regular-file')
+const { machineFacts } = require('../primary/measuring/container')
 const { assemble } = require('../primary/start')
 const { partOptions } = require('./options')
 const { RemoteFleet } = require('./remote')
@@ -58,7 +59,7 @@ async function drill ({ app, args = [], signal, onProgress, ...given }) {
   const { own, supervisors } = partOptions(given)
   if (app === undefined) return drillRunning(own, supervisors, { signal, onProgress })
   const resolve = (/** @type {string} */ journal) =>
-    resolveOptions({ log: 'silent', ...supervisors, journal }, { parallelism: os.availableParallelism() })
+    resolveOptions({ log: 'silent', ...supervisors, journal }, machineFacts())
   return drillResolved(app, args, own, resolve, { signal, onProgress })
 }
 

@@ -4,20 +4,25 @@
 
 const { painter } = require('./painter')
 const { plain } = require('../core/plain')
-const { formatSize, formatTime } = require('../core/units')
+const { count, formatSize, formatTime } = require('../core/units')
 
 /** @typedef {Record<string, any>} Line */
+
+const OOM = 'killed by the kernel, because memory ran out (SIGKILL)'
 
 /** @type {Record<string, (line: Line) => string | null>} */
 const SENTENCES = {
   'fleet.start': l => `recycle ${l.pid} starts ${l.options.workers} workers of ${l.app}`,
   'fleet.reload': () => 'rolling reload',
+  'fleet.reloaded': () => 'reloaded',
+  'fleet.socket': l => `the app listens on the socket that recycle was given as descriptor ${l.fd}${l.name === null ? '' : ` (${l.name})`}: ${l.address}`,
   'fleet.scale': l => `scaling from ${l.from} to ${l.to} workers`,
   'fleet.admin': l => `metrics, health and a live page on ${l.url}`,
   'fleet.stopping': () => 'stopping',
   'fleet.stop': l => `stopped after ${l.recycles} recycles`,
   'fleet.failed': l => l.error,
   'fleet.warning': l => (Object.hasOwn(WARNINGS, l.warning) ? WARNINGS[l.warning](l) : null) ?? l.warning,
+  'fleet.leak': l => `${l.route} leaks: it keeps about ${formatSize(Math.round(l.bytesPerRequest))} of each request (${formatSize(Math.round(l.low))} to ${formatSize(Math.round(l.high))})`,
   'mold.spawn': l => `a mold loads the app (${l.pid})`,
   'mold.ready': l => `mold ready (${l.pid}) in ${formatTime(l.readyMs)}`,
   'mold.exit': l => `mold ended (${l.pid}): ${l.why}`,
@@ -25,17 +30,18 @@ const SENTENCES = {
   'worker.standby': l => `standby ready ${workerOf(l)} in ${formatTime(l.readyMs)}`,
   'worker.ready': l => `ready ${workerOf(l)} in ${formatTime(l.readyMs)}`,
   'worker.condemn': l => `condemned ${workerOf(l)}: ${reasonOf(l)}`,
+  'worker.no-room': l => `no room in memory for a replacement beside ${workerOf(l)}: ${l.how === 'surge' ? 'it starts all the same, because --max-unavailable is 0' : 'the worker drains first'}`,
   'worker.keep': l => `${workerOf(l)} stays in service`,
   'worker.out-of-rotation': l => `out of rotation ${workerOf(l)} to ${l.task === 'collect' ? 'collect its garbage' : 'write a heap snapshot'}: ${l.connections} connections, ${l.inFlight} in flight`,
   'worker.in-rotation': l => `back in rotation ${workerOf(l)} after ${formatTime(l.outMs)}, ${l.moved} connections moved${l.why ? `; nothing was done: ${l.why}` : ''}`,
   collected: l => `collected slot ${l.slot} (${l.pid}): ${sizes(l)}, heap ${formatSize(l.heapUsedBefore)} → ${formatSize(l.heapUsedAfter)} in ${formatTime(l.pauseMs)}${l.isEnough === false ? '; not enough' : ''}`,
-  heapdump: l => `heap snapshot of ${workerOf(l)}: ${l.file}, ${formatSize(l.bytes)} in ${formatTime(l.pauseMs)}`,
+  heapdump: l => `heap snapshot of ${workerOf(l)}${l.reason === 'rss' ? ', before it is recycled' : ''}: ${l.file}, ${formatSize(l.bytes)} in ${formatTime(l.pauseMs)}`,
   cpuprofile: l => `CPU profile of ${workerOf(l)}: ${l.file}, ${formatTime(l.tookMs)}`,
   'worker.request': l => `${workerOf(l)} asks to be recycled${l.reason ? `: ${l.reason}` : ''}`,
   'worker.protocol-error': l => `${workerOf(l)} sent an invalid message (${l.type}): ${l.flaw}; the worker is replaced`,
   'worker.drain': l => `draining ${workerOf(l)}: ${l.connections} connections, ${l.inFlight} in flight`,
-  'worker.retire': l => `retired ${workerOf(l)}`,
-  'worker.crash': l => `crashed ${workerOf(l)}: ${l.error ?? l.signal ?? `code ${l.code}`}, ${l.connections} connections, ${l.inFlight} in flight`,
+  'worker.retire': l => `retired ${workerOf(l)}${l.oomKilled ? `: ${OOM}` : ''}`,
+  'worker.crash': l => `crashed ${workerOf(l)}: ${l.oomKilled ? OOM : l.error ?? l.signal ?? `code ${l.code}`}, ${l.connections} connections, ${l.inFlight} in flight`,
   'worker.not-ready': l => `no ${l.slot === null ? 'standby' : `${l.oldPid ? 'replacement' : 'worker'} for slot ${l.slot}`}: ${l.why}; ${l.oldPid ? 'the old worker stays, ' : ''}next try in ${formatTime(l.nextTryMs)}`,
   recycled: l => `recycled slot ${l.slot}, ${l.oldPid} → ${l.pid} (${l.reason}): ${account(l)} in ${formatTime(l.drainMs)}, ${sizes(l)}`,
   scaled: l => `scaled slot ${l.slot} away: ${account(l)}`,
@@ -46,16 +52,23 @@ const SENTENCES = {
 const WARNINGS = {
   'fresh-over-budget': l => `slot ${l.slot}: a fresh worker already has ${formatSize(l.bytes)}, more than its budget of ${formatSize(l.softBytes)}; raise --max-rss; until then its recycles are delayed more and more`,
   'rollout-stopped': l => `the reload is stopped: ${l.failures} replacements in a row did not become ready; the old workers stay in service`,
-  'pid-1': () => 'recycle is PID 1, which inherits orphaned processes, and Node.js cannot reap them: start the container with an init (docker run --init, tini, shareProcessNamespace)',
+  'few-workers': l => `${count(l.workers, 'worker')} and not 2×CPU+1, which is ${l.desired}: ${limitOf(l)} is not enough for more; --workers takes a number`,
+  'over-committed': l => `${l.workers} workers and ${l.beside} beside them may take ${formatSize(l.softBytes)} each, more than ${limitOf(l)} has room for, which is ${count(l.fitting, 'worker')}: the kernel may kill a worker before its budget replaces it; lower --max-rss (auto computes it) or --workers`,
+  'memory-limit': l => `${formatSize(l.usedBytes)} are used of ${limitOf(l)}; workers are measured every ${formatTime(l.nextLookMs)} until it is less`,
+  'heap-limit': l => `V8 lets the heap of a worker grow to ${formatSize(l.heapLimitBytes)}, ${l.softBytes === null ? `above ${formatSize(l.limitBytes)} of memory: the kernel may kill the worker before V8 collects` : `below the budget of ${formatSize(l.softBytes)}: V8 may end the worker before it is replaced`}; set --heap auto (with --max-rss), or --node-option ${l.flag}`,
+  'pid-1': l => `recycle is PID 1, which inherits the processes that the app leaves behind, and cannot reap them: ${l.why}; start the container with an init (docker run --init, tini, shareProcessNamespace)`,
   journal: l => `the journal ${l.file} cannot be written: ${l.why}`,
+  'unused-socket': l => `descriptor ${l.fd}${l.name === null ? '' : ` (${l.name})`}, ${l.address ?? 'a socket'} that recycle was given, is not used: ${l.why}`,
+  notify: l => `the service manager cannot be told what the fleet does: ${l.why}`,
   sigusr2: () => 'SIGUSR2 is ignored; SIGHUP starts a rolling reload',
   descriptors: l => `${l.connections} connections are open, and ${l.workers} workers have descriptors for ${l.capacity}; beyond that, clients wait in the kernel's queue: raise the hard limit (ulimit -Hn, LimitNOFILE=) or add workers`,
+  heapdump: l => `no heap snapshot of slot ${l.slot} (${l.pid}) in ${l.folder}, whose worker is recycled at once: ${l.why}`,
   'fork-failed': l => `${l.failures} forked workers in a row died early: from here on workers are spawned`,
   'no-handoff': l => `connections of ${l.key} cannot move: this Node.js lacks ${l.missing}; they are drained by Connection: close`
 }
 
-const LOUD = ['worker.crash', 'worker.protocol-error', 'worker.not-ready', 'fleet.warning', 'fleet.failed']
-const QUIET = ['worker.sample']
+const LOUD = ['worker.crash', 'worker.no-room', 'worker.protocol-error', 'worker.not-ready', 'fleet.warning', 'fleet.leak', 'fleet.failed']
+const QUIET = ['worker.sample', 'worker.memory', 'fleet.memory']
 
 /** Lines that are only in the journal. @param {Line} line */
 function isQuiet (line) {
@@ -103,11 +116,18 @@ function reasonOf (l) {
       return `${formatTime(l.ageMs)} in service`
     case 'stuck':
       return `its event loop is stuck for ${formatTime(l.silentMs)}`
+    case 'forecast':
+      return `${l.metric.toUpperCase()} ${formatSize(l.bytes)}, which reaches ${formatSize(l.softBytes)} in ${formatTime(l.crossesInMs)}, as other workers do (forecast)`
     case 'protocol-error':
       return 'invalid message'
     default:
       return l.reason
   }
+}
+
+/** @param {Line} l */
+function limitOf (l) {
+  return `the memory limit of ${formatSize(l.limitBytes)} (${l.source})`
 }
 
 /** @param {Line} l */

@@ -23,6 +23,8 @@ const PREBUILT = path.join(FOLDER, 'prebuilds', `${process.platform}-${process.a
  * @property {() => number} activeRequests how many operations of the event loop are under way, in the thread pool or in the kernel
  * @property {(code: number) => void} exitAs the code by which a copy ends
  * @property {(callback: (isEnd: boolean) => void) => void} onEmpty calls back, in a copy, when its event loop has nothing left to do; with true when that is so after the first call
+ * @property {() => number} exited the pid of a child whose exit has not been collected, by Node or by us; 0: there is none
+ * @property {(pid: number) => void} collect collects the exit of a child
  * @property {string} source the hash of what it was made from; empty where it was built here
  */
 

@@ -39,17 +39,26 @@ const COLUMNS = [
  * @param {{ width?: number, colors?: boolean }} [how]
  * @returns {string} lines, each with its end
  */
-function formatStatus ({ name, pid, app, workers, totals }, { width = Infinity, colors = false } = {}) {
+function formatStatus ({ name, pid, app, workers, totals, memory, memoryByRoute = null }, { width = Infinity, colors = false } = {}) {
   const paint = painter(colors)
   const rss = workers.reduce((/** @type {number} */ sum, /** @type {Worker} */ { rssBytes }) => sum + (rssBytes ?? 0), 0)
   const [heading, ...lines] = fit(workers.some((/** @type {Worker} */ w) => w.budgetBytes !== null) ? COLUMNS : COLUMNS.filter(({ title }) => title !== 'memory'), workers, width)
+  const about = memoryByRoute === null ? [] : ['', paint(memoryByRoute.lack === null ? 'yellow' : 'dim', plain(memoryByRoute.text))]
   return [
     `${paint('bold', plain(name))}  ${plain(`pid ${pid}  ${app}`)}`,
     plain(`${totals.ready} of ${count(totals.workers, 'worker')} ready, ${formatSize(rss)} RSS, ${count(totals.recycles, 'recycle')}`),
+    ...memory?.source.startsWith('cgroup') ? [plain(limitLine(memory))] : [],
     '',
     paint('dim', heading),
-    ...lines.map((line, i) => line.replace(bar(workers[i]), text => paint(colorOf(workers[i]), text)))
+    ...lines.map((line, i) => line.replace(bar(workers[i]), text => paint(colorOf(workers[i]), text))),
+    ...about
   ].map(line => `${line}\n`).join('')
+}
+
+/** @param {Record<string, any>} memory as in supervisor.status() */
+function limitLine ({ source, limitBytes, usedBytes, pressure, oomKills }) {
+  const waited = pressure?.some > 0 ? `, ${Math.round(100 * pressure.some)}% of the time waited for` : ''
+  return `${formatSize(usedBytes)} used of the limit of ${formatSize(limitBytes)} (${source})${waited}${oomKills > 0 ? `, ${count(oomKills, 'process', 'processes')} killed by the kernel` : ''}`
 }
 
 /** @param {Column[]} columns @param {Worker[]} workers @param {number} width @returns {string[]} the heading and a line for each */

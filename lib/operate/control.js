@@ -7,6 +7,7 @@ const { version } = require('../../package.json')
 const { openControlSocket } = require('../control/open-socket')
 const { encode, writeError } = require('../control/protocol')
 const { RecycleError } = require('../core/errors')
+const { isQuiet } = require('../journal/sentence')
 const { Connection } = require('./control-connection')
 
 const MAX_CLIENTS = 32
@@ -58,7 +59,7 @@ class Recent {
   /** @param {import('node:events').EventEmitter} supervisor */
   constructor (supervisor) {
     supervisor.on('event', line => {
-      if (line.event === 'worker.sample') return
+      if (isQuiet(line)) return
       this.#lines.push(line)
       if (this.#lines.length > MAX_RECENT) this.#lines.shift()
     })

@@ -2,6 +2,7 @@
 
 /** What a fleet may be told to do. Each command resolves when it has been carried out, and rejects where it cannot be. */
 
+const { whyNoAutoBudget } = require('../core/container-budget')
 const { RecycleError } = require('../core/errors')
 const { Rollout } = require('./workers/rollout')
 
@@ -75,6 +76,7 @@ class Commands {
       (this.fleet.isComplete && !this.fleet.all().some(isOld) && !this.fleet.staying().some(({ recycle }) => isOld(recycle?.old))))
     if (this.fleet.rollout.wasStopped(generation)) throw new RecycleError('RECYCLE_ROLLOUT_STOPPED', { failures: Rollout.PATIENCE })
     this.fleet.rollout.finish(generation)
+    this.record('fleet.reloaded', { generation })
   }
 
   /**
@@ -91,6 +93,8 @@ class Commands {
     const { maxSurge, maxUnavailable } = this.options
     if (maxSurge === 0 && workers === 1) refuse('at least 2 where maxSurge is 0')
     if (maxUnavailable >= workers) refuse(`more than maxUnavailable, which is ${maxUnavailable}`)
+    const noBudget = this.options.sizing.isAutoBudget ? whyNoAutoBudget(this.options.sizing, workers) : null
+    if (noBudget !== null) throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'maxRss', given: `auto with ${workers} workers`, accepts: noBudget })
     this.record('fleet.scale', { from: this.fleet.desired, to: workers })
     this.fleet.desired = workers
     this.changed()

@@ -31,16 +31,18 @@ class Reconciler {
    * @param {Record<import('../core/plan').Action['type'], (action: any) => Promise<unknown>>} deps.steps what carries each action
    *   out; what it changes at once is in the facts when it returns
    * @param {(handle: WorkerHandle) => import('./measuring/figures').Figures | null} deps.figuresOf
-   * @param {(handle: WorkerHandle) => import('../core/plan').WorkerFacts['collection']} deps.collectionOf
+   * @param {(handle: WorkerHandle) => import('../core/plan').WorkerFacts['task']} deps.taskOf
+   * @param {() => import('../core/memory-room').Memory | null} deps.memory of the container, by the last look
    */
-  constructor ({ options, fleet, tasks, stopping, steps, figuresOf, collectionOf }) {
+  constructor ({ options, fleet, tasks, stopping, steps, figuresOf, taskOf, memory }) {
     this.options = options
     this.fleet = fleet
     this.tasks = tasks
     this.stopping = stopping
     this.steps = steps
     this.figuresOf = figuresOf
-    this.collectionOf = collectionOf
+    this.taskOf = taskOf
+    this.memory = memory
     stopping.addEventListener('abort', () => {
       clearTimeout(this.#timer)
       this.#rounds.emit('round')
@@ -100,16 +102,21 @@ class Reconciler {
         recycleNotBefore: Math.max(slot.boots.notBefore, slot.freshOverBudget.notBefore)
       })),
       standbys: standbys.map(handle => this.#describe(handle)),
-      standbyNotBefore: Math.max(standbyPool.boots.notBefore, standbyPool.freshOverBudget.notBefore)
+      standbyNotBefore: Math.max(standbyPool.boots.notBefore, standbyPool.freshOverBudget.notBefore),
+      bootMs: Math.max(0, ...this.fleet.all().map(({ bootMs }) => bootMs ?? 0)),
+      memory: this.memory()
     }
   }
 
   /** @param {WorkerHandle} handle @returns {import('../core/plan').WorkerFacts} */
   #describe (handle) {
     const facts = handle.facts()
-    const sample = this.figuresOf(handle)?.sample ?? null
+    const figures = this.figuresOf(handle)
+    const sample = figures?.sample ?? null
     const isOverHard = facts.reason === 'hard-rss' || (sample !== null && isOver(sample, facts.budget, facts.budget.hardBytes))
-    return { ...facts, bytes: sample?.rssBytes ?? 0, collection: this.collectionOf(handle), isOverHard }
+    // A collection may make the crossing a false one.
+    const crossesAt = this.options.onBudget === 'collect' ? null : figures?.crossesAt(facts.budget.softBytes) ?? null
+    return { ...facts, bytes: sample?.rssBytes ?? 0, isSampled: figures?.isJudged ?? false, task: this.taskOf(handle), isOverHard, crossesAt }
   }
 }
 

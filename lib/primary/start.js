@@ -7,6 +7,7 @@ const { plain } = require('../core/plain')
 const { sentence } = require('../journal/sentence')
 const { openLog } = require('./log')
 const { pickMeter } = require('./measuring/meter')
+const { HeapdumpFolder } = require('./recycling/heapdump-folder')
 const { Spawner } = require('./workers/spawner')
 const { Supervisor } = require('./supervisor')
 
@@ -16,25 +17,29 @@ const { Supervisor } = require('./supervisor')
  * @param {string} app
  * @param {string[]} args
  * @param {import('../core/options').Options} options
+ * @param {Pick<ConstructorParameters<typeof Supervisor>[1], 'inherited' | 'orphans'>} [own] where the process is the fleet's alone
  * @returns {Supervisor} to be started
  * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_NO_APP, RECYCLE_METER_UNSUPPORTED, RECYCLE_METRIC_UNSUPPORTED,
- *   RECYCLE_FORK_UNSUPPORTED, RECYCLE_JOURNAL
+ *   RECYCLE_FORK_UNSUPPORTED, RECYCLE_UNWRITABLE, RECYCLE_JOURNAL
  */
-function assemble (app, args, options) {
+function assemble (app, args, options, own = {}) {
   checkCommand(app, args)
   const file = findApp(app)
   const meter = pickMeter(options)
+  const heapdumpFolder = options.heapdumpsPerDay === null ? null : new HeapdumpFolder(options.heapdumpDir).open()
   const addon = options.fork === 'mold' ? findAddon() : null
   const journal = options.journal === null ? null : require('../journal/writer').openJournal(options.journal, why => warn(supervisor, why))
   const log = openLog(options.log ?? (process.stderr.isTTY ? 'pretty' : 'json'), process.stderr)
   const supervisor = new Supervisor(options, {
     spawner: new Spawner(file, args, options, addon),
     meter,
+    heapdumpFolder,
     write (line) {
       journal?.write(line)
       log(line)
     },
-    flush: async () => journal?.flush()
+    flush: async () => journal?.flush(),
+    ...own
   })
   return supervisor
 }

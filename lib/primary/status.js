@@ -19,6 +19,7 @@ function describeFleet (fleet, figuresOf) {
  */
 function describe ({ slot, pid, state, generation, at, upSince, budget, latest }, place, figures) {
   const { sample = null, lastFull = null } = figures ?? {}
+  const crossesAt = figures?.crossesAt(budget.softBytes) ?? null
   return {
     slot,
     pid,
@@ -29,6 +30,7 @@ function describe ({ slot, pid, state, generation, at, upSince, budget, latest }
     pssBytes: lastFull?.pssBytes ?? null,
     ussBytes: lastFull?.ussBytes ?? null,
     budgetBytes: budget.softBytes,
+    crossesInMs: crossesAt === null ? null : Math.max(0, crossesAt - at),
     cpuPercent: figures?.cpu.percent ?? null,
     elu: latest.elu,
     gc: latest.gc,

@@ -14,6 +14,7 @@ const { EventEmitter } = require('node:events')
 const { RecycleError } = require('../core/errors')
 const { Balancer } = require('./handoff/balancer')
 const { GarbageCollection } = require('./recycling/garbage-collection')
+const { CondemnedHeapdumps } = require('./recycling/condemned-heapdumps')
 const { Lifecycle } = require('./workers/lifecycle')
 const { Fleet } = require('./workers/fleet')
 const { Diagnostics } = require('./recycling/diagnostics')
@@ -24,7 +25,10 @@ const { Commands } = require('./commands')
 const { Reconciler } = require('./reconciler')
 const { Shutdown } = require('./recycling/shutdown')
 const { HandoffLedger } = require('./handoff/ledger')
+const { Container } = require('./measuring/container')
+const { MemoryWatch } = require('./measuring/memory-watch')
 const { SessionOwners } = require('./handoff/session-owners')
+const { LeakingRoutes } = require('./measuring/leaking-routes')
 const { Sampler } = require('./measuring/sampler')
 const { Recycler } = require('./recycling/recycler')
 const { describeFleet } = require('./status')
@@ -40,7 +44,8 @@ const VERSION = 1
  */
 class Supervisor extends EventEmitter {
   #fleet = new Fleet()
-  #listeningSockets = new ListeningSockets()
+  /** @type {ListeningSockets} */
+  #listeningSockets
   #tasks = new Tasks()
   #stopping = new AbortController()
   /** @type {Promise<void> | null} */
@@ -57,10 +62,13 @@ class Supervisor extends EventEmitter {
    * @param {object} deps
    * @param {import('./workers/spawner').Spawner} deps.spawner
    * @param {ReturnType<typeof import('./measuring/meter').pickMeter>} deps.meter
+   * @param {import('./recycling/heapdump-folder').HeapdumpFolder | null} deps.heapdumpFolder of --on-condemn
    * @param {(line: Record<string, any>) => void} deps.write takes every journal line
    * @param {() => Promise<void>} deps.flush
+   * @param {import('./sockets/inherited-sockets').InheritedSockets} [deps.inherited]
+   * @param {import('./orphans').Orphans | null} [deps.orphans] null: this process has children that are not the fleet's
    */
-  constructor (options, { spawner, meter, write, flush }) {
+  constructor (options, { spawner, meter, heapdumpFolder, write, flush, inherited, orphans = null }) {
     super()
     this.setMaxListeners(0)
     this.options = options
@@ -68,6 +76,8 @@ class Supervisor extends EventEmitter {
     this.name = options.name ?? nameOfApp(spawner.app)
     this.write = write
     this.flush = flush
+    this.orphans = orphans
+    this.#listeningSockets = new ListeningSockets({ inherited, record: this.announce.bind(this) })
     const fleet = this.#fleet
     const tasks = this.#tasks
     const stopping = this.#stopping.signal
@@ -79,8 +89,13 @@ class Supervisor extends EventEmitter {
       stopping,
       steps: {
         boot: ({ slot }) => recycler.boot(slot),
-        recycle: ({ slot, how }) => recycler.recycle(slot, how),
+        recycle: ({ slot, how, hasNoRoom }) => recycler.recycle(slot, how, hasNoRoom),
+        condemn: async ({ slot }) => {
+          this.sampler.condemnAhead(/** @type {WorkerHandle} */ (fleet.slots.get(slot)?.incumbent))
+          changed()
+        },
         collect: ({ slot }) => garbageCollection.relieve(slot),
+        heapdump: ({ slot }) => condemnedHeapdumps.dump(slot),
         rejoin: () => outOfRotation.rejoin(),
         'scale-away': ({ slot }) => recycler.scaleAway(slot),
         close: async ({ slot }) => fleet.close(slot),
@@ -88,12 +103,18 @@ class Supervisor extends EventEmitter {
         'retire-standby': ({ handle, reason }) => recycler.retireStandby(handle, reason)
       },
       figuresOf: handle => this.sampler.figuresOf(handle),
-      collectionOf: handle => garbageCollection.stateOf(handle)
+      taskOf: handle => garbageCollection.taskOf(handle) ?? condemnedHeapdumps.taskOf(handle),
+      memory: () => this.memoryWatch.latest
     })
     const changed = () => reconciler.changed()
     const until = (/** @type {() => boolean} */ isSo) => reconciler.until(isSo)
-    const deps = { options, fleet, spawner, meter, tasks, stopping, changed, until, record: this.announce.bind(this) }
+    const figuresOf = (/** @type {WorkerHandle} */ handle) => this.sampler.figuresOf(handle)
+    const wasOomKilled = (/** @type {WorkerHandle} */ handle) => this.memoryWatch.wasOomKilled(handle)
+    const deps = { options, fleet, spawner, meter, heapdumpFolder, tasks, stopping, changed, until, figuresOf, wasOomKilled, record: this.announce.bind(this) }
     this.sampler = new Sampler(deps)
+    this.memoryWatch = new MemoryWatch({ ...deps, container: new Container() })
+    const collect = (/** @type {number} */ slot) => tasks.run('collect', () => garbageCollection.request(slot).catch(() => {})) // refused: `worker.in-rotation` has it
+    this.leakingRoutes = new LeakingRoutes({ ...deps, collect })
     this.sessionOwners = new SessionOwners(fleet)
     this.ledger = new HandoffLedger(() => fleet.serving(), sender => fleet.successorOf(sender), this.sessionOwners)
     this.balancer = new Balancer(deps)
@@ -102,12 +123,14 @@ class Supervisor extends EventEmitter {
       .on('hopeless', details => this.abandon(new RecycleError('RECYCLE_APP_DIES', details)))
     const outOfRotation = new OutOfRotation(deps)
     const garbageCollection = new GarbageCollection({ ...deps, sampler: this.sampler, outOfRotation })
+    const diagnostics = new Diagnostics({ ...deps, outOfRotation })
+    const condemnedHeapdumps = this.condemnedHeapdumps = new CondemnedHeapdumps({ ...deps, sampler: this.sampler, diagnostics })
     const recycler = this.recycler = new Recycler({ ...deps, lifecycle, sampler: this.sampler })
     spawner.molds?.on('event', (event, fields) => this.announce(event, fields))
     spawner.molds?.on('refused', why => { if (fleet.serving().length === 0) this.abandon(new RecycleError('RECYCLE_FORK_REFUSED', { why })) })
     this.shutdown = new Shutdown({ ...deps, listeningSockets: this.#listeningSockets })
     this.commands = new Commands({
-      ...deps, recycler, garbageCollection, diagnostics: new Diagnostics({ ...deps, outOfRotation }), look: at => this.#look(at)
+      ...deps, recycler, garbageCollection, diagnostics, look: at => this.#look(at)
     })
   }
 
@@ -116,10 +139,12 @@ class Supervisor extends EventEmitter {
     if (this.#timer || this.isStopping) return this
     const { spawner: { app, args, execArgv, compileCache }, options } = this
     this.announce('fleet.start', { pid: process.pid, app, args, execArgv, meter: this.sampler.meter.name, node: process.version, compileCache, options })
-    if (process.pid === 1) this.announce('fleet.warning', { warning: 'pid-1' })
+    this.#watchOrphans()
+    this.memoryWatch.start()
     this.#fleet.desired = options.workers
     this.#reconciler.changed()
-    this.#timer = setInterval(() => this.#look(), options.intervalMs)
+    this.#lookLater()
+    this.ready().then(() => this.#listeningSockets.warnOfUnused(), () => {}) // it stops before it is ready
     return this
   }
 
@@ -172,7 +197,8 @@ class Supervisor extends EventEmitter {
   status () {
     const { workers, ready } = describeFleet(this.#fleet, handle => this.sampler.figuresOf(handle))
     const totals = { workers: this.size, ready, recycles: this.recycler.count, ...this.ledger.totals }
-    return { v: VERSION, name: this.name, pid: process.pid, app: this.spawner.app, workers, totals }
+    const about = { memory: this.memoryWatch.latest, heapdumps: this.condemnedHeapdumps.describe(), memoryByRoute: this.leakingRoutes.describe() }
+    return { v: VERSION, name: this.name, pid: process.pid, app: this.spawner.app, workers, totals, ...about }
   }
 
   /**
@@ -194,12 +220,28 @@ class Supervisor extends EventEmitter {
     this.#tasks.run('look', async () => {
       if (this.isStopping) return
       await this.sampler.look(at)
+      if (at?.requestedAlone !== true && !this.isStopping) this.memoryWatch.look()
       this.#reconciler.changed()
     })
   }
 
+  /** The interval is from the beginning of one look to that of the next, however long a look takes. */
+  #lookLater () {
+    this.#timer = setTimeout(() => {
+      this.#lookLater()
+      this.#look()
+    }, this.memoryWatch.nextLookMs)
+  }
+
+  /** Orphans come to PID 1, and to no other process as a rule. */
+  #watchOrphans () {
+    if (process.pid !== 1) return
+    const why = this.orphans ? this.orphans.watch() : 'recycle is used as a library'
+    if (why !== null) this.announce('fleet.warning', { warning: 'pid-1', why })
+  }
+
   async #stop () {
-    clearInterval(this.#timer)
+    clearTimeout(this.#timer)
     this.balancer.stop()
     this.#stopping.abort(this.#failure ?? new RecycleError('RECYCLE_STOPPED'))
     this.announce('fleet.stopping', {})
@@ -207,6 +249,7 @@ class Supervisor extends EventEmitter {
     await this.shutdown.run()
     await this.#tasks.settled()
     this.ledger.close()
+    this.orphans?.close()
     this.announce('fleet.stop', { recycles: this.recycler.count, failure: this.#failure?.code ?? null })
     await this.flush()
     queueMicrotask(() => this.emit('stopped', this.#failure))
@@ -218,6 +261,8 @@ class Supervisor extends EventEmitter {
     this.sessionOwners.connect(handle)
     this.ledger.connect(handle)
     this.balancer.connect(handle)
+    this.memoryWatch.connect(handle)
+    this.leakingRoutes.connect(handle)
     for (const event of ['standby', 'ready']) handle.on(event, () => this.sampler.attend(handle))
     if (this.options.sticky) {
       handle.on('listen', ({ query: { address, port }, data }) => { // https servers alone have any

@@ -11,6 +11,7 @@
  * @property {number | null} pid
  * @property {number | null} code
  * @property {string | null} signal
+ * @property {boolean} oomKilled by the kernel, because memory ran out
  * @property {number | null} connections by its last beat; null: an older journal, which does not record it
  * @property {number} inFlight by its last beat
  *
@@ -39,6 +40,8 @@ class Audit {
   crashes = 0
   connectionsAtCrashes = 0
   inFlightAtCrashes = 0
+  /** Workers that the kernel killed because memory ran out: crashed, or while they left. */
+  oomKills = 0
   /** Sums over every account. @type {Record<string, number>} */
   totals = Object.fromEntries(ACCOUNT.map(name => [name, 0]))
   /** @type {Map<string, number>} */
@@ -91,7 +94,10 @@ class Audit {
       worker.slot ??= asNumber(line.slot) // it was spawned as a standby
       worker.reason = asText(line.reason)
     },
-    'worker.retire': line => { this.#worker(line).retiredAt = asNumber(line.t) },
+    'worker.retire': line => {
+      this.#worker(line).retiredAt = asNumber(line.t)
+      if (line.oomKilled === true) this.oomKills++
+    },
     'worker.crash': line => this.#onCrash(line),
     recycled: line => this.#onEnd(line),
     scaled: line => this.#onEnd(line),
@@ -136,7 +142,9 @@ class Audit {
     this.crashes++
     this.connectionsAtCrashes += asCount(connections)
     this.inFlightAtCrashes += inFlight
-    this.crashEvents.push({ t, slot: asNumber(line.slot), pid: asNumber(line.pid), code: asNumber(line.code), signal: asText(line.signal), connections: connections && asCount(connections), inFlight })
+    const oomKilled = line.oomKilled === true
+    if (oomKilled) this.oomKills++
+    this.crashEvents.push({ t, slot: asNumber(line.slot), pid: asNumber(line.pid), code: asNumber(line.code), signal: asText(line.signal), oomKilled, connections: connections && asCount(connections), inFlight })
   }
 
   /** @param {Record<string, any>} line */

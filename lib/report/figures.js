@@ -14,9 +14,11 @@ const { Client } = require('./client')
 const { Collections } = require('./collections')
 const { disagreements } = require('./disagreement')
 const { asNumber } = require('./journal-field')
+const { Heapdumps } = require('./heapdumps')
 const { Latency } = require('./latency')
 const { Memory } = require('./memory')
 const { ACCOUNT } = require('./recycle-event')
+const { Routes } = require('./routes')
 const { TimeSpans } = require('./time-spans')
 const { verdictOf } = require('./verdict')
 
@@ -35,30 +37,38 @@ class Figures {
   #client = new Client(this.#latency)
   #audit = new Audit(this.#spans, this.#memory, () => this.#attribute())
   #collections = new Collections()
+  #heapdumps = new Heapdumps()
+  #routes = new Routes()
   #from = Infinity
   #to = -Infinity
   /** Time of the supervisor's last line. */
   #wroteAt = -Infinity
   #clockSetBackMs = 0
   #isFinished = false
-  #handlers = new Map([...Object.entries(this.#client.handlers), ...Object.entries(this.#audit.handlers)])
+  /** @type {Map<string, ((line: Record<string, any>) => void)[]>} */
+  #handlers = new Map()
+
+  constructor () {
+    for (const { handlers } of [this.#client, this.#audit, this.#collections, this.#heapdumps, this.#routes]) {
+      for (const [event, handle] of Object.entries(handlers)) this.#handlers.set(event, [...this.#handlers.get(event) ?? [], handle])
+    }
+  }
 
   /** @param {Record<string, any>} line of a journal; unknown events are ignored */
   add (line) {
-    const handle = this.#handlers.get(line.event)
-    if (!handle) return
+    const handlers = this.#handlers.get(line.event)
+    if (!handlers) return
     const t = asNumber(line.t)
     if (t !== null && t < this.#from) this.#from = t
     if (t !== null && t > this.#to) this.#to = t
     if (t !== null && !line.event.startsWith('client.')) this.#lookAtClock(t)
-    handle(line)
-    this.#collections.handlers[line.event]?.(line)
+    for (const handle of handlers) handle(line)
   }
 
   /** The figures. Call it after the last line. */
   summary () {
     this.#finish()
-    const { recycles, crashes, connectionsAtCrashes, inFlightAtCrashes, totals, byReason, fleet, events, crashEvents } = this.#audit
+    const { recycles, crashes, oomKills, connectionsAtCrashes, inFlightAtCrashes, totals, byReason, fleet, events, crashEvents } = this.#audit
     const { isSilent, requests, dropped, wasCutShort, url, connections, isAlone, drops } = this.#client
     const figures = {
       v: VERSION,
@@ -73,6 +83,7 @@ class Figures {
       dropped: isSilent ? null : dropped,
       recycles,
       crashes,
+      oomKills,
       connectionsAtCrashes,
       inFlightAtCrashes,
       moved: totals.moved,
@@ -84,6 +95,8 @@ class Figures {
       byReason: Object.fromEntries(byReason),
       latency: this.#latency.summary(),
       gc: this.#collections.summary(),
+      memoryByRoute: this.#routes.summary(),
+      ...this.#heapdumps.summary(),
       drops: drops.items.map(shownDrop),
       dropsOmitted: drops.omitted,
       recycleEvents: events.items.map(shownEvent),

@@ -6,7 +6,7 @@
 
 const { painter } = require('../journal/painter')
 const { plain } = require('../core/plain')
-const { formatTime, grouped } = require('../core/units')
+const { count, formatSize, formatTime, grouped } = require('../core/units')
 const { layOut, mib, short } = require('./grid')
 
 const WIDTH = 80
@@ -28,6 +28,8 @@ function formatReport (report, { colors = false } = {}) {
     disagreements(report, paint),
     latency(report, paint),
     pauses(report, paint),
+    routes(report, paint),
+    heapdumps(report, paint),
     remarks(report, paint)
   ]
   return parts.filter(part => part.length > 0).map(part => `${part.join('\n')}\n`).join('\n')
@@ -84,8 +86,8 @@ function crashes (report, paint) {
   const { crashEvents, crashEventsOmitted } = report
   if (crashEvents.length === 0) return []
   const clock = clockOf(report)
-  const rows = crashEvents.map(({ t, slot, pid, code, signal, connections, inFlight }) =>
-    [clock(t), shown(slot), shown(pid), signal === null ? `code ${shown(code)}` : clip(plain(signal), 12), connections === null ? '–' : grouped(connections), grouped(inFlight)])
+  const rows = crashEvents.map(({ t, slot, pid, code, signal, oomKilled, connections, inFlight }) =>
+    [clock(t), shown(slot), shown(pid), oomKilled ? 'OOM-killed' : signal === null ? `code ${shown(code)}` : clip(plain(signal), 12), connections === null ? '–' : grouped(connections), grouped(inFlight)])
   const [heading, ...lines] = layOut([
     { title: 'crashed', left: true }, { title: 'slot' }, { title: 'pid' }, { title: 'how', left: true }, { title: 'connections' }, { title: 'in flight' }
   ], rows, WIDTH)
@@ -151,8 +153,37 @@ function pauses ({ gc }, paint) {
 }
 
 /** @param {Report} report @param {Paint} paint */
-function remarks ({ unacked, client, clockSetBackMs, skippedLines, recycleEvents }, paint) {
+function routes ({ memoryByRoute }, paint) {
+  if (memoryByRoute === null) return []
+  const { text, routes } = memoryByRoute
+  const leaks = routes.filter(({ leaks }) => leaks)
+  if (leaks.length === 0) return [paint('dim', text)]
+  const rows = leaks.map(({ route, requests, bytesPerRequest, low, high }) => [
+    route, formatSize(Number(bytesPerRequest)), `${formatSize(Number(low))} to ${formatSize(Number(high))}`, formatSize(Number(bytesPerRequest) * requests), short(requests)
+  ])
+  const left = WIDTH - 10 - [1, 2, 3, 4].reduce((sum, i) => sum + Math.max(['per request', '99.9 % interval', 'in all', 'requests'][i - 1].length, ...rows.map(row => row[i].length)), 0)
+  const [heading, ...lines] = layOut([
+    { title: 'leaking route', left: true }, { title: 'per request' }, { title: '99.9 % interval' }, { title: 'in all' }, { title: 'requests' }
+  ], rows.map(([route, ...figures]) => [clip(plain(route), left), ...figures]), WIDTH)
+  const others = routes.length - leaks.length
+  return [paint('dim', heading), ...lines.map(line => paint('red', line)), paint('dim', `not enough evidence that the other ${others === 1 ? 'route leaks' : `${others} routes leak`}`)]
+}
+
+/** @param {Report} report @param {Paint} paint */
+function heapdumps ({ heapdumps, heapdumpsOmitted }, paint) {
+  if (heapdumps.length === 0) return []
+  const lines = heapdumps.map(({ slot, pid, bytes, file }) => {
+    const start = `slot ${shown(slot)} (${shown(pid)}), ${formatSize(bytes ?? 0)}: `
+    return `${start}${clip(plain(file), WIDTH - start.length, true)}`
+  })
+  const more = heapdumpsOmitted ? [paint('dim', `and ${grouped(heapdumpsOmitted)} earlier ones`)] : []
+  return [paint('dim', 'heap snapshots'), ...lines, ...more]
+}
+
+/** @param {Report} report @param {Paint} paint */
+function remarks ({ unacked, oomKills, client, clockSetBackMs, skippedLines, recycleEvents }, paint) {
   const said = []
+  if (oomKills > 0) said.push(`the kernel killed ${count(oomKills, 'worker')} because memory ran out: lower --max-rss (auto computes it), or raise the container's limit`)
   if (unacked > 0) said.push(`${grouped(unacked)} connections were handed over and never acknowledged: their outcome is not known`)
   if (recycleEvents.some(({ lost }) => lost)) said.push('cut 0–2, 1?: the worker gave no account; from its requests in flight at the last beat to all of its connections')
   if (recycleEvents.some(({ kind }) => kind === 'unfinished')) said.push('cut –: the journal ends before the drain does')

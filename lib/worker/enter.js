@@ -17,6 +17,7 @@
  */
 
 const { setImmediate, setTimeout } = require('node:timers')
+const { getHeapStatistics } = require('node:v8')
 const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster')))
 const { Admission } = require('./accepting/admission')
 const { flushCompileCache } = require('./boot/compile-cache')
@@ -45,14 +46,14 @@ function enter ({ tracker, listenHook, signals, api }, channel, settings) {
   const drain = new Drain({ state, tracker, inbox, handoff, sender, admission, emptying }, account => {
     flushCompileCache()
     beat()
-    signals.release()
+    signals.release(() => admission.letGo()) // a handler that does not exit ends this worker by leaving nothing to be done
     if (channel.isUp) channel.send('drained', { account })
     else exitAlone(settings.killTimeoutMs)
   })
   offerRebalance({ channel, state, sender })
   offerProfile(channel)
   offerOutOfRotation({ channel, state, tracker, admission, emptying })
-  const beat = startHeartbeat(settings.beatMs, { channel, tracker, admission })
+  const beat = startHeartbeat(settings, { channel, tracker, admission })
 
   channel.answer({
     serve ({ slot }, answer) {
@@ -102,7 +103,7 @@ function enter ({ tracker, listenHook, signals, api }, channel, settings) {
       admission.unhold()
     })
   })
-  channel.send('hello')
+  channel.send('hello', { heapLimitBytes: getHeapStatistics().heap_size_limit })
 }
 
 /** There is no primary to end this process. @param {number} killTimeoutMs */

@@ -10,6 +10,7 @@
  * @property {string | null} compileCache a folder; null: none
  * @property {boolean} collectsFirst
  * @property {number} beatMs
+ * @property {boolean} memoryByRoute
  * @property {number} drainTimeoutMs
  * @property {number} stopLingerMs
  * @property {number} killTimeoutMs

@@ -9,23 +9,23 @@ const options = (/** @type {Record<string, any>} */ given) => resolveOptions(giv
 const FULL = { maxRss: '100M', hardRss: '130M', metric: 'pss', samples: 3, maxRequests: 1000, maxAge: '10m', stuckTimeout: '4s' }
 
 t.test('without jitter the budget is what was set', async t => {
-  t.same(drawBudget(options({ ...FULL, jitter: 0 }), 0.7), {
+  t.same(drawBudget(options({ ...FULL, jitter: 0 }), 5, 0.7), {
     metric: 'pss', softBytes: 100 * 1024 ** 2, hardBytes: 130 * 1024 ** 2, samples: 3, maxRequests: 1000, maxAgeMs: 600_000, stuckMs: 4000
   })
 })
 
 t.test('a budget that was not set is null', async t => {
-  t.match(drawBudget(options({}), 0.5), { softBytes: null, hardBytes: null, maxRequests: null, maxAgeMs: null })
+  t.match(drawBudget(options({}), 5, 0.5), { softBytes: null, hardBytes: null, maxRequests: null, maxAgeMs: null })
 })
 
 t.test('jitter only ever lowers a budget, by its share at most', async t => {
-  t.match(drawBudget(options({ ...FULL, jitter: 20 }), 0.5), {
+  t.match(drawBudget(options({ ...FULL, jitter: 20 }), 5, 0.5), {
     softBytes: Math.round(0.9 * 100 * 1024 ** 2), hardBytes: Math.round(0.9 * 130 * 1024 ** 2), maxRequests: 900, maxAgeMs: 540_000
   })
   const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
   fc.assert(fc.property(random, fc.integer({ min: 0, max: 90 }), fc.integer({ min: 1, max: 1e6 }), (random, jitter, maxRequests) => {
-    const drawn = drawBudget(options({ ...FULL, jitter, maxRequests }), random)
-    const full = drawBudget(options({ ...FULL, jitter: 0, maxRequests }), 0)
+    const drawn = drawBudget(options({ ...FULL, jitter, maxRequests }), 5, random)
+    const full = drawBudget(options({ ...FULL, jitter: 0, maxRequests }), 5, 0)
     for (const key of /** @type {const} */ (['softBytes', 'hardBytes', 'maxRequests', 'maxAgeMs'])) {
       const [value, most] = [(drawn[key]), /** @type {number} */ (full[key])]
       const least = Math.max(1, Math.floor(most * (1 - jitter / 100)))
@@ -35,10 +35,19 @@ t.test('jitter only ever lowers a budget, by its share at most', async t => {
   }))
 })
 
+t.test('a budget of auto is by the number of workers that there are to be', async t => {
+  const container = { limitBytes: 1000 * 1024 ** 2, source: /** @type {const} */ ('cgroup v2'), quotaCpus: null }
+  const auto = resolveOptions({ maxRss: 'auto', workers: 3, jitter: 0 }, { parallelism: 2, container })
+  t.match(drawBudget(auto, 3, 0.5), { softBytes: 205 * 1024 ** 2, hardBytes: 1.25 * 205 * 1024 ** 2 })
+  t.match(drawBudget(auto, 7, 0.5), { softBytes: 102 * 1024 ** 2, hardBytes: 1.25 * 102 * 1024 ** 2 })
+  const given = resolveOptions({ maxRss: '200M', workers: 3, jitter: 0 }, { parallelism: 2, container })
+  t.match(drawBudget(given, 7, 0.5), { softBytes: 200 * 1024 ** 2 })
+})
+
 t.test('samples and the stuck timeout have no jitter', async t => {
-  t.match(drawBudget(options({ ...FULL, jitter: 90 }), 0.999), { samples: 3, stuckMs: 4000 })
+  t.match(drawBudget(options({ ...FULL, jitter: 90 }), 5, 0.999), { samples: 3, stuckMs: 4000 })
 })
 
 t.test('a budget is frozen', async t => {
-  t.ok(Object.isFrozen(drawBudget(options(FULL), 0.5)))
+  t.ok(Object.isFrozen(drawBudget(options(FULL), 5, 0.5)))
 })

@@ -13,7 +13,7 @@ const byName = (/** @type {string} */ name) => /** @type {import('../../lib/core
 /** name: [flag, key, environment, default, text, what it is read as, text that is refused] */
 const ROWS = {
   workers: ['--workers <n|auto>', 'workers', 'RECYCLE_WORKERS', 5, '3', 3, ['0', '1025', '1.5', '-1', 'many', '']],
-  maxRss: ['--max-rss <size>', 'maxRssBytes', 'RECYCLE_MAX_RSS', null, '512MiB', 512 * MIB, ['1k', '0', '512foo', 'much']],
+  maxRss: ['--max-rss <size|auto>', 'maxRssBytes', 'RECYCLE_MAX_RSS', null, '512MiB', 512 * MIB, ['1k', '0', '512foo', 'much']],
   hardRss: ['--hard-rss <size>', 'hardRssBytes', 'RECYCLE_HARD_RSS', null, '700M', 700 * MIB, ['1k', '512foo']],
   metric: ['--metric <rss|pss|uss>', 'metric', 'RECYCLE_METRIC', 'rss', 'pss', 'pss', ['PSS', 'vsz', '']],
   meter: ['--meter <name>', 'meter', 'RECYCLE_METER', 'auto', 'smaps', 'smaps', ['ps', 'toString']],
@@ -39,7 +39,12 @@ const ROWS = {
   journal: ['--journal <file>', 'journal', 'RECYCLE_JOURNAL', null, 'j.ndjson', 'j.ndjson', []],
   log: ['--log <format>', 'log', 'RECYCLE_LOG', null, 'json', 'json', ['xml']],
   gc: ['--gc <profile>', 'gc', 'RECYCLE_GC', 'default', 'huge-heap', 'huge-heap', ['none', '']],
+  heap: ['--heap <default|auto>', 'heap', 'RECYCLE_HEAP', 'default', 'auto', 'auto', ['4G', 'none']],
   onBudget: ['--on-budget <recycle|collect>', 'onBudget', 'RECYCLE_ON_BUDGET', 'recycle', 'collect', 'collect', ['kill']],
+  onCondemn: ['--on-condemn <heapdump[:n]>', 'heapdumpsPerDay', 'RECYCLE_ON_CONDEMN', null, 'heapdump:3', 3, ['heapdump:0', 'heapdump:', 'heapdump:1001', 'dump', '3', '']],
+  heapdumpDir: ['--heapdump-dir <folder>', 'heapdumpDir', 'RECYCLE_HEAPDUMP_DIR', 'heapdumps', '/var/dumps', '/var/dumps', []],
+  heapdumpLimit: ['--heapdump-limit <size>', 'heapdumpLimitBytes', 'RECYCLE_HEAPDUMP_LIMIT', 4 * 1024 * MIB, '10GiB', 10 * 1024 * MIB, ['1k', 'all']],
+  memoryByRoute: ['--memory-by-route', 'memoryByRoute', 'RECYCLE_MEMORY_BY_ROUTE', false, '1', true, ['yes']],
   standby: ['--standby <n>', 'standby', 'RECYCLE_STANDBY', 0, '2', 2, ['-1', '65', 'one']],
   compileCache: ['--no-compile-cache', 'compileCache', 'RECYCLE_COMPILE_CACHE', true, '0', false, ['no']],
   fork: ['--fork <spawn|mold>', 'fork', 'RECYCLE_FORK', 'spawn', 'mold', 'mold', ['clone', '']],
@@ -63,7 +68,7 @@ for (const option of OPTIONS) {
     t.ok(option.help.length > 0 && option.shown.length > 0)
 
     // Options that must accompany it.
-    const company = ['hardRss', 'gc'].includes(option.name) ? { maxRss: '100M' } : ['warm', 'forkUnsafe'].includes(option.name) ? { fork: 'mold' } : {}
+    const company = ['hardRss', 'gc', 'heap'].includes(option.name) ? { maxRss: '100M' } : ['warm', 'forkUnsafe'].includes(option.name) ? { fork: 'mold' } : {}
     const resolvedKey = (/** @type {any} */ options) => options[key]
     t.same(resolvedKey(resolve({})), fallback, 'its default')
     t.same(resolvedKey(resolve({ ...company, [option.name]: text })), value, 'as given')
@@ -200,7 +205,7 @@ t.test('sizes, times and percentages may be numbers in the library', async t => 
 t.test('the resolved options are frozen', async t => {
   t.ok(Object.isFrozen(resolve({})))
   t.ok(Object.isFrozen(OPTIONS) && OPTIONS.every(Object.isFrozen))
-  t.same(Object.keys(resolve({})).sort(), OPTIONS.map(o => o.key).sort())
+  t.same(Object.keys(resolve({})).sort(), [...OPTIONS.map(o => o.key), 'sizing'].sort())
   t.ok(byName('workers'))
 })
 

@@ -7,13 +7,13 @@ const { FleetModel } = require('../support/fleet-model')
 
 const DESIRED = { workers: 2, generation: 0, standbys: 0, maxSurge: 1, maxUnavailable: 0 }
 const worker = (/** @type {any} */ facts = {}) =>
-  ({ state: 'ready', generation: 0, reason: null, bytes: 0, condemnedAt: 0, collection: 'none', isOverHard: false, ...facts })
+  ({ state: 'ready', generation: 0, reason: null, bytes: 0, isSampled: true, condemnedAt: 0, task: null, isOverHard: false, crossesAt: null, ...facts })
 const slot = (/** @type {number} */ slot, /** @type {any} */ facts = {}) =>
   ({ slot, incumbent: worker(), isLeaving: false, recycle: null, isNew: false, bootNotBefore: 0, recycleNotBefore: 0, ...facts })
 
 /** @param {any[]} slots @param {any} [more] */
-function steps (slots, { standbys = [], standbyNotBefore = 0, now = 0, ...desired } = {}) {
-  return plan(/** @type {any} */ ({ slots, standbys, standbyNotBefore }), { ...DESIRED, ...desired }, now)
+function steps (slots, { standbys = [], standbyNotBefore = 0, bootMs = 0, memory = null, now = 0, ...desired } = {}) {
+  return plan(/** @type {any} */ ({ slots, standbys, standbyNotBefore, bootMs, memory }), { ...DESIRED, ...desired }, now)
 }
 
 t.test('where all is as desired there is nothing to do, now or later', async t => {
@@ -80,7 +80,7 @@ t.test('a standby boots when all serve, and what must not be taken any more is r
   t.same(steps([slot(0), slot(1)], { standbys: [] }).actions, [])
   const desired = { standbys: /** @type {any} */ ([]), maxSurge: 1 }
   const wanting = (/** @type {any[]} */ slots, /** @type {any[]} */ standbys, standbyNotBefore = 0) =>
-    plan(/** @type {any} */ ({ slots, standbys, standbyNotBefore }), { ...DESIRED, ...desired, standbys: 1 }, 0)
+    plan(/** @type {any} */ ({ slots, standbys, standbyNotBefore, bootMs: 0, memory: null }), { ...DESIRED, ...desired, standbys: 1 }, 0)
   t.same(wanting([slot(0), slot(1)], []).actions, [{ type: 'boot-standby' }])
   t.same(wanting([slot(0), slot(1)], [], 700), { actions: [], wakeAt: 700 })
   t.same(wanting([slot(0), slot(1, { incumbent: worker({ state: 'spawning' }) })], []).actions, [], 'the slots go first')
@@ -92,13 +92,77 @@ t.test('a standby boots when all serve, and what must not be taken any more is r
 })
 
 t.test('a collection stands in for a recycle, one at a time', async t => {
-  const due = (/** @type {any} */ more = {}) => ({ incumbent: worker({ reason: 'rss', collection: 'due', ...more }) })
-  const away = { incumbent: worker({ state: 'out-of-rotation', reason: 'rss', collection: 'under way' }) }
+  const due = (/** @type {any} */ more = {}) => ({ incumbent: worker({ reason: 'rss', task: 'collect', ...more }) })
+  const away = { incumbent: worker({ state: 'out-of-rotation', reason: 'rss', task: 'under way' }) }
   const on = { workers: 3 }
   t.same(steps([slot(0, due()), slot(1, due()), slot(2)], on).actions, [{ type: 'collect', slot: 0 }])
   t.same(steps([slot(0, away), slot(1, due()), slot(2)], on).actions, [], 'the next one waits for its turn')
   t.same(steps([slot(0, away), slot(1, due({ isOverHard: true })), slot(2)], on).actions, [{ type: 'recycle', slot: 1, how: 'surge' }], 'but not over its hard budget')
   t.same(steps([slot(0, due()), slot(1, { incumbent: worker({ state: 'spawning' }) })]).actions, [{ type: 'recycle', slot: 0, how: 'surge' }], 'where no other worker serves, it is recycled')
+})
+
+const condemned = (/** @type {any} */ more = {}) => ({ incumbent: worker({ reason: 'rss', ...more }) })
+const FULL = { limitBytes: 100, usedBytes: 95, freshBytes: 10 }
+
+t.test('where the memory has no room for a replacement the worker drains first, within what may be missing', async t => {
+  const slots = [slot(0, condemned()), slot(1), slot(2)]
+  const on = { workers: 3, maxUnavailable: 1 }
+  t.same(steps(slots, { ...on, memory: { ...FULL, usedBytes: 50 } }).actions, [{ type: 'recycle', slot: 0, how: 'surge' }])
+  t.same(steps(slots, { ...on, memory: FULL }).actions, [{ type: 'recycle', slot: 0, how: 'drain-first', hasNoRoom: true }])
+  t.same(steps(slots, { ...on, memory: { ...FULL, freshBytes: null } }).actions, [{ type: 'recycle', slot: 0, how: 'surge' }])
+  t.same(steps([slot(0, condemned()), slot(1, { incumbent: null, bootNotBefore: 9 }), slot(2)], { ...on, memory: FULL }).actions, [], 'one is missing already')
+})
+
+t.test('where none may be missing the replacement starts all the same, one at a time', async t => {
+  const slots = [slot(0, condemned()), slot(1, condemned())]
+  t.same(steps(slots, { maxSurge: 2, memory: FULL }).actions, [{ type: 'recycle', slot: 0, how: 'surge', hasNoRoom: true }])
+  t.same(steps([slot(0, { ...condemned(), recycle: 'surge' }), slot(1, condemned())], { maxSurge: 2, memory: FULL }).actions, [])
+})
+
+t.test('a drain first that the limits ask for, memory or not, says nothing of room', async t => {
+  t.same(steps([slot(0, condemned()), slot(1)], { maxSurge: 0, maxUnavailable: 1, memory: FULL }).actions, [{ type: 'recycle', slot: 0, how: 'drain-first' }])
+})
+
+t.test('workers whose memory has not been seen take room: those that boot, and those that are ready since the last look', async t => {
+  const one = { limitBytes: 100, usedBytes: 85, freshBytes: 10 }
+  const on = { workers: 3, maxUnavailable: 1, memory: one }
+  const how = (/** @type {any} */ other) => /** @type {any} */ (steps([slot(0, condemned()), slot(1), slot(2, { incumbent: worker(other) })], on).actions[0])?.how
+  t.equal(how({}), 'surge')
+  t.equal(how({ isSampled: false }), 'drain-first')
+  t.equal(how({ state: 'spawning' }), undefined)
+  const drains = slot(2, { incumbent: null, isLeaving: true, recycle: 'drain-first' })
+  t.same(steps([slot(0, condemned()), slot(1), drains], on).actions, [], "its memory may be free already, and is its successor's")
+})
+
+t.test('a standby takes over where the memory has no room, and no other one boots', async t => {
+  const facts = /** @type {any} */ ({ slots: [slot(0, condemned()), slot(1)], standbys: [worker({ state: 'standby' })], standbyNotBefore: 0, bootMs: 0, memory: FULL })
+  t.same(plan(facts, { ...DESIRED, standbys: 1, maxUnavailable: 1 }, 0).actions, [{ type: 'recycle', slot: 0, how: 'surge' }])
+  t.same(plan({ ...facts, slots: [slot(0), slot(1)], standbys: [] }, { ...DESIRED, standbys: 1 }, 0).actions, [])
+})
+
+t.test('workers that are going to cross their budgets together are condemned a boot time apart, and the plan tells when', async t => {
+  const crossing = (/** @type {number} */ crossesAt) => ({ incumbent: worker({ crossesAt }) })
+  const on = { workers: 3, bootMs: 100 }
+  const slots = [slot(0, crossing(1000)), slot(1, crossing(1010)), slot(2, crossing(1020))]
+  t.same(steps(slots, on), { actions: [], wakeAt: 820 })
+  t.same(steps(slots, { ...on, now: 820 }), { actions: [{ type: 'condemn', slot: 0 }], wakeAt: 920 })
+  t.same(steps(slots, { ...on, maxSurge: 3 }), { actions: [], wakeAt: Infinity }, 'all three may recycle at once')
+  t.same(steps([slots[0], slot(1, crossing(2000)), slot(2)], on), { actions: [], wakeAt: Infinity })
+  t.same(steps([slot(0, { ...crossing(1000), recycleNotBefore: 5000 }), slot(1, crossing(1000)), slot(2)], on), { actions: [], wakeAt: Infinity }, 'one that is replaced ever more slowly is left to that')
+})
+
+t.test('a worker that is just leaving rotation is missing already where another one would drain first', async t => {
+  const due = slot(0, { incumbent: worker({ reason: 'rss', task: 'collect' }) })
+  const other = slot(1, { incumbent: worker({ reason: 'age' }) })
+  const on = { workers: 3, maxSurge: 0, maxUnavailable: 1 }
+  t.same(steps([due, other, slot(2)], on).actions, [{ type: 'collect', slot: 0 }])
+})
+
+t.test('a heap snapshot comes before a recycle, but not over the hard budget', async t => {
+  const due = (/** @type {any} */ more = {}) => ({ incumbent: worker({ reason: 'rss', task: 'heapdump', ...more }) })
+  t.same(steps([slot(0, due()), slot(1)]).actions, [{ type: 'heapdump', slot: 0 }])
+  t.same(steps([slot(0, due({ isOverHard: true })), slot(1)]).actions, [{ type: 'recycle', slot: 0, how: 'surge' }])
+  t.same(steps([slot(0, due())], { workers: 1 }).actions, [{ type: 'recycle', slot: 0, how: 'surge' }], 'where no other worker serves, it is recycled')
 })
 
 t.test('a worker out of rotation comes back where no other one serves', async t => {
@@ -112,6 +176,7 @@ const limits = fc.record({ workers: fc.integer({ min: 2, max: 6 }), standbys: fc
 const pick = fc.nat(20)
 const event = fc.oneof(
   fc.record({ type: fc.constantFrom('crash', 'comesUp', 'diesEarly', 'drained', 'condemn', 'overHard', 'collected', 'freshOverBudget'), pick }),
+  fc.record({ type: fc.constantFrom('memory', 'grows'), pick }),
   fc.record({ type: fc.constant('scale'), pick: fc.integer({ min: 2, max: 8 }) }),
   fc.record({ type: fc.constant('advance'), pick: fc.constantFrom(1, 100, 250, 5000, 70_000) }),
   fc.constant({ type: 'reload', pick: 0 })

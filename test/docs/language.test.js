@@ -29,7 +29,7 @@ for (const { name, text } of pages()) {
 }
 
 /** Names in code, and the patterns above. */
-const EXCEPT = [/\bwho: /, /\bd\.who\b/, /^const EXCEPT/, /['"]nobody['"]/, /^ {2}\[\//]
+const EXCEPT = [/\bwho: /, /\bd\.who\b/, /^const EXCEPT/, /['"]nobody['"]/, /--kill-who=/, /^ {2}\[\//]
 
 t.test('the sources name what they speak of', async t => {
   const files = ['bin', 'lib', 'test', 'bench', 'examples'].flatMap(folder => fs.readdirSync(path.join(ROOT, folder), { recursive: true })

@@ -16,7 +16,7 @@ const { DRILL_OPTIONS } = require('../../lib/drill/options')
 const { Metrics } = require('../../lib/operate/admin/metrics')
 const { pages, ROOT, page, fences, inlineCode, rows } = require('../support/docs')
 
-const METRICS = new Metrics().render({ workers: [], totals: { workers: 0 } })
+const METRICS = new Metrics().render({ workers: [], totals: { workers: 0 }, memory: null })
 
 t.test('the table of options has every option and no other, with its flags and its default', async t => {
   const table = between(page('docs/options.md').text, 'options')
@@ -66,7 +66,7 @@ t.test('the page on the journal has every event that is recorded, and no other',
 t.test('the page on the journal has every warning, every reason and every field of an account', async t => {
   const { text } = page('docs/journal.md')
   const code = new Set(inlineCode(text).flatMap(code => code.split(/[^\w-]+/)))
-  const warnings = sources('lib/primary').flatMap(source => [...source.matchAll(/\bwarning: '([\w-]+)'/g)].map(([, warning]) => warning))
+  const warnings = [...sources('lib/primary'), ...sources('lib/core')].flatMap(source => [...source.matchAll(/\bwarning: '([\w-]+)'/g)].map(([, warning]) => warning))
   const reasons = [...(await METRICS).matchAll(/^recycle_recycles_total\{reason="([\w-]+)"\}/gm)].map(([, reason]) => reason)
   t.ok(warnings.length >= 4)
   t.ok(reasons.length >= 8)

@@ -5,8 +5,8 @@ const { startTellingFleet, beginDrain, checkAccount } = require('../support/drai
 const { RawClient } = require('../support/raw-client')
 
 for (const handoff of [true, false]) {
-  for (const way of ['plain', 'terminus', 'terminator', 'grace']) {
-    t.test(`an app that exits by its own SIGTERM handler (${way}) exits 0, ${handoff ? 'with' : 'without'} hand-off`, async t => {
+  for (const way of ['plain', 'terminus', 'terminator', 'grace', 'flushes']) {
+    t.test(`an app whose SIGTERM handler exits, or leaves nothing to be done (${way}), exits 0, ${handoff ? 'with' : 'without'} hand-off`, async t => {
       const fleet = await startTellingFleet(t, 'sigterm.js', { args: [way], handoff, killTimeout: '20s' })
       const client = await RawClient.connect(fleet.port)
       await client.fetch('/')
@@ -33,7 +33,7 @@ t.test('an app without a SIGTERM handler ends by the signal', async t => {
   t.equal(signal, 'SIGTERM')
 })
 
-t.test('an app that swallows SIGTERM is killed after the kill timeout, and not before', async t => {
+t.test('an app that swallows SIGTERM, and has a timer, is killed after the kill timeout, and not before', async t => {
   const killTimeoutMs = 600
   const fleet = await startTellingFleet(t, 'sigterm.js', { args: ['swallows'], killTimeout: `${killTimeoutMs}ms` })
   const { pid, recycled } = await beginDrain(fleet)

@@ -17,7 +17,7 @@ t.test('the live page', async t => {
   if (!fs.existsSync(CHROMIUM)) throw new Error(`this test needs ${CHROMIUM}: apt-get install -y chromium`)
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGS })
   t.teardown(() => browser.close())
-  const fleet = await startAdmin(t, 'plain.js', { workers: 2, maxRss: '200MiB' })
+  const fleet = await startAdmin(t, 'plain.js', { workers: 2, maxRss: '200MiB', memoryByRoute: true })
   const { supervisor } = fleet
   const load = new Load({ port: fleet.port, connections: 4, thinkMs: 400 })
   t.teardown(() => load.stop())
@@ -66,6 +66,7 @@ t.test('the live page', async t => {
     t.equal(await tile(page, 'Ready'), '2')
     t.equal(await page.locator('.workers tbody tr').count(), 2)
     t.equal(await page.locator('.mark').count(), 0)
+    t.match(await page.locator('section', { hasText: 'Memory by route' }).textContent(), /Not enough evidence that a route leaks: /)
 
     const { oldPid, pid } = await supervisor.recycle(1)
     await until(page, '1 recycle', 'h1')

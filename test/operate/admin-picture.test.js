@@ -6,6 +6,7 @@ const { Picture } = require('../../lib/operate/admin/picture')
 const { T0, fleetStart, spawn, sample, recycle, line } = require('../report/written')
 
 const WINDOW_MS = 60_000
+const STATUS = { workers: [], memoryByRoute: null }
 
 /** @param {any[]} lines */
 function pictureOf (lines) {
@@ -27,18 +28,25 @@ t.test('growth counts each worker from its own start, and never decreases', asyn
   t.equal(growth.of(1, 'requests', 3), 3, 'another worker with the same pid')
 })
 
+t.test('every part has the latest estimate of which route leaks', async t => {
+  const memoryByRoute = { text: 'GET / keeps', routes: [] }
+  const picture = pictureOf([fleetStart()])
+  t.equal(picture.news(T0, { workers: [], memoryByRoute }).memoryByRoute, memoryByRoute)
+  t.equal(picture.whole(T0, STATUS).memoryByRoute, null)
+})
+
 t.test('news is given out once; a later page gets everything', async t => {
   const picture = pictureOf([fleetStart(), spawn(0, 0, 100), sample(1000, 0, 100, 50e6), sample(2000, 0, 100, 60e6)])
-  const first = picture.news(T0 + 2000, [])
+  const first = picture.news(T0 + 2000, STATUS)
   t.same(first.memory, [{ slot: 0, points: [{ t: T0 + 1000, bytes: 50e6, budget: 100 * 1024 ** 2 }, { t: T0 + 2000, bytes: 60e6, budget: 100 * 1024 ** 2 }] }])
-  t.same(picture.news(T0 + 2500, []).memory, [])
+  t.same(picture.news(T0 + 2500, STATUS).memory, [])
   for (const one of [sample(3000, 0, 100, 70e6), ...recycle(4000), line(5000, 'worker.crash', { slot: 1, pid: 7, code: 1, signal: null, inFlight: 2 })]) picture.hear(one)
-  const second = picture.news(T0 + 5000, [])
+  const second = picture.news(T0 + 5000, STATUS)
   t.match(second.recycleEvents, [{ id: 1, slot: 0, oldPid: 100, pid: 101, cut: 0, moved: 10 }])
   t.match(second.crashEvents, [{ slot: 1, pid: 7, inFlight: 2 }])
   t.match(second.about, { recycles: 1, crashes: 1, cut: 0, moved: 10, startedAt: T0, byReason: { rss: 1 }, verdict: { text: '0 cut over 1 recycle; 1 crash with 2 requests in flight' } })
-  t.same(picture.news(T0 + 5001, []).recycleEvents, [])
-  const whole = picture.whole(T0 + 5001, [])
+  t.same(picture.news(T0 + 5001, STATUS).recycleEvents, [])
+  const whole = picture.whole(T0 + 5001, STATUS)
   t.same(whole.recycleEvents, second.recycleEvents)
   t.same(whole.crashEvents, second.crashEvents)
   t.same(whole.memory[0].points.length, first.memory[0].points.length + second.memory[0].points.length)
@@ -47,7 +55,7 @@ t.test('news is given out once; a later page gets everything', async t => {
 t.test('points are sorted by time, in whatever order they arrive', async t => {
   const lines = recycle(4000)
   const picture = pictureOf([fleetStart(), spawn(0, 0, 100), sample(1000, 0, 100, 50e6), ...lines.slice(0, -1), sample(4160, 0, 101, 51e6), ...lines.slice(-1)])
-  const times = picture.whole(T0 + 5000, []).memory[0].points.map(point => point.t - T0)
+  const times = picture.whole(T0 + 5000, STATUS).memory[0].points.map(point => point.t - T0)
   t.same(times, [...times].sort((a, b) => a - b))
   t.same(times, [1000, 4050, 4160, 4170], 'the drop is drawn where the drain began')
 })
@@ -58,7 +66,7 @@ t.test('requests per second count all workers, across a recycle', async t => {
   picture.look(T0 + 1000, [{ pid: 1, requests: 150, loopLagMs: 3 }, { pid: 2, requests: 10, loopLagMs: 8 }], 1000)
   picture.hear(line(1500, 'worker.retire', { slot: 0, pid: 1, requests: 170 }))
   picture.look(T0 + 3000, [{ pid: 2, requests: 30 }], 2000)
-  t.same(picture.whole(T0 + 3000, []).traffic, [{ t: T0 + 1000, perSecond: 60, lagMs: 8 }, { t: T0 + 3000, perSecond: 20, lagMs: null }])
+  t.same(picture.whole(T0 + 3000, STATUS).traffic, [{ t: T0 + 1000, perSecond: 60, lagMs: 8 }, { t: T0 + 3000, perSecond: 20, lagMs: null }])
 })
 
 t.test('when the clock is set back, points now in the future are removed, and requests per second are unchanged', async t => {
@@ -67,7 +75,7 @@ t.test('when the clock is set back, points now in the future are removed, and re
   const back = T0 - 3 * 24 * 3600 * 1000
   picture.hear({ ...sample(0, 0, 101, 51e6), t: back, requests: 0 })
   picture.look(back, [{ pid: 1, requests: 150 }], 1000)
-  const { memory, traffic, recycleEvents, about } = picture.whole(back, [])
+  const { memory, traffic, recycleEvents, about } = picture.whole(back, STATUS)
   t.same(memory.map(({ points }) => points.map(point => point.t)), [[back]])
   t.same(traffic, [{ t: back, perSecond: 50, lagMs: null }])
   t.same(recycleEvents, [])
@@ -83,12 +91,12 @@ t.test('it keeps one window of the past, and no more slots than a page can draw'
   const picture = pictureOf(lines)
   const now = T0 + 5 * WINDOW_MS
   picture.look(now, [], 500)
-  const { memory, recycleEvents, about } = picture.whole(now, [])
+  const { memory, recycleEvents, about } = picture.whole(now, STATUS)
   t.equal(memory.length, 200)
   t.ok(memory.every(({ points }) => points.length > 10 && points.every(point => point.t >= now - WINDOW_MS)))
   t.ok(memory.reduce((sum, { points }) => sum + points.length, 0) <= 6200)
   t.same(recycleEvents, [], 'the event has ended')
   t.equal(about.recycles, 1, 'and is still counted')
   picture.look(now + 2 * WINDOW_MS, [], 500)
-  t.same(picture.whole(now + 2 * WINDOW_MS, []).memory, [], 'removed slots')
+  t.same(picture.whole(now + 2 * WINDOW_MS, STATUS).memory, [], 'removed slots')
 })

@@ -50,6 +50,18 @@ t.test('the figures of a run', async t => {
     [['recycle', 0, 0], ['recycle', 1, 1], ['stop', 2, 0], ['scale', 1, 0], ['stop', 0, 0]], 'cuts when stopping and scaling are cuts')
 })
 
+t.test('workers that the kernel killed because memory ran out are counted, crashed or leaving', async t => {
+  const left = { code: null, signal: 'SIGKILL', connections: 1, inFlight: 0 }
+  const report = figuresOf([
+    line(100, 'worker.crash', { slot: 0, pid: 100, ...left, oomKilled: true }),
+    line(200, 'worker.crash', { slot: 0, pid: 101, ...left, oomKilled: false }),
+    line(300, 'worker.crash', { slot: 0, pid: 102, ...left }),
+    line(400, 'worker.drain', { slot: 0, pid: 103, reason: 'rss', connections: 1, inFlight: 0 }),
+    line(500, 'worker.retire', { slot: 0, pid: 103, ...left, oomKilled: true })
+  ])
+  t.match(report, { crashes: 3, oomKills: 2, crashEvents: [{ oomKilled: true }, { oomKilled: false }, { oomKilled: false }] })
+})
+
 t.test('latency in steady state is kept apart from latency while recycling', async t => {
   const { latency } = figuresOf(RUN)
   t.match(latency.steady, { requests: 299, p50: 1, p99: 2, max: 2 })

@@ -7,6 +7,7 @@ const { chromium } = require('playwright-core')
 const t = require('tap')
 const { Figures } = require('../../lib/report/figures')
 const { renderPage } = require('../../lib/report/page')
+const { leaking } = require('../support/leaking')
 const { fleetStart, spawn, sample, recycle, cut, clientStart, clientEnd, drop, tick, line } = require('./written')
 
 const CHROMIUM = '/usr/bin/chromium'
@@ -127,6 +128,21 @@ t.test('the page in a browser', async t => {
     await rss.click()
     t.same(await ids(), ['2', '1'], 'the largest first')
     t.equal(await table.getByRole('columnheader', { name: 'RSS' }).getAttribute('aria-sort'), 'descending')
+  })
+
+  await t.test('it shows which routes leak, and the heap snapshots', async t => {
+    const memory = leaking({ seed: 4, kept: { 3: 50e3 } }).map(({ upMs, pid, ...point }) => line(upMs, 'worker.memory', { slot: 0, pid, upMs, ...point }))
+    const dump = line(7500, 'heapdump', { slot: 0, pid: 100, reason: 'rss', file: '/var/<b>x</b>.heapsnapshot', bytes: 5 * 1024 ** 2, moved: 3, pauseMs: 70 })
+    const { page, seen } = await open(t, pageOf([...run(), ...memory, dump]))
+    const section = page.locator('section', { has: page.getByText('Memory by route', { exact: true }) })
+    t.match(await section.locator('.hint').first().textContent(), /^GET \/d keeps about \d+(\.\d)? KiB of each request\.$/)
+    const rows = section.locator('tbody tr')
+    t.equal(await rows.count(), 10)
+    t.match(await rows.first().textContent(), /^GET \/d.*leaks$/)
+    t.equal(await section.locator('tr.bad').count(), 1)
+    t.match(await rows.nth(1).textContent(), /not enough evidence$/)
+    t.match(await page.locator('section', { hasText: 'Heap snapshots' }).locator('tbody').textContent(), /100rss5\.0 MiB70 ms\/var\/<b>x<\/b>\.heapsnapshot/)
+    t.same(seen.errors, [])
   })
 
   await t.test('it follows the colour scheme, and is light on paper', async t => {

@@ -38,6 +38,12 @@ t.test('it shows the requests possibly cut by a worker without an account, and t
   t.match(report, /^cut 0–2, 1\?: the worker gave no account/m)
 })
 
+t.test('a worker that the kernel killed is named, with what to do', async t => {
+  const report = text([line(5000, 'worker.crash', { slot: 1, pid: 300, code: null, signal: 'SIGKILL', oomKilled: true, connections: 7, inFlight: 0 })])
+  t.match(report, / 1 +300 +OOM-killed +7 +0\n/)
+  t.match(report.replaceAll('\n', ' '), "the kernel killed 1 worker because memory ran out: lower --max-rss (auto computes it), or raise the container's limit")
+})
+
 t.test('it fits 80 columns, whatever the figures are', async t => {
   const huge = 123_456_789
   const account = Object.fromEntries(Object.entries(ACCOUNT).map(([name, value]) => [name, value === 4 || value === 10 ? huge : value]))

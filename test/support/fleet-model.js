@@ -10,12 +10,15 @@ const { plan } = require('../../lib/core/plan')
 const { Backoff } = require('../../lib/core/backoff')
 
 const ROUNDS = 400
+const BOOT_MS = 500
 
 /** @param {string} state @param {number} generation @returns {any} */
-const process = (state, generation) => ({ state, generation, reason: null, bytes: 0, condemnedAt: 0, collection: 'none', isOverHard: false })
+const process = (state, generation) => ({ state, generation, reason: null, bytes: 0, isSampled: true, condemnedAt: 0, task: null, isOverHard: false, crossesAt: null })
 
 class FleetModel {
   now = 0
+  /** Of the container. @type {import('../../lib/core/memory-room').Memory | null} */
+  memory = null
   /** @type {Map<number, any>} */
   slots = new Map()
   /** @type {any[]} */
@@ -50,13 +53,22 @@ class FleetModel {
       this.standbys.filter(standby => !isUsable(standby)).length
   }
 
+  /** For one more worker, beside those that boot. */
+  hasRoom () {
+    if (this.memory === null || this.memory.freshBytes === null) return true
+    const booting = this.list().filter(({ recycle, leaving, incumbent }) => (recycle?.how === 'surge' && leaving.length === 0) || incumbent?.state === 'spawning').length
+    return this.memory.limitBytes - this.memory.usedBytes >= booting * this.memory.freshBytes
+  }
+
   facts () {
     return {
       slots: this.list().map(({ slot, incumbent, leaving, recycle, isNew, boots, fresh }) => ({
         slot, incumbent, isLeaving: leaving.length > 0, recycle: recycle?.how ?? null, isNew, bootNotBefore: boots.notBefore, recycleNotBefore: Math.max(boots.notBefore, fresh.notBefore)
       })),
       standbys: this.standbys,
-      standbyNotBefore: this.standbyBoots.notBefore
+      standbyNotBefore: this.standbyBoots.notBefore,
+      bootMs: BOOT_MS,
+      memory: this.memory
     }
   }
 
@@ -88,7 +100,9 @@ class FleetModel {
         slot.recycle = { how: action.how, old: slot.incumbent }
         if (action.how === 'surge') {
           assert(this.beside() <= this.room, 'recycles within the surge')
+          const isLast = this.list().every(other => other === slot || other.recycle === null)
           const at = this.standbys.findIndex(({ state, reason, generation }) => state === 'standby' && reason === null && generation === this.desired.generation)
+          assert(at >= 0 || this.hasRoom() || (isLast && this.desired.maxUnavailable === 0), 'none starts where the memory has no room, unless no worker may be missing')
           slot.successor = at < 0 ? process('spawning', this.desired.generation) : this.standbys.splice(at, 1)[0]
         } else {
           this.#leave(slot)
@@ -96,6 +110,10 @@ class FleetModel {
         }
         break
       }
+      case 'condemn':
+        assert(slot.incumbent.state === 'ready' && slot.incumbent.reason === null && slot.incumbent.crossesAt > this.now)
+        Object.assign(slot.incumbent, { reason: 'forecast', condemnedAt: this.now })
+        break
       case 'scale-away':
         assert(!this.staying(slot) && slot.recycle === null)
         assert(slot.incumbent.state !== 'ready' || this.serving(this.staying) > 0, 'the last one that serves stays')
@@ -106,15 +124,16 @@ class FleetModel {
         assert(!this.staying(slot) && slot.incumbent === null && slot.successor === null && slot.leaving.length === 0)
         this.slots.delete(action.slot)
         break
-      case 'collect':
+      case 'collect': case 'heapdump':
+        assert(action.type === 'collect' || !slot.incumbent.isOverHard, 'over its hard budget it is recycled at once')
         assert(this.serving() > 1 && !this.list().some(({ incumbent }) => incumbent?.state === 'out-of-rotation'), 'one at a time, and another serves')
         slot.incumbent.state = 'out-of-rotation'
-        slot.incumbent.collection = 'under way'
+        slot.incumbent.task = 'under way'
         break
       case 'rejoin':
         assert(!isServed)
         slot.incumbent.state = 'ready'
-        slot.incumbent.collection = 'none'
+        slot.incumbent.task = null
         break
       case 'boot-standby':
         this.standbys.push(process('spawning', this.desired.generation))
@@ -151,13 +170,19 @@ class FleetModel {
         const { incumbent } = of(ready) ?? {}
         if (!incumbent || incumbent.reason !== null) break
         const isOverHard = type === 'overHard'
-        Object.assign(incumbent, { reason: isOverHard ? 'hard-rss' : 'rss', condemnedAt: this.now, bytes: pick, isOverHard, collection: pick % 2 ? 'due' : 'none' })
+        Object.assign(incumbent, { reason: isOverHard ? 'hard-rss' : 'rss', condemnedAt: this.now, bytes: pick, isOverHard, task: [null, 'collect', 'heapdump'][pick % 3] })
+        break
+      }
+      case 'memory': this.memory = pick === 0 ? null : { limitBytes: 100, usedBytes: 5 * pick, freshBytes: pick % 3 ? 20 : null }; break
+      case 'grows': {
+        const { incumbent } = of(ready) ?? {}
+        if (incumbent) incumbent.crossesAt = this.now + 100 * pick
         break
       }
       case 'freshOverBudget': of(this.list())?.fresh.failed(this.now); break
       case 'collected': {
         const { incumbent } = incumbents.find(({ incumbent }) => incumbent.state === 'out-of-rotation') ?? {}
-        if (incumbent) Object.assign(incumbent, { state: 'ready', collection: 'none' }, pick % 2 ? { reason: null } : {})
+        if (incumbent) Object.assign(incumbent, { state: 'ready', task: null }, pick % 2 ? { reason: null } : {})
         break
       }
       case 'crash': { // of a worker that serves
@@ -246,11 +271,12 @@ class FleetModel {
 
   /** Faults are over: what starts comes up, what leaves goes, and time passes. Then all is as desired. */
   converge () {
+    if (this.desired.standbys > 0) this.memory = null // without a standby, a fleet converges without room, too
     for (let round = 0; round < ROUNDS; round++) {
       for (const { comesUp } of this.#starting()) comesUp()
       for (const gone of this.#leaving()) gone()
       for (const { incumbent } of this.list()) {
-        if (incumbent?.state === 'out-of-rotation') Object.assign(incumbent, { state: 'ready', collection: 'none' })
+        if (incumbent?.state === 'out-of-rotation') Object.assign(incumbent, { state: 'ready', task: null })
       }
       this.#condemnOld()
       this.settle()

@@ -93,11 +93,16 @@ async function startFleet (t, fixture, options = {}) {
  *
  * @param {any} t tap's
  * @param {string[]} args
- * @param {{ env?: Record<string, string>, cwd?: string, detached?: boolean }} [how]
+ * @param {object} [how]
+ * @param {Record<string, string>} [how.env]
+ * @param {string} [how.cwd]
+ * @param {boolean} [how.detached]
+ * @param {(port: number) => string[]} [how.under] the program that starts it, with its arguments
  */
-async function startCli (t, args, { env = {}, cwd, detached = true } = {}) {
+async function startCli (t, args, { env = {}, cwd, detached = true, under = () => [] } = {}) {
   const port = await freePort()
-  const child = spawn(process.execPath, [BIN, '--log', 'json', ...args], {
+  const [program, ...all] = [...under(port), process.execPath, BIN, '--log', 'json', ...args]
+  const child = spawn(program, all, {
     env: { ...process.env, PORT: String(port), ...env }, cwd, stdio: ['ignore', 'pipe', 'pipe'], detached
   })
   const events = new Events()

@@ -23,11 +23,12 @@ class Load {
    * @param {boolean} [how.keepAlive]
    * @param {number} [how.thinkMs] between a response and the next request, up to; 0: as fast as it is answered
    * @param {number} [how.postBytes] 0: GET
-   * @param {string} [how.path]
+   * @param {string | string[]} [how.path] of a list, each request takes one at random
    * @param {object} [how.https] options of https, where the server speaks it
    */
   constructor ({ port, socketPath, host = '127.0.0.1', connections = 20, keepAlive = true, thinkMs = THINK_MS, postBytes = 0, path = '/', https }) {
-    this.how = { port, socketPath, host, path }
+    this.how = { port, socketPath, host }
+    this.paths = [path].flat()
     this.thinkMs = thinkMs
     this.body = postBytes ? Buffer.alloc(postBytes, 'x') : null
     this.module = https ? require('node:https') : http
@@ -83,7 +84,7 @@ class Load {
         if (error) request.destroy()
         resolve(undefined)
       }
-      const request = /** @type {any} */ (this.module.request({ ...this.how, agent, method: this.body ? 'POST' : 'GET', timeout: 20_000 }, response => {
+      const request = /** @type {any} */ (this.module.request({ ...this.how, path: this.paths[Math.floor(Math.random() * this.paths.length)], agent, method: this.body ? 'POST' : 'GET', timeout: 20_000 }, response => {
         response.resume()
         response.on('end', () => end(response.statusCode === 200 && response.complete ? null : `status ${response.statusCode}`))
         response.on('aborted', () => end('aborted'))

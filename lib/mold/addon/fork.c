@@ -1,6 +1,6 @@
 /**
- * What a process needs to fork copies of itself, and Node does not give: system calls, and the one call of libuv that makes
- * an event loop usable in a copy. What is done with them is decided in the JavaScript beside this folder.
+ * What a process needs to fork copies of itself, or to be PID 1, and Node does not give: system calls, and the one call of libuv
+ * that makes an event loop usable in a copy. What is done with them is decided in the JavaScript beside this folder.
  */
 
 #define _GNU_SOURCE
@@ -409,10 +409,28 @@ static napi_value Exit (napi_env env, napi_callback_info info) {
   _exit(code);
 }
 
+/** exited(): the pid of a child whose exit has not been collected, which it leaves so; 0: there is none. */
+static napi_value Exited (napi_env env, napi_callback_info info) {
+  (void) info;
+  siginfo_t child = { .si_pid = 0 };
+  if (waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) < 0 && errno != ECHILD) return fail(env, "waitid");
+  return number(env, child.si_pid);
+}
+
+/** collect(pid): collects the exit of a child, so that it is no zombie any more. */
+static napi_value Collect (napi_env env, napi_callback_info info) {
+  napi_value values[1];
+  int pid;
+  if (!arguments(env, info, 1, values) || !integer(env, values[0], &pid)) return NULL;
+  if (waitpid(pid, NULL, WNOHANG) < 0) return fail(env, "waitpid");
+  return undefined(env);
+}
+
 NAPI_MODULE_INIT () {
   const struct { const char *name; napi_callback call; } functions[] = {
     { "fork", Fork }, { "wait", Wait }, { "send", Send }, { "socketpair", Socketpair }, { "exit", Exit },
-    { "guardExits", GuardExits }, { "exitAs", ExitAs }, { "activeRequests", ActiveRequests }, { "onEmpty", OnEmpty }
+    { "guardExits", GuardExits }, { "exitAs", ExitAs }, { "activeRequests", ActiveRequests }, { "onEmpty", OnEmpty },
+    { "exited", Exited }, { "collect", Collect }
   };
   for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
     napi_value function;

@@ -50,9 +50,9 @@ async function openAdmin (supervisor, { admin, adminAllowRemote }) {
     '/events': response => {
       if (stream.isFull) return answer(response, 503, 'too many pages are open\n')
       const now = timeOfDay()
-      const { workers } = supervisor.status()
-      stream.send('news', picture.news(now, workers)) // else the new page would get them twice
-      stream.add(response, 'picture', picture.whole(now, workers))
+      const status = supervisor.status()
+      stream.send('news', picture.news(now, status)) // else the new page would get them twice
+      stream.add(response, 'picture', picture.whole(now, status))
     },
     '/metrics': async response => answer(response, 200, await metrics.render(supervisor.status()), { 'content-type': metrics.contentType }),
     '/healthz': response => answer(response, 200, 'ok\n'),
@@ -76,12 +76,12 @@ async function openAdmin (supervisor, { admin, adminAllowRemote }) {
   })
   const look = guarded(() => {
     const now = timeOfDay()
-    const { workers } = supervisor.status()
-    metrics.look(workers)
-    picture.look(now, workers, performance.now() - lookedAt)
+    const status = supervisor.status()
+    metrics.look(status.workers)
+    picture.look(now, status.workers, performance.now() - lookedAt)
     lookedAt = performance.now()
     if (stream.isIdle) picture.catchUp()
-    else stream.send('news', picture.news(now, workers))
+    else stream.send('news', picture.news(now, status))
   })
 
   supervisor.on('event', hear)

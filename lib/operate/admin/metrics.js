@@ -12,10 +12,11 @@ const { Growth } = require('./growth')
 
 /** @typedef {Record<string, any>} Line @typedef {Record<string, any>} Worker as in status() */
 
-const REASONS = ['rss', 'hard-rss', 'requests', 'age', 'stuck', 'requested', 'reload', 'protocol-error']
+const REASONS = ['rss', 'hard-rss', 'requests', 'age', 'stuck', 'requested', 'reload', 'protocol-error', 'forecast']
 const COLLECT_REASONS = ['rss', 'hard-rss', 'requested']
 const STATES = ['spawning', 'standby', 'ready', 'out-of-rotation', 'draining']
 const BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
+const FLEET = 0 // in place of a pid
 const GC_KINDS = /** @type {const} */ ([['scavenge', 'scavenges'], ['mark_sweep', 'markSweeps']])
 
 /** Metrics of the worker that serves a slot. @type {[name: string, help: string, value: (worker: Worker) => number | null | undefined][]} */
@@ -49,6 +50,11 @@ class Metrics {
   #collections = this.#counter('collections_total', 'Workers that were taken out of rotation to collect their garbage, by reason.', ['reason'])
   #failures = this.#counter('replacements_failed_total', 'Replacements that did not become ready.')
   #crashes = this.#counter('worker_crashes_total', 'Workers that exited unexpectedly.')
+  #memoryLimit = this.#gauge('memory_limit_bytes', 'Memory that the fleet may use: the lowest limit of its cgroups, else that of the machine.', ['source'])
+  #memoryUsed = this.#gauge('memory_used_bytes', 'Memory used of that, without file pages that the kernel can drop at once.', ['source'])
+  #memoryPressure = this.#gauge('memory_pressure_ratio', 'Share of the last ten seconds in which some process, or all of them, waited for memory.', ['kind'])
+  #limitHits = this.#counter('memory_limit_hits_total', 'How often the limit was reached, so that memory had to be freed first.')
+  #oomKills = this.#counter('oom_kills_total', 'Workers that the kernel killed because memory ran out.')
   #accounts = {
     cut: this.#counter('connections_cut_total', 'Connections that a drain ended with a request in flight.'),
     moved: this.#counter('connections_moved_total', 'Connections that a sibling took over from a worker that was leaving.'),
@@ -84,6 +90,7 @@ class Metrics {
     'worker.sample': line => this.#count(line),
     'worker.ready': ({ readyMs }) => this.#ready.observe(readyMs / 1000),
     'worker.not-ready': () => this.#failures.inc(),
+    'fleet.memory': line => this.#limitHits.inc(this.#growth.of(FLEET, 'limit hits', line.limitHits ?? 0)),
     'worker.retire': line => this.#forget(line),
     'worker.crash': line => {
       this.#forget(line)
@@ -109,7 +116,7 @@ class Metrics {
    * The text of a scrape. It is rendered a metric at a time, with turns of the event loop in between; concurrent scrapes
    * share one rendering.
    *
-   * @param {{ workers: Worker[], totals: { workers: number } }} status
+   * @param {{ workers: Worker[], totals: { workers: number }, memory: Record<string, any> | null }} status
    * @returns {Promise<string>}
    */
   render (status) {
@@ -117,12 +124,13 @@ class Metrics {
     return this.#rendering
   }
 
-  /** @param {{ workers: Worker[], totals: { workers: number } }} status */
-  async #render ({ workers, totals }) {
+  /** @param {{ workers: Worker[], totals: { workers: number }, memory: Record<string, any> | null }} status */
+  async #render ({ workers, totals, memory }) {
     this.look(workers)
     this.#slots.set(totals.workers)
     for (const state of STATES) this.#workers.set({ state }, workers.filter(worker => worker.state === state).length)
     this.#show(workers)
+    this.#showMemory(memory)
     let text = ''
     for (const { name } of this.#registry.getMetricsAsArray()) {
       text += `${await this.#registry.getSingleMetricAsString(name)}\n\n`
@@ -150,6 +158,15 @@ class Metrics {
     }
   }
 
+  /** @param {Record<string, any> | null} memory null: the system does not tell */
+  #showMemory (memory) {
+    if (memory === null) return
+    const { source, limitBytes, usedBytes, pressure } = memory
+    this.#memoryLimit.set({ source }, limitBytes)
+    this.#memoryUsed.set({ source }, usedBytes)
+    for (const [kind, share] of Object.entries(pressure ?? {})) this.#memoryPressure.set({ kind }, share)
+  }
+
   /** @param {Record<string, any>} worker its status, or a journal line with its counts */
   #count (worker) {
     const { slot, pid, requests } = worker
@@ -167,6 +184,7 @@ class Metrics {
   #forget (line) {
     this.#count(line)
     this.#growth.forget(line.pid)
+    if (line.oomKilled) this.#oomKills.inc()
   }
 
   /** @param {Line} line */

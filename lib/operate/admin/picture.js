@@ -6,6 +6,8 @@
  *
  * @typedef {{ t: number, bytes: number, budget: number | null }} Point
  *
+ * @typedef {{ workers: Record<string, any>[], memoryByRoute?: Record<string, any> | null }} Status the part of status() that is used here
+ *
  * @typedef {object} Moment the fleet at one time
  * @property {number} t
  * @property {number} perSecond requests begun since the moment before
@@ -15,6 +17,7 @@
  * @property {number} t now, ms since the epoch
  * @property {Record<string, any>} about sums and facts of the fleet
  * @property {Record<string, any>[]} workers as in status()
+ * @property {Record<string, any> | null} memoryByRoute as in status()
  * @property {{ slot: number, points: Point[] }[]} memory
  * @property {Moment[]} traffic
  * @property {ReturnType<typeof import('../../report/figures').shownEvent>[]} recycleEvents
@@ -72,14 +75,14 @@ class Picture {
     this.#requests = 0
   }
 
-  /** The whole picture. @param {number} now @param {Record<string, any>[]} workers @returns {Part} */
-  whole (now, workers) {
-    return this.#part(now, workers, { memory: this.#memory, traffic: this.#traffic, recycles: this.#audit.events.items.length, crashes: this.#audit.crashEvents.items.length })
+  /** The whole picture. @param {number} now @param {Status} status @returns {Part} */
+  whole (now, status) {
+    return this.#part(now, status, { memory: this.#memory, traffic: this.#traffic, recycles: this.#audit.events.items.length, crashes: this.#audit.crashEvents.items.length })
   }
 
-  /** What is new since the last call. @param {number} now @param {Record<string, any>[]} workers @returns {Part} */
-  news (now, workers) {
-    const part = this.#part(now, workers, this.#fresh)
+  /** What is new since the last call. @param {number} now @param {Status} status @returns {Part} */
+  news (now, status) {
+    const part = this.#part(now, status, this.#fresh)
     this.catchUp()
     return part
   }
@@ -89,14 +92,15 @@ class Picture {
     this.#fresh = nothing()
   }
 
-  /** @param {number} now @param {Record<string, any>[]} workers @param {ReturnType<typeof nothing>} what */
-  #part (now, workers, { memory, traffic, recycles, crashes }) {
+  /** @param {number} now @param {Status} status @param {ReturnType<typeof nothing>} what */
+  #part (now, { workers, memoryByRoute = null }, { memory, traffic, recycles, crashes }) {
     const { events, crashEvents } = this.#audit
     const from = now - this.windowMs
     return {
       t: now,
       about: this.#about(),
       workers,
+      memoryByRoute,
       memory: [...memory].sort(([a], [b]) => a - b).map(([slot, points]) => ({ slot, points })),
       traffic,
       recycleEvents: last(events.items, recycles).filter(({ t }) => t > from && t <= now).map(shownEvent),

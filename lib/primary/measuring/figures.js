@@ -1,5 +1,7 @@
 'use strict'
 
+const { figure } = require('../../core/sample')
+const { timeToCrossing, pushReading } = require('../../core/trend')
 const { openWindow, pushSample } = require('../../core/window')
 
 /** What is measured of one worker, and the probes that measure it. */
@@ -9,6 +11,12 @@ class Figures {
   sample = null
   /** The last reading that knew PSS and USS. @type {import('../../core/sample').Reading | null} */
   lastFull = null
+  /** What it took when it was new: of its own, where that is known. @type {number | null} */
+  freshBytes = null
+  /** By its time in service, which the journal has. @type {import('../../core/trend').Trend} */
+  #trend = []
+  /** When the latest of these was read: ms, by clock.js. */
+  #trendAt = 0
   /** Since it was ready, or kept, a sample of it has been judged. */
   isJudged = false
 
@@ -21,13 +29,25 @@ class Figures {
   /** From here on it is judged by what it does from here on. */
   restart () {
     this.window = openWindow()
+    this.#trend = []
     this.isJudged = false
   }
 
-  /** @param {import('../../core/sample').Sample} sample @param {number} samples that a window holds */
-  observe (sample, samples) {
+  /** @param {import('../../core/sample').Sample} sample @param {import('../../core/budget').Budget} budget @param {number} at ms, by clock.js */
+  observe (sample, { metric, samples }, at) {
     this.sample = sample
+    this.freshBytes ??= sample.ussBytes ?? sample.rssBytes
     this.window = pushSample(this.window, sample, samples)
+    const bytes = figure(sample, metric)
+    if (bytes === null) return
+    this.#trend = pushReading(this.#trend, sample.ageMs, bytes)
+    this.#trendAt = at
+  }
+
+  /** When its memory is going to cross the budget: ms, by clock.js. @param {number | null} softBytes @returns {number | null} null: it is not to be foreseen */
+  crossesAt (softBytes) {
+    const aheadMs = timeToCrossing(this.#trend, softBytes)
+    return aheadMs === null ? null : this.#trendAt + aheadMs
   }
 
   close () {

@@ -137,7 +137,7 @@ class Sampler {
     })
     if (!figures.isJudged) this.#judgeFresh(handle, sample)
     figures.isJudged = true
-    figures.observe(sample, handle.budget.samples)
+    figures.observe(sample, handle.budget, at)
     this.record('worker.sample', { slot: handle.slot, pid: handle.pid, ...sample, connections, inFlight, elu, gc, loopLagMs })
     handle.isSampled = true
     return sample
@@ -147,7 +147,21 @@ class Sampler {
   #judge (handle, { window }, sample, at) {
     if (handle.reason !== null) return
     handle.reason = verdict(window, handle.budget)
-    if (handle.reason === null) return
+    if (handle.reason !== null) this.#condemn(handle, sample, at)
+  }
+
+  /** Its memory is going to cross the budget together with another worker's. @param {WorkerHandle} handle */
+  condemnAhead (handle) {
+    const sample = this.#figures.get(handle)?.sample ?? null
+    if (handle.reason !== null || sample === null) return
+    const at = now()
+    const crossesAt = this.#figures.get(handle)?.crossesAt(handle.budget.softBytes) ?? at
+    handle.reason = 'forecast'
+    this.#condemn(handle, sample, at, { crossesInMs: Math.max(0, Math.round(crossesAt - at)) })
+  }
+
+  /** @param {WorkerHandle} handle @param {import('../../core/sample').Sample} sample @param {number} at @param {{ crossesInMs?: number }} [more] */
+  #condemn (handle, sample, at, more = {}) {
     handle.condemnedAt = at
     const { metric, softBytes, hardBytes } = handle.budget
     this.record('worker.condemn', {
@@ -160,7 +174,8 @@ class Sampler {
       hardBytes,
       requests: sample.requests,
       silentMs: sample.silentMs,
-      ageMs: sample.ageMs
+      ageMs: sample.ageMs,
+      ...more
     })
   }
 

@@ -34,10 +34,40 @@ class Diagnostics {
    */
   async dumpHeap (slot, asked) {
     const file = create(asked ?? this.#nameFor(slot, 'heapsnapshot'))
+    return this.#dump(file, 'requested', task => this.outOfRotation.request(slot, { ...task, called: 'the heap snapshot' }))
+  }
+
+  /**
+   * Of a worker that is going to be recycled.
+   *
+   * @param {import('../workers/worker-handle').WorkerHandle} handle
+   * @param {string} folder
+   * @param {() => Promise<string | null>} refusal see Task in out-of-rotation.js
+   * @returns {Promise<Record<string, any> | null>} the journal's `heapdump`; null: it was not written
+   */
+  async dumpCondemned (handle, folder, refusal) {
     try {
-      const task = /** @type {const} */ ({ called: 'the heap snapshot', type: 'heapdump', fields: { file }, timeoutMs: DUMP_MS })
-      const { handle: { pid }, bytes, pauseMs, moved } = await this.outOfRotation.request(slot, task)
-      return this.record('heapdump', { slot, pid, file, bytes, moved, pauseMs: Math.round(pauseMs) })
+      const file = create(path.join(folder, this.#nameFor(Number(handle.slot), 'heapsnapshot')))
+      return await this.#dump(file, /** @type {string} */ (handle.reason), async task => {
+        const outcome = await this.outOfRotation.take(handle, { ...task, refusal })
+        if (outcome.why !== null) throw new RecycleError('RECYCLE_NOT_DONE', { slot: handle.slot, what: 'the heap snapshot', why: outcome.why })
+        return { ...outcome, handle }
+      })
+    } catch (error) {
+      if (error instanceof RecycleError) return null // `worker.in-rotation` has it
+      throw error
+    }
+  }
+
+  /**
+   * @param {string} file absolute, there already and empty
+   * @param {string} reason
+   * @param {(task: import('./out-of-rotation').Task) => Promise<import('./out-of-rotation').Outcome & { handle: import('../workers/worker-handle').WorkerHandle }>} take
+   */
+  async #dump (file, reason, take) {
+    try {
+      const { handle: { slot, pid }, bytes, pauseMs, moved } = await take({ type: 'heapdump', fields: { file }, timeoutMs: DUMP_MS })
+      return this.record('heapdump', { slot, pid, reason, file, bytes, moved, pauseMs: Math.round(pauseMs) })
     } catch (error) {
       fs.rmSync(file, { force: true })
       throw error

@@ -40,14 +40,14 @@ class GarbageCollection {
     this.changed = changed
   }
 
-  /** @param {WorkerHandle} handle @returns {import('../../core/plan').WorkerFacts['collection']} whether a collection is to stand in for its recycle */
-  stateOf (handle) {
+  /** @param {WorkerHandle} handle @returns {'collect' | 'under way' | null} 'collect': a collection is to stand in for its recycle */
+  taskOf (handle) {
     const tried = this.#tried.get(handle)
     if (tried === 'under way') return 'under way'
-    if (this.options.onBudget !== 'collect' || tried === 'over') return 'none'
+    if (this.options.onBudget !== 'collect' || tried === 'over') return null
     const { reason, condemnedAt: at } = handle
     const requested = this.sampler.figuresOf(handle)?.sample?.requested ?? null
-    return mayCollect({ reason, requested, at, collectedAt: this.#collectedAt.get(handle) ?? null }, this.options.intervalMs) ? 'due' : 'none'
+    return mayCollect({ reason, requested, at, collectedAt: this.#collectedAt.get(handle) ?? null }, this.options.intervalMs) ? 'collect' : null
   }
 
   /**

@@ -23,6 +23,7 @@ const ANSWER_MS = 2000
  * @property {'collect' | 'heapdump'} type
  * @property {Record<string, any>} [fields]
  * @property {number} timeoutMs
+ * @property {() => Promise<string | null>} [refusal] asked when nothing is left in the worker: why it is not to be done after all, or null
  *
  * @typedef {import('../workers/channel').Answer} Outcome
  */
@@ -74,7 +75,8 @@ class OutOfRotation {
     this.record('worker.out-of-rotation', { slot, pid, task: task.type, connections, inFlight })
     const deadlineMs = Math.min(this.options.drainTimeoutMs, EMPTY_MS)
     const left = await ask(handle, 'leave-rotation', { deadlineMs, handoff: this.options.handoff, replayAfterMs: this.#replayAfter(deadlineMs) }, deadlineMs + ANSWER_MS)
-    const done = left.why === null ? await ask(handle, task.type, task.fields ?? {}, task.timeoutMs) : left
+    const refusal = left.why === null ? await task.refusal?.() ?? null : null
+    const done = refusal !== null ? { ...left, why: refusal } : left.why === null ? await ask(handle, task.type, task.fields ?? {}, task.timeoutMs) : left
     const outcome = { ...done, moved: left.moved ?? 0, emptyMs: left.tookMs ?? null }
     try {
       if (done.why === null && handle.state === 'out-of-rotation') await settle(outcome)

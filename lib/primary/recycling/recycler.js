@@ -49,13 +49,14 @@ class Recycler {
     this.#rolloutFailed() // the predecessor may have been drained first
   }
 
-  /** @param {number} number @param {'surge' | 'drain-first'} how */
-  async recycle (number, how) {
+  /** @param {number} number @param {'surge' | 'drain-first'} how @param {boolean} [hasNoRoom] the memory has no room for the replacement beside the old worker */
+  async recycle (number, how, hasNoRoom = false) {
     const began = now()
     const slot = /** @type {Slot} */ (this.fleet.slots.get(number))
     const old = /** @type {WorkerHandle} */ (slot.incumbent)
     const reason = /** @type {string} */ (old.reason)
     slot.recycle = { old, how }
+    if (hasNoRoom) this.record('worker.no-room', { slot: number, pid: old.pid, how })
     let why = how === 'surge' ? await this.#replace(slot) : null
     if (why === null && !this.stopping.aborted) {
       const isByStandby = how === 'surge' && slot.incumbent !== null && slot.incumbent.calledAt !== null

@@ -12,7 +12,9 @@ const { constants } = require('node:os')
 const path = require('node:path')
 const { setImmediate, setTimeout } = require('node:timers/promises')
 const { now } = require('../clock')
+const { addressOf } = require('../../core/inherited-socket')
 const { CloseWithoutReset } = require('./close-without-reset')
+const { InheritedSockets } = require('./inherited-sockets')
 const { UnixSocketFile } = require('./unix-socket-file')
 
 /**
@@ -31,6 +33,7 @@ const { UnixSocketFile } = require('./unix-socket-file')
  * @property {UnixSocketFile | null} file of a unix socket; null: it has none
  * @property {unknown} data what the first server shares with its likes (TLS ticket keys)
  * @property {Set<unknown>} users the workers that listen on it
+ * @property {import('./inherited-sockets').Inherited | null} inherited it has been opened by another process, which keeps it
  */
 
 const BACKLOG = 4096
@@ -45,6 +48,16 @@ class ListeningSockets {
   /** @type {Map<string, Listener>} */
   #byKey = new Map()
   #isClosing = false
+
+  /**
+   * @param {object} [deps]
+   * @param {InheritedSockets} [deps.inherited]
+   * @param {(event: string, fields: Record<string, any>) => unknown} [deps.record]
+   */
+  constructor ({ inherited = new InheritedSockets([]), record = () => {} } = {}) {
+    this.inherited = inherited
+    this.record = record
+  }
 
   /** Gives a worker what it asks for. @param {import('../workers/worker-handle').WorkerHandle} handle */
   connect (handle) {
@@ -66,7 +79,7 @@ class ListeningSockets {
    * @returns {{ errno: number, handle?: any, data?: unknown }} `errno` is libuv's, 0 where it listens
    */
   open (key, query, data, user) {
-    const listener = this.#byKey.get(key) ?? bind(query, data)
+    const listener = this.#byKey.get(key) ?? this.#inherit(query, data) ?? bind(query, data)
     if (typeof listener === 'number') return { errno: listener }
     this.#byKey.set(key, listener)
     listener.file?.restore()
@@ -77,6 +90,20 @@ class ListeningSockets {
       return { errno }
     }
     return { errno: 0, handle: listener.handle, data: listener.data }
+  }
+
+  /** @param {Query} query @param {unknown} data @returns {Listener | undefined} */
+  #inherit (query, data) {
+    const inherited = this.inherited.take(query)
+    if (inherited === undefined) return undefined
+    const { fd, name, handle, file } = inherited
+    this.record('fleet.socket', { fd, name, address: addressOf(inherited) })
+    return { handle, file, data, users: new Set(), inherited }
+  }
+
+  /** Names what this process was given, and the app does not listen on. */
+  warnOfUnused () {
+    for (const unused of this.inherited.unclaimed) this.record('fleet.warning', { warning: 'unused-socket', ...unused })
   }
 
   /** The app has closed this server of its own accord; when every worker's has, the address is given up. @param {string} key @param {unknown} user */
@@ -95,6 +122,7 @@ class ListeningSockets {
    * Gives every address up, at the end of the fleet. The kernel resets what is still in a queue when its socket closes,
    * so the primary, whose loop is idle, accepts the last ones itself and closes each socket when its queue is empty.
    * They are handed over only then: every answer would bring the next connection from a client that opens one a request.
+   * The queue of a socket that has been inherited stays, and what waits there is for the fleet that inherits it next.
    *
    * @param {Promise<unknown>} shut resolves when no worker accepts any more
    * @returns {Promise<{ key: string, client: any }[]>} the connections that were accepted, as handles that have not been read
@@ -104,6 +132,8 @@ class ListeningSockets {
     /** @type {{ key: string, client: any }[]} */
     const last = []
     let accepted = 0
+    for (const [key, { inherited }] of this.#byKey) if (inherited) this.#close(key)
+    this.inherited.close()
     const closings = [...this.#byKey].map(([key, { handle, file }]) => {
       const closing = new CloseWithoutReset(handle, BACKLOG)
       handle.onconnection = (/** @type {number} */ error, /** @type {any} */ client) => {
@@ -138,8 +168,9 @@ class ListeningSockets {
 
   /** @param {string} key */
   #close (key) {
-    const { handle, file } = this.#byKey.get(key) ?? {}
-    if (file) file.close(handle)
+    const { handle, file, inherited } = this.#byKey.get(key) ?? {}
+    if (inherited) this.inherited.giveBack(inherited)
+    else if (file) file.close(handle)
     else handle?.close()
     this.#byKey.delete(key)
   }
@@ -165,7 +196,7 @@ function bind (query, data) {
     return -constants.errno.EADDRINUSE
   }
   const isWhole = isFile && Buffer.byteLength(String(name)) <= LONGEST_NAME // libuv of Node 20 and 22 cuts a longer one
-  return { handle, data, file: isWhole ? new UnixSocketFile(String(name)) : null, users: new Set() }
+  return { handle, data, file: isWhole ? new UnixSocketFile(String(name)) : null, users: new Set(), inherited: null }
 }
 
 /** Lets other users of the machine connect. @param {any} handle @param {Query} query @returns {number} libuv's error */

@@ -42,6 +42,15 @@ class UnixSocketFile {
     }
   }
 
+  /** The socket stays open elsewhere, and so does its file; the second name goes. */
+  leave () {
+    this.restore()
+    this.#watcher?.close()
+    try {
+      if (this.#isOurs(this.spare)) fs.rmSync(this.spare, { force: true })
+    } catch {} // the folder may no longer be written to
+  }
+
   /**
    * Removes the file and closes the socket. libuv deletes the file by the path that it was bound to, even if another's is there
    * by now: that one is kept by a name beside it, and given back in the same turn.

@@ -29,15 +29,17 @@ class Lifecycle extends EventEmitter {
    * @param {import('../../core/options').Options} deps.options
    * @param {import('./fleet').Fleet} deps.fleet
    * @param {import('./spawner').Spawner} deps.spawner
+   * @param {(handle: WorkerHandle) => boolean} deps.wasOomKilled to be called once, when it is gone
    * @param {() => void} deps.changed to be called when a fact has changed
    * @param {(event: string, fields: Record<string, any>) => unknown} deps.record
    * @param {AbortSignal} deps.stopping
    */
-  constructor ({ options, fleet, spawner, changed, record, stopping }) {
+  constructor ({ options, fleet, spawner, wasOomKilled, changed, record, stopping }) {
     super()
     this.options = options
     this.fleet = fleet
     this.spawner = spawner
+    this.wasOomKilled = wasOomKilled
     this.changed = changed
     this.record = record
     this.stopping = stopping
@@ -86,7 +88,7 @@ class Lifecycle extends EventEmitter {
 
   /** @param {Place} place @returns {WorkerHandle} */
   #spawn (place) {
-    const handle = this.spawner.spawn(place.slot, { generation: this.fleet.rollout.generation, mustListenOn: this.#addressesFor(place) })
+    const handle = this.spawner.spawn(place.slot, { generation: this.fleet.rollout.generation, workers: this.fleet.desired, mustListenOn: this.#addressesFor(place) })
     const { slot, generation, budget } = handle
     handle.process.whenBegun(() => this.record('worker.spawn', { slot, pid: handle.pid, generation, budget }))
     handle.on('standby', () => this.#onUp(handle))
@@ -126,7 +128,7 @@ class Lifecycle extends EventEmitter {
     const isFailure = !isIntended && (handle.upSince === null || now() - handle.upSince < EARLY_MS)
     handle.become(isIntended ? 'retired' : 'crashed')
     place.remove(handle)
-    this.record(isIntended ? 'worker.retire' : 'worker.crash', { slot: handle.slot, pid: handle.pid, ...left, connections: handle.connections, inFlight: handle.latest.inFlight, requests: handle.latest.requests })
+    this.record(isIntended ? 'worker.retire' : 'worker.crash', { slot: handle.slot, pid: handle.pid, ...left, oomKilled: this.wasOomKilled(handle), connections: handle.connections, inFlight: handle.latest.inFlight, requests: handle.latest.requests })
     if (isFailure) {
       place.boots.failed(now())
       this.spawner.molds?.failed(handle.process)

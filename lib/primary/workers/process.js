@@ -23,6 +23,7 @@ const { EventEmitter } = require('node:events')
  * @property {(callback: () => void) => void} whenBegun calls back at once where it has
  * @property {(message: object, handle: any, sent: (error: Error | null) => void) => void} send
  * @property {(signal: NodeJS.Signals) => void} kill
+ * @property {boolean} isKilled the primary has sent it a SIGKILL
  * @property {EventEmitter['on']} on
  *
  * @typedef {{ failure: (error: Error) => Promise<string> }} Forker a mold; `failure`: why a process could not be forked
@@ -36,6 +37,7 @@ class ClusterProcess extends EventEmitter {
   worker = null
   /** The mold that it is forked from: it begins later. @type {Forker | null} */
   forkedBy = null
+  isKilled = false
 
   /** @param {() => { worker: import('node:cluster').Worker, forkedBy?: Forker }} start may throw: the kernel lacks memory (ENOMEM), say */
   constructor (start) {
@@ -93,7 +95,9 @@ class ClusterProcess extends EventEmitter {
 
   /** @type {WorkerProcess['kill']} */
   kill (signal) {
-    if (!this.#hasLeft) this.worker?.process.kill(signal)
+    if (this.#hasLeft) return
+    if (signal === 'SIGKILL') this.isKilled = true
+    this.worker?.process.kill(signal)
   }
 
   /** @param {Left} left */

@@ -9,6 +9,7 @@ const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknow
 const path = require('node:path')
 const { drawBudget } = require('../../core/budget')
 const { gcFlags, collectsFirst } = require('../../core/gc')
+const { heapFlags } = require('../../core/heap-limit')
 const { openCompileCache } = require('./compile-cache')
 const { WorkerHandle } = require('./worker-handle')
 const { prefixLines } = require('./prefix-output')
@@ -38,7 +39,12 @@ class Spawner {
     this.args = args
     this.options = options
     /** Node and V8 flags of the workers; where two contradict each other the later one wins. */
-    this.execArgv = [...addon ? MOLD_FLAGS : [], ...gcFlags(options.gc, { maxRssBytes: options.maxRssBytes, nodeMajor: NODE_MAJOR }), ...options.nodeOptions]
+    this.execArgv = [
+      ...addon ? MOLD_FLAGS : [],
+      ...gcFlags(options.gc, { maxRssBytes: options.maxRssBytes, nodeMajor: NODE_MAJOR }),
+      ...heapFlags(options.heap, { ...options, limitBytes: options.sizing.limitBytes }),
+      ...options.nodeOptions
+    ]
     this.compileCache = options.compileCache ? openCompileCache(process.env) : null
     this.molds = addon && new Molds(addon, options, control => this.#fork({
       RECYCLE_SLOT: 'mold',
@@ -48,16 +54,16 @@ class Spawner {
 
   /**
    * @param {number | null} slot null: a standby, which is told when it is called
-   * @param {{ generation: number, mustListenOn: ReadonlySet<string> }} terms
+   * @param {{ generation: number, workers: number, mustListenOn: ReadonlySet<string> }} terms `workers`: how many there are to be
    * @returns {WorkerHandle}
    */
-  spawn (slot, { generation, mustListenOn }) {
+  spawn (slot, { generation, workers, mustListenOn }) {
     const start = () => this.#fork({
       RECYCLE_SLOT: slot === null ? 'standby' : String(slot),
       RECYCLE_WORKER: JSON.stringify({ ...this.#settings, isStandby: slot === null })
     }, { slot: () => handle.slot ?? 'standby', inspectPort: this.#inspectPort(slot) })
     const process = new ClusterProcess(() => this.molds?.isUsable ? this.molds.fork(generation, start) : { worker: start() })
-    const budget = drawBudget(this.options, Math.random())
+    const budget = drawBudget(this.options, workers, Math.random())
     /** @type {WorkerHandle} */
     const handle = new WorkerHandle(slot, process, { generation, budget, mustListenOn, readyOn: this.options.readyOn })
     return handle
@@ -69,6 +75,7 @@ class Spawner {
       compileCache: this.compileCache,
       collectsFirst: collectsFirst(options.gc, NODE_MAJOR),
       beatMs: Math.min(500, options.intervalMs, Math.round(options.stuckTimeoutMs / 4)),
+      memoryByRoute: options.memoryByRoute,
       drainTimeoutMs: options.drainTimeoutMs,
       stopLingerMs: options.stopLingerMs,
       killTimeoutMs: options.killTimeoutMs,

@@ -33,6 +33,8 @@ class WorkerHandle extends Channel {
   spawnedAt = now()
   /** Since when it serves, or stands by; null: it boots. @type {number | null} */
   upSince = null
+  /** When it had booted, into service or as a standby. @type {number | null} */
+  bootedAt = null
   /** When it was told to serve, of a standby. @type {number | null} */
   calledAt = null
   /** When anything was last heard. */
@@ -88,6 +90,11 @@ class WorkerHandle extends Channel {
     return Math.max(0, this.latest.connections + this.#shifted)
   }
 
+  /** How long it took to boot, into service or as a standby. @returns {number | null} ms */
+  get bootMs () {
+    return this.bootedAt && this.bootedAt - this.spawnedAt
+  }
+
   /** How long it took to get up: from its spawning, or from the call to a standby. @returns {number | null} ms */
   get readyMs () {
     return this.upSince && this.upSince - (this.calledAt ?? this.spawnedAt)
@@ -121,7 +128,10 @@ class WorkerHandle extends Channel {
   #listen () {
     /** @type {Record<string, (fields: any, socket: any) => void>} */
     const handlers = checkHandlers(FROM_WORKER, {
-      hello: () => { this.hasEntered = true },
+      hello: fields => {
+        this.hasEntered = true
+        this.emit('hello', fields)
+      },
       listen: ({ id, ...fields }) => {
         this.asked.add(fields.key)
         this.emit('listen', fields, (/** @type {Record<string, any>} */ answer, /** @type {any} */ socket) => this.send('answer', { id, ...answer }, socket))
@@ -197,6 +207,7 @@ class WorkerHandle extends Channel {
   #comeUp (state) {
     this.become(state)
     this.upSince = this.heardAt = now()
+    this.bootedAt ??= this.upSince
     this.emit(state)
   }
 }

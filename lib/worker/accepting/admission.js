@@ -155,6 +155,12 @@ class Admission {
   unhold () {
     if (!this.#isHeld || this.#isFull || !this.state.isServing) return
     if ([...this.acceptors].some(acceptor => !acceptor.isClosed && !acceptor.isOpen)) return
+    this.letGo()
+  }
+
+  /** What has been shut, which it will not open again, does not keep this process alive any longer. */
+  letGo () {
+    if (!this.#isHeld) return
     this.#isHeld = false
     this.channel.expect(-1)
   }

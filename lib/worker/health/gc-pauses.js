@@ -24,6 +24,8 @@ const WEAK_CALLBACKS = constants.NODE_PERFORMANCE_GC_WEAKCB
 const LOOK_MS = 50
 
 class GcPauses {
+  /** Called soon after collections, with whether one of them was a mark-sweep. @type {(hasMarkSweep: boolean) => void} */
+  onCollected = () => {}
   #gc = structuredClone(NO_DELAYS.gc)
   #last = this.#gc.scavenges
   #lookedAt = performance.now()
@@ -32,7 +34,9 @@ class GcPauses {
   constructor () {
     setInterval(() => this.#look(), LOOK_MS).unref()
     new PerformanceObserver(list => {
+      const { count } = this.#gc.markSweeps
       for (const entry of list.getEntries()) this.#add(/** @type {any} */ (entry).detail.kind, entry.duration)
+      this.onCollected(this.#gc.markSweeps.count > count)
     }).observe({ entryTypes: ['gc'] })
   }
 

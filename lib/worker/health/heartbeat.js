@@ -9,10 +9,16 @@ const inspector = require('node:inspector')
 const { performance } = require('node:perf_hooks')
 const { setInterval } = require('node:timers')
 const { GcPauses } = require('./gc-pauses')
+const { LiveMemory } = require('./live-memory')
 
-/** @param {number} everyMs @param {Pick<import('../enter').Parts, 'channel' | 'tracker' | 'admission'>} parts @returns {() => void} sends a beat now */
-function startHeartbeat (everyMs, { channel, tracker, admission }) {
+/**
+ * @param {Pick<import('../prepare').Settings, 'beatMs' | 'memoryByRoute'>} settings
+ * @param {Pick<import('../enter').Parts, 'channel' | 'tracker' | 'admission'>} parts
+ * @returns {() => void} sends a beat now
+ */
+function startHeartbeat ({ beatMs, memoryByRoute }, { channel, tracker, admission }) {
   const pauses = new GcPauses()
+  const memory = memoryByRoute ? new LiveMemory({ channel, tracker }, pauses, 2 * beatMs) : null
   let elu = performance.eventLoopUtilization()
   let connections = 0
   const send = () => {
@@ -35,10 +41,11 @@ function startHeartbeat (everyMs, { channel, tracker, admission }) {
     tracker.sweep()
     admission.measure()
     send()
+    memory?.send()
   }
   // A worker can die of its first request before its next heartbeat: the last one would report no connections.
   tracker.on('connection', () => { if (connections === 0) send() })
-  setInterval(beat, everyMs).unref()
+  setInterval(beat, beatMs).unref()
   return beat
 }
 

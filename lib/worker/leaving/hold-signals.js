@@ -34,11 +34,16 @@ function holdSignals () {
   process.on('removeListener', putBack)
 
   return {
-    /** From here on a signal calls the app's listeners, or has its default action. */
-    release () {
+    /**
+     * From here on a signal calls the app's listeners, or has its default action.
+     *
+     * @param {() => void} heard called behind the app's listeners for SIGTERM, where it has any
+     */
+    release (heard) {
       isHeld = false
       process.removeListener('removeListener', putBack)
       for (const signal of HELD) process.removeListener(signal, ours)
+      if (process.listenerCount('SIGTERM') > 0) process.once('SIGTERM', heard)
     }
   }
 }

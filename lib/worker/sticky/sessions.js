@@ -17,6 +17,7 @@
  * emits `connect` with the bytes that follow the head, so none of the request's body is lost, and the app sees no request.
  */
 
+const http = require('node:http')
 const { setTimeout } = require('node:timers')
 const { deserialize, serialize } = require('node:v8')
 const { RecycleError } = require('../../core/errors')
@@ -79,8 +80,8 @@ class Sessions {
   }
 
   /** @param {import('../accepting/acceptor').Acceptor} acceptor whose server is about to listen */
-  watch ({ server, isPlainHttp }) {
-    if (!isPlainHttp || this.#watched.has(server)) return
+  watch ({ server }) {
+    if (!(server instanceof http.Server) || this.#watched.has(server)) return
     this.#watched.add(server)
     server.on('connection', socket => this.#watchParser(socket)) // behind http's own listener, which gives it its parser
     server.prependListener('connect', (request, socket, rest) => this.#onHeadEnd(request, socket, rest))

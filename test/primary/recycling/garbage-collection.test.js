@@ -66,10 +66,10 @@ function scene ({ onBudget = 'collect', after = 50 } = {}) {
 t.test('a worker over budget collects, and is kept', async t => {
   const { journal, taken, collection, condemn, changes } = scene()
   const handle = condemn('rss')
-  t.equal(collection.stateOf(/** @type {any} */ (handle)), 'due')
+  t.equal(collection.taskOf(/** @type {any} */ (handle)), 'collect')
   collection.relieve(0)
   t.equal(taken.length, 1)
-  t.equal(collection.stateOf(/** @type {any} */ (handle)), 'under way')
+  t.equal(collection.taskOf(/** @type {any} */ (handle)), 'under way')
   await taken[0].back()
   t.equal(handle.reason, null)
   t.match(journal, [{ event: 'collected', bytes: 50, isEnough: true, moved: 3 }, { event: 'worker.keep', reason: 'rss' }])
@@ -83,7 +83,7 @@ t.test('where that is not enough, or was not done, it is recycled', async t => {
     collection.relieve(0)
     await taken[0].back(why)
     t.equal(handle.reason, 'rss')
-    t.equal(collection.stateOf(/** @type {any} */ (handle)), 'none')
+    t.equal(collection.taskOf(/** @type {any} */ (handle)), null)
     t.equal(changes(), 1, 'its recycle may begin')
     t.equal(journal.length, why ? 0 : 1)
   }
@@ -91,7 +91,7 @@ t.test('where that is not enough, or was not done, it is recycled', async t => {
 
 t.test('without --on-budget collect, and for another reason than memory, none is due', async t => {
   const without = scene({ onBudget: 'recycle' })
-  t.equal(without.collection.stateOf(/** @type {any} */ (without.condemn('rss'))), 'none')
+  t.equal(without.collection.taskOf(/** @type {any} */ (without.condemn('rss'))), null)
   const { collection, condemn } = scene()
-  t.equal(collection.stateOf(/** @type {any} */ (condemn('age'))), 'none')
+  t.equal(collection.taskOf(/** @type {any} */ (condemn('age'))), null)
 })

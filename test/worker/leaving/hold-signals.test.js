@@ -10,7 +10,7 @@ const PROGRAM = `
   if (process.argv[1] === 'heeds') for (const s of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(s, () => process.send('app heard ' + s))
   process.once('SIGUSR2', () => process.send('app heard SIGUSR2'))
   process.on('message', what => {
-    if (what === 'release') signals.release()
+    if (what === 'release') signals.release(() => {})
     process.send(what)
   })
   process.send('up')

@@ -17,11 +17,13 @@ const link = h('span.link', { role: 'status' }, [h('i'), h('span', {}, ['connect
 const top = h('div')
 const charts = new LiveCharts()
 const workers = new Workers()
+const routes = h('div')
 const history = h('div')
 let state = new State()
 let shownHistory = ''
+let shownRoutes = ''
 
-page.replaceChildren(top, charts.element, workers.element, history)
+page.replaceChildren(top, charts.element, workers.element, routes, history)
 document.addEventListener('visibilitychange', draw)
 connect()
 
@@ -65,6 +67,7 @@ function draw () {
   top.replaceChildren(head, tiles(report))
   charts.show(state)
   workers.show(state)
+  showRoutes(state)
   showHistory(report)
 }
 
@@ -84,6 +87,14 @@ function tiles ({ recycles, moved, cut, unaccounted, byReason, ...report }) {
     unaccountedTile(unaccounted),
     crashTile(report)
   ])
+}
+
+/** Rebuilt only when there is a new estimate: a column that was clicked stays sorted until then. */
+function showRoutes ({ memoryByRoute }) {
+  const shown = JSON.stringify(memoryByRoute)
+  if (shown === shownRoutes) return
+  shownRoutes = shown
+  routes.replaceChildren(...[tables.routes({ memoryByRoute })].filter(part => part !== null))
 }
 
 /** The tables of past recycles and crashes, rebuilt only when there are new ones. */

@@ -13,9 +13,10 @@ class State {
   t = 0
   about = null
   workers = []
+  memoryByRoute = null
 
-  add ({ t, about, workers, memory, traffic, recycleEvents, crashEvents }) {
-    Object.assign(this, { t, about, workers })
+  add ({ t, about, workers, memoryByRoute, memory, traffic, recycleEvents, crashEvents }) {
+    Object.assign(this, { t, about, workers, memoryByRoute })
     for (const { slot, points } of memory) this.#memory.set(slot, byTime([...this.#memory.get(slot) ?? [], ...points]))
     this.#traffic.push(...traffic)
     this.#recycleEvents.push(...recycleEvents)

@@ -19,6 +19,8 @@ document.getElementById('page').replaceChildren(...[
   tables.disagreements(report),
   tables.crashes(report),
   tables.latency(report),
+  tables.routes(report),
+  tables.heapdumps(report),
   tables.pauses(report),
   tables.recycles(report),
   footer()

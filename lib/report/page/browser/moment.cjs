@@ -58,7 +58,7 @@ function dropMoment (drop, clock) {
 }
 
 function crashMoment (crash, clock) {
-  const how = crash.signal ?? `exit code ${crash.code}`
+  const how = crash.oomKilled ? 'killed by the kernel, because memory ran out' : crash.signal ?? `exit code ${crash.code}`
   return {
     t: crash.t,
     kind: 'crash',

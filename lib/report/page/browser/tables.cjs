@@ -54,7 +54,7 @@ function crashes ({ crashEvents, crashEventsOmitted, from, to }) {
     field('Time', 't', clockOf({ from, to })),
     field('Slot', 'slot'),
     field('Pid', 'pid'),
-    { title: 'How', left: true, value: crash => crash.signal ?? crash.code, text: crash => crash.signal ?? `exit code ${crash.code}` },
+    { title: 'How', left: true, value: crash => crash.signal ?? crash.code, text: crash => crash.oomKilled ? 'OOM-killed' : crash.signal ?? `exit code ${crash.code}` },
     field('Connections', 'connections', whole),
     field('In flight', 'inFlight', whole)
   ], crashEvents), note(crashEventsOmitted, 'earlier one'))
@@ -107,4 +107,36 @@ function pauses ({ gc }) {
   ])]), h('p.hint', {}, [`Longest delay of an event loop: ${time(gc.longestLoopLagMs)}`]))
 }
 
-module.exports = { recycles, drops, crashes, disagreements, latency, pauses }
+function routes ({ memoryByRoute }) {
+  if (memoryByRoute === null) return null
+  const { text, routes, points, markSweeps } = memoryByRoute
+  const known = (name, shown) => ({ value: route => route[name], text: route => route.bytesPerRequest === null ? NONE : shown(route) })
+  const interval = ({ low, high }) => low === null ? `at most ${size(high)}` : `${signed(low)} to ${signed(high)}`
+  return section('Memory by route', h('p.hint', {}, [`${text[0].toUpperCase()}${text.slice(1)}.`]), grid('Memory that requests keep, by route', [
+    { ...field('Route', 'route', undefined, true), isLong: true },
+    field('Requests', 'requests', whole),
+    { title: 'Kept per request', ...known('bytesPerRequest', ({ bytesPerRequest }) => signed(bytesPerRequest)) },
+    { title: '99.9 % interval', ...known('low', interval) },
+    { title: 'In all', value: route => route.leaks ? route.bytesPerRequest * route.requests : null, text: ({ leaks, bytesPerRequest, requests }) => leaks ? size(bytesPerRequest * requests) : NONE },
+    { title: 'Verdict', left: true, value: route => route.leaks, text: ({ leaks }) => leaks ? 'leaks' : 'not enough evidence' }
+  ], routes, ({ leaks }) => leaks ? 'bad' : ''), h('p.hint.below', {}, [`Beyond what requests of the other routes keep. The intervals hold for all routes at once. From ${plural(points, 'sample')} of live memory after collections, ${plural(markSweeps, 'mark-sweep')} among them.`]))
+}
+
+function signed (bytes) {
+  return bytes < 0 ? `−${size(-bytes)}` : size(bytes)
+}
+
+function heapdumps ({ heapdumps, heapdumpsOmitted, from, to }) {
+  if (heapdumps.length === 0) return null
+  return section('Heap snapshots', grid('Heap snapshots that were written', [
+    field('Time', 't', clockOf({ from, to })),
+    field('Slot', 'slot'),
+    field('Pid', 'pid'),
+    field('Reason', 'reason', undefined, true),
+    field('Size', 'bytes', size),
+    field('Pause', 'pauseMs', time),
+    { ...field('File', 'file', undefined, true), isLong: true }
+  ], heapdumps), note(heapdumpsOmitted, 'earlier one'))
+}
+
+module.exports = { recycles, drops, crashes, disagreements, latency, pauses, routes, heapdumps }

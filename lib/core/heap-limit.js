@@ -1,0 +1,44 @@
+'use strict'
+
+/**
+ * V8's own limit of a worker's heap, and whether it fits. Below the budget, V8 ends the worker before the budget replaces
+ * it; above the container's limit, the kernel kills the worker before V8 has collected its garbage in earnest.
+ */
+
+const MIB = 1024 ** 2
+/** The share of the container's limit that one heap may take: the worker has memory beside it. */
+const LARGEST_SHARE = 0.75
+const YOUNG_BYTES = 48 * MIB // three semi-spaces, which V8's limit includes
+
+/** @typedef {{ maxRssBytes: number | null, hardRssBytes: number | null, limitBytes: number | null }} Terms */
+
+/** The hard budget, up to which a worker may grow until it has left; no heap is larger than the worker. @param {Terms} terms @returns {number} MiB */
+function oldSpaceMiB ({ hardRssBytes, limitBytes }) {
+  const most = LARGEST_SHARE * (limitBytes ?? Infinity)
+  return Math.floor(Math.min(hardRssBytes ?? most, most) / MIB)
+}
+
+/**
+ * @param {'default' | 'auto'} heap as `--heap`
+ * @param {Terms} terms
+ * @returns {string[]} flags for the workers
+ */
+function heapFlags (heap, terms) {
+  return heap === 'auto' ? [`--max-old-space-size=${oldSpaceMiB(terms)}`] : []
+}
+
+/**
+ * @param {number} heapLimitBytes as V8 tells it
+ * @param {Terms & { gc: import('./gc').Profile }} terms
+ * @returns {{ warning: 'heap-limit', heapLimitBytes: number, softBytes: number | null, limitBytes: number | null, flag: string } | null} null: it fits
+ */
+function heapWarning (heapLimitBytes, { gc, ...terms }) {
+  const { maxRssBytes, limitBytes } = terms
+  const isBelow = maxRssBytes !== null && heapLimitBytes < Math.min(maxRssBytes, LARGEST_SHARE * (limitBytes ?? Infinity))
+  // The other profiles let a heap grow on purpose, until the budget has the worker replaced.
+  const isAbove = gc === 'default' && limitBytes !== null && heapLimitBytes - YOUNG_BYTES > limitBytes
+  if (!isBelow && !isAbove) return null
+  return { warning: 'heap-limit', heapLimitBytes, softBytes: isBelow ? maxRssBytes : null, limitBytes: isBelow ? null : limitBytes, flag: `--max-old-space-size=${oldSpaceMiB(terms)}` }
+}
+
+module.exports = { heapFlags, heapWarning }

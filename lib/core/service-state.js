@@ -1,0 +1,80 @@
+'use strict'
+
+/**
+ * What a service manager is told of the fleet, as the assignments of sd_notify(3), from the lines of the journal:
+ *
+ *     starting ──enough workers are ready──▶ running ◀──▶ reloading        any of them ──▶ stopping
+ *
+ * Its timeouts are extended by what the fleet's own timeouts allow for the next step, since those are the ones that are meant.
+ */
+
+const { REPLAY_MS } = require('./request-replay')
+
+const SLACK_MS = 10_000 // to give the addresses up, for a worker's account, and for a busy machine
+
+/** @typedef {Pick<import('./options').Options, 'readyTimeoutMs' | 'drainTimeoutMs' | 'killTimeoutMs'>} Timeouts */
+
+/** @param {Timeouts} timeouts @returns {number} the longest that a stop takes, ms */
+function longestStopMs ({ drainTimeoutMs, killTimeoutMs }) {
+  return drainTimeoutMs + killTimeoutMs + SLACK_MS
+}
+
+/** @param {Timeouts} timeouts @returns {number} the longest that the replacement of one worker takes, ms */
+function longestRecycleMs (timeouts) {
+  return timeouts.readyTimeoutMs + longestStopMs(timeouts) + REPLAY_MS
+}
+
+class ServiceState {
+  /** @type {'starting' | 'running' | 'reloading' | 'stopping'} */
+  #phase = 'starting'
+  /** That the latest reload asks for. */
+  #generation = 0
+
+  /** @param {Timeouts} timeouts */
+  constructor (timeouts) {
+    this.timeouts = timeouts
+  }
+
+  /**
+   * @param {Record<string, any>} line of the journal
+   * @param {boolean} isReady as a readiness probe sees it, after that line
+   * @param {number} monotonicUs the kernel's CLOCK_MONOTONIC
+   * @returns {Record<string, string | number>} the assignments of one message; none: there is nothing to tell
+   */
+  hear (line, isReady, monotonicUs) {
+    switch (line.event) {
+      case 'fleet.start':
+        return extend(this.timeouts.readyTimeoutMs + SLACK_MS)
+      case 'fleet.stopping':
+        this.#phase = 'stopping'
+        return { STOPPING: 1, ...extend(longestStopMs(this.timeouts)) }
+      case 'fleet.reload':
+        this.#generation = line.generation
+        if (this.#phase === 'running') {
+          this.#phase = 'reloading'
+          return { RELOADING: 1, MONOTONIC_USEC: monotonicUs, ...extend(longestRecycleMs(this.timeouts)) }
+        }
+        break
+      case 'fleet.reloaded':
+        if (this.#phase === 'reloading' && line.generation >= this.#generation) return this.#run()
+        break
+      case 'fleet.warning':
+        if (this.#phase === 'reloading' && line.warning === 'rollout-stopped') return this.#run()
+    }
+    if (this.#phase === 'starting' && isReady) return this.#run()
+    if (this.#phase === 'reloading' && (line.event === 'worker.spawn' || line.event === 'recycled')) return extend(longestRecycleMs(this.timeouts))
+    return {}
+  }
+
+  #run () {
+    this.#phase = 'running'
+    return { READY: 1 }
+  }
+}
+
+/** @param {number} ms */
+function extend (ms) {
+  return { EXTEND_TIMEOUT_USEC: ms * 1000 }
+}
+
+module.exports = { ServiceState, longestStopMs, longestRecycleMs }

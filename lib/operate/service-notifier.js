@@ -1,0 +1,101 @@
+'use strict'
+
+/**
+ * Tells the service manager (systemd) what the fleet does: sd_notify(3). Node has no datagram sockets of the unix kind, so
+ * `systemd-notify` sends each message; it is there wherever systemd is, on any architecture. It comes from a child of this process:
+ * the unit needs NotifyAccess=all.
+ *
+ * The watchdog is told by a timer of this event loop: when the loop is stuck, so is the timer.
+ */
+
+const { spawn } = require('node:child_process')
+const { count } = require('../core/units')
+const { ServiceState } = require('../core/service-state')
+const { Health } = require('./admin/health')
+
+const PROGRAM = 'systemd-notify'
+const STATUS_MS = 1000 // no more often than that
+
+/** @typedef {Record<string, string | number>} Message the assignments */
+
+class ServiceNotifier {
+  /** Messages that wait for the one that is being sent. @type {Message[]} */
+  #queue = []
+  /** @type {Promise<void> | null} */
+  #sending = null
+  #hasFailed = false
+  #status = ''
+  /** @type {NodeJS.Timeout | undefined} */
+  #statusTimer
+
+  /**
+   * @param {import('./control-verbs').Supervised} supervisor
+   * @param {{ notifySocket: string, watchdogMs: number | null }} how
+   */
+  constructor (supervisor, { notifySocket, watchdogMs }) {
+    this.supervisor = supervisor
+    this.notifySocket = notifySocket
+    this.health = new Health(supervisor)
+    this.state = new ServiceState(supervisor.options)
+    supervisor.on('event', line => this.#hear(line))
+    if (watchdogMs !== null) this.watchdog = setInterval(() => this.#tell({ WATCHDOG: 1 }), watchdogMs / 2)
+  }
+
+  /** Resolves when everything has been told. */
+  async close () {
+    clearInterval(this.watchdog)
+    clearTimeout(this.#statusTimer)
+    this.#statusTimer = undefined
+    while (this.#sending) await this.#sending
+  }
+
+  /** @param {Record<string, any>} line */
+  #hear (line) {
+    if (line.event === 'worker.sample') return
+    this.health.hear(line)
+    const message = this.state.hear(line, this.health.readiness().isReady, Number(process.hrtime.bigint() / 1000n))
+    if (Object.keys(message).length > 0) this.#tell({ ...message, STATUS: this.#describe() })
+    this.#statusTimer ??= setTimeout(() => {
+      this.#statusTimer = undefined
+      const before = this.#status
+      if (this.#describe() !== before) this.#tell({ STATUS: this.#status })
+    }, STATUS_MS).unref()
+  }
+
+  #describe () {
+    const { isStopping } = this.supervisor
+    const { totals: { workers, ready, recycles } } = this.supervisor.status()
+    return (this.#status = `${isStopping ? 'stopping: ' : ''}${ready} of ${count(workers, 'worker')} ready, ${count(recycles, 'recycle')}`)
+  }
+
+  /** @param {Message} message joins the one that waits, unless it tells of another state */
+  #tell (message) {
+    const isOfState = ['READY', 'RELOADING', 'STOPPING'].some(name => name in message)
+    const last = this.#queue.at(-1)
+    if (last && !isOfState) Object.assign(last, message)
+    else this.#queue.push(message)
+    this.#sending ??= this.#send().finally(() => { this.#sending = null })
+  }
+
+  async #send () {
+    for (let message; (message = this.#queue.shift());) {
+      const why = await run(Object.entries(message).map(([name, value]) => `${name}=${value}`), { ...process.env, NOTIFY_SOCKET: this.notifySocket })
+      if (why === null || this.#hasFailed) continue
+      this.#hasFailed = true
+      this.supervisor.announce('fleet.warning', { warning: 'notify', why })
+    }
+  }
+}
+
+/** @param {string[]} assignments @param {NodeJS.ProcessEnv} env @returns {Promise<string | null>} why they could not be sent; null: they were */
+function run (assignments, env) {
+  return new Promise(resolve => {
+    const child = spawn(PROGRAM, assignments, { env, stdio: ['ignore', 'ignore', 'pipe'] })
+    let said = ''
+    child.stderr.setEncoding('utf8').on('data', text => { said += text })
+    child.once('error', error => resolve(error.message))
+    child.once('close', (code, signal) => resolve(code === 0 ? null : said.trim() || `${PROGRAM} ended with ${signal ?? `code ${code}`}`))
+  })
+}
+
+module.exports = { ServiceNotifier }

@@ -1,0 +1,103 @@
+'use strict'
+
+/**
+ * Watches the memory of the container as a whole, beside the sampler that watches each worker: what is used of the limit, the
+ * pressure, the kernel's kills, and whether budgets and heap limits fit.
+ */
+
+const { sizingWarnings } = require('../../core/container-budget')
+const { heapWarning } = require('../../core/heap-limit')
+const { isNearLimit, nextLookMs } = require('../../core/memory-room')
+const { OomKills } = require('../../core/oom-kills')
+const { now } = require('../clock')
+
+/** @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle */
+
+class MemoryWatch {
+  /** By the last look; null: this system does not tell. @type {(import('../../core/memory-room').Memory & Record<string, any>) | null} */
+  latest = null
+  #kills = new OomKills()
+  /** @type {number | null} */
+  #hitsAtStart = null
+  #isNear = false
+  /** The first worker's limit of the heap is that of all. */
+  #isHeapChecked = false
+
+  /**
+   * @param {object} deps
+   * @param {import('../../core/options').Options} deps.options
+   * @param {import('./container').Container} deps.container
+   * @param {import('../workers/fleet').Fleet} deps.fleet
+   * @param {(handle: WorkerHandle) => import('./figures').Figures | null} deps.figuresOf
+   * @param {(event: string, fields: Record<string, any>) => unknown} deps.record
+   */
+  constructor ({ options, container, fleet, figuresOf, record }) {
+    this.options = options
+    this.container = container
+    this.fleet = fleet
+    this.figuresOf = figuresOf
+    this.record = record
+    this.#read()
+  }
+
+  /** Says what does not fit by the options alone. */
+  start () {
+    for (const warning of sizingWarnings(this.options.sizing, this.options)) this.record('fleet.warning', warning)
+  }
+
+  /** @param {WorkerHandle} handle */
+  connect (handle) {
+    handle.once('hello', ({ heapLimitBytes }) => {
+      if (this.#isHeapChecked) return
+      this.#isHeapChecked = true
+      const warning = heapWarning(heapLimitBytes, { ...this.options, limitBytes: this.options.sizing.limitBytes })
+      if (warning) this.record('fleet.warning', warning)
+    })
+  }
+
+  /** Until the sampler's next look. @returns {number} ms */
+  get nextLookMs () {
+    return nextLookMs(this.latest, this.options.intervalMs)
+  }
+
+  look () {
+    const reading = this.#read()
+    if (reading === null) return
+    const { source, limitBytes, usedBytes, pressure, limitHits } = reading
+    const fresh = this.fleet.watched().map(handle => this.figuresOf(handle)?.freshBytes ?? 0)
+    this.#hitsAtStart ??= limitHits
+    this.latest = {
+      source,
+      limitBytes,
+      usedBytes,
+      freshBytes: Math.max(0, ...fresh) || null,
+      pressure,
+      limitHits: limitHits === null ? null : Math.max(0, limitHits - Number(this.#hitsAtStart)),
+      oomKills: this.#kills.total
+    }
+    this.record('fleet.memory', this.latest)
+    const isNear = isNearLimit(this.latest, this.#isNear)
+    if (isNear && !this.#isNear) this.record('fleet.warning', { warning: 'memory-limit', source, limitBytes, usedBytes, nextLookMs: this.nextLookMs })
+    this.#isNear = isNear
+  }
+
+  /**
+   * Call it once for each worker that is gone.
+   *
+   * @param {WorkerHandle} handle
+   * @returns {boolean} the kernel has killed it for want of memory
+   */
+  wasOomKilled (handle) {
+    if (handle.left?.signal !== 'SIGKILL' || handle.process.isKilled) return false
+    this.#read()
+    return this.#kills.claim()
+  }
+
+  #read () {
+    const reading = this.container.readMemory()
+    this.#kills.observe(reading?.oomKills ?? null, now())
+    return reading
+  }
+}
+
+module.exports = { MemoryWatch }

@@ -1,0 +1,97 @@
+'use strict'
+
+/**
+ * The listening sockets that this process has been given, by a service manager (socket activation). They are the giver's: it keeps
+ * them open when this process ends, and with them their queues. So the fleet accepts from them, and leaves what waits in
+ * a queue to its successor.
+ */
+
+const fs = require('node:fs')
+const net = require('node:net')
+const { addressOf, pickInherited } = require('../../core/inherited-socket')
+const { UnixSocketFile } = require('./unix-socket-file')
+
+const UNIX_SOCKETS = '/proc/self/net/unix'
+// Num RefCount Protocol Flags Type St Inode Path; a path has spaces where it has them
+const ROW = /^[0-9a-f]+: (?:[0-9A-F]+ ){5} *(\d+) (.+)$/gm
+
+/**
+ * @typedef {import('../../core/inherited-socket').InheritedSocket & { handle: any, file: UnixSocketFile | null }} Inherited
+ *
+ * @typedef {object} Passed a descriptor, and its name where it has one
+ * @property {number} fd
+ * @property {string | null} name
+ */
+
+class InheritedSockets {
+  /** @type {Inherited[]} */
+  #free = []
+  /** What has had a server. @type {Set<Inherited>} */
+  #claimed = new Set()
+  /** @type {(Passed & { address: string | null, why: string })[]} */
+  #unfit = []
+
+  /** @param {readonly Passed[]} passed */
+  constructor (passed) {
+    for (const one of passed) {
+      const socket = open(one)
+      if (typeof socket === 'string') this.#unfit.push({ ...one, address: null, why: socket })
+      else this.#free.push(socket)
+    }
+  }
+
+  /** @param {Parameters<typeof pickInherited>[1]} query @returns {Inherited | undefined} the one that the app asks for */
+  take (query) {
+    const socket = pickInherited(this.#free, query)
+    if (socket === undefined) return undefined
+    this.#free.splice(this.#free.indexOf(socket), 1)
+    this.#claimed.add(socket)
+    return socket
+  }
+
+  /** Its last server has closed. @param {Inherited} socket */
+  giveBack (socket) {
+    this.#free.push(socket)
+  }
+
+  /** The fleet ends: a unix socket's file stays, and its second name goes. */
+  close () {
+    for (const { file } of [...this.#free, ...this.#claimed]) file?.leave()
+  }
+
+  /** Those from which no worker has accepted so far, and why. @returns {(Passed & { address: string | null, why: string })[]} */
+  get unclaimed () {
+    const waiting = this.#free.filter(socket => !this.#claimed.has(socket))
+    return [...this.#unfit, ...waiting.map(socket => ({ fd: socket.fd, name: socket.name, address: addressOf(socket), why: 'the app does not listen there' }))]
+  }
+}
+
+/** @param {Passed} passed @returns {Inherited | string} why it cannot be listened on */
+function open ({ fd, name }) {
+  let handle
+  try {
+    handle = /** @type {any} */ (net)._createServerHandle(null, null, null, fd) // a number: libuv's error
+  } catch {}
+  if (typeof handle !== 'object') return 'it is not a stream socket'
+  /** @type {{ address?: string, port?: number }} */
+  const bound = {}
+  const isTcp = typeof handle.getsockname === 'function'
+  if (isTcp && handle.getpeername({}) === 0) return 'it is a connection (Accept=yes in its unit)'
+  if (isTcp && handle.getsockname(bound) === 0) return { fd, name, path: null, address: bound.address ?? null, port: bound.port ?? null, handle, file: null }
+  const path = pathOf(fd)
+  if (path === null) return 'its address is not known'
+  return { fd, name, path, address: null, port: null, handle, file: path.startsWith('\0') ? null : new UnixSocketFile(path) }
+}
+
+/** For a unix socket Node has no getsockname(). The kernel shows @ for \0, and libuv of Node 20 and 22 has filled an abstract name up. @param {number} fd @returns {string | null} */
+function pathOf (fd) {
+  const inode = String(fs.fstatSync(fd).ino)
+  try {
+    for (const [, number, path] of fs.readFileSync(UNIX_SOCKETS, 'utf8').matchAll(ROW)) {
+      if (number === inode) return path.startsWith('@') ? path.replace(/^@/, '\0').replace(/@+$/, '') : path
+    }
+  } catch {} // no /proc here
+  return null
+}
+
+module.exports = { InheritedSockets }

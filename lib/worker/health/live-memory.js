@@ -1,0 +1,58 @@
+'use strict'
+
+/**
+ * `--memory-by-route`: after a collection, notes how much memory is alive and how many requests of each route there have
+ * been, for the primary to find out which of them grow together (lib/core/route-memory.js). Only after a collection
+ * does the heap say anything of what is kept.
+ */
+
+const { performance } = require('node:perf_hooks')
+const v8 = require('node:v8')
+const { RouteCounter } = require('./route-counter')
+
+/** @typedef {{ upMs: number, liveBytes: number, markSweeps: number, requests: number[] }} Point see message.js */
+
+class LiveMemory {
+  /** @type {Point | null} */
+  #next = null
+  #sentAt = -Infinity
+  #namesSent = 0
+  #markSweeps = 0
+  #marksSent = 0
+
+  /** @param {Pick<import('../enter').Parts, 'channel' | 'tracker'>} parts @param {import('./gc-pauses').GcPauses} pauses @param {number} everyMs */
+  constructor ({ channel, tracker }, pauses, everyMs) {
+    this.channel = channel
+    this.everyMs = everyMs
+    this.routes = new RouteCounter(tracker)
+    pauses.onCollected = hasMarkSweep => this.#look(hasMarkSweep)
+  }
+
+  /** With the heartbeat: sends what was noted last. A mark-sweep is never left out: it alone frees what has become old. */
+  send () {
+    const point = this.#next
+    if (point === null || (point.markSweeps === this.#marksSent && performance.now() - this.#sentAt < this.everyMs)) return
+    const { names } = this.routes
+    this.channel.send('memory', { ...point, routes: names.slice(this.#namesSent, point.requests.length) })
+    this.#namesSent = point.requests.length
+    this.#marksSent = point.markSweeps
+    this.#sentAt = performance.now()
+    this.#next = null
+  }
+
+  /** @param {boolean} hasMarkSweep */
+  #look (hasMarkSweep) {
+    if (hasMarkSweep) this.#markSweeps++
+    if (this.#next !== null && this.#next.markSweeps > this.#marksSent && !hasMarkSweep) return // that of a mark-sweep is to be sent first
+    this.#next = { upMs: Math.round(performance.now()), liveBytes: liveBytes(), markSweeps: this.#markSweeps, requests: [...this.routes.counts] }
+  }
+}
+
+/** The old generation, and memory outside the heap. What is young may be garbage since the collection. */
+function liveBytes () {
+  const { used_heap_size: used, external_memory: external } = /** @type {any} */ (v8.getHeapStatistics())
+  const young = v8.getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space')?.space_used_size ?? 0
+  return used - young + external
+}
+
+module.exports = { LiveMemory }

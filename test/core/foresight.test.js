@@ -1,0 +1,96 @@
+'use strict'
+
+/**
+ * The forecasts and the plan, replayed over recorded journals of fleets that did not foresee: four workers of one app with
+ * the same budget and no jitter, sampled every 500 ms for 70 s, of which a replacement takes two or three to boot.
+ *
+ *     leak     every request leaves 24 KB
+ *     noisy    and makes garbage beside it: the memory goes up and down by collections
+ *     steady   makes garbage alone: the memory settles below the budget
+ */
+
+const path = require('node:path')
+const t = require('tap')
+const { readJournal } = require('../..')
+const { pushReading, timeToCrossing } = require('../../lib/core/trend')
+const { unplanned } = require('../support/replay-plan')
+
+/** @param {string} name @returns {Promise<Record<string, any>[]>} */
+async function recorded (name) {
+  const lines = []
+  for await (const line of readJournal(path.join(__dirname, '..', 'fixtures', 'journals', `${name}.ndjson.gz`))) lines.push(line)
+  return lines
+}
+
+/** Of each worker that crossed: when its first sample over the budget was taken, and how long it took to boot. @param {Record<string, any>[]} lines */
+function crossings (lines) {
+  /** @type {Map<number, { pid: number, softBytes: number, bootMs: number, crossedAt: number | null }>} */
+  const workers = new Map()
+  for (const { event, pid, t, rssBytes, readyMs, budget } of lines) {
+    const worker = workers.get(pid)
+    if (event === 'worker.spawn') workers.set(pid, { pid, softBytes: budget.softBytes, bootMs: 0, crossedAt: null })
+    else if (worker && event === 'worker.ready') worker.bootMs = readyMs
+    else if (worker && event === 'worker.sample' && rssBytes > worker.softBytes) worker.crossedAt ??= t
+  }
+  return [...workers.values()].flatMap(({ crossedAt, ...worker }) => crossedAt === null ? [] : [{ ...worker, crossedAt }])
+}
+
+/**
+ * How long workers wait over their budgets for the recycles before theirs, one at a time.
+ *
+ * @param {{ pid: number, bootMs: number, crossedAt: number }[]} workers
+ * @param {Map<number, number>} early when a worker's recycle is asked for, by pid; the others' when they cross
+ */
+function waitsMs (workers, early) {
+  const asked = workers.map(worker => ({ ...worker, askedAt: Math.min(early.get(worker.pid) ?? Infinity, worker.crossedAt) })).sort((a, b) => a.askedAt - b.askedAt)
+  let freeAt = 0
+  let total = 0
+  for (const { askedAt, crossedAt, bootMs } of asked) {
+    const beginsAt = Math.max(askedAt, freeAt)
+    total += Math.max(0, beginsAt - crossedAt)
+    freeAt = beginsAt + bootMs
+  }
+  return total
+}
+
+for (const name of ['leak', 'noisy']) {
+  t.test(`${name}: a crossing is foretold, most often within 40 % of the time that is left`, async t => {
+    const lines = await recorded(name)
+    const crossedAt = new Map(crossings(lines).map(({ pid, softBytes, crossedAt }) => [pid, { softBytes, crossedAt }]))
+    t.ok(crossedAt.size >= 15)
+    /** @type {number[]} */
+    const errors = []
+    const trends = new Map()
+    for (const { event, pid, t, ageMs, rssBytes } of lines) {
+      const { softBytes, crossedAt: at } = crossedAt.get(pid) ?? { softBytes: null, crossedAt: 0 }
+      if (event !== 'worker.sample' || t >= at) continue
+      trends.set(pid, pushReading(trends.get(pid) ?? [], ageMs, rssBytes))
+      const aheadMs = timeToCrossing(trends.get(pid), softBytes)
+      if (aheadMs !== null) errors.push(Math.abs(aheadMs - (at - t)) / (at - t + 500)) // a crossing is seen at the sample after it
+    }
+    t.ok(errors.length >= 80, `${errors.length} forecasts`)
+    errors.sort((a, b) => a - b)
+    const most = errors[Math.floor(errors.length * 0.75)]
+    t.ok(most < 0.4, `three of four are off by no more than ${most}`)
+  })
+
+  t.test(`${name}: crossings that fell within one boot time are spread, and no worker goes earlier than all of them need`, async t => {
+    const lines = await recorded(name)
+    const workers = crossings(lines)
+    /** @type {Map<number, number>} */
+    const early = new Map()
+    t.same(unplanned(lines, ({ pid, t }) => early.set(pid, t)), [], 'the recorded steps are those of the plan')
+    const [before, after] = [waitsMs(workers, new Map()), waitsMs(workers, early)]
+    t.ok(after < before / 2, `workers wait over budget for ${Math.round(after)} ms in place of ${before}`)
+    const longest = Math.max(...workers.map(({ bootMs }) => bootMs))
+    for (const { pid, crossedAt } of workers) t.ok(crossedAt - (early.get(pid) ?? crossedAt) <= 3 * longest)
+  })
+}
+
+t.test('steady: nothing is condemned early', async t => {
+  const lines = await recorded('steady')
+  t.same(crossings(lines), [])
+  const early = []
+  t.same(unplanned(lines, worker => early.push(worker)), [])
+  t.same(early, [])
+})

@@ -1,0 +1,49 @@
+'use strict'
+
+const t = require('tap')
+const { heapFlags, heapWarning } = require('../../lib/core/heap-limit')
+const { resolveOptions } = require('../../lib/core/options')
+
+const MIB = 1024 ** 2
+const NONE = { maxRssBytes: null, hardRssBytes: null, limitBytes: null }
+const budget = (/** @type {number} */ mib) => ({ maxRssBytes: mib * MIB, hardRssBytes: 1.25 * mib * MIB })
+
+t.test('--heap auto lets the old space grow up to the hard budget, and never to more than three quarters of the limit', async t => {
+  t.same(heapFlags('auto', { ...budget(400), limitBytes: 8192 * MIB }), ['--max-old-space-size=500'])
+  t.same(heapFlags('auto', { ...budget(400), limitBytes: 512 * MIB }), ['--max-old-space-size=384'])
+  t.same(heapFlags('auto', { ...budget(400), limitBytes: null }), ['--max-old-space-size=500'])
+  t.same(heapFlags('default', { ...budget(400), limitBytes: 512 * MIB }), [])
+})
+
+t.test('--heap auto needs a budget, and no other profile', async t => {
+  const of = (/** @type {any} */ given) => resolveOptions(given, { parallelism: 2 })
+  t.throws(() => of({ heap: 'auto' }), { message: 'heap was given "auto"; it takes default, unless maxRss is set and gc is default' })
+  t.throws(() => of({ heap: 'auto', maxRss: '1G', gc: 'huge-heap' }), { code: 'RECYCLE_BAD_OPTION' })
+  t.equal(of({ heap: 'auto', maxRss: '1G' }).heap, 'auto')
+})
+
+t.test('a limit below the budget is said, with the flag to set', async t => {
+  t.same(heapWarning(307 * MIB, { ...NONE, ...budget(400), gc: 'default' }), {
+    warning: 'heap-limit', heapLimitBytes: 307 * MIB, softBytes: 400 * MIB, limitBytes: null, flag: '--max-old-space-size=500'
+  })
+  t.equal(heapWarning(400 * MIB, { ...NONE, ...budget(400), gc: 'default' }), null)
+  t.equal(heapWarning(432 * MIB, { ...budget(600), limitBytes: 512 * MIB, gc: 'default' }), null, 'a budget that the container has no room for is said otherwise')
+})
+
+t.test('a limit above the container is said, but not of a profile that wants it so', async t => {
+  t.same(heapWarning(4144 * MIB, { ...NONE, limitBytes: 512 * MIB, gc: 'default' }), {
+    warning: 'heap-limit', heapLimitBytes: 4144 * MIB, softBytes: null, limitBytes: 512 * MIB, flag: '--max-old-space-size=384'
+  })
+  t.equal(heapWarning(4144 * MIB, { ...NONE, ...budget(100), limitBytes: 512 * MIB, gc: 'huge-heap' }), null)
+  t.equal(heapWarning(4144 * MIB, { ...NONE, gc: 'default' }), null)
+})
+
+t.test('a worker that has the flag that was set, or told, fits', async t => {
+  for (const mib of [96, 128, 256, 500, 4000]) {
+    for (const limit of [512, 1024, 8192]) {
+      const terms = { ...budget(mib), limitBytes: limit * MIB }
+      const old = Number(heapFlags('auto', terms)[0].split('=')[1])
+      t.equal(heapWarning((old + 48) * MIB, { ...terms, gc: 'default' }), null, `${mib} of ${limit}`)
+    }
+  }
+})

@@ -1,0 +1,70 @@
+'use strict'
+
+/** examples/deploy/kubernetes and docker: valid by the schemas of Kubernetes, and their figures agree with the options. */
+
+const { spawnSync } = require('node:child_process')
+const fs = require('node:fs')
+const path = require('node:path')
+const t = require('tap')
+const { parseAllDocuments } = require('yaml')
+const { OPTIONS, resolveOptions } = require('../../lib/core/options')
+const { longestStopMs } = require('../../lib/core/service-state')
+const { BIN } = require('../support/fleet')
+
+const FOLDER = path.join(__dirname, '..', '..', 'examples', 'deploy')
+const MiB = 1024 ** 2
+const [deployment, service, podMonitor] = ['deployment.yaml', 'podmonitor.yaml'].flatMap(file =>
+  parseAllDocuments(fs.readFileSync(path.join(FOLDER, 'kubernetes', file), 'utf8')).map(document => document.toJS()))
+const { spec: pod } = deployment.spec.template
+const [container] = pod.containers
+
+/** @param {string[]} args @returns {Record<string, string | true>} the options by name */
+function optionsIn (args) {
+  const found = OPTIONS.map(({ name, flag }) => ({ name, takesValue: flag.includes(' '), at: args.indexOf(flag.split(' ')[0]) })).filter(({ at }) => at !== -1)
+  return Object.fromEntries(found.map(({ name, takesValue, at }) => [name, takesValue ? args[at + 1] : true]))
+}
+
+t.test('the objects are valid by the schemas', async t => {
+  const { Deployment } = await import('kubernetes-models/apps/v1/Deployment')
+  const { Service } = await import('kubernetes-models/v1/Service')
+  const { PodMonitor } = await import('@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PodMonitor')
+  for (const [object, Model] of /** @type {const} */ ([[deployment, Deployment], [service, Service], [podMonitor, PodMonitor]])) {
+    t.doesNotThrow(() => new Model(object).validate(), object.kind)
+  }
+  t.throws(() => new Deployment({ ...deployment, spec: { ...deployment.spec, replicas: 'two' } }).validate(), 'the schemas are strict')
+  t.throws(() => new PodMonitor({ ...podMonitor, spec: { podMetricsEndpoints: 'admin' } }).validate())
+})
+
+t.test('the objects fit together', async t => {
+  const labels = deployment.spec.template.metadata.labels
+  t.same([deployment.spec.selector.matchLabels, service.spec.selector, podMonitor.spec.selector.matchLabels], [labels, labels, labels])
+  const ports = Object.fromEntries(container.ports.map((/** @type {any} */ { name, containerPort }) => [name, containerPort]))
+  t.ok(service.spec.ports[0].targetPort in ports)
+  t.ok(podMonitor.spec.podMetricsEndpoints[0].port in ports)
+  for (const probe of ['startupProbe', 'readinessProbe', 'livenessProbe']) t.equal(container[probe].httpGet.port, 'admin', probe)
+  t.equal(optionsIn(container.args).admin, `0.0.0.0:${ports.admin}`)
+})
+
+t.test('the grace period is the longest stop and preStop, and the memory is enough for a replacement beside the fleet', async t => {
+  const options = resolveOptions(optionsIn(container.args), { parallelism: 2 })
+  const preStopMs = Number(container.lifecycle.preStop.exec.command[1]) * 1000
+  t.equal(pod.terminationGracePeriodSeconds * 1000, preStopMs + longestStopMs(options))
+  const limit = Number(/^(\d+)Gi$/.exec(container.resources.limits.memory)?.[1]) * 1024 * MiB
+  t.equal((options.workers + options.maxSurge) * Number(options.hardRssBytes) + 64 * MiB, limit)
+})
+
+t.test('the command line of the container is valid', async t => {
+  const { status, stderr } = spawnSync(process.execPath, [BIN, '--print-config', ...container.args], { encoding: 'utf8' })
+  t.same([status, stderr], [0, ''])
+})
+
+t.test('in the image recycle is PID 1, with a valid command line, and gets SIGTERM', async t => {
+  const text = fs.readFileSync(path.join(FOLDER, 'docker', 'Dockerfile'), 'utf8')
+  const of = (/** @type {string} */ instruction) => [...text.matchAll(new RegExp(`^${instruction} (.*)$`, 'gm'))].map(([, rest]) => rest)
+  const [program, ...args] = [...JSON.parse(of('ENTRYPOINT')[0]), ...JSON.parse(of('CMD')[0])] // the form without a shell
+  t.equal(program, 'recycle')
+  const { status, stderr } = spawnSync(process.execPath, [BIN, '--print-config', ...args], { encoding: 'utf8' })
+  t.same([status, stderr, of('STOPSIGNAL')], [0, '', ['SIGTERM']])
+  const known = ['FROM', 'RUN', 'WORKDIR', 'COPY', 'ENV', 'USER', 'EXPOSE', 'STOPSIGNAL', 'ENTRYPOINT', 'CMD', '#']
+  t.same(text.split('\n').filter(line => line !== '' && !known.some(word => line.startsWith(`${word} `))), [])
+})

@@ -1,0 +1,41 @@
+'use strict'
+
+/** The configurations of examples/deploy/nginx and haproxy, in the real ones: rolling reloads behind them. */
+
+const t = require('tap')
+const { nginxVersion, startNginx } = require('../../bench/support/nginx')
+const { startAdmin } = require('../support/admin')
+const { extent } = require('../support/campaign')
+const { startHaproxy, isThere } = require('../support/haproxy')
+const { Load } = require('../support/load')
+
+const RELOADS = extent({ short: 3, long: 20 })
+
+/** Clients of a proxy with GET and POST, keep-alive and not, while the fleet behind it is reloaded. @param {any} t @param {number} port @param {any} supervisor */
+async function reloadBehind (t, port, supervisor) {
+  const loads = [{}, { postBytes: 20_000 }, { path: '/slow?ms=300' }, { keepAlive: false, postBytes: 20_000 }].map(how => new Load({ port, connections: 5, ...how }))
+  t.teardown(() => Promise.all(loads.map(load => load.stop())))
+  for (let i = 0; i < RELOADS; i++) {
+    await Promise.all(loads.map(load => load.after(10)))
+    await supervisor.reload()
+  }
+  const counts = await Promise.all(loads.map(load => load.stop()))
+  t.same(counts.flatMap(({ failures }) => failures), [], `${RELOADS} reloads, none of ${counts.reduce((sum, { requests }) => sum + requests, 0)} requests failed`)
+  t.same(counts.slice(0, 3).map(({ sockets }) => sockets), [5, 5, 5], 'no client reconnected')
+  t.equal(supervisor.status().totals.recycles, 2 * RELOADS)
+}
+
+t.test('behind nginx no client sees a reload', { skip: !nginxVersion() && 'there is no nginx' }, async t => {
+  const { port, supervisor } = await startAdmin(t, 'plain.js', { workers: 2 })
+  const nginx = await startNginx(port)
+  try {
+    await reloadBehind(t, nginx.port, supervisor)
+  } finally {
+    t.same(await nginx.stop(), {}, 'nginx has logged no error')
+  }
+})
+
+t.test('behind HAProxy no client sees a reload', { skip: !isThere && 'there is no haproxy' }, async t => {
+  const { port, adminPort, supervisor } = await startAdmin(t, 'plain.js', { workers: 2 })
+  await reloadBehind(t, await startHaproxy(t, { port, adminPort }), supervisor)
+})

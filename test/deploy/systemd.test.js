@@ -1,0 +1,88 @@
+'use strict'
+
+/** The units of examples/deploy/systemd, as they are and under a systemd of the test's own. */
+
+require('../support/bare-children')
+const { spawnSync } = require('node:child_process')
+const fs = require('node:fs')
+const path = require('node:path')
+const t = require('tap')
+const { resolveOptions } = require('../../lib/core/options')
+const { longestStopMs } = require('../../lib/core/service-state')
+const { get } = require('../support/client')
+const { BIN, FIXTURES, freePort } = require('../support/fleet')
+const { Load } = require('../support/load')
+const { lackingSystemd, startSystemd } = require('../support/systemd')
+
+const FOLDER = path.join(__dirname, '..', '..', 'examples', 'deploy', 'systemd')
+const SERVICE = fs.readFileSync(path.join(FOLDER, 'shop.service'), 'utf8')
+const SOCKET = fs.readFileSync(path.join(FOLDER, 'shop.socket'), 'utf8')
+const COMMAND = /\/usr\/local\/bin\/recycle/g
+const analyze = spawnSync('systemd-analyze', ['--version'])
+
+/** @param {string} text @param {[RegExp, string][]} changes each is made at least once */
+function change (text, changes) {
+  return changes.reduce((before, [what, to]) => {
+    const after = before.replace(what, to)
+    if (after === before) throw new Error(`there is no ${what}`)
+    return after
+  }, text)
+}
+
+t.test('systemd-analyze finds nothing wrong with the units', { skip: analyze.error && 'there is no systemd-analyze (Debian: systemd)' }, async t => {
+  const folder = t.testdir({ 'shop.service': change(SERVICE, [[COMMAND, BIN]]), 'shop.socket': SOCKET })
+  for (const unit of ['shop.service', 'shop.socket']) {
+    const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', path.join(folder, unit)], { encoding: 'utf8' })
+    t.same([status, stderr.split('\n').filter(line => line.includes('shop.'))], [0, []], unit)
+  }
+})
+
+t.test('the command line of the unit is valid, and the stop has the time that its timeouts allow', async t => {
+  const [, args] = /** @type {RegExpExecArray} */ (/^ExecStart=\/usr\/local\/bin\/recycle (.*)$/m.exec(SERVICE))
+  const { status, stderr } = spawnSync(process.execPath, [BIN, '--print-config', ...args.split(' ')], { encoding: 'utf8' })
+  t.same([status, stderr], [0, ''])
+  t.notMatch(args, /timeout/, 'they are the defaults')
+  t.equal(Number(/^TimeoutStopSec=(\d+)$/m.exec(SERVICE)?.[1]) * 1000, longestStopMs(resolveOptions({}, { parallelism: 2 })))
+})
+
+t.test('under systemd: start, reload and restart under load, watchdog, stop', { skip: lackingSystemd() }, async t => {
+  const port = await freePort()
+  const systemctl = await startSystemd(t, {
+    'shop.service': change(SERVICE, [
+      [COMMAND, `${process.execPath} ${BIN}`],
+      [/--admin \d+ --journal \S+ \S+/, `-w 2 ${path.join(FIXTURES, 'plain.js')}`],
+      [/RECYCLE_CONTROL_DIR=\/run/, `PORT=${port} RECYCLE_CONTROL_DIR=%t`],
+      [/^(?:DynamicUser|LogsDirectory|ProtectHome|NoNewPrivileges|LimitNOFILE)=.*\n/gm, ''], // a user's systemd may not do that here
+      [/^WorkingDirectory=.*/m, 'WorkingDirectory=/'],
+      [/^WatchdogSec=.*/m, 'WatchdogSec=4']
+    ]),
+    'shop.socket': change(SOCKET, [[/^ListenStream=.*/m, `ListenStream=${port}`]])
+  })
+  const state = async () => Object.fromEntries((await systemctl('show', 'shop.service', '-p', 'ActiveState,SubState,Result,NRestarts,ExecMainStatus,MainPID,StatusText')).split('\n').map(line => line.split(/=(.*)/s)))
+
+  await systemctl('start', 'shop.socket')
+  t.match(await get(port), { status: 200 }, 'the first connection starts the service')
+  await systemctl('start', 'shop.service')
+  t.match(await state(), { SubState: 'running', StatusText: '2 of 2 workers ready, 0 recycles' })
+
+  const loads = [true, false].map(keepAlive => new Load({ port, connections: 5, keepAlive }))
+  t.teardown(() => Promise.all(loads.map(load => load.stop())))
+  const { MainPID } = await state()
+  await systemctl('reload', 'shop.service')
+  t.match(await state(), { SubState: 'running', MainPID, StatusText: '2 of 2 workers ready, 2 recycles' })
+  await systemctl('restart', 'shop.service')
+  t.not((await state()).MainPID, MainPID)
+  const counts = await Promise.all(loads.map(load => load.stop()))
+  t.same(counts.flatMap(({ failures }) => failures), [], `of ${counts.map(({ requests }) => requests).join(' and ')} requests`)
+  t.match(await state(), { SubState: 'running', Result: 'success', NRestarts: '0' })
+
+  await systemctl('kill', '--kill-who=main', '--signal=SIGSTOP', 'shop.service')
+  t.match(await get(port), { status: 200 }, 'its workers serve')
+  let now = await state()
+  for (const deadline = Date.now() + 20_000; now.NRestarts === '0' || now.SubState !== 'running'; now = await state()) if (Date.now() > deadline) throw new Error(JSON.stringify(now))
+  t.match(now, { NRestarts: '1' })
+  t.match(await get(port), { status: 200 })
+
+  await systemctl('stop', 'shop.service', 'shop.socket')
+  t.match(await state(), { ActiveState: 'inactive', Result: 'success', ExecMainStatus: '0' })
+})
