@@ -49,7 +49,6 @@ async function workerParts (t, listener = (request, response) => response.end(re
   const acceptor = /** @type {any} */ ({
     key: KEY,
     server,
-    isPlainHttp: true,
     isMovable: true,
     isOpen: true,
     isClosed: false,

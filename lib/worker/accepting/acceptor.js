@@ -59,8 +59,6 @@ class Acceptor extends EventEmitter {
     this.#listening = listening
     this.#handleClass = listening.constructor
     this.facade = this.#makeFacade(listening)
-    /** Plain HTTP/1: the only protocol whose connections have no state between two requests. */
-    this.isPlainHttp = server instanceof http.Server
     /** Its connections can move to a sibling; known once it listens. */
     this.isMovable = false
   }
@@ -72,8 +70,9 @@ class Acceptor extends EventEmitter {
 
   /** @returns {string | null} what this Node lacks for moving this server's connections */
   selfTest () {
-    const missing = this.isPlainHttp ? missingForHandoff(this.server, this.#handleClass.prototype) : null
-    this.isMovable = this.isPlainHttp && missing === null
+    if (!(this.server instanceof http.Server)) return null // plain HTTP/1 is the only protocol whose connections have no state between two requests
+    const missing = missingForHandoff(this.server, this.#handleClass.prototype)
+    this.isMovable = missing === null
     return missing
   }
 

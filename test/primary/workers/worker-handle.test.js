@@ -24,7 +24,7 @@ function worker (slot) {
   /** @type {Record<string, any>[]} */
   const told = []
   const process = Object.assign(new EventEmitter(), { pid: 4321, forkedBy: null, send: (/** @type {any} */ sent) => told.push(sent), kill () {} })
-  const budget = drawBudget(resolveOptions({ maxRss: '512MiB', maxRequests: 1000 }, { parallelism: 2 }), 0.5)
+  const budget = drawBudget(resolveOptions({ maxRss: '512MiB', maxRequests: 1000 }, { parallelism: 2 }), 2, 0.5)
   const handle = new WorkerHandle(slot, /** @type {any} */ (process), { generation: 3, budget, mustListenOn: new Set(['a']), readyOn: 'listening' })
   const says = (/** @type {string} */ type, /** @type {any} */ fields) => process.emit('message', message(type, fields))
   return { handle, says, told, budget }
