@@ -35,7 +35,7 @@ t.test('the facts of a worker are plain data: through JSON nothing of them is lo
   t.same(JSON.parse(JSON.stringify(handle.facts())), handle.facts(), 'while it boots')
   t.match(handle.facts(), { state: 'spawning', upSince: null, calledAt: null, addresses: [], hasEntered: false })
 
-  says('hello', {})
+  says('hello', { heapLimitBytes: 2 ** 31 })
   says('listen', { id: 1, key: 'b', query: { address: null, port: 80, addressType: 4 } })
   for (const key of ['a', 'b']) says('listening', { key, missing: null })
   says('beat', BEAT)
