@@ -55,10 +55,10 @@ class Worker extends EventEmitter {
     return this.all(type)[count - 1]
   }
 
-  /** @param {number} id @param {number | null} [leftMs] */
-  offer (id, leftMs = 5000) {
+  /** @param {number} id @param {number | null} [leftMs] @param {string} [session] */
+  offer (id, leftMs = 5000, session) {
     const socket = new Socket()
-    this.emit('offer', { id, parcel: { key: KEY, leftMs, bytes: 'aGVhZA==' } }, socket)
+    this.emit('offer', { id, parcel: { key: KEY, leftMs, bytes: 'aGVhZA==', ...(session && { session }) } }, socket)
     return socket
   }
 
@@ -75,11 +75,12 @@ class Worker extends EventEmitter {
   }
 }
 
-/** @param {Worker[]} workers @param {Map<Worker, Worker>} [successors] */
-function connect (workers, successors = new Map()) {
+/** @param {Worker[]} workers @param {Map<Worker, Worker>} [successors] @param {{ owner: Worker | null, onMoved: () => void }} [sessions] */
+function connect (workers, successors = new Map(), sessions = { owner: null, onMoved () {} }) {
   const ledger = new HandoffLedger(
     /** @type {any} */ () => workers.filter(worker => worker.isServing),
-    /** @type {any} */ (/** @type {Worker} */ sender) => successors.get(sender) ?? null
+    /** @type {any} */ (/** @type {Worker} */ sender) => successors.get(sender) ?? null,
+    /** @type {any} */ (Object.assign(sessions, { find: () => sessions.owner }))
   )
   for (const worker of workers) ledger.connect(/** @type {any} */ (worker))
   return ledger
@@ -121,7 +122,7 @@ t.test('an offer is adopted: kept by the receiver, moved for the sender, closed 
   t.equal(receiver.last('keep').id, id)
   t.same(sender.got, [{ type: 'moved', id: 7 }], 'by the number of the sender')
   t.equal(socket.closed, 1)
-  t.same(ledger.totals, { moved: 1, refused: 0, takenBack: 0, lost: 0 })
+  t.same(ledger.totals, { moved: 1, refused: 0, takenBack: 0, lost: 0, misplaced: 0 })
 })
 
 t.test('a connection without a time limit keeps none', async t => {
@@ -383,4 +384,61 @@ t.test('in any order of events, every connection has one reader or one owner, an
     })
   }), { numRuns: 200 })
   t.pass()
+})
+
+/** Three workers that serve, and the owner of every session. */
+function sessionScene () {
+  const workers = ['sender', 'owner', 'other'].map((name, i) => new Worker(name, 2 - i))
+  /** @type {{ owner: Worker | null, onMoved: () => void }} */
+  const sessions = { owner: workers[1], onMoved () {} }
+  const ledger = connect(workers, new Map(), sessions)
+  t.teardown(() => ledger.close())
+  return { sender: workers[0], owner: workers[1], other: workers[2], sessions, ledger }
+}
+
+t.test('a connection of a session goes to its owner, however many connections that has', async t => {
+  const { sender, owner, other, ledger } = sessionScene()
+  sender.offer(1, null, 's')
+  const { id, parcel } = owner.last('adopt')
+  t.match(parcel, { session: 's', isOwned: true })
+  t.same(other.got, [])
+  sender.offer(2, null, 's')
+  t.equal(owner.all('adopt').length, 1, 'one at a time')
+  owner.emit('adopted', { id })
+  t.equal(owner.all('adopt').length, 2)
+  t.match(ledger.totals, { moved: 1, misplaced: 0 })
+})
+
+t.test('a connection whose session is its sender\'s goes back to it', async t => {
+  const { sender, sessions, ledger } = sessionScene()
+  sessions.owner = sender
+  const socket = sender.offer(1, null, 's')
+  t.same(sender.got, [{ type: 'back', id: 1, isStalled: false, isOwner: true }])
+  t.equal(socket.closed, 1)
+  t.match(ledger.totals, { moved: 0, refused: 0 })
+})
+
+t.test('a session without an owner is waited for; so is an owner that is silent', async t => {
+  const { sender, owner, other, sessions } = sessionScene()
+  sessions.owner = null
+  sender.offer(1, null, 's')
+  t.same([...owner.got, ...other.got, ...sender.got], [])
+  sessions.owner = owner
+  sessions.onMoved()
+  const { id } = owner.last('adopt')
+  await new Promise(resolve => setTimeout(resolve, 1100)) // ledger's ANSWER_MS
+  t.same(other.got, [], 'no other worker gets it')
+  owner.emit('adopted', { id }) // too late: it is dropped there, and given anew
+  t.same(owner.got.slice(1).map(({ type }) => type), ['drop', 'adopt'])
+  owner.emit('adopted', { id })
+  t.equal(owner.last('keep').id, id)
+  t.same(sender.got, [{ type: 'moved', id: 1 }])
+})
+
+t.test('where the owner refuses, any worker handles it, and it is counted', async t => {
+  const { sender, owner, other, ledger } = sessionScene()
+  sender.offer(1, null, 's')
+  owner.emit('refused', { id: owner.last('adopt').id })
+  t.equal(other.last('adopt').parcel.isOwned, undefined)
+  t.match(ledger.totals, { refused: 1, misplaced: 1 })
 })

@@ -1,0 +1,129 @@
+'use strict'
+
+const { EventEmitter } = require('node:events')
+const t = require('tap')
+const { ownerOf } = require('../../../lib/core/rendezvous')
+const { MOST_SESSIONS, SessionOwners } = require('../../../lib/primary/handoff/session-owners')
+const { Fleet } = require('../../../lib/primary/workers/fleet')
+
+/** A worker as the owners see it. */
+class Worker extends EventEmitter {
+  isServing = true
+  isGone = false
+  asked = new Set()
+  account = null
+  /** @type {any[]} */
+  got = []
+
+  /** @param {number} slot */
+  constructor (slot) {
+    super()
+    this.slot = slot
+  }
+
+  /** @param {string} type @param {any} fields */
+  send (type, fields) {
+    this.got.push({ type, ...fields })
+  }
+}
+
+/** A fleet with a worker in each slot. @param {number} size */
+function scene (size) {
+  const fleet = new Fleet()
+  const owners = new SessionOwners(fleet)
+  const join = (/** @type {number} */ number) => {
+    const worker = new Worker(number)
+    owners.connect(/** @type {any} */ (worker))
+    const slot = fleet.open(number)
+    slot.seat(/** @type {any} */ (worker))
+    slot.ready(/** @type {any} */ (worker))
+    return worker
+  }
+  fleet.desired = size
+  return { fleet, owners, join, workers: Array.from({ length: size }, (_, i) => join(i)) }
+}
+
+/** A session that is of this slot by its hash. @param {number} slot @param {number} slots */
+function sessionOf (slot, slots) {
+  for (let i = 0; ; i++) if (ownerOf(`s${i}`, slots) === slot) return `s${i}`
+}
+
+t.test('a session that no worker has begun belongs to a slot by its hash, one that a worker has begun to that worker', async t => {
+  const { owners, workers } = scene(3)
+  const session = sessionOf(2, 3)
+  t.equal(owners.find(session), workers[2])
+  workers[0].emit('own', session)
+  t.equal(owners.find(session), workers[0])
+  t.same(workers[2].got, [{ type: 'forget', session }], 'the other one is told')
+})
+
+t.test('a replacement inherits the sessions of its slot when the old worker is done with them', async t => {
+  const { owners, workers: [old], join } = scene(2)
+  const [begun, given] = ['begun', 'given']
+  old.emit('own', begun)
+  old.emit('own', given)
+  const heir = join(0)
+  t.equal(owners.find(begun), old, 'it leaves, and has not said that it is done')
+  heir.emit('own', 'new')
+  t.equal(owners.find('new'), heir, 'what the replacement has begun is its own')
+  old.emit('transfer', { session: given, value: 'AA==' })
+  t.equal(owners.find(given), heir)
+  t.same(heir.got, [{ type: 'session-state', session: given, value: 'AA==' }])
+  t.equal(owners.find(begun), old)
+  let isTold = false
+  owners.onMoved = () => { isTold = true }
+  old.emit('transferred')
+  t.ok(isTold)
+  t.equal(owners.find(begun), heir)
+})
+
+t.test('a worker that dies while it leaves, or has given its account, owns nothing', async t => {
+  for (const end of [{ isGone: true }, { account: {} }]) {
+    const { owners, workers: [old], join } = scene(1)
+    old.emit('own', 's')
+    const heir = join(0)
+    Object.assign(old, end)
+    t.equal(owners.find('s'), heir)
+  }
+})
+
+t.test('there is no owner while the slot\'s worker does not serve; state for it waits', async t => {
+  const { owners, workers: [first, second], fleet, join } = scene(2)
+  first.isServing = false
+  const session = sessionOf(0, 2)
+  t.equal(owners.find(session), null)
+  second.emit('transfer', { session, value: 'AA==' })
+  t.same(first.got, [])
+  fleet.slots.get(0)?.remove(/** @type {any} */ (first))
+  const next = join(0)
+  next.emit('ready')
+  t.same(next.got, [{ type: 'session-state', session, value: 'AA==' }])
+})
+
+t.test('where the fleet shrinks, the sessions of slots that go are others\'; where it grows, those that were begun stay', async t => {
+  const { owners, workers, fleet, join } = scene(3)
+  owners.find('anything')
+  workers[2].emit('own', 'two')
+  workers[1].emit('own', 'one')
+  fleet.desired = 2
+  fleet.slots.get(2)?.vacate(/** @type {any} */ (workers[2]))
+  t.equal(owners.find('two'), workers[2], 'until it is done with them')
+  for (const worker of workers.slice(0, 2)) t.same(worker.got.at(-1), { type: 'forget', session: null })
+  workers[2].emit('transferred')
+  t.ok(workers.slice(0, 2).includes(/** @type {any} */ (owners.find('two'))))
+  t.equal(owners.find('one'), workers[1])
+  fleet.desired = 4
+  fleet.close(2)
+  join(2)
+  join(3)
+  t.equal(owners.find('one'), workers[1])
+})
+
+t.test('the oldest sessions are forgotten', async t => {
+  const { owners, workers } = scene(2)
+  const session = sessionOf(1, 2)
+  workers[0].emit('own', session)
+  for (let i = 0; i < MOST_SESSIONS; i++) workers[0].emit('own', `more ${i}`)
+  t.equal(owners.find(session), workers[1])
+  t.equal(owners.find(`more ${MOST_SESSIONS - 1}`), workers[0])
+})
