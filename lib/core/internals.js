@@ -12,6 +12,8 @@
  * | `handle.getpeername()`                 | primary: checks synchronously that a connection is established        |
  * | `cluster._getServer()` in a worker     | acceptor: net calls it for the handle of each `listen()`              |
  * | `handle.onconnection(err, client)`     | acceptor: passes a connection to net, as cluster's round robin does   |
+ * | `server._handle`, `handle[owner_symbol]` | app warm-up: passes connections to a server before it listens       |
+ * | `setupConnectionsTracking()`           | app warm-up: a listener of `listening` that makes the list of the row below |
  * | `socket._handle`, `handle.readStop()`  | hand-off: stops reading, takes the handle out of the socket           |
  * | `handle.close()`, `handle.reset()`     | tracker: net closes every socket by one of them                       |
  * | `handle.reading`                       | hand-off: net's flag that a handle is being read                      |
@@ -27,6 +29,31 @@
  * | `server._getServerData()`, `_setServerData()` | acceptor: the same TLS ticket keys in every worker             |
  * | `socket.write()` beneath a session     | goaway: an HTTP/2 frame for which Node has no method                  |
  */
+
+/**
+ * Makes a server that does not listen yet take connections, as net has a listening one do. For the time being it says that it
+ * listens, where `door` does.
+ *
+ * @param {any} server
+ * @param {any} facade of its acceptor, for the listening handle of `door`
+ * @param {any} door a net.Server that listens
+ * @param {any} [owner] the server for which net makes sockets: `server`, or one that passes them on
+ * @returns {() => void} takes it back; to be called when no connection is left
+ */
+function acceptEarly (server, facade, door, owner = server) {
+  const symbol = Object.getOwnPropertySymbols(door._handle).find(symbol => symbol.description === 'owner_symbol')
+  if (symbol) facade[symbol] = owner
+  facade.onconnection = door._handle.onconnection
+  server._handle = facade
+  server._connectionKey ??= '' // as when it listens: it keeps its shape
+  facade.listen(0)
+  return () => { server._handle = null }
+}
+
+/** Node makes the list of a server's connections when it begins to listen. @param {any} server an http.Server that does not listen yet */
+function trackBeforeListening (server) {
+  server.listeners('listening').find((/** @type {Function} */ { name }) => name === 'setupConnectionsTracking')?.call(server)
+}
 
 /** @param {any} server a listening http.Server @returns {any} Node's ConnectionsList; undefined if this Node has none */
 function connectionsList (server) {
@@ -117,4 +144,4 @@ function missingForHandoff (server, handle) {
   return null
 }
 
-module.exports = { betweenRequests, currentChunk, detachHandle, handleWatcher, missingForHandoff }
+module.exports = { acceptEarly, trackBeforeListening, betweenRequests, currentChunk, detachHandle, handleWatcher, missingForHandoff }

@@ -20,9 +20,10 @@ const PREBUILT = path.join(FOLDER, 'prebuilds', `${process.platform}-${process.a
  * @property {() => [number, number]} socketpair
  * @property {(code: number) => never} exit at once, with no handler run
  * @property {() => boolean} guardExits copies end by _exit from now on; false: this Node has no hook for it
+ * @property {() => boolean} drainAlone copies do not wait for threads of V8's that they lack, from now on; after guardExits. False: this Node has no such method
+ * @property {(signal: number) => void} ignore this process does nothing on it, until a handler is set
  * @property {() => number} activeRequests how many operations of the event loop are under way, in the thread pool or in the kernel
  * @property {(code: number) => void} exitAs the code by which a copy ends
- * @property {(callback: (isEnd: boolean) => void) => void} onEmpty calls back, in a copy, when its event loop has nothing left to do; with true when that is so after the first call
  * @property {() => number} exited the pid of a child whose exit has not been collected, by Node or by us; 0: there is none
  * @property {(pid: number) => void} collect collects the exit of a child
  * @property {string} source the hash of what it was made from; empty where it was built here

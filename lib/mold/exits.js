@@ -28,17 +28,4 @@ function guardExits (addon, process = global.process) {
   return true
 }
 
-/**
- * In a copy: ends it where there is nothing left to do. Node ends by itself there, but not before V8's background threads
- * have done what they were given, and on Node 26 each collection gives them something.
- *
- * @param {import('./addon').Addon} addon
- */
-function endWhenEmpty (addon) {
-  addon.onEmpty(isEnd => {
-    if (isEnd) process.exit()
-    else process.emit('beforeExit', Number(process.exitCode ?? 0))
-  })
-}
-
-module.exports = { guardExits, endWhenEmpty }
+module.exports = { guardExits }

@@ -23,6 +23,8 @@ class MoldControl extends EventEmitter {
   #handles = new Map()
   #lastNumber = 0
   isUp = true
+  /** The app has called listen(). */
+  isHeld = false
 
   /** @param {Addon} addon */
   constructor (addon) {
@@ -82,8 +84,12 @@ class MoldControl extends EventEmitter {
     this.#handles.set(number, handle)
   }
 
-  /** @param {{ frozen?: true, refused?: string, forked?: number, pid?: number, failed?: number, errno?: number, ended?: number, code?: number, signal?: string | null }} answer */
-  #hear ({ frozen, refused, forked, pid = 0, failed, errno = 0, ended, code = 0, signal = null }) {
+  /** @param {{ held?: true, frozen?: true, refused?: string, forked?: number, pid?: number, failed?: number, errno?: number, ended?: number, code?: number, signal?: string | null }} answer */
+  #hear ({ held, frozen, refused, forked, pid = 0, failed, errno = 0, ended, code = 0, signal = null }) {
+    if (held) {
+      this.isHeld = true
+      return
+    }
     if (frozen) return this.emit('frozen')
     if (refused !== undefined) return this.emit('refused', refused)
     const number = forked ?? failed ?? ended ?? 0

@@ -5,7 +5,7 @@
  * fires in it, nothing is read, no page of it changes. What wakes it up is an order of the primary's, or a copy's end.
  *
  *     primary                          mold                              copy
- *        │◀─────────────────────────────┤  { frozen: true }
+ *        │◀─────────────────────────────┤  { held: true }, { frozen: true } or { refused }
  *        │  { fork: 7 } + descriptors   │                                 │
  *        ├─────────────────────────────▶│──────────── fork() ────────────▶│ the descriptors in their places,
  *        │◀─────────────────────────────┤  { forked: 7, pid }             │ goes on from freeze()
@@ -18,7 +18,8 @@
 
 const fs = require('node:fs')
 const os = require('node:os')
-const { guardExits, endWhenEmpty } = require('./exits')
+const tls = require('node:tls')
+const { guardExits } = require('./exits')
 const { takeIdentity } = require('./identity')
 const { ownMathRandom, reseed } = require('./random')
 const { PendingTimers } = require('./timers')
@@ -48,6 +49,7 @@ class Mold {
   /** Before the app is loaded. @returns {string | null} what this Node lacks for it */
   prepare () {
     if (!guardExits(this.addon)) return 'node::AtExit'
+    if (!this.addon.drainAlone()) return 'node::NodePlatform::DrainTasks'
     ownMathRandom()
     this.timers.watch()
     return null
@@ -58,12 +60,14 @@ class Mold {
    * nothing under way: nothing in the thread pool or on the channel.
    */
   async freeze () {
+    // From Node 22 on, root certificates are loaded in a thread: TLS in a copy that is made meanwhile would wait for it for ever.
+    tls.createSecureContext()
     let turns = 0
     do await new Promise(resolve => setImmediate(resolve))
     while (this.timers.hasImmediates && ++turns < MOST_TURNS)
     this.tell({ frozen: true })
     const env = this.#serve()
-    endWhenEmpty(this.addon)
+    if (process.listenerCount('SIGUSR1') === 0) this.addon.ignore(os.constants.signals.SIGUSR1) // it starts the inspector, by a thread that is missing
     takeIdentity(env)
     reseed()
     this.timers.restart()

@@ -4,12 +4,10 @@ const { createHook } = require('node:async_hooks')
 
 /** The threads (worker_threads) that the app has started: a copy has none of them, and would wait for their answers for ever. */
 class LiveThreads {
-  /** @type {Set<number>} by async id */
-  #ids = new Set()
-  #hook = createHook({
-    init: (id, type) => { if (type === 'WORKER') this.#ids.add(id) },
-    destroy: id => { this.#ids.delete(id) }
-  })
+  /** Node's handles of them. @type {Set<any>} */
+  #handles = new Set()
+  // Without `destroy`, for which Node would watch the end of each promise.
+  #hook = createHook({ init: (_id, type, _trigger, handle) => { if (type === 'WORKER') this.#handles.add(handle) } })
 
   /** Before the app is loaded. */
   watch () {
@@ -19,7 +17,8 @@ class LiveThreads {
 
   /** How many there are now. */
   get count () {
-    return this.#ids.size
+    for (const handle of this.#handles) if (handle.messagePort === undefined) this.#handles.delete(handle) // it has been joined
+    return this.#handles.size
   }
 
   unwatch () {

@@ -12,14 +12,14 @@ const { createHook } = require('node:async_hooks')
 const OF_TIMERS = /\bnode:(?:internal\/)?timers\b|<anonymous>\)?$/
 const OF_NODE = /\(?node:/
 const DEPTH = 16
+const TIDY_FROM = 1000 // timers that have been asked for since those that are over were last left out
 
 class PendingTimers {
-  /** @type {Map<number, { timer: any, site: string }>} by async id */
-  #timers = new Map()
-  #hook = createHook({
-    init: (id, type, _trigger, resource) => { if (type === 'Timeout' || type === 'Immediate') this.#add(id, resource) },
-    destroy: id => { this.#timers.delete(id) }
-  })
+  /** @type {{ timer: any, site: string }[]} */
+  #timers = []
+  #tidyAt = TIDY_FROM
+  // Without `destroy`, for which Node would watch the end of each promise.
+  #hook = createHook({ init: (_id, type, _trigger, resource) => { if (type === 'Timeout' || type === 'Immediate') this.#add(resource) } })
 
   /** In the mold, before the app is loaded. */
   watch () {
@@ -44,18 +44,20 @@ class PendingTimers {
   restart () {
     this.#hook.disable()
     for (const { timer } of this.#pending()) timer.refresh?.()
-    this.#timers.clear()
+    this.#timers = []
   }
 
-  /** Node tells a timer's end later, so it is asked of the timer itself. */
   #pending () {
-    return [...this.#timers.values()].filter(({ timer }) => !timer._destroyed)
+    return this.#timers.filter(({ timer }) => !timer._destroyed)
   }
 
-  /** @param {number} id @param {any} timer */
-  #add (id, timer) {
+  /** @param {any} timer */
+  #add (timer) {
     const site = siteOf()
-    if (site) this.#timers.set(id, { timer, site })
+    if (site) this.#timers.push({ timer, site })
+    if (this.#timers.length < this.#tidyAt) return
+    this.#timers = this.#pending()
+    this.#tidyAt = TIDY_FROM + 2 * this.#timers.length
   }
 }
 

@@ -11,7 +11,7 @@ const { openDescriptors, openedSince } = require('../mold/descriptors')
 const { Mold } = require('../mold/mold')
 const { onFork } = require('../mold/on-fork')
 const { LiveThreads } = require('../mold/threads')
-const { warmUpApp } = require('./boot/app-warmup')
+const { warmUpApp } = require('./app-warmup')
 const { flushCompileCache } = require('./boot/compile-cache')
 const { Channel } = require('./channel')
 const { exposeGc } = require('./health/memory')
@@ -20,6 +20,7 @@ const { prepare } = require('./prepare')
 const CONTROL = 4 // its descriptor here: behind stdin, stdout, stderr and the channel
 const POLL_MS = 5
 const MOST_NAMED = 5
+const SURVIVALS = 2 // of young objects, until they are old: a copy's first collections do not touch them
 
 /** @param {Pick<import('./prepare').Settings, 'compileCache' | 'collectsFirst'> & { warm: number, isUnsafe: boolean }} settings */
 function becomeMold ({ warm, isUnsafe, ...settings }) {
@@ -34,17 +35,19 @@ function becomeMold ({ warm, isUnsafe, ...settings }) {
   api.extend({ onFork, warm: fn => { warmers.push(fn) } })
   const threads = new LiveThreads().watch()
   const before = openDescriptors()
+  const collect = exposeGc()
 
   listenHook.onHeld = () => {
     listenHook.onHeld = () => {}
+    mold.tell({ held: true })
     setImmediate(freeze) // the rest of the module runs first
   }
 
   async function freeze () {
     try {
       for (const fn of warmers) await fn()
-      await warmUpApp(listenHook.held, warm, server => tracker.watch({ server, isOfOurs: () => true }))
-      tracker.requests = 0
+      collect() // before the requests: it would drop compiled code, with the shapes of objects that are no more
+      await warmUpApp(listenHook.held, warm, tracker)
     } catch (error) {
       return refuse(`the app cannot be warmed up: ${String(error instanceof Error ? error.message : error)}`)
     }
@@ -54,7 +57,7 @@ function becomeMold ({ warm, isUnsafe, ...settings }) {
     if (threads.count > 0) shared.add('a thread (worker_threads or module hooks)')
     if (shared.size > 0 && !isUnsafe) return refuse(unsafe([...shared]))
     threads.unwatch()
-    exposeGc()()
+    for (let i = 0; i < SURVIVALS; i++) collect({ type: 'minor' })
     await mold.freeze()
     const own = JSON.parse(String(process.env.RECYCLE_WORKER))
     delete process.env.RECYCLE_WORKER

@@ -9,7 +9,8 @@ const { checkRecycles } = require('./under-load')
 
 const folder = path.join(__dirname, '..', '..', 'examples')
 
-for (const name of fs.readdirSync(folder).filter(name => name !== 'demo.js')) {
+const apps = fs.readdirSync(folder).filter(name => /\.m?js$/.test(name) && name !== 'demo.js')
+for (const name of apps) {
   t.test(`examples/${name} serves and can be recycled`, async t => {
     const { port, supervisor, events } = await startFleet(t, path.join(folder, name), { workers: 1 })
     t.match(await get(port), { status: 200, body: /./ })

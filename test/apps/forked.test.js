@@ -2,7 +2,10 @@
 
 /** Apps of other kinds as forked workers: under load, each worker replaced, nothing dropped. */
 
+const { once } = require('node:events')
 const path = require('node:path')
+const { text } = require('node:stream/consumers')
+const tls = require('node:tls')
 const t = require('tap')
 const { startFleet, sumOfEnds } = require('../support/fleet')
 const { Load } = require('../support/load')
@@ -40,20 +43,46 @@ for (const [what, app] of Object.entries({
   t.test(what, { skip }, async t => {
     const { port, supervisor, events } = await startFleet(t, typeof app === 'string' ? app : app(t), { fork: 'mold', warm: 50, workers: 2 })
     const loads = [true, false].map(keepAlive => new Load({ port, connections: 5, keepAlive }))
-    t.teardown(() => Promise.all(loads.map(load => load.stop())))
-    for (const load of loads) await load.after(20)
-    for (const slot of [0, 1, 0, 1]) await supervisor.recycle(slot)
-    for (const load of loads) {
-      const { requests, failures } = await load.stop()
-      t.same(failures, [], `of ${requests} requests`)
-    }
+    await replaceAll(t, { supervisor, events }, loads)
     t.equal(loads[0].sockets, loads[0].clients.length, 'no client ever reconnected')
-    const recycled = events.all('recycled')
-    t.equal(recycled.length, 4)
-    for (const line of recycled) {
-      t.match(line, { cut: 0, lost: false })
-      t.equal(sumOfEnds(line), line.connections)
-    }
-    t.same([...events.all('worker.crash'), ...events.all('fleet.warning')], [])
   })
+}
+
+t.test('an app with TLS: a session that one worker began is resumed by the next', { skip }, async t => {
+  const { port, supervisor, events } = await startFleet(t, 'apps/https.js', { fork: 'mold', warm: 50, workers: 1 })
+  const { isReused, session, pid } = await handshake(port)
+  t.notOk(isReused)
+  const https = { rejectUnauthorized: false }
+  await replaceAll(t, { supervisor, events }, [true, false].map(keepAlive => new Load({ port, connections: 5, keepAlive, https })), [0, 0])
+  const second = await handshake(port, session)
+  t.not(second.pid, pid)
+  t.ok(second.isReused, 'all of them have the ticket keys of the first')
+})
+
+/** @param {number} port @param {Buffer} [session] of an earlier one */
+async function handshake (port, session) {
+  const socket = tls.connect({ port, host: '127.0.0.1', session, maxVersion: 'TLSv1.2', rejectUnauthorized: false })
+  await once(socket, 'secureConnect')
+  const begun = { isReused: socket.isSessionReused(), session: socket.getSession() }
+  socket.end('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+  const [, pid] = /secret of (\d+)/.exec(await text(socket))
+  return { ...begun, pid }
+}
+
+/** Under load each worker is replaced, twice. @param {any} t @param {{ supervisor: any, events: any }} fleet @param {Load[]} loads */
+async function replaceAll (t, { supervisor, events }, loads, slots = [0, 1, 0, 1]) {
+  t.teardown(() => Promise.all(loads.map(load => load.stop())))
+  for (const load of loads) await load.after(20)
+  for (const slot of slots) await supervisor.recycle(slot)
+  for (const load of loads) {
+    const { requests, failures } = await load.stop()
+    t.same(failures, [], `of ${requests} requests`)
+  }
+  const recycled = events.all('recycled')
+  t.equal(recycled.length, slots.length)
+  for (const line of recycled) {
+    t.match(line, { cut: 0, lost: false })
+    t.equal(sumOfEnds(line), line.connections)
+  }
+  t.same([...events.all('worker.crash'), ...events.all('fleet.warning')], [])
 }

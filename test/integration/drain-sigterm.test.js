@@ -26,12 +26,14 @@ for (const handoff of [true, false]) {
   }
 }
 
-t.test('an app without a SIGTERM handler ends by the signal', async t => {
-  const fleet = await startTellingFleet(t, 'sigterm.js', { args: ['default'] })
-  await fleet.supervisor.recycle(0)
-  const { signal } = await fleet.events.until('worker.retire')
-  t.equal(signal, 'SIGTERM')
-})
+for (const way of ['default', 'signal-exit']) {
+  t.test(`an app without a SIGTERM handler of its own (${way}) ends by the signal`, async t => {
+    const fleet = await startTellingFleet(t, 'sigterm.js', { args: [way] })
+    await fleet.supervisor.recycle(0)
+    const { signal } = await fleet.events.until('worker.retire')
+    t.equal(signal, 'SIGTERM')
+  })
+}
 
 t.test('an app that swallows SIGTERM, and has a timer, is killed after the kill timeout, and not before', async t => {
   const killTimeoutMs = 600

@@ -56,10 +56,10 @@ t.test('workers are copies of one mold, each with an identity of its own', async
 })
 
 t.test('recycles, a reload and a scaling under load drop nothing', async t => {
-  const { port, supervisor, events } = await startForked(t, { app: 'plain.js', workers: 3, maxRequests: 300, interval: '50ms' })
+  const { port, supervisor, events } = await startForked(t, { app: 'plain.js', workers: 3, maxRequests: 100, interval: '50ms' })
   const loads = [true, false].map(keepAlive => new Load({ port, connections: 10, keepAlive }))
   t.teardown(() => Promise.all(loads.map(load => load.stop())))
-  await events.until('recycled', { count: 8 })
+  await events.until('recycled', { count: 6 })
   const [{ pid: first }] = events.all('mold.ready')
   await supervisor.reload()
   t.equal(events.all('mold.ready').length, 2, 'the reload has loaded the app anew')
@@ -122,17 +122,30 @@ for (const [mode, what] of [['file', /^no worker can be forked: before it listen
   })
 }
 
+t.test('a thread that has ended is none', async t => {
+  const { port } = await startForked(t, { mode: 'thread-ended', workers: 1 })
+  t.match(await ask(port), { warmed: 0 })
+})
+
 t.test('--fork-unsafe forks all the same', async t => {
   const { port } = await startForked(t, { mode: 'file', forkUnsafe: true, workers: 1 })
   t.match(await ask(port), { warmed: 0 })
 })
 
 t.test('an app that ends while it loads, or never listens, ends the fleet with the reason', async t => {
-  for (const [mode, timeout, why] of /** @type {const} */ ([['exits', '1m', /its mold exited with code 5/], ['never-listens', '500ms', /its mold did not listen within 500 ms/]])) {
-    const { exited, events } = await startCli(t, ['--fork', 'mold', '--ready-timeout', timeout, '-w', '5', FORKS], { env: { MODE: mode } })
+  for (const [mode, args, why] of [['exits', [], /its mold exited with code 5/], ['never-listens', ['--ready-timeout', '500ms'], /its mold did not listen within 500 ms/]]) {
+    const { exited, events } = await startCli(t, ['--fork', 'mold', ...args, '-w', '5', FORKS], { env: { MODE: mode } })
     t.same(await exited, { code: 1, signal: null })
     t.match(events.all('fleet.failed')[0].error, why)
   }
+})
+
+t.test('an app that answers only once it listens cannot be asked before: the fleet says so, and serves without --warm', async t => {
+  const { exited, events } = await startCli(t, ['--fork', 'mold', '--warm', '5', '--ready-timeout', '1s', FORKS], { env: { MODE: 'gets-ready-late' } })
+  t.same(await exited, { code: 1, signal: null })
+  t.match(events.all('fleet.failed'), [{ code: 'RECYCLE_FORK_REFUSED', error: /the app could not be warmed up within 1000 ms; one that gets ready in listen's callback .* takes --warm 0$/ }])
+  const { port } = await startForked(t, { mode: 'gets-ready-late' })
+  t.match(await ask(port), { warmed: 0 })
 })
 
 t.test('a stop while the mold loads ends it', async t => {

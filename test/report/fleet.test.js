@@ -8,7 +8,7 @@ const { startFleet } = require('../support/fleet')
 const { ndjson } = require('./written')
 
 t.test('a request that a real drain cuts is joined to that recycle by its port', async t => {
-  const { port, supervisor, events } = await startFleet(t, path.join(__dirname, 'holding.js'), { drainTimeout: '300ms' })
+  const { port, supervisor, events } = await startFleet(t, path.join(__dirname, 'holding.js'), { drainTimeout: '300ms', replay: 'off' })
   const held = hold(port)
   const { slot, pid: oldPid } = await events.until('worker.sample', { where: line => line.inFlight === 1 })
   const recycled = await supervisor.recycle(slot)

@@ -31,6 +31,7 @@ class Load {
     this.paths = [path].flat()
     this.thinkMs = thinkMs
     this.body = postBytes ? Buffer.alloc(postBytes, 'x') : null
+    this.keepsAlive = keepAlive
     this.module = https ? require('node:https') : http
     this.requests = 0
     this.failures = []

@@ -6,8 +6,10 @@
 #define _GNU_SOURCE
 #define NAPI_VERSION 8
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -313,16 +315,63 @@ extern void *current_context (void *isolate) __asm__("_ZN2v87Isolate17GetCurrent
 extern void *environment_of (void *context) __asm__("_ZN4node21GetCurrentEnvironmentEN2v85LocalINS0_7ContextEEE") __attribute__((weak));
 extern void at_exit (void *environment, void (*call)(void *), void *argument) __asm__("_ZN4node6AtExitEPNS_11EnvironmentEPFvPvES2_") __attribute__((weak));
 
+static void leave_at_exit (void) {
+  at_exit(environment_of(current_context(current_isolate())), leave, NULL);
+}
+
 /** guardExits(): makes copies of this process end by _exit where Node would join its threads. False: this Node has no such hook. */
 static napi_value GuardExits (napi_env env, napi_callback_info info) {
   (void) info;
   bool is_there = current_isolate && current_context && environment_of && at_exit;
   if (is_there && !original) {
     original = getpid();
-    at_exit(environment_of(current_context(current_isolate())), leave, NULL);
+    leave_at_exit();
   }
   napi_value result;
   napi_get_boolean(env, is_there, &result);
+  return result;
+}
+
+/** node::NodePlatform runs V8's tasks; `platform_of` is of the same old API, the methods of the class itself. */
+extern void *platform_of (void *environment) __asm__("_ZN4node23GetMultiIsolatePlatformEPNS_11EnvironmentE") __attribute__((weak));
+extern void drain_tasks (void *platform, void *isolate) __asm__("_ZN4node12NodePlatform10DrainTasksEPN2v87IsolateE") __attribute__((weak));
+extern bool flush_foreground_tasks (void *platform, void *isolate) __asm__("_ZN4node12NodePlatform20FlushForegroundTasksEPN2v87IsolateE") __attribute__((weak));
+
+/**
+ * Before the event loop of a thread ends, Node waits until all background tasks are done. V8 gives such tasks even where it does the
+ * work itself (on Node 26 in each scavenge, on Node 20 for WebAssembly), and in a copy no thread takes them: what is left to do is
+ * what is to be done in this very thread.
+ */
+static void drain_alone (void *platform, void *isolate) {
+  if (getpid() == original) return drain_tasks(platform, isolate);
+  while (flush_foreground_tasks(platform, isolate)) { /* one task may give another */ }
+}
+
+/** The place in an object's table of virtual methods that has this one; NULL: none has. */
+static void **place_of (void *object, void *method) {
+  void **methods = *(void ***) object;
+  Dl_info info;
+  const ElfW(Sym) *table;
+  if (!dladdr1(methods, &info, (void **) &table, RTLD_DL_SYMENT) || !table) return NULL;
+  void **end = (void **) ((char *) info.dli_saddr + table->st_size);
+  while (methods < end && *methods != method) methods++;
+  return methods < end ? methods : NULL;
+}
+
+/** drainAlone(): copies of this process do not wait for threads that they do not have. False: this Node has no such method. */
+static napi_value DrainAlone (napi_env env, napi_callback_info info) {
+  (void) info;
+  bool is_there = original && platform_of && drain_tasks && flush_foreground_tasks;
+  void **place = is_there ? place_of(platform_of(environment_of(current_context(current_isolate()))), drain_tasks) : NULL;
+  if (place) {
+    size_t size = (size_t) sysconf(_SC_PAGESIZE);
+    void *page = (void *) ((uintptr_t) place & ~(size - 1));
+    if (mprotect(page, size, PROT_READ | PROT_WRITE) < 0) return fail(env, "mprotect");
+    *place = drain_alone;
+    mprotect(page, size, PROT_READ);
+  }
+  napi_value result;
+  napi_get_boolean(env, place != NULL, &result);
   return result;
 }
 
@@ -331,65 +380,7 @@ static napi_value ExitAs (napi_env env, napi_callback_info info) {
   napi_value values[1];
   if (!arguments(env, info, 1, values) || !integer(env, values[0], &exit_code)) return NULL;
   exit_code &= 0xff;
-  return undefined(env);
-}
-
-static uv_prepare_t before_poll;
-static uv_idle_t once_more; // while it is active the loop does not wait
-static napi_env env_of_empty;
-static napi_ref callback_of_empty;
-
-static bool is_alive_without_us (uv_loop_t *loop) {
-  uv_unref((uv_handle_t *) &before_poll);
-  bool is_alive = uv_loop_alive(loop);
-  uv_ref((uv_handle_t *) &before_poll);
-  return is_alive;
-}
-
-static void not_yet (uv_idle_t *idle) { (void) idle; }
-
-static void call_empty (bool is_end) {
-  napi_env env = env_of_empty;
-  napi_handle_scope scope;
-  napi_value callback, receiver, argument, error;
-  napi_open_handle_scope(env, &scope);
-  napi_get_reference_value(env, callback_of_empty, &callback);
-  napi_get_global(env, &receiver);
-  napi_get_boolean(env, is_end, &argument);
-  if (napi_make_callback(env, NULL, receiver, callback, 1, &argument, NULL) == napi_pending_exception) {
-    napi_get_and_clear_last_exception(env, &error);
-    napi_fatal_exception(env, error);
-  }
-  napi_close_handle_scope(env, scope);
-}
-
-static void check_empty (uv_prepare_t *prepare) {
-  bool was_empty = uv_is_active((uv_handle_t *) &once_more);
-  uv_idle_stop(&once_more);
-  if (is_alive_without_us(prepare->loop)) return;
-  if (!was_empty) { // what V8 has to do in this thread comes by a handle that does not count: look at it first
-    uv_idle_start(&once_more, not_yet);
-    return;
-  }
-  call_empty(false);
-  if (!is_alive_without_us(prepare->loop)) call_empty(true);
-}
-
-/**
- * onEmpty(callback): in a copy, calls back when there is nothing left for the event loop to do, instead of ending it; with true when
- * that is so still. Node would then wait for V8's background tasks, and a copy has no thread that does them.
- */
-static napi_value OnEmpty (napi_env env, napi_callback_info info) {
-  napi_value values[1];
-  uv_loop_t *loop;
-  if (!arguments(env, info, 1, values)) return NULL;
-  napi_get_uv_event_loop(env, &loop);
-  env_of_empty = env;
-  napi_create_reference(env, values[0], 1, &callback_of_empty);
-  uv_prepare_init(loop, &before_poll);
-  uv_idle_init(loop, &once_more);
-  uv_unref((uv_handle_t *) &once_more);
-  uv_prepare_start(&before_poll, check_empty);
+  leave_at_exit(); // a signal to itself, which it has survived, has used the first one up
   return undefined(env);
 }
 
@@ -399,6 +390,15 @@ static napi_value ActiveRequests (napi_env env, napi_callback_info info) {
   uv_loop_t *loop;
   napi_get_uv_event_loop(env, &loop);
   return number(env, loop->active_reqs.count);
+}
+
+/** ignore(signal): it does nothing to this process, until a handler is set; processes that libuv starts do not inherit it. */
+static napi_value Ignore (napi_env env, napi_callback_info info) {
+  napi_value values[1];
+  int number;
+  if (!arguments(env, info, 1, values) || !integer(env, values[0], &number)) return NULL;
+  if (signal(number, SIG_IGN) == SIG_ERR) return fail(env, "signal");
+  return undefined(env);
 }
 
 /** exit(code): ends this process here and now, without joining threads that a copy does not have. */
@@ -429,7 +429,7 @@ static napi_value Collect (napi_env env, napi_callback_info info) {
 NAPI_MODULE_INIT () {
   const struct { const char *name; napi_callback call; } functions[] = {
     { "fork", Fork }, { "wait", Wait }, { "send", Send }, { "socketpair", Socketpair }, { "exit", Exit },
-    { "guardExits", GuardExits }, { "exitAs", ExitAs }, { "activeRequests", ActiveRequests }, { "onEmpty", OnEmpty },
+    { "guardExits", GuardExits }, { "exitAs", ExitAs }, { "drainAlone", DrainAlone }, { "activeRequests", ActiveRequests }, { "ignore", Ignore },
     { "exited", Exited }, { "collect", Collect }
   };
   for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {

@@ -116,16 +116,16 @@ class Mold extends EventEmitter {
       control.started()
     }
     this.pid = this.worker.process.pid ?? null
-    const deadline = setTimeout(() => this.#end(`its mold did not listen within ${readyTimeoutMs} ms`), readyTimeoutMs)
+    const deadline = setTimeout(() => {
+      if (!control.isHeld) return this.#end(`its mold did not listen within ${readyTimeoutMs} ms`)
+      this.#refuse(`the app could not be warmed up within ${readyTimeoutMs} ms; one that gets ready in listen's callback answers no request earlier, and takes --warm 0`)
+    }, readyTimeoutMs)
     control.once('frozen', () => {
       clearTimeout(deadline)
       this.isFrozen = true
       this.emit('frozen', now() - spawnedAt)
     })
-    control.once('refused', why => {
-      this.#end(why)
-      this.emit('refused', why)
-    })
+    control.once('refused', why => this.#refuse(why))
     /** @type {Promise<void>} */
     this.gone = new Promise(resolve => {
       const gone = (/** @type {number | null} */ code, /** @type {string | null} */ signal, /** @type {string} */ how) => {
@@ -152,6 +152,12 @@ class Mold extends EventEmitter {
     if (this.control.isUp) return error.message
     await this.gone
     return String(this.why)
+  }
+
+  /** @param {string} why another one would not do better */
+  #refuse (why) {
+    this.#end(why)
+    this.emit('refused', why)
   }
 
   /** @param {string} why */

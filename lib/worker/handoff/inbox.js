@@ -76,7 +76,7 @@ class Inbox {
     setImmediate(() => setImmediate(() => { connection.isPolled = true })) // a poll for I/O lies between the two
     if (connection.until === null) return
     // Closed after a poll for I/O: a request that came in time is read first, also where the time has ended on the way here.
-    socket.setTimeout(Math.max(1, connection.until - performance.now()), () => setImmediate(() => { if (connection.stage === 'waiting') socket.destroy() }))
+    socket.setTimeout(Math.max(1, Math.ceil(connection.until - performance.now())), () => setImmediate(() => { if (connection.stage === 'waiting') socket.destroy() }))
   }
 
   /** Closes connections that have been idle here for so long; of one server, where it is given. @param {number} idleMs @param {import('../accepting/acceptor').Acceptor} [acceptor] */

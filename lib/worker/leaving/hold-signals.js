@@ -13,12 +13,15 @@ const HELD = /** @type {const} */ (['SIGTERM', 'SIGINT', 'SIGHUP'])
 
 function holdSignals () {
   let isHeld = true
+  let heard = () => {}
   const emit = process.emit
   const ours = () => {}
   /** @type {any} */
   const held = function (/** @type {any} */ event, /** @type {any[]} */ ...args) {
     if (isHeld && HELD.includes(event)) return true
-    return Reflect.apply(emit, process, [event, ...args])
+    const isListenedTo = Reflect.apply(emit, process, [event, ...args])
+    if (event === 'SIGTERM') heard()
+    return isListenedTo
   }
   // Node binds `process.emit` when a signal's first listener is added, so earlier listeners are added again.
   const earlier = HELD.map(signal => /** @type {const} */ ([signal, process.rawListeners(signal)]))
@@ -37,13 +40,14 @@ function holdSignals () {
     /**
      * From here on a signal calls the app's listeners, or has its default action.
      *
-     * @param {() => void} heard called behind the app's listeners for SIGTERM, where it has any
+     * @param {() => void} done called behind the app's listeners for SIGTERM, where it has any. It is no listener itself: some count them
+     *   to tell whether they are alone, and must end the process
      */
-    release (heard) {
+    release (done) {
       isHeld = false
+      heard = done
       process.removeListener('removeListener', putBack)
       for (const signal of HELD) process.removeListener(signal, ours)
-      if (process.listenerCount('SIGTERM') > 0) process.once('SIGTERM', heard)
     }
   }
 }

@@ -24,7 +24,7 @@ function worker (slot) {
   /** @type {Record<string, any>[]} */
   const told = []
   const process = Object.assign(new EventEmitter(), { pid: 4321, forkedBy: null, send: (/** @type {any} */ sent) => told.push(sent), kill () {} })
-  const budget = drawBudget(resolveOptions({ maxRss: '512MiB', maxRequests: 1000 }, { parallelism: 2 }), 0.5)
+  const budget = drawBudget(resolveOptions({ maxRss: '512MiB', maxRequests: 1000 }, { parallelism: 2 }), 2, 0.5)
   const handle = new WorkerHandle(slot, /** @type {any} */ (process), { generation: 3, budget, mustListenOn: new Set(['a']), readyOn: 'listening' })
   const says = (/** @type {string} */ type, /** @type {any} */ fields) => process.emit('message', message(type, fields))
   return { handle, says, told, budget }
@@ -35,7 +35,7 @@ t.test('the facts of a worker are plain data: through JSON nothing of them is lo
   t.same(JSON.parse(JSON.stringify(handle.facts())), handle.facts(), 'while it boots')
   t.match(handle.facts(), { state: 'spawning', upSince: null, calledAt: null, addresses: [], hasEntered: false })
 
-  says('hello', {})
+  says('hello', { heapLimitBytes: 2 ** 31 })
   says('listen', { id: 1, key: 'b', query: { address: null, port: 80, addressType: 4 } })
   for (const key of ['a', 'b']) says('listening', { key, missing: null })
   says('beat', BEAT)

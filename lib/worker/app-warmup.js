@@ -1,0 +1,86 @@
+'use strict'
+
+/**
+ * Requests that the app answers before it listens: its code is compiled, and its caches fill. V8 compiles code for objects of the
+ * shapes that it has seen and drops it when others come. So these requests go the way of clients': an acceptor takes
+ * connections that another process opens, several at a time and one after the other, the tracker knows them, and some are
+ * handed off and adopted, by this process itself.
+ */
+
+const { spawn } = require('node:child_process')
+const { once } = require('node:events')
+const http = require('node:http')
+const https = require('node:https')
+const net = require('node:net')
+const path = require('node:path')
+const { clearInterval, setInterval } = require('node:timers')
+const { acceptEarly, trackBeforeListening } = require('../core/internals')
+const { Acceptor } = require('./accepting/acceptor')
+const { Handoff } = require('./handoff/handoff')
+const { Inbox } = require('./handoff/inbox')
+const { Sender } = require('./handoff/sender')
+const { WorkerState } = require('./state')
+
+const CLIENT = path.join(__dirname, 'boot', 'warmup-client.js')
+const MOVE_MS = 10
+const MOVE_AT_ONCE = 3
+
+/** @typedef {import('./connections/tracker').ConnectionTracker} Tracker */
+
+/**
+ * Resolves when all are answered and the connections are closed.
+ *
+ * @param {any[]} servers those of http and https are asked, others are left out
+ * @param {number} requests for each
+ * @param {Tracker} tracker
+ * @throws {Error} where the app leaves one without an answer
+ */
+async function warmUpApp (servers, requests, tracker) {
+  for (const server of servers) {
+    if (requests > 0 && (server instanceof http.Server || server instanceof https.Server)) await warmUp(server, requests, tracker)
+  }
+  tracker.requests = 0
+}
+
+/** @param {import('node:http').Server | import('node:https').Server} server @param {number} requests @param {Tracker} tracker */
+async function warmUp (server, requests, tracker) {
+  // What TLS would decipher comes as it is: a client certificate, say, is not to be had here.
+  const door = net.createServer({ allowHalfOpen: true, noDelay: true }, socket => server.emit('secureConnection', socket))
+  door.listen({ port: 0, host: '127.0.0.1', exclusive: true }) // of this process alone: the primary is not asked
+  await once(door, 'listening')
+  const { port } = /** @type {net.AddressInfo} */ (door.address())
+  const acceptor = new Acceptor(server, 'warm-up', /** @type {any} */ (door)._handle, () => {})
+  const stopAccepting = acceptEarly(server, acceptor.facade, door, server instanceof https.Server ? door : server)
+  tracker.watch(acceptor)
+  const stop = moveInCircles(acceptor, tracker)
+  const client = spawn(process.execPath, [CLIENT, String(port), String(requests)], { env: {}, stdio: 'ignore' })
+  const [code] = await once(client, 'exit')
+  stop()
+  while (tracker.total > 0) await once(tracker, 'gone')
+  stopAccepting()
+  await new Promise(resolve => door.close(resolve))
+  if (code !== 0) throw new Error('a connection was closed without an answer')
+}
+
+/** Each connection that is offered comes back to the inbox, as if no sibling took it. @param {Acceptor} acceptor @param {Tracker} tracker */
+function moveInCircles (acceptor, tracker) {
+  trackBeforeListening(acceptor.server)
+  acceptor.selfTest()
+  /** @type {Record<string, (fields: any) => void>} */
+  const handlers = {}
+  const channel = /** @type {any} */ ({
+    isUp: true,
+    on: (/** @type {typeof handlers} */ more) => Object.assign(handlers, more),
+    send: (/** @type {string} */ _type, /** @type {any} */ { id }) => process.nextTick(() => handlers.back({ id, isStalled: false }))
+  })
+  const inbox = new Inbox({ channel, state: new WorkerState(), acceptors: new Set([acceptor]), admission: /** @type {any} */ ({}), tracker })
+  const sender = new Sender({ tracker, handoff: new Handoff({ channel, tracker, inbox }) })
+  const onLook = () => { if (sender.isSpent) sender.end() }
+  const timer = setInterval(() => sender.begin({ quota: MOVE_AT_ONCE, onLook }), MOVE_MS)
+  return () => {
+    clearInterval(timer)
+    sender.end()
+  }
+}
+
+module.exports = { warmUpApp }
