@@ -16,6 +16,7 @@ const kept = record({ fd: count, name: orNull(name), path: orNull(name), address
 /** predecessor → successor @type {Readonly<Record<string, import('./message').Kind>>} */
 const FROM_PREDECESSOR = Object.freeze({
   socket: kind('a listening socket; `file`: of a unix socket, or null; `kept`: it has been inherited, and another process keeps it open', { key: name, file: orNull(name), data: optional(shared), kept: optional(kept) }, 'socket'),
+  'kept-socket': kind('one that has been inherited, on which no worker listens', { socket: kept }, 'socket'),
   'admin-socket': kind('the one of the admin server', { address: text(300) }, 'socket'),
   begin: kind('these were all sockets: boot the workers; each must listen on `addresses`; `workers`: how many, where that has been changed since the start, or null', { addresses: listOf(name), workers: orNull(count) }),
   go: kind('lead; `workers`: as of now', { workers: orNull(count) }),

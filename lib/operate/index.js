@@ -13,12 +13,12 @@
  */
 async function operate (supervisor, options, { notifySocket, watchdogMs } = { notifySocket: null, watchdogMs: null }) {
   const notifier = () => notifySocket ? new (require('./service-notifier').ServiceNotifier)(supervisor, { notifySocket, watchdogMs }) : null
-  const isLeading = !supervisor.succession // else the predecessor speaks to the service manager until then
+  const leads = () => supervisor.succession?.takeover.isLeading !== false // else the predecessor speaks to the service manager
   // Both are opened before anything is awaited, so that they get the fleet's events from the first.
   const open = () => Promise.allSettled([
     options.control === 'none' ? null : require('./control').openControl(supervisor, options),
     options.admin && require('./admin').openAdmin(supervisor, { ...options, admin: options.admin }),
-    isLeading ? notifier() : null
+    leads() ? notifier() : null
   ])
   /** @type {ReturnType<typeof open>[]} */
   const openings = [open()]

@@ -1,5 +1,6 @@
 'use strict'
 
+const fs = require('node:fs')
 const path = require('node:path')
 const { setTimeout } = require('node:timers/promises')
 const t = require('tap')
@@ -7,6 +8,7 @@ const { startCli, FIXTURES } = require('../support/fleet')
 const { get } = require('../support/client')
 const { becomesTrue, childrenOf, runToEnd } = require('../support/processes')
 const { startListener, lacking: skip } = require('../support/service-manager')
+const { startUpgradable } = require('../support/upgrade')
 
 const PERIOD_MS = 400
 
@@ -54,6 +56,36 @@ t.test('the watchdog hears of the primary twice in its time, and not while the p
   t.equal(await pings(), before)
   child.kill('SIGCONT')
   await heard.until('WATCHDOG', { count: heard.all('WATCHDOG').length + 2 })
+})
+
+t.test('at an upgrade the new primary says that it is the main process, and the old one says no more', { skip }, async t => {
+  const { notifySocket, heard } = await startListener(t)
+  const { child, events, exited, primary, areGone } = await startUpgradable(t, [file('plain.js')], { env: { NOTIFY_SOCKET: notifySocket } })
+  await heard.until('READY')
+  child.kill('SIGUSR2')
+  t.match(await heard.until('MAINPID'), { MAINPID: String((await events.until('fleet.upgraded')).pid) })
+  await heard.until('READY', { count: 2 })
+  await events.until('fleet.left')
+  process.kill(primary(), 'SIGTERM')
+  await heard.until('STOPPING')
+  t.same(await exited, { code: 0, signal: null })
+  t.ok(await areGone())
+  t.same(heard.lines.map(({ event }) => event).filter(state => ['MAINPID', 'READY', 'STOPPING'].includes(state)), ['READY', 'MAINPID', 'READY', 'STOPPING'])
+  t.same(events.all('fleet.warning'), [])
+})
+
+t.test('an upgrade that fails is not told of', { skip }, async t => {
+  const { notifySocket, heard } = await startListener(t)
+  const folder = t.testdir({ 'app.js': "require('node:http').createServer((request, response) => response.end()).listen(process.env.PORT)" })
+  const { child, events, exited } = await startUpgradable(t, [path.join(folder, 'app.js')], { env: { NOTIFY_SOCKET: notifySocket } })
+  await heard.until('READY')
+  fs.writeFileSync(path.join(folder, 'app.js'), 'process.exit(3)')
+  child.kill('SIGUSR2')
+  await events.until('fleet.upgrade-failed')
+  child.kill('SIGTERM')
+  await heard.until('STOPPING')
+  await exited
+  t.same(heard.lines.map(({ event }) => event).filter(state => ['MAINPID', 'READY', 'STOPPING'].includes(state)), ['READY', 'STOPPING'])
 })
 
 t.test('the status follows the workers', { skip }, async t => {

@@ -54,6 +54,29 @@ t.test('a unix socket keeps its file, although the app deletes it before it list
   await end()
 })
 
+t.test('after an upgrade the sockets that were passed are still those of the service manager: a unix socket keeps its file, and its queue', { skip }, async t => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'recycle-'))
+  t.teardown(() => fs.rmSync(folder, { recursive: true, force: true }))
+  const SOCKET = path.join(folder, 'web')
+  const other = await freePort()
+  const ask = () => new Promise((resolve, reject) => {
+    http.get({ socketPath: SOCKET, agent: false }, response => response.resume().once('end', () => resolve(response.statusCode))).once('error', reject)
+  })
+  const { events, end } = await startActivated(t, ['-w', '2', file('unlinks.js')], { sockets: () => [SOCKET, other], names: ['web', 'other'], keeps: true, env: { SOCKET } })
+  t.equal(await ask(), 200)
+  await events.until('worker.ready', { count: 2 })
+  const old = (await events.until('fleet.start')).pid
+  process.kill(old, 'SIGUSR2')
+  const { pid } = await events.until('fleet.left')
+  t.equal(await ask(), 200)
+  t.same(events.all('fleet.warning').map(({ warning, fd }) => [warning, fd]), [['unused-socket', 4], ['unused-socket', 4]], 'the new primary has the other one too')
+  process.kill(pid, 'SIGTERM')
+  await events.until('fleet.stop')
+  t.same(fs.readdirSync(folder), ['web'])
+  t.equal(await ask(), 200, 'the next fleet answers')
+  await end()
+})
+
 t.test('a restart of the whole service under load refuses no client', { skip }, async t => {
   const { port, events, end } = await startActivated(t, ['-w', '2', file('plain.js')], { sockets: port => [`127.0.0.1:${port}`], keeps: true })
   t.match(await get(port), { status: 200 })

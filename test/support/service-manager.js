@@ -55,7 +55,7 @@ async function startActivated (t, args, { sockets, names = [], keeps = false, en
  *
  * @param {any} t tap's
  * @returns {Promise<{ notifySocket: string, heard: Events }>} `heard`: an event for each message, its name is the state
- *   (READY, RELOADING, STOPPING, WATCHDOG, …) and its fields are the assignments
+ *   (READY, RELOADING, STOPPING, MAINPID, WATCHDOG, …) and its fields are the assignments
  */
 async function startListener (t) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'recycle-'))
@@ -76,7 +76,7 @@ async function startListener (t) {
     if (name) message[name] = value
     if (text.startsWith('Listening on')) resolve(undefined)
     if (text !== '.') return
-    heard.push({ event: ['READY', 'RELOADING', 'STOPPING', 'WATCHDOG', 'EXTEND_TIMEOUT_USEC', 'STATUS'].find(name => name in message), ...message })
+    heard.push({ event: ['READY', 'RELOADING', 'STOPPING', 'MAINPID', 'WATCHDOG', 'EXTEND_TIMEOUT_USEC', 'STATUS'].find(name => name in message), ...message })
     message = {}
   }))
   return { notifySocket, heard }

@@ -49,6 +49,17 @@ class InheritedSockets {
     return socket
   }
 
+  /** What a successor needs of those without a server. @returns {{ socket: import('../../core/inherited-socket').InheritedSocket, handle: any }[]} */
+  list () {
+    return this.#free.map(({ fd, name, path, address, port, handle }) => ({ socket: { fd, name, path, address, port }, handle }))
+  }
+
+  /** It is open already, in the predecessor. @param {import('../../core/inherited-socket').InheritedSocket} socket @param {any} handle */
+  inherit (socket, handle) {
+    const { path } = socket
+    this.#free.push({ ...socket, handle, file: path === null || path.startsWith('\0') ? null : new UnixSocketFile(path) })
+  }
+
   /** Its last server has closed. @param {Inherited} socket */
   giveBack (socket) {
     this.#free.push(socket)

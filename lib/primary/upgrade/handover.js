@@ -141,6 +141,7 @@ class Handover extends EventEmitter {
       }
     }
     lend()
+    for (const { socket, handle } of this.listeningSockets.inherited.list()) successor.send('kept-socket', { socket }, handle)
     if (this.adminSocket) successor.send('admin-socket', { address: this.adminSocket.address }, this.adminSocket.handle)
     const workers = () => this.fleet.desired === this.options.workers ? null : this.fleet.desired
     successor.send('begin', { addresses: this.fleet.commonAddresses(), workers: workers() })

@@ -62,6 +62,7 @@ class Takeover extends EventEmitter {
   /** @param {import('../sockets/listening-sockets').ListeningSockets} listeningSockets where those of the predecessor go @param {{ readyTimeoutMs: number }} options */
   greet (listeningSockets, { readyTimeoutMs }) {
     this.predecessor.on('socket', (socket, handle) => { if (handle) listeningSockets.inherit(socket, handle) })
+    this.predecessor.on('kept-socket', ({ socket }, handle) => { if (handle) listeningSockets.inherited.inherit(socket, handle) })
     this.predecessor.send('hello', { version: VERSION, recycle: version, node: process.version, readyTimeoutMs })
   }
 

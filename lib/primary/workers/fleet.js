@@ -136,7 +136,7 @@ class Fleet {
   /** Every slot that there is to be has a worker that serves. */
   get isComplete () {
     const staying = this.staying()
-    return staying.length === this.desired && staying.every(({ incumbent }) => incumbent?.isServing)
+    return this.desired > 0 && staying.length === this.desired && staying.every(({ incumbent }) => incumbent?.isServing)
   }
 
   /** Every worker alive, whatever its state. @returns {WorkerHandle[]} */

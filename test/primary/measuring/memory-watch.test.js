@@ -23,7 +23,7 @@ function watchOf (t, given = {}) {
   const lines = []
   const container = new Container(root)
   const options = resolveOptions({ interval: '1s', ...given }, { parallelism: 2, container: container.limits() })
-  const handle = Object.assign(new EventEmitter(), { left: null, isKilled: false })
+  const handle = Object.assign(new EventEmitter(), { left: null, process: { isKilled: false } })
   const watch = new MemoryWatch(/** @type {any} */ ({
     options,
     container,
@@ -60,7 +60,7 @@ t.test('near the limit it says so once, and the next look is sooner', async t =>
 
 t.test('a SIGKILL is the kernel\'s if its counter has grown, and the primary has sent none', async t => {
   const { watch, write, handle } = watchOf(t)
-  const left = (/** @type {any} */ how) => watch.wasOomKilled(Object.assign(handle, { isKilled: false, ...how }))
+  const left = (/** @type {any} */ { left, isKilled = false }) => watch.wasOomKilled(Object.assign(handle, { left, process: { isKilled } }))
   t.equal(left({ left: { code: null, signal: 'SIGKILL' } }), false, 'by hand')
   write('memory.events', 'max 40\noom_kill 3\n')
   t.equal(left({ left: { code: 1, signal: null } }), false)
