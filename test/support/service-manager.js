@@ -76,7 +76,7 @@ async function startListener (t) {
     if (name) message[name] = value
     if (text.startsWith('Listening on')) resolve(undefined)
     if (text !== '.') return
-    heard.push({ event: ['READY', 'RELOADING', 'STOPPING', 'MAINPID', 'WATCHDOG', 'EXTEND_TIMEOUT_USEC', 'STATUS'].find(name => name in message), ...message })
+    heard.push({ event: ['MAINPID', 'READY', 'RELOADING', 'STOPPING', 'WATCHDOG', 'EXTEND_TIMEOUT_USEC', 'STATUS'].find(name => name in message), ...message })
     message = {}
   }))
   return { notifySocket, heard }
