@@ -73,7 +73,10 @@ class MoldControl extends EventEmitter {
 
   /** It forks no more, and ends when the last process that it forked has. */
   retire () {
-    if (this.isUp) this.addon.send(this.ours, JSON.stringify({ retire: true }), [])
+    if (!this.isUp) return
+    try {
+      this.addon.send(this.ours, JSON.stringify({ retire: true }), [])
+    } catch {} // it has just ended by itself: the socket's close follows
   }
 
   /** @param {Handle} handle @param {Record<string, string>} env @param {number[]} descriptors @param {number[]} places */
