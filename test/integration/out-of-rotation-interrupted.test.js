@@ -79,7 +79,7 @@ for (const when of /** @type {const} */ (['leaving', 'at its task'])) {
 }
 
 t.test('a slot is scaled away while its worker is out of rotation', async t => {
-  const { port, supervisor, events, told } = await startFleet(t, 'memory.js', { workers: 3, drainTimeout: '1s' })
+  const { port, supervisor, events, told } = await startFleet(t, 'memory.js', { workers: 3, drainTimeout: '1s', replay: 'off' })
   const { pid } = workerOf(supervisor, 2)
   const client = await clientOf(t, port, pid)
   await hold(client, told)
