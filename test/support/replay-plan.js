@@ -64,6 +64,14 @@ function unplanned (lines, onForeseen) {
     if (!action) found.push(`${JSON.stringify(line)} with ${JSON.stringify(facts())}, desired ${JSON.stringify(desired)}`)
     return action
   }
+  /** The same for a step that was begun at a time before its line: later samples were not known then. @param {any} line @param {number} t @param {(action: any) => boolean} isIt */
+  const expectAt = (line, t, isIt) => {
+    const later = [...workers.values()].filter(({ sampledAt }) => sampledAt >= t).map(worker => ({ worker, bytes: worker.bytes }))
+    for (const { worker } of later) worker.bytes = worker.bytesBefore
+    const action = expect(line, isIt)
+    for (const { worker, bytes } of later) worker.bytes = bytes
+    return action
+  }
   const open = (/** @type {number} */ number) => {
     const slot = slots.get(number) ?? { slot: number, incumbent: null, successor: null, leaving: new Set(), recycle: null, isNew: true }
     slots.set(number, slot)
@@ -103,7 +111,7 @@ function unplanned (lines, onForeseen) {
       const slot = open(number)
       if (standbys.has(pid)) { // the call to a standby is in no line: it is ready in its slot now
         const isBoot = slot.incumbent === null
-        if (slot.recycle === null) expect(line, action => action.slot === number && action.type === (isBoot ? 'boot' : 'recycle'))
+        if (slot.recycle === null) expectAt(line, line.t - line.readyMs, action => action.slot === number && action.type === (isBoot ? 'boot' : 'recycle'))
         if (!isBoot) slot.recycle = { how: 'surge', old: slot.incumbent }
         standbys.delete(pid)
         if (slot.incumbent) slot.successor = worker
@@ -126,7 +134,7 @@ function unplanned (lines, onForeseen) {
     'worker.sample': line => {
       const worker = workers.get(line.pid)
       const bytes = figure(/** @type {any} */ (line), worker.budget.metric)
-      worker.bytes = line.rssBytes ?? 0
+      Object.assign(worker, { sampledAt: line.t, bytesBefore: worker.bytes, bytes: line.rssBytes ?? 0 })
       worker.isSampled = true
       if (bytes === null) return
       worker.trend = pushReading(worker.trend, line.ageMs, bytes)
