@@ -8,7 +8,7 @@
  * @typedef {object} Asked what is read of a request
  * @property {string} url
  * @property {Record<string, any>} headers by name in lower case
- * @property {string | undefined} address of the client
+ * @property {{ remoteAddress?: string }} socket the client's
  */
 
 const LONGEST = 200 // characters; of a longer one, such as a JWT, the last ones: they have its signature
@@ -26,8 +26,8 @@ function parseSessionKey (text) {
 }
 
 /** @param {SessionKey} key @param {Asked} asked @returns {string | null} null: it belongs to none yet */
-function sessionOf ({ by, name }, { url, headers, address }) {
-  if (by === 'ip') return address ?? null
+function sessionOf ({ by, name }, { url, headers, socket }) {
+  if (by === 'ip') return socket.remoteAddress ?? null
   if (by === 'header') return bounded(headers[name])
   if (by === 'cookie') return bounded(valueAt(headers.cookie, name, ';'))
   const question = url.indexOf('?')

@@ -8,7 +8,7 @@ const { parseSessionKey, sessionBegunIn, sessionOf } = require('../../lib/core/s
 const key = text => /** @type {any} */ (parseSessionKey(text))
 
 /** @param {string} by @param {Record<string, any>} asked */
-const of = (by, asked) => sessionOf(key(by), { url: '/', headers: {}, address: undefined, ...asked })
+const of = (by, asked) => sessionOf(key(by), { url: '/', headers: {}, socket: {}, ...asked })
 
 t.test('a key is a kind and a name', async t => {
   t.same(parseSessionKey('cookie:connect.sid'), { by: 'cookie', name: 'connect.sid' })
@@ -35,7 +35,7 @@ t.test('by query, header and address', async t => {
   t.equal(of('query:sid', { url: '/?xsid=abc' }), null)
   t.equal(of('header:X-Session', { headers: { 'x-session': 'abc' } }), 'abc')
   t.equal(of('header:X-Session', { headers: { 'x-session': '' } }), null)
-  t.equal(of('ip', { address: '::1' }), '::1')
+  t.equal(of('ip', { socket: { remoteAddress: '::1' } }), '::1')
 })
 
 t.test('of a long session, such as a JWT, the end counts', async t => {

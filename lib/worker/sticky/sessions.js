@@ -42,6 +42,7 @@ class Sessions {
   #receivers = []
   /** Of own(): those that wait for the primary. @type {Set<() => void>} */
   #unanswered = new Set()
+  #onRest = (/** @type {Connection} */ { sessionId }) => { if (sessionId !== null && this.#pending.has(sessionId)) this.#transferIdle(sessionId) }
   /** What is to be transferred when no request of its session is in flight. @type {Map<string, () => unknown>} */
   #pending = new Map()
   #onSent = () => {}
@@ -66,7 +67,6 @@ class Sessions {
     inbox.isExpected = session => this.#isLeaving && !this.#transferred.has(session)
     sender.mayLeave = ({ sessionId }) => sessionId === null || !this.#isLeaving || !this.#own.has(sessionId)
     tracker.on('request', (connection, { response }) => this.#watchResponse(connection, response))
-    tracker.on('rest', ({ sessionId }) => { if (sessionId !== null && this.#pending.has(sessionId)) this.#transferIdle(sessionId) })
     channel.on({
       forget: ({ session }) => {
         if (session === null) this.#own.clear()
@@ -117,6 +117,7 @@ class Sessions {
     const id = bounded(session)
     if (id === null) return
     if (typeof value !== 'function') return this.#send(id, value)
+    if (this.#pending.size === 0) this.tracker.on('rest', this.#onRest) // no sooner: it would cost each request
     this.#pending.set(id, /** @type {() => unknown} */ (value))
     this.#transferIdle(id)
   }
@@ -127,7 +128,9 @@ class Sessions {
     const value = this.#pending.get(id)
     this.#pending.delete(id)
     this.#send(id, value?.())
-    if (this.#pending.size === 0) this.#onSent()
+    if (this.#pending.size > 0) return
+    this.tracker.removeListener('rest', this.#onRest)
+    this.#onSent()
   }
 
   /** @param {string} id @param {unknown} value */
@@ -176,7 +179,7 @@ class Sessions {
 
   /** @param {Connection} connection @param {any} request @returns {boolean} this worker handles it */
   #isHere (connection, request) {
-    const session = connection.sessionId = sessionOf(this.key, { url: request.url, headers: request.headers, address: connection.socket.remoteAddress })
+    const session = connection.sessionId = sessionOf(this.key, { url: request.url, headers: request.headers, socket: connection.socket })
     const { isSettled, isOwned } = connection
     connection.isSettled = false
     const isLeft = !this.state.isServing && (!this.#isLeaving || session === null || this.#transferred.has(session))
