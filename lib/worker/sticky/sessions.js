@@ -23,6 +23,7 @@ const { deserialize, serialize } = require('node:v8')
 const { RecycleError } = require('../../core/errors')
 const { toWire } = require('../../core/request-replay')
 const { bounded, sessionBegunIn, sessionOf } = require('../../core/session')
+const { holdWrites } = require('./hold-writes')
 
 const MOST_REMEMBERED = 50_000
 const LONGEST_VALUE = 1_000_000
@@ -211,9 +212,7 @@ class Sessions {
       connection.sessionId = session
       if (this.#own.has(session)) return
       // The client may send its next request to another worker at once, so nothing leaves before the primary knows.
-      const { socket } = connection
-      socket.cork()
-      this.own(session).then(() => socket.uncork())
+      this.own(session).then(holdWrites(connection.socket))
     }
     if (this.key.by === 'query') return connection.sessionId === null ? this.#watchBody(response, learn) : undefined
     const { writeHead } = response
