@@ -32,7 +32,7 @@ t.test('the check finds a series and a label that there are not', async t => {
 })
 
 t.test('the alerts name what there is', async t => {
-  t.equal(rules.length, 7)
+  t.equal(rules.length, 8)
   for (const { alert, expr } of rules) t.same(check(expr).flaws, [], alert)
 })
 
@@ -83,10 +83,11 @@ t.test('each alert comes when it should, and not in a fleet that is well', { ski
     RecycleWorkersMissing: { [`recycle_workers{${labels}, state="ready"}`]: '4x80 3x9' },
     RecycleReplacementsFail: { [`recycle_replacements_failed_total{${labels}}`]: '0x80 0+1x9' },
     RecycleMemoryChurn: { [`recycle_recycles_total{${labels}, reason="rss"}`]: '0+1x90' },
+    RecycleRouteLeaks: { [`recycle_leaking_route_bytes_per_request{${labels}, route="GET /orders"}`]: '50000x90' },
     RecycleEventLoopBlocked: { [`recycle_worker_event_loop_lag_seconds{${labels}, slot="0"}`]: '0.1x80 2x9' }
   }
   t.same(Object.keys(ill), rules.map((/** @type {any} */ { alert }) => alert))
-  const names = (/** @type {string} */ alert) => ({ ...rules.find((/** @type {any} */ rule) => rule.alert === alert).labels, job: 'shop', instance: 'a:9100' })
+  const names = (/** @type {string} */ alert) => ({ ...rules.find((/** @type {any} */ rule) => rule.alert === alert).labels, job: 'shop', instance: 'a:9100', ...(alert === 'RecycleRouteLeaks' && { route: 'GET /orders' }) })
   const expecting = (/** @type {string | null} */ ...alerts) => Object.keys(ill).map(alertname => ({ eval_time: '90m', alertname, exp_alerts: alerts.includes(alertname) ? [{ exp_labels: names(alertname) }] : [] }))
   const tests = [
     { interval: '1m', input_series: fleet(), alert_rule_test: expecting() },

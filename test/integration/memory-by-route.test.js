@@ -2,6 +2,7 @@
 
 const t = require('tap')
 const { Figures } = require('../../lib/report/figures')
+const { startAdmin } = require('../support/admin')
 const { get } = require('../support/client')
 const { startFleet } = require('../support/fleet')
 const { Load } = require('../support/load')
@@ -10,7 +11,7 @@ const ROUTES = ['/', '/about', '/cart', '/contact', '/help', '/login', '/news', 
 
 t.test('of ten routes, the one that leaks is named; no request is dropped', async t => {
   // A small young generation is collected often, so that there are many samples soon.
-  const { port, supervisor, events } = await startFleet(t, 'leaky-route.js', { memoryByRoute: true, nodeOption: ['--max-semi-space-size=1'] })
+  const { port, ask, supervisor, events } = await startAdmin(t, 'leaky-route.js', { memoryByRoute: true, nodeOption: ['--max-semi-space-size=1'] })
   t.match(supervisor.status().memoryByRoute, { lack: 'few-samples', routes: [] })
   const load = new Load({ port, path: ROUTES, connections: 20, thinkMs: 30 })
   const line = await events.until('fleet.leak', { timeoutMs: 60_000 }) // how soon there is evidence depends on the machine
@@ -23,6 +24,10 @@ t.test('of ten routes, the one that leaks is named; no request is dropped', asyn
   t.match(text, /^GET \/orders keeps about \d+(\.\d)? KiB of each request$/)
   t.same(routes.filter((/** @type {any} */ { leaks }) => leaks).map((/** @type {any} */ { route }) => route), ['GET /orders'])
   t.same(routes.map((/** @type {any} */ { route }) => route).filter((/** @type {string} */ route) => route !== 'other').sort(), ROUTES.map(path => `GET ${path}`))
+
+  const { body } = await ask('/metrics')
+  t.match(body, /^recycle_leaking_route_bytes_per_request\{route="GET \/orders"\} \d/m)
+  t.equal(body.match(/^recycle_leaking_route/gm)?.length, 1, 'no other route is listed')
 
   const figures = new Figures()
   for (const line of events.lines) figures.add(line)

@@ -10,7 +10,15 @@ const { Registry, Counter, Gauge, Histogram } = require('prom-client')
 const { version } = require('../../../package.json')
 const { Growth } = require('./growth')
 
-/** @typedef {Record<string, any>} Line @typedef {Record<string, any>} Worker as in status() */
+/**
+ * @typedef {Record<string, any>} Line
+ * @typedef {Record<string, any>} Worker as in status()
+ * @typedef {object} Status the part of status() that is used here
+ * @property {Worker[]} workers
+ * @property {{ workers: number }} totals
+ * @property {Record<string, any> | null} memory
+ * @property {{ routes: import('../../core/route-memory').RouteEstimate[] } | null} memoryByRoute
+ */
 
 const REASONS = ['rss', 'hard-rss', 'requests', 'age', 'stuck', 'requested', 'reload', 'protocol-error', 'forecast']
 const COLLECT_REASONS = ['rss', 'hard-rss', 'requested']
@@ -55,6 +63,7 @@ class Metrics {
   #memoryPressure = this.#gauge('memory_pressure_ratio', 'Share of the last ten seconds in which some process, or all of them, waited for memory.', ['kind'])
   #limitHits = this.#counter('memory_limit_hits_total', 'How often the limit was reached, so that memory had to be freed first.')
   #oomKills = this.#counter('oom_kills_total', 'Workers that the kernel killed because memory ran out.')
+  #leaks = this.#gauge('leaking_route_bytes_per_request', 'Memory that a request keeps, as estimated, of each route that leaks.', ['route'])
   #accounts = {
     cut: this.#counter('connections_cut_total', 'Connections that a drain ended with a request in flight.'),
     moved: this.#counter('connections_moved_total', 'Connections that a sibling took over from a worker that was leaving.'),
@@ -116,7 +125,7 @@ class Metrics {
    * The text of a scrape. It is rendered a metric at a time, with turns of the event loop in between; concurrent scrapes
    * share one rendering.
    *
-   * @param {{ workers: Worker[], totals: { workers: number }, memory: Record<string, any> | null }} status
+   * @param {Status} status
    * @returns {Promise<string>}
    */
   render (status) {
@@ -124,13 +133,14 @@ class Metrics {
     return this.#rendering
   }
 
-  /** @param {{ workers: Worker[], totals: { workers: number }, memory: Record<string, any> | null }} status */
-  async #render ({ workers, totals, memory }) {
+  /** @param {Status} status */
+  async #render ({ workers, totals, memory, memoryByRoute }) {
     this.look(workers)
     this.#slots.set(totals.workers)
     for (const state of STATES) this.#workers.set({ state }, workers.filter(worker => worker.state === state).length)
     this.#show(workers)
     this.#showMemory(memory)
+    this.#showLeaks(memoryByRoute)
     let text = ''
     for (const { name } of this.#registry.getMetricsAsArray()) {
       text += `${await this.#registry.getSingleMetricAsString(name)}\n\n`
@@ -165,6 +175,12 @@ class Metrics {
     this.#memoryLimit.set({ source }, limitBytes)
     this.#memoryUsed.set({ source }, usedBytes)
     for (const [kind, share] of Object.entries(pressure ?? {})) this.#memoryPressure.set({ kind }, share)
+  }
+
+  /** @param {{ routes: import('../../core/route-memory').RouteEstimate[] } | null} memoryByRoute */
+  #showLeaks (memoryByRoute) {
+    this.#leaks.reset()
+    for (const { route, leaks, bytesPerRequest } of memoryByRoute?.routes ?? []) if (leaks && bytesPerRequest !== null) this.#leaks.set({ route }, bytesPerRequest)
   }
 
   /** @param {Record<string, any>} worker its status, or a journal line with its counts */
