@@ -54,7 +54,7 @@ async function noneLost (t, acknowledged, kept) {
   t.same(lost(), [], `none of ${acknowledged.size} acknowledged messages is lost`)
 }
 
-t.test('WebSocket: clients get 1012 and reconnect; no acknowledged message is lost', async t => {
+t.test('WebSocket: clients get 1012 and reconnect; no acknowledged message is lost (nginx: worker_shutdown_timeout_proxy_upgrade.t)', async t => {
   /** @type {Set<string>} */
   const acknowledged = new Set()
   /** @type {any[]} */

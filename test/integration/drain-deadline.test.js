@@ -6,7 +6,7 @@ const { startTellingFleet, afterTold, beginDrain } = require('../support/drainin
 const { RawClient, head, settled } = require('../support/raw-client')
 
 for (const handoff of [true, false]) {
-  t.test(`requests left at the drain timeout are cut and named, ${handoff ? 'with' : 'without'} hand-off`, async t => {
+  t.test(`requests left at the drain timeout are cut and named, ${handoff ? 'with' : 'without'} hand-off (nginx: worker_shutdown_timeout.t)`, async t => {
     const drainTimeoutMs = 1000
     const fleet = await startTellingFleet(t, 'exchanges.js', { handoff, replay: 'off', drainTimeout: drainTimeoutMs })
     const { port, told } = fleet

@@ -107,7 +107,7 @@ for (const handoff of [true, false]) {
       'of known length': [`Content-Length: ${body.length}`, body.subarray(0, MB), body.subarray(MB)],
       chunked: ['Transfer-Encoding: chunked', chunk(body.subarray(0, MB)), Buffer.concat([chunk(body.subarray(MB)), Buffer.from('0\r\n\r\n')])]
     })) {
-      t.test(`a body ${kind} that is half sent when the drain begins arrives in full`, async t => {
+      t.test(`a body ${kind} that is half sent when the drain begins arrives in full (unicorn: test_request_read)`, async t => {
         const client = await RawClient.connect(port)
         await afterTold(told, 'post', () => client.send(head('POST', '/', header)).send(first))
         const drain = await beginDrain(fleet)
@@ -142,7 +142,7 @@ for (const handoff of [true, false]) {
       await checkEnd(t, client, drain)
     })
 
-    t.test('end(30 MB) to a reader that pauses during the whole drain arrives byte for byte', async t => {
+    t.test('end(30 MB) to a reader that pauses during the whole drain arrives byte for byte (unicorn: test_response_write)', async t => {
       const client = await RawClient.connect(port)
       client.pause()
       await afterTold(told, 'bytes', () => client.get('/bytes?mb=30'))
@@ -168,7 +168,7 @@ for (const handoff of [true, false]) {
       await client.close()
     })
 
-    t.test('requests in flight when the drain begins finish', async t => {
+    t.test('requests in flight when the drain begins finish (Node.js: test-http-server-close-idle-wait-response.js)', async t => {
       const clients = await Promise.all(Array.from({ length: 20 }, () => RawClient.connect(port)))
       const already = told.all('requested').length
       for (const [i, client] of clients.entries()) client.get(`/drained?${i}`)

@@ -107,7 +107,7 @@ class Walker {
 
 for (const isSecure of [false, true]) {
   const protocol = isSecure ? 'h2 over TLS' : 'h2c'
-  t.test(`${protocol}: a drain sends GOAWAY and no stream fails`, async t => {
+  t.test(`${protocol}: a drain sends GOAWAY and no stream fails (nginx: worker_shutdown_timeout_h2.t)`, async t => {
     const fleet = await startTellingFleet(t, 'streams.js', { args: isSecure ? ['--tls'] : [] })
     const { port, told } = fleet
     const url = `${isSecure ? 'https' : 'http'}://127.0.0.1:${port}`

@@ -55,7 +55,7 @@ t.test('workers are copies of one mold, each with an identity of its own', async
   t.same([...new Set(timers.values())], [1], 'a pending timer fires once in each worker')
 })
 
-t.test('recycles, a reload and a scaling under load drop nothing', async t => {
+t.test('recycles, a reload and a scaling under load drop nothing (Pitchfork: test_reforking.rb)', async t => {
   const { port, supervisor, events } = await startForked(t, { app: 'plain.js', workers: 3, maxRequests: 100, interval: '50ms' })
   const loads = [true, false].map(keepAlive => new Load({ port, connections: 10, keepAlive }))
   t.teardown(() => Promise.all(loads.map(load => load.stop())))

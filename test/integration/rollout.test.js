@@ -20,7 +20,7 @@ for (const { title, modes, why } of [
   { title: 'that dies at once', modes: ['dies', 'dies', 'dies'], why: 'it exited with code 7' },
   { title: 'that never listens, or listens too late', modes: ['never', 'late', 'never'], why: 'it was not ready within 3000 ms' }
 ]) {
-  t.test(`a replacement ${title}: the old worker stays in service, and nothing fails`, async t => {
+  t.test(`a replacement ${title}: the old worker stays in service, and nothing fails (Puma: test_worker_boot_timeout)`, async t => {
     const { file, set } = startModeFile(t)
     process.env.START_MODE = file
     // As long as by default where the test does not wait for it: on a busy machine a boot takes seconds.
@@ -94,7 +94,7 @@ t.test('two reloads at once both end when every worker is newer than the second'
   t.ok(events.all('recycled').length <= 4, 'only the slot under way is replaced twice')
 })
 
-t.test('by SIGHUP: a failing reload is logged, the fleet serves on, and SIGHUP again works once the app is repaired', async t => {
+t.test('by SIGHUP: a failing reload is logged, the fleet serves on, and SIGHUP again works once the app is repaired (unicorn: reload-bad-config.t)', async t => {
   const { file, set } = startModeFile(t)
   const { port, child, events, exited } = await startCli(t, ['-w', '2', '-i', '50ms', '--stop-linger', '100ms', path.join(FIXTURES, 'start-modes.js')], { env: { START_MODE: file } })
   await events.until('worker.ready', { count: 2 })

@@ -11,7 +11,7 @@ const { becomesTrue } = require('../support/processes')
 
 const APP = path.join(FIXTURES, 'misbehaves.js')
 
-t.test('a signal to a worker alone has no effect', async t => {
+t.test('a signal to a worker alone has no effect (Puma: test_stuck_external_term_spawn)', async t => {
   const { port, events } = await startCli(t, ['-w', '2', APP])
   await events.until('worker.ready', { count: 2 })
   const clients = await clientPerWorker(t, port, 2)

@@ -14,7 +14,7 @@ const APP = path.join(FIXTURES, 'misbehaves.js')
 
 // A long linger is for a busy machine, where this process may pause and would send its requests too late.
 for (const signal of ['SIGTERM', 'SIGINT']) {
-  t.test(`${signal} under load, keep-alive and a connection per request: only connections after the stop are refused`, async t => {
+  t.test(`${signal} under load, keep-alive and a connection per request: only connections after the stop are refused (Puma: test_shutdown_requests, test_drain_on_shutdown, term_closes_listeners)`, async t => {
     const { port, child, events, exited } = await startCli(t, ['-w', '3', '--stop-linger', '5s', APP])
     await events.until('worker.ready', { count: 3 })
     const loads = [true, false].map(keepAlive => new Load({ port, connections: 10, keepAlive }))
@@ -37,7 +37,7 @@ for (const signal of ['SIGTERM', 'SIGINT']) {
   })
 }
 
-t.test('idle connections are held for --stop-linger, and served, then closed', async t => {
+t.test('idle connections are held for --stop-linger, and served, then closed (nginx: http_keepalive_shutdown.t)', async t => {
   const { port, child, events, exited } = await startCli(t, ['-w', '1', '--stop-linger', '1s', APP])
   await events.until('worker.ready')
   const [asking, silent] = [0, 1].map(() => new http.Agent({ keepAlive: true }))
@@ -73,7 +73,7 @@ t.test('a connection whose response began before the stop has the whole of --sto
   t.match(events.all('stopped')[0], { closedIdle: 0, closedAfterResponse: 1, cut: 0 })
 })
 
-t.test('a second SIGTERM stops now: requests in flight are cut, and named', async t => {
+t.test('a second SIGTERM stops now: requests in flight are cut, and named (Puma: test_force_shutdown)', async t => {
   const { port, child, events, out, exited } = await startCli(t, ['-w', '2', '--kill-timeout', '1s', APP])
   await events.until('worker.ready', { count: 2 })
   const slow = get(port, '/slow?ms=60000&secret=1')

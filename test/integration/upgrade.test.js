@@ -16,7 +16,7 @@ const CACHE = path.join(__dirname, '..', '..', 'node_modules', '.cache', 'recycl
 /** An app that answers with its version, read when it is loaded. @param {string} version */
 const appOf = version => `require('node:http').createServer((request, response) => response.end(${JSON.stringify(version)})).listen(process.env.PORT)`
 
-t.test('under load no request is dropped and no client reconnects, by the command and by SIGUSR2; the code, the control socket, the admin port and the journal go on', async t => {
+t.test('under load no request is dropped and no client reconnects, by the command and by SIGUSR2; the code, the control socket, the admin port and the journal go on (HAProxy: seamless-reload; Envoy: hotrestart_handoff_test.py)', async t => {
   const room = controlRoom(t)
   const folder = t.testdir({ 'app.js': appOf('one') })
   const admin = await freePort()
