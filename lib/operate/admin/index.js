@@ -12,6 +12,7 @@
  * It reads the journal's lines and the supervisor's status, and cannot change the fleet.
  */
 
+const net = require('node:net')
 const path = require('node:path')
 const { RecycleError } = require('../../core/errors')
 const { renderDocument } = require('../../report/page/document')
@@ -112,8 +113,10 @@ async function openAdmin (supervisor, { admin, adminAllowRemote }) {
     if (handover) handover.adminSocket = null
     stream.end()
     return new Promise(resolve => {
-      server.close(() => resolve(undefined))
-      server.closeIdleConnections()
+      // Not http's own close(): it ends idle connections, to which a request may be on its way, and from Node.js 26 on also those
+      // whose first request has not been read yet.
+      net.Server.prototype.close.call(server, () => resolve(undefined))
+      server.prependListener('request', (request, response) => response.setHeader('connection', 'close'))
       if (graceMs === 0) setImmediate(() => server.closeAllConnections())
       else setTimeout(() => server.closeAllConnections(), graceMs).unref()
     })
