@@ -16,6 +16,7 @@ const { build } = require('./build')
 const OUT = build()
 const PATHS = ['/', '/rendered', '/route']
 process.env.KEEP_ALIVE_TIMEOUT = '60000' // of server.js: no client reconnects on a busy machine
+t.setTimeout(600_000) // it says nothing of speed
 process.env.HOSTNAME = '127.0.0.1' // where server.js listens; a shell may have the machine's name in it
 
 for (const [file, options] of Object.entries({ 'server.js': { fork: 'mold' }, 'prepared.js': { fork: 'mold', warm: 100 }, 'server.js ': {} })) {
