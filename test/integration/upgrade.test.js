@@ -7,6 +7,7 @@ const { get } = require('../support/client')
 const { controlRoom, shortFolder } = require('../support/control')
 const { freePort, FIXTURES } = require('../support/fleet')
 const { Load } = require('../support/load')
+const { skip: noFork } = require('../support/mold')
 const { becomesTrue } = require('../support/processes')
 const { startUpgradable, kill } = require('../support/upgrade')
 
@@ -172,6 +173,24 @@ t.test('SIGTERM to the new primary while old workers finish: the old primary doe
   t.same(await exited, { code: 0, signal: null })
   t.ok(await areGone())
   t.same(events.all('fleet.resumed'), [])
+})
+
+t.test('with --fork mold the workers of the new primary are copies of a mold of its own; nothing is dropped', { skip: noFork }, async t => {
+  const { port, events, primary, exited, areGone } = await startUpgradable(t, ['--control', 'none', '--fork', 'mold', PLAIN])
+  const loads = [new Load({ port, connections: 10, thinkMs: 30 }), new Load({ port, connections: 3, keepAlive: false, thinkMs: 30 })]
+  t.teardown(() => Promise.all(loads.map(load => load.stop())))
+  await loads[0].after(50)
+  kill(primary(), 'SIGUSR2')
+  await events.until('fleet.left')
+  await loads[0].after(50)
+  for (const load of loads) t.same((await load.stop()).failures, [])
+  t.equal(loads[0].sockets, 10, 'no client reconnected')
+  t.equal(events.all('mold.ready').length, 2)
+  for (const line of events.all('recycled')) t.match(line, { reason: 'upgrade', cut: 0, unacked: 0 })
+  t.same([...events.all('fleet.warning'), ...events.all('worker.crash')], [])
+  kill(primary(), 'SIGTERM')
+  t.same(await exited, { code: 0, signal: null })
+  t.ok(await areGone(), 'neither a mold nor a worker is left')
 })
 
 t.test('by the library: a program that supervises a fleet is run anew', async t => {
