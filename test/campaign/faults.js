@@ -10,6 +10,7 @@
  * @typedef {object} Kind
  * @property {string} name
  * @property {string[]} [variants] those of the fleet; without them, any
+ * @property {(fleet: CampaignFleet) => boolean} [needs] whether it can be done here
  * @property {boolean} [isSlow] it takes so long that it is left out of the short campaign
  * @property {(scene: Scene) => Promise<Costs>} act
  */
@@ -138,6 +139,29 @@ const KINDS = [
       limit(String(used + Math.floor(random() * 4)))
       await Promise.race([fleet.call('recycle', { target: '2' }), sleep(1500)])
       limit('1024')
+      return { pids: [] }
+    }
+  },
+  {
+    name: 'a full disk under the journal',
+    needs: ({ hasDisk }) => hasDisk,
+    act: async ({ fleet, random }) => {
+      const free = fleet.fillDisk()
+      const recycled = fleet.call('recycle', { target: '1' })
+      await sleep(500 + random() * 1000)
+      free()
+      await recycled
+      return { pids: [] }
+    }
+  },
+  {
+    name: 'the journal is moved away',
+    act: async ({ fleet, random }) => {
+      const recycled = fleet.call('recycle', { target: '0' })
+      await sleep(random() * 300)
+      fleet.moveJournal()
+      await recycled
+      await sleep(1500)
       return { pids: [] }
     }
   },

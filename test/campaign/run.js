@@ -59,7 +59,7 @@ async function round (variant, { random, done, until }) {
   let isFleetGone = false
   await sleep(FAR_MS)
   while (tries.length < TRIES_A_FLEET && !isFleetGone && (tries.length === 0 || Date.now() < until)) {
-    const kind = pick(variant, random, done)
+    const kind = pick(kinds => kinds.filter(({ variants, needs }) => (!variants || variants.includes(variant)) && (!needs || needs(fleet))), random, done)
     done.set(kind, Number(done.get(kind)) + 1)
     const from = Date.now()
     const costs = await kind.act({ fleet, random })
@@ -82,11 +82,11 @@ async function round (variant, { random, done, until }) {
   return { tries, requests: clients.requests.length, refused: isTraced ? trace(readLines(journal).lines).refused : [] }
 }
 
-/** One of those that have been done least. @param {string} variant @param {() => number} random @param {Map<import('./faults').Kind, number>} done */
-function pick (variant, random, done) {
-  const possible = [...done].filter(([{ variants }]) => !variants || variants.includes(variant))
-  const least = Math.min(...possible.map(([, count]) => count))
-  return oneOf(random, possible.filter(([, count]) => count === least))[0]
+/** One of those that have been done least. @param {(kinds: import('./faults').Kind[]) => import('./faults').Kind[]} possible @param {() => number} random @param {Map<import('./faults').Kind, number>} done */
+function pick (possible, random, done) {
+  const kinds = possible([...done.keys()])
+  const least = Math.min(...kinds.map(kind => Number(done.get(kind))))
+  return oneOf(random, kinds.filter(kind => done.get(kind) === least))
 }
 
 /** Each violation and each failed request belongs to the last try that had begun. @param {Try[]} tries @param {import('./invariants').Violation[]} violations @param {import('./invariants').Request[]} requests */
