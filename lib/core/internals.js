@@ -19,6 +19,7 @@
  * | `handle.reading`                       | hand-off: net's flag that a handle is being read                      |
  * | `process.send(…, handle)`              | hand-off: a raw TCP handle is sent as `net.Native`, unread            |
  * | `internalMessage`, `NODE_…` messages   | channel: invisible to the app                                         |
+ * | `onread` of a channel's `Pipe`         | primary: what a worker sends and Node cannot read is the worker's flaw |
  * | `NODE_HANDLE` without a handle         | channel: a socket for which the receiver had no descriptor            |
  * | `socket._handle.fd`                    | admission: the number of descriptors in use                           |
  * | `server[http.server.connections]`      | tracker: tells a half-received head from an idle connection           |

@@ -30,6 +30,7 @@
  * @property {WorkerFacts | null} incumbent
  * @property {boolean} isLeaving a former worker of the slot drains, or one that did not become ready is not gone yet
  * @property {'surge' | 'drain-first' | null} recycle the one under way
+ * @property {boolean} isReplaced by that recycle its worker has been replaced, and drains
  * @property {boolean} isNew no worker of it has been ready since it was opened
  * @property {number} bootNotBefore
  * @property {number} recycleNotBefore
@@ -146,7 +147,8 @@ function leave ({ slots }, { workers }) {
 }
 
 /**
- * Empty slots. A slot whose worker has served is filled at once; a new one, while others serve, when there is room.
+ * Empty slots. A slot whose worker has served is filled at once, also where the one before it drains still; a new one, while others
+ * serve, when there is room.
  *
  * @param {Facts} facts
  * @param {Desired} desired
@@ -160,8 +162,8 @@ function bootSlots ({ slots }, { workers }, { room, surging, clock }) {
   const actions = []
   let starting = 0
   for (let slot = 0; slot < workers; slot++) {
-    const { incumbent = null, recycle = null, isNew = true, bootNotBefore = 0 } = byNumber.get(slot) ?? {}
-    if (incumbent !== null || recycle !== null || !clock.isDue(bootNotBefore)) continue
+    const { incumbent = null, recycle = null, isReplaced = false, isNew = true, bootNotBefore = 0 } = byNumber.get(slot) ?? {}
+    if (incumbent !== null || (recycle !== null && !isReplaced) || !clock.isDue(bootNotBefore)) continue
     if (isNew && isServed && surging + starting >= Math.max(1, room)) continue
     if (isNew && isServed) starting++
     actions.push({ type: 'boot', slot })

@@ -97,6 +97,7 @@ class Reconciler {
         incumbent: slot.incumbent && this.#describe(slot.incumbent),
         isLeaving: slot.leaving.size > 0 || slot.successor !== null,
         recycle: slot.recycle && slot.recycle.how,
+        isReplaced: slot.recycle?.isReplaced === true,
         isNew: slot.isNew,
         bootNotBefore: slot.boots.notBefore,
         recycleNotBefore: Math.max(slot.boots.notBefore, slot.freshOverBudget.notBefore)

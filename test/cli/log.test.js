@@ -7,7 +7,7 @@ const t = require('tap')
 const { readJournal } = require('../..')
 const { startCli, freePort, BIN, FIXTURES } = require('../support/fleet')
 const { get } = require('../support/client')
-const { runToEnd } = require('../support/processes')
+const { becomesTrue, runToEnd } = require('../support/processes')
 
 const PLAIN = path.join(FIXTURES, 'plain.js')
 /** An app that stops its supervisor as soon as it listens. */
@@ -73,4 +73,19 @@ t.test('--journal is NDJSON, and appended to by the next run', async t => {
     for await (const line of readJournal(journal)) read.push(line)
     t.same(read, all, 'readJournal() gives every line')
   }
+})
+
+t.test('when the reader of its log and output has gone, as `| head -1`, the fleet serves on, recycles and stops as before', async t => {
+  const journal = path.join(t.testdir(), 'journal')
+  const { port, child, events, exited } = await startCli(t, ['-w', '2', '-i', '50ms', '--prefix', '--stop-linger', '100ms', '--journal', journal, path.join(FIXTURES, 'misbehaves.js')])
+  await events.until('worker.ready', { count: 2 })
+  child.stdout.destroy()
+  child.stderr.destroy()
+  for (let i = 0; i < 3; i++) t.match(await get(port, '/slow?ms=1'), { status: 200 }, 'each worker prints a line')
+  child.kill('SIGHUP')
+  t.ok(await becomesTrue(() => fs.readFileSync(journal, 'utf8').includes('"event":"fleet.reloaded"')))
+  t.match(await get(port, '/slow?ms=1'), { status: 200 })
+  child.kill('SIGTERM')
+  t.same(await exited, { code: 0, signal: null })
+  t.notMatch(fs.readFileSync(journal, 'utf8'), /"worker\.crash"/)
 })

@@ -9,7 +9,7 @@ const DESIRED = { workers: 2, generation: 0, standbys: 0, maxSurge: 1, maxUnavai
 const worker = (/** @type {any} */ facts = {}) =>
   ({ state: 'ready', generation: 0, reason: null, bytes: 0, isSampled: true, condemnedAt: 0, task: null, isOverHard: false, crossesAt: null, ...facts })
 const slot = (/** @type {number} */ slot, /** @type {any} */ facts = {}) =>
-  ({ slot, incumbent: worker(), isLeaving: false, recycle: null, isNew: false, bootNotBefore: 0, recycleNotBefore: 0, ...facts })
+  ({ slot, incumbent: worker(), isLeaving: false, recycle: null, isReplaced: false, isNew: false, bootNotBefore: 0, recycleNotBefore: 0, ...facts })
 
 /** @param {any[]} slots @param {any} [more] */
 function steps (slots, { standbys = [], standbyNotBefore = 0, bootMs = 0, memory = null, now = 0, ...desired } = {}) {
@@ -26,6 +26,12 @@ t.test('a fleet that begins boots all its slots at once', async t => {
 
 t.test('a slot whose worker has crashed is filled at once, whatever else is under way', async t => {
   t.same(steps([slot(0, { incumbent: null }), slot(1, { recycle: 'surge' })]).actions, [{ type: 'boot', slot: 0 }])
+})
+
+t.test('a slot whose new worker has crashed while the one before it drains is filled at once, and not when that is gone', async t => {
+  const empty = { incumbent: null, isLeaving: true, recycle: 'surge' }
+  t.same(steps([slot(0, { ...empty, isReplaced: true }), slot(1)]).actions, [{ type: 'boot', slot: 0 }])
+  t.same(steps([slot(0, empty), slot(1)]).actions, [], 'its replacement boots already')
 })
 
 t.test('a boot that is backed off comes when its time has come, which the plan tells', async t => {
@@ -179,7 +185,7 @@ const event = fc.oneof(
   fc.record({ type: fc.constantFrom('memory', 'grows'), pick }),
   fc.record({ type: fc.constant('scale'), pick: fc.integer({ min: 2, max: 8 }) }),
   fc.record({ type: fc.constant('advance'), pick: fc.constantFrom(1, 100, 250, 5000, 70_000) }),
-  fc.constant({ type: 'reload', pick: 0 })
+  fc.constantFrom({ type: 'reload', pick: 0 }, { type: 'look', pick: 0 })
 )
 
 t.test('any order of faults and commands: never more than the surge, never fewer than promised, and in the end what is desired', async t => {

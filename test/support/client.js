@@ -33,9 +33,10 @@ function get (port, path = '/', { agent = undefined, headers = {} } = {}) {
  * @param {any} t tap's
  * @param {number} port
  * @param {number} workers
+ * @param {string} [header] the app has its pid there, and not in the body
  * @returns {Promise<Map<number, http.Agent>>} by pid
  */
-async function clientPerWorker (t, port, workers) {
+async function clientPerWorker (t, port, workers, header) {
   const byPid = new Map()
   const agents = new Set()
   t.teardown(() => agents.forEach(agent => agent.destroy()))
@@ -45,8 +46,8 @@ async function clientPerWorker (t, port, workers) {
     const batch = Array.from({ length: 4 * workers }, () => new http.Agent({ keepAlive: true, maxSockets: 1 }))
     for (const agent of batch) agents.add(agent)
     const answers = await Promise.all(batch.map(agent => get(port, '/pid', { agent })))
-    answers.forEach(({ body }, i) => {
-      const pid = Number(body)
+    answers.forEach(({ body, headers }, i) => {
+      const pid = Number(header ? headers[header] : body)
       if (pid && !byPid.has(pid)) byPid.set(pid, batch[i])
       else batch[i].destroy()
     })

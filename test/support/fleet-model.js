@@ -8,12 +8,24 @@
 const assert = require('node:assert')
 const { plan } = require('../../lib/core/plan')
 const { Backoff } = require('../../lib/core/backoff')
+const { transition } = require('../../lib/core/state')
 
 const ROUNDS = 400
 const BOOT_MS = 500
+const TASKS = [null, 'collect', 'heapdump']
+const TASK_STEP = 7 // so many picks in a row have the same task
 
 /** @param {string} state @param {number} generation @returns {any} */
 const process = (state, generation) => ({ state, generation, reason: null, bytes: 0, isSampled: true, condemnedAt: 0, task: null, isOverHard: false, crossesAt: null })
+
+/** Those that models have gone through, as "ready draining". @type {Set<string>} */
+const transitionsSeen = new Set()
+
+/** Through the table of transitions, which throws for any other. @param {any} worker @param {any} state @param {any} [facts] */
+function become (worker, state, facts) {
+  transitionsSeen.add(`${worker.state} ${state}`)
+  return Object.assign(worker, { state: transition(worker.state, state) }, facts)
+}
 
 class FleetModel {
   now = 0
@@ -24,6 +36,8 @@ class FleetModel {
   /** @type {any[]} */
   standbys = []
   standbyBoots = new Backoff()
+  /** Hears of each process that is to start, or to leave. @type {(step: { type: 'starts' | 'leaves', slot: number | null, worker: any }) => void} */
+  onStep = () => {}
 
   /** @param {import('../../lib/core/plan').Desired} desired */
   constructor (desired) {
@@ -62,8 +76,8 @@ class FleetModel {
 
   facts () {
     return {
-      slots: this.list().map(({ slot, incumbent, leaving, recycle, isNew, boots, fresh }) => ({
-        slot, incumbent, isLeaving: leaving.length > 0, recycle: recycle?.how ?? null, isNew, bootNotBefore: boots.notBefore, recycleNotBefore: Math.max(boots.notBefore, fresh.notBefore)
+      slots: this.list().map(({ slot, incumbent, successor, leaving, recycle, isNew, boots, fresh }) => ({
+        slot, incumbent, isLeaving: leaving.length > 0, recycle: recycle?.how ?? null, isReplaced: recycle?.how === 'surge' && successor === null, isNew, bootNotBefore: boots.notBefore, recycleNotBefore: Math.max(boots.notBefore, fresh.notBefore)
       })),
       standbys: this.standbys,
       standbyNotBefore: this.standbyBoots.notBefore,
@@ -92,18 +106,18 @@ class FleetModel {
         assert(slot === undefined || slot.incumbent === null, 'an empty slot')
         const opened = slot ?? { slot: action.slot, incumbent: null, successor: null, leaving: [], recycle: null, isNew: true, boots: new Backoff(), fresh: new Backoff() }
         this.slots.set(action.slot, opened)
-        opened.incumbent = process('spawning', this.desired.generation)
+        opened.incumbent = this.#start(action.slot)
         if (opened.isNew && isServed) assert(this.beside() <= Math.max(1, this.room), 'new slots boot within the surge')
         break
       }
       case 'recycle': {
-        slot.recycle = { how: action.how, old: slot.incumbent }
+        slot.recycle = { how: action.how }
         if (action.how === 'surge') {
           assert(this.beside() <= this.room, 'recycles within the surge')
           const isLast = this.list().every(other => other === slot || other.recycle === null)
           const at = this.standbys.findIndex(({ state, reason, generation }) => state === 'standby' && reason === null && generation === this.desired.generation)
           assert(at >= 0 || this.hasRoom() || (isLast && this.desired.maxUnavailable === 0), 'none starts where the memory has no room, unless no worker may be missing')
-          slot.successor = at < 0 ? process('spawning', this.desired.generation) : this.standbys.splice(at, 1)[0]
+          slot.successor = at < 0 ? this.#start(action.slot) : this.standbys.splice(at, 1)[0]
         } else {
           this.#leave(slot)
           assert(this.serving(this.staying) >= this.desired.workers - this.desired.maxUnavailable, 'never fewer than promised')
@@ -127,31 +141,83 @@ class FleetModel {
       case 'collect': case 'heapdump':
         assert(action.type === 'collect' || !slot.incumbent.isOverHard, 'over its hard budget it is recycled at once')
         assert(this.serving() > 1 && !this.list().some(({ incumbent }) => incumbent?.state === 'out-of-rotation'), 'one at a time, and another serves')
-        slot.incumbent.state = 'out-of-rotation'
-        slot.incumbent.task = 'under way'
+        become(slot.incumbent, 'out-of-rotation', { task: 'under way' })
         break
       case 'rejoin':
         assert(!isServed)
-        slot.incumbent.state = 'ready'
-        slot.incumbent.task = null
+        become(slot.incumbent, 'ready', { task: null })
         break
       case 'boot-standby':
-        this.standbys.push(process('spawning', this.desired.generation))
+        this.standbys.push(this.#start(null))
         assert(this.standbys.length <= this.desired.standbys && this.beside() <= this.room, 'standbys within the surge')
         break
       case 'retire-standby':
-        standbys[action.standby].state = 'draining'
+        become(standbys[action.standby], 'draining')
         break
       default:
         assert.fail(action.type)
     }
   }
 
+  /** @param {number | null} slot null: a standby */
+  #start (slot) {
+    const worker = process('spawning', this.desired.generation)
+    this.onStep({ type: 'starts', slot, worker })
+    return worker
+  }
+
   /** @param {any} slot */
   #leave (slot) {
-    slot.incumbent.state = 'draining'
-    slot.leaving.push(slot.incumbent)
+    slot.leaving.push(become(slot.incumbent, 'draining'))
+    this.onStep({ type: 'leaves', slot: slot.slot, worker: slot.incumbent })
     slot.incumbent = null
+  }
+
+  /** The picks by which an event happens to each of those that it can happen to. @param {string} type @returns {number[]} */
+  picks (type) {
+    const upTo = (/** @type {number} */ count, from = 0) => Array.from({ length: count }, (_, i) => from + i)
+    const states = (/** @type {string[]} */ ...states) => this.list().filter(({ incumbent }) => states.includes(incumbent?.state)).length
+    switch (type) {
+      case 'comesUp': case 'diesEarly': return upTo(this.#starting().length)
+      case 'drained': return upTo(this.#leaving().length)
+      case 'crash': return upTo(states('ready', 'out-of-rotation'))
+      case 'condemn': case 'overHard': {
+        const ready = this.list().filter(({ incumbent }) => incumbent?.state === 'ready')
+        return TASKS.flatMap((_, task) => upTo(TASK_STEP, task * TASK_STEP).slice(0, ready.length)).filter(pick => ready[pick % ready.length].incumbent.reason === null)
+      }
+      case 'look': return upTo(this.list().some(({ incumbent }) => this.#isOld(incumbent)) ? 1 : 0)
+      case 'collected': return upTo(2 * Math.min(1, states('out-of-rotation')))
+      default: throw new Error(type)
+    }
+  }
+
+  /** A model of the same state, apart from this one. */
+  copy () {
+    const copy = new FleetModel(this.desired)
+    const backoff = (/** @type {any} */ { failures, notBefore }) => Object.assign(new Backoff(), { failures, notBefore })
+    const clone = (/** @type {any} */ worker) => worker && { ...worker }
+    copy.now = this.now
+    copy.memory = this.memory
+    copy.slots = new Map(this.list().map(slot => [slot.slot, {
+      ...slot, incumbent: clone(slot.incumbent), successor: clone(slot.successor), leaving: slot.leaving.map(clone), recycle: clone(slot.recycle), boots: backoff(slot.boots), fresh: backoff(slot.fresh)
+    }]))
+    copy.standbys = this.standbys.map(clone)
+    copy.standbyBoots = backoff(this.standbyBoots)
+    return copy
+  }
+
+  /** Equal for states that no plan can tell apart. @returns {string} */
+  get key () {
+    const aheadMs = (/** @type {any} */ { failures, notBefore }) => [failures, Math.max(0, notBefore - this.now)]
+    const worker = (/** @type {any} */ worker) => worker && Object.values({ ...worker, condemnedAt: worker.reason && this.now - worker.condemnedAt })
+    const slots = this.list().map(({ slot, incumbent, successor, leaving, recycle, isNew, hasCrashed, boots, fresh }) =>
+      [slot, worker(incumbent), worker(successor), leaving.length, recycle?.how, isNew, hasCrashed === true, aheadMs(boots), aheadMs(fresh)])
+    return JSON.stringify([this.desired.workers, this.desired.generation, this.memory, slots, this.standbys.map(worker), aheadMs(this.standbyBoots)])
+  }
+
+  /** Processes that are alive. */
+  get living () {
+    return this.list().reduce((sum, { incumbent, successor, leaving }) => sum + (incumbent ? 1 : 0) + (successor ? 1 : 0) + leaving.length, this.standbys.length)
   }
 
   /** @param {string} type @param {number} pick which process, slot, number or time, by the type */
@@ -164,13 +230,13 @@ class FleetModel {
       case 'scale': this.desired = { ...this.desired, workers: pick }; break
       case 'reload':
         this.desired = { ...this.desired, generation: this.desired.generation + 1 }
-        this.#condemnOld()
         break
+      case 'look': this.#condemnOld(); break // the sampler's
       case 'condemn': case 'overHard': {
         const { incumbent } = of(ready) ?? {}
         if (!incumbent || incumbent.reason !== null) break
         const isOverHard = type === 'overHard'
-        Object.assign(incumbent, { reason: isOverHard ? 'hard-rss' : 'rss', condemnedAt: this.now, bytes: pick, isOverHard, task: [null, 'collect', 'heapdump'][pick % 3] })
+        Object.assign(incumbent, { reason: isOverHard ? 'hard-rss' : 'rss', condemnedAt: this.now, bytes: pick, isOverHard, task: TASKS[Math.floor(pick / TASK_STEP) % 3] })
         break
       }
       case 'memory': this.memory = pick === 0 ? null : { limitBytes: 100, usedBytes: 5 * pick, freshBytes: pick % 3 ? 20 : null }; break
@@ -182,12 +248,12 @@ class FleetModel {
       case 'freshOverBudget': of(this.list())?.fresh.failed(this.now); break
       case 'collected': {
         const { incumbent } = incumbents.find(({ incumbent }) => incumbent.state === 'out-of-rotation') ?? {}
-        if (incumbent) Object.assign(incumbent, { state: 'ready', task: null }, pick % 2 ? { reason: null } : {})
+        if (incumbent) become(incumbent, 'ready', { task: null, ...pick % 2 ? { reason: null } : {} })
         break
       }
-      case 'crash': { // of a worker that serves
-        const slot = of(incumbents)
-        if (slot) slot.incumbent = null
+      case 'crash': { // of a worker that serves, or is out of rotation for a while
+        const slot = of(incumbents.filter(({ incumbent }) => incumbent.state !== 'spawning'))
+        if (slot) this.#crashed(slot, 'incumbent')
         break
       }
       case 'comesUp': {
@@ -208,47 +274,73 @@ class FleetModel {
     }
   }
 
-  #condemnOld () {
-    for (const { incumbent } of this.list()) {
-      if (incumbent?.state === 'ready' && incumbent.generation < this.desired.generation && incumbent.reason === null) Object.assign(incumbent, { reason: 'reload', condemnedAt: this.now })
-    }
+  /** @param {any} slot @param {'incumbent' | 'successor'} which */
+  #crashed (slot, which) {
+    become(slot[which], 'crashed')
+    slot[which] = null
+    if (which === 'incumbent') slot.hasCrashed = true
   }
 
-  /** @returns {{ comesUp: () => void, dies: () => void }[]} */
+  #isOld = (/** @type {any} */ worker) => worker?.state === 'ready' && worker.generation < this.desired.generation && worker.reason === null
+
+  #condemnOld () {
+    for (const { incumbent } of this.list()) if (this.#isOld(incumbent)) Object.assign(incumbent, { reason: 'reload', condemnedAt: this.now })
+  }
+
+  /** Lets one event happen to one worker. @param {'comesUp' | 'diesEarly' | 'drained' | 'crash'} type @param {any} worker @returns {boolean} false: it cannot be, in this state */
+  happenTo (type, worker) {
+    if (type === 'crash') {
+      const slot = this.list().find(({ incumbent }) => incumbent === worker)
+      if (slot) this.#crashed(slot, 'incumbent')
+      return slot !== undefined
+    }
+    const found = type === 'drained' ? this.#leaving().find(gone => gone.worker === worker) : this.#starting().find(starting => starting.worker === worker)
+    if (!found) return false
+    if (typeof found === 'function') found()
+    else found[type === 'comesUp' ? 'comesUp' : 'dies']()
+    return true
+  }
+
+  /** @returns {{ worker: any, comesUp: () => void, dies: () => void }[]} */
   #starting () {
     const failed = (/** @type {any} */ slot) => slot.boots.failed(this.now)
-    const comesUp = (/** @type {any} */ slot) => {
-      slot.isNew = false
+    const comesUp = (/** @type {any} */ slot, /** @type {any} */ worker) => {
+      slot.isNew = slot.hasCrashed = false
       slot.boots.succeeded()
+      return become(worker, 'ready')
     }
     return [
       ...this.list().filter(({ incumbent }) => incumbent?.state === 'spawning').map(slot => ({
+        worker: slot.incumbent,
         comesUp: () => {
-          comesUp(slot)
-          slot.incumbent.state = 'ready'
-          slot.recycle = null
+          comesUp(slot, slot.incumbent)
+          if (slot.leaving.length === 0) slot.recycle = null
         },
         dies: () => {
           failed(slot)
-          slot.incumbent = slot.recycle = null
+          this.#crashed(slot, 'incumbent')
+          if (slot.leaving.length === 0) slot.recycle = null
         }
       })),
       ...this.list().filter(({ successor }) => successor !== null).map(slot => ({
+        worker: slot.successor,
         comesUp: () => {
-          comesUp(slot)
           if (slot.incumbent) this.#leave(slot)
-          slot.incumbent = Object.assign(slot.successor, { state: 'ready' })
+          slot.incumbent = comesUp(slot, slot.successor)
           slot.successor = null
           if (slot.leaving.length === 0) slot.recycle = null
         },
         dies: () => {
           failed(slot)
-          slot.successor = slot.recycle = null
+          this.#crashed(slot, 'successor')
+          slot.recycle = null
         }
       })),
       ...this.standbys.filter(({ state }) => state === 'spawning').map(standby => ({
-        comesUp: () => { standby.state = 'standby' },
+        worker: standby,
+        comesUp: () => become(standby, 'standby'),
         dies: () => {
+          become(standby, 'crashed')
           this.standbys.splice(this.standbys.indexOf(standby), 1)
           this.standbyBoots.failed(this.now)
         }
@@ -256,16 +348,19 @@ class FleetModel {
     ]
   }
 
-  /** @returns {(() => void)[]} */
+  /** @returns {((() => void) & { worker: any })[]} */
   #leaving () {
     return [
-      ...this.list().filter(({ leaving }) => leaving.length > 0).map(slot => () => {
-        slot.leaving.shift()
+      ...this.list().flatMap(slot => slot.leaving.map((/** @type {any} */ worker) => Object.assign(() => {
+        slot.leaving.splice(slot.leaving.indexOf(become(worker, 'retired')), 1)
         if (slot.recycle === null || slot.leaving.length > 0) return
         if (slot.recycle.how === 'surge') slot.recycle = slot.successor ? slot.recycle : null
-        else if (slot.incumbent === null) slot.incumbent = process('spawning', this.desired.generation)
-      }),
-      ...this.standbys.filter(({ state }) => state === 'draining').map(standby => () => this.standbys.splice(this.standbys.indexOf(standby), 1))
+        else if (slot.incumbent === null) slot.incumbent = this.#start(slot.slot)
+      }, { worker }))),
+      ...this.standbys.filter(({ state }) => state === 'draining').map(standby => Object.assign(() => {
+        become(standby, 'retired')
+        this.standbys.splice(this.standbys.indexOf(standby), 1)
+      }, { worker: standby }))
     ]
   }
 
@@ -276,18 +371,18 @@ class FleetModel {
       for (const { comesUp } of this.#starting()) comesUp()
       for (const gone of this.#leaving()) gone()
       for (const { incumbent } of this.list()) {
-        if (incumbent?.state === 'out-of-rotation') Object.assign(incumbent, { state: 'ready', task: null })
+        if (incumbent?.state === 'out-of-rotation') become(incumbent, 'ready', { task: null })
       }
       this.#condemnOld()
       this.settle()
       const { wakeAt } = plan(this.facts(), this.desired, this.now)
       if (wakeAt < Infinity) this.now = wakeAt
-      if (this.#isAsDesired() && wakeAt === Infinity) return
+      if (this.isAsDesired() && wakeAt === Infinity) return
     }
     assert.fail(`it does not converge: ${JSON.stringify(this.facts())} of ${JSON.stringify(this.desired)} at ${this.now}`)
   }
 
-  #isAsDesired () {
+  isAsDesired () {
     const { workers, generation, standbys } = this.desired
     return this.slots.size === workers && this.serving(this.staying) === workers &&
       this.list().every(({ incumbent, successor, leaving, recycle }) => incumbent.reason === null && incumbent.generation === generation && successor === null && leaving.length === 0 && recycle === null) &&
@@ -295,4 +390,4 @@ class FleetModel {
   }
 }
 
-module.exports = { FleetModel }
+module.exports = { FleetModel, transitionsSeen }

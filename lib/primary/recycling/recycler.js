@@ -62,6 +62,7 @@ class Recycler {
     if (why === null && !this.stopping.aborted) {
       const isByStandby = how === 'surge' && slot.incumbent !== null && slot.incumbent.calledAt !== null
       slot.vacate(old)
+      slot.recycle = { old, how, isReplaced: how === 'surge' }
       const { account, drainMs } = await retire(old, orderFor(reason, this.options), this.record)
       if (how === 'drain-first') why = await this.#replace(slot)
       const line = await this.#account(slot, old, { reason, how: isByStandby ? 'standby' : how, ...account, drainMs, tookMs: now() - began })

@@ -26,7 +26,7 @@ class Slot {
   freshOverBudget = new Backoff()
   /** The addresses that its last ready worker has asked for. @type {ReadonlySet<string> | null} */
   addresses = null
-  /** The recycle under way, and the worker that it replaces. @type {{ old: WorkerHandle, how: 'surge' | 'drain-first' } | null} */
+  /** The recycle under way, and the worker that it replaces; `isReplaced`: the successor has taken over. @type {{ old: WorkerHandle, how: 'surge' | 'drain-first', isReplaced?: boolean } | null} */
   recycle = null
   /** Why its last worker to boot has not become ready; null: it has. @type {{ why: string, hasCrashed: boolean } | null} */
   unready = null

@@ -11,6 +11,7 @@
 const { EventEmitter } = require('node:events')
 const { MoldControl } = require('../../mold/forked-process')
 const { now } = require('../clock')
+const { guardChannel } = require('./channel-guard')
 
 /** V8 and Node then keep no thread that works while the app's does: a copy would lack it. */
 const MOLD_FLAGS = ['--single-threaded', '--v8-pool-size=0']
@@ -115,6 +116,7 @@ class Mold extends EventEmitter {
     } finally {
       control.started()
     }
+    guardChannel(this.worker.process, () => {}) // what its app sends is of no use here
     this.pid = this.worker.process.pid ?? null
     const deadline = setTimeout(() => {
       if (!control.isHeld) return this.#end(`its mold did not listen within ${readyTimeoutMs} ms`)

@@ -5,11 +5,12 @@
  * cluster, so that an app finds itself in a cluster worker.
  *
  * It begins when there is a process, or never will be. From then on it emits `message` (what Node's channel calls internal, with
- * the handle that came along), `app-message` (by the app's process.send), `online`, `down` (its channel has closed) and, once,
- * `exit` (Left).
+ * the handle that came along), `app-message` (by the app's process.send), `flaw` (a type, and what is wrong: it has sent what Node
+ * cannot read), `online`, `down` (its channel has closed) and, once, `exit` (Left).
  */
 
 const { EventEmitter } = require('node:events')
+const { guardChannel } = require('./channel-guard')
 
 /**
  * @typedef {object} Left how a process ended
@@ -66,8 +67,12 @@ class ClusterProcess extends EventEmitter {
     worker.on('disconnect', hear('down'))
     worker.on('exit', (code, signal) => this.#leave({ code, signal }))
     worker.on('online', hear('online'))
+    guardChannel(worker.process, hear('flaw'))
     worker.process.on('internalMessage', hear('message'))
-    worker.process.on('message', hear('app-message'))
+    worker.process.on('message', (message, /** @type {any} */ handle) => {
+      (handle?.destroy ?? handle?.close)?.call(handle) // nothing here takes one
+      hear('app-message')(message)
+    })
   }
 
   get pid () {

@@ -10,6 +10,7 @@ const path = require('node:path')
 const { drawBudget } = require('../../core/budget')
 const { gcFlags, collectsFirst } = require('../../core/gc')
 const { heapFlags } = require('../../core/heap-limit')
+const { forkGuardable } = require('./channel-guard')
 const { openCompileCache } = require('./compile-cache')
 const { WorkerHandle } = require('./worker-handle')
 const { prefixLines } = require('./prefix-output')
@@ -98,7 +99,7 @@ class Spawner {
       stdio: ['ignore', piped, piped, 'ipc', ...control === undefined ? [] : [control]],
       inspectPort
     })
-    const worker = cluster.fork(env)
+    const worker = forkGuardable(() => cluster.fork(env))
     if (this.options.prefix) prefixLines(worker.process, slot)
     return worker
   }

@@ -181,6 +181,7 @@ class WorkerHandle extends Channel {
       if (handler) handler(message, socket)
       else this.emit(message.type, message, socket)
     })
+    this.process.on('flaw', (type, flaw) => this.#refuse({ type }, undefined, flaw))
     this.process.on('online', () => this.#checkReady('online'))
     this.process.on('app-message', received => {
       if (received === 'ready') this.#checkReady('message')
@@ -191,7 +192,7 @@ class WorkerHandle extends Channel {
   /**
    * The app has sent this, or has changed our end of the channel: from here on this worker's figures say nothing.
    *
-   * @param {import('../../core/message').Message} received
+   * @param {{ type: unknown }} received
    * @param {any} socket
    * @param {string} flaw
    */

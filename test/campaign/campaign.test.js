@@ -1,0 +1,21 @@
+'use strict'
+
+/** A short campaign with a fixed seed. `npm run campaign` runs as long as it is told; see docs/contributing.md. */
+
+const t = require('tap')
+const { campaign } = require('./run')
+
+const SECONDS = 6 // and as long as the fault takes that is under way then
+const SEED = 33
+
+t.setTimeout(120_000)
+
+t.test('faults under load at random moments cost no request beyond those that they kill, and break no invariant', async t => {
+  const { tries, requests, refused } = await campaign({ seconds: SECONDS, seed: SEED, where: ({ isSlow }) => !isSlow })
+  for (const { fault, variant, survived, beyond, violations } of tries) {
+    t.same(violations, [], `${fault} (${variant})`)
+    t.ok(survived && beyond === 0, `${fault} is survived`)
+  }
+  t.same(refused, [], 'the model of the fleet accepts the journal')
+  t.ok(requests > 100, `${requests} requests, ${tries.length} faults`)
+})

@@ -1,0 +1,228 @@
+'use strict'
+
+/**
+ * What must hold of a fleet whatever goes wrong, checked over its journal, the records of its clients, and the processes that the
+ * kernel lists. It has its own reading of the journal, by docs/journal.md, and uses nothing of lib/.
+ *
+ * @typedef {{ t: number, event: string } & Record<string, any>} Line
+ *
+ * @typedef {object} Request a request that a client has sent
+ * @property {number} startedAt
+ * @property {number} t when it was answered, or failed: ms since the epoch, as every time
+ * @property {number} port the client's
+ * @property {number | null} pid of the response; of one that failed: of the response before, on the same connection
+ * @property {string | null} error null: it was answered as it should be
+ *
+ * @typedef {object} Fault
+ * @property {string} kind
+ * @property {number} from
+ * @property {number} to when it was over
+ * @property {number[]} pids the workers whose connections it may end; none: it may cost no client anything
+ * @property {boolean} [isFleet] it ends the primary: any connection may be closed
+ *
+ * @typedef {{ t: number, living: number[], zombies: number[] }} Processes the primary's children at a time
+ * @typedef {{ rule: string, t: number, what: string }} Violation
+ */
+
+const NOTICED_MS = 3000 // until a client has noticed the end of its worker, on a busy machine
+const SLACK_MS = 100 // between two processes' looks at the same clock, and the same event
+const REAPED_MS = 3000
+const ENDS = ['moved', 'closedByClient', 'closedAfterResponse', 'closedIdle', 'cut', 'unacked', 'unaccounted']
+const LEAVES = ['worker.retire', 'worker.crash']
+const RESETS = ['ECONNRESET', 'EPIPE', 'closed', 'ECONNREFUSED']
+
+/** @param {string} text NDJSON @returns {{ lines: Line[], torn: number }} `torn`: lines that are not JSON objects with a time and an event */
+function readLines (text) {
+  /** @type {Line[]} */
+  const lines = []
+  let torn = 0
+  for (const row of text.split('\n')) {
+    if (row === '') continue
+    try {
+      const line = JSON.parse(row)
+      if (line === null || typeof line !== 'object' || !Number.isFinite(line.t) || typeof line.event !== 'string') torn++
+      else lines.push(line)
+    } catch {
+      torn++
+    }
+  }
+  return { lines, torn }
+}
+
+/**
+ * @param {object} evidence
+ * @param {string} evidence.journal of one fleet, from its start to its end
+ * @param {Request[]} evidence.requests every one
+ * @param {Fault[]} evidence.faults
+ * @param {Processes[]} evidence.processes
+ * @param {number[]} evidence.left processes of the fleet that are alive after its end
+ * @returns {{ violations: Violation[], explained: number }} `explained`: requests that a fault has ended
+ */
+function check ({ journal, requests, faults, processes, left }) {
+  const { lines, torn } = readLines(journal)
+  /** @type {Violation[]} */
+  const violations = []
+  const found = (/** @type {string} */ rule, /** @type {number} */ t, /** @type {string} */ what) => violations.push({ rule, t, what })
+  const killed = faults.find(({ isFleet }) => isFleet)
+  if (torn > (killed ? 1 : 0)) found('journal', 0, `${torn} lines are not of a journal`)
+  const lives = livesOf(lines, found)
+  checkNumbers(lines, found)
+  checkAccounts(lines, lives, faults, found, killed !== undefined)
+  checkProcesses(processes, lines, lives, found)
+  for (const pid of left) found('process', lines.at(-1)?.t ?? 0, `process ${pid} is alive after the end of the fleet`)
+  const explained = checkRequests(requests, lines, lives, faults, found)
+  return { violations, explained }
+}
+
+/** @typedef {{ from: number, drainAt: number, to: number, ends: number, accounts: number, slot: number | null }} Life */
+
+/** @param {Line[]} lines @param {(rule: string, t: number, what: string) => void} found @returns {Map<number, Life>} by pid */
+function livesOf (lines, found) {
+  /** @type {Map<number, Life>} */
+  const lives = new Map()
+  let isOver = false
+  for (const line of lines) {
+    if (line.event === 'fleet.stop') isOver = true
+    if (!line.event.startsWith('worker.') || line.pid === null || line.event === 'worker.not-ready') continue
+    const life = lives.get(line.pid)
+    if (line.event === 'worker.spawn') {
+      if (life && life.to === Infinity) found('pid', line.t, `worker ${line.pid} is spawned twice`)
+      lives.set(line.pid, { from: line.t, drainAt: Infinity, to: Infinity, ends: 0, accounts: 0, slot: line.slot })
+    } else if (!life) {
+      found('pid', line.t, `${line.event} of ${line.pid}, which has not been spawned`)
+    } else if (LEAVES.includes(line.event)) {
+      life.ends++
+      if (life.ends > 1) found('pid', line.t, `worker ${line.pid} has exited twice`)
+      life.to = line.t
+    } else if (line.event === 'worker.drain') {
+      life.drainAt = line.t
+    } else if (life.to !== Infinity && line.event !== 'worker.sample' && !(line.event === 'worker.in-rotation' && line.why !== null)) {
+      found('pid', line.t, `${line.event} of ${line.pid}, which has exited`)
+    }
+  }
+  if (isOver) for (const [pid, { to, from }] of lives) if (to === Infinity) found('pid', from, `worker ${pid} has no end in the journal`)
+  return lives
+}
+
+/** Never fewer that serve than promised, never more than the surge. @param {Line[]} lines @param {(rule: string, t: number, what: string) => void} found */
+function checkNumbers (lines, found) {
+  /** @type {any} */
+  let options = null
+  let desired = 0
+  let most = 0 // while a scale is under way, the workers that are scaled away count too
+  /** Of each slot: its workers that serve, those that start, those that leave, and why it is empty. @type {Map<number, { ready: Set<number>, wasReady: boolean, isFault: boolean }>} */
+  const slots = new Map()
+  /** @type {Map<number, { slot: number | null, leaves: boolean }>} */
+  const living = new Map()
+  let outOfRotation = 0
+  const slotOf = (/** @type {number} */ slot) => {
+    const known = slots.get(slot) ?? { ready: new Set(), wasReady: false, isFault: false }
+    slots.set(slot, known)
+    return known
+  }
+  for (const line of lines) {
+    const { event, slot, pid, t } = line
+    if (event === 'fleet.start') {
+      options ??= line.options
+      desired = most = line.options.workers
+    }
+    if (event === 'fleet.stopping' || event === 'fleet.upgrade') return // from here on other promises hold
+    if (event === 'fleet.scale') {
+      most = Math.max(most, desired, line.to)
+      desired = line.to
+    }
+    if (event === 'worker.spawn' && pid !== null) living.set(pid, { slot, leaves: false })
+    if (event === 'worker.ready') {
+      const here = slotOf(slot)
+      here.ready.add(pid)
+      here.wasReady = true
+      here.isFault = false
+      Object.assign(living.get(pid) ?? {}, { slot })
+    }
+    if (event === 'worker.drain' && slot !== null) {
+      const here = slotOf(slot)
+      here.ready.delete(pid)
+      if (line.reason === 'scale') slots.delete(slot)
+      Object.assign(living.get(pid) ?? {}, { leaves: line.reason === 'scale' })
+    }
+    if (event === 'worker.out-of-rotation') outOfRotation++
+    if (event === 'worker.in-rotation') outOfRotation = Math.max(0, outOfRotation - 1)
+    if (LEAVES.includes(event)) {
+      living.delete(pid)
+      const here = slots.get(slot)
+      if (here?.ready.delete(pid) || (event === 'worker.crash' && here && here.ready.size === 0)) here.isFault = true
+    }
+    if (living.size <= desired) most = desired
+    if (options === null) continue
+    const empty = [...slots].filter(([number, { ready, wasReady, isFault }]) => number < desired && wasReady && !isFault && ready.size === 0)
+    if (empty.length > options.maxUnavailable) found('ready', t, `slots ${empty.map(([number]) => number)} have no worker that serves, after ${event}; ${options.maxUnavailable} may be missing`)
+    if (outOfRotation > 1) found('ready', t, `${outOfRotation} workers are out of rotation`)
+    const scaledAway = [...living.values()].filter(({ leaves }) => leaves).length
+    const surge = Math.max(options.maxSurge, options.standby)
+    if (living.size - scaledAway > Math.max(desired, most) + surge) found('surge', t, `${living.size - scaledAway} workers run, after ${event}: ${desired} and a surge of ${surge} may`)
+  }
+}
+
+/** Every connection ends in exactly one account, and a cut has its cause. @param {Line[]} lines @param {Map<number, Life>} lives @param {Fault[]} faults @param {(rule: string, t: number, what: string) => void} found @param {boolean} isKilled */
+function checkAccounts (lines, lives, faults, found, isKilled) {
+  for (const line of lines.filter(({ event }) => ['recycled', 'scaled', 'stopped'].includes(event))) {
+    const { t, oldPid, connections, cut, cuts, lost, unacked, unaccounted } = line
+    const sum = ENDS.reduce((sum, end) => sum + line[end], 0)
+    if (sum !== connections || ENDS.some(end => !Number.isSafeInteger(line[end]) || line[end] < 0)) found('account', t, `the ${connections} connections of ${oldPid} end in ${sum} ways`)
+    const life = lives.get(oldPid)
+    if (!life) found('account', t, `an account of ${oldPid}, which has not been spawned`)
+    else if (++life.accounts > 1) found('account', t, `worker ${oldPid} has two accounts`)
+    if (!lost && cuts.length < cut) found('cut', t, `${cut} connections of ${oldPid} were cut, and ${cuts.length} named`)
+    const isExpected = faults.some(({ from, to, pids }) => pids.includes(oldPid) && from <= t && to + NOTICED_MS >= (life?.drainAt ?? t))
+    if ((cut || unacked || unaccounted || lost) && !isExpected) found('cut', t, `${oldPid}: ${JSON.stringify({ cut, unacked, unaccounted, lost })}, and no fault has hit it`)
+  }
+  if (isKilled || !lines.some(({ event }) => event === 'fleet.stop')) return
+  for (const [pid, { drainAt, accounts, to, slot }] of lives) {
+    if (drainAt !== Infinity && slot !== null && accounts === 0) found('account', to, `worker ${pid} of slot ${slot} has drained without an account`)
+  }
+}
+
+/** No process is unaccounted for, and no zombie stays. @param {Processes[]} processes @param {Line[]} lines @param {Map<number, Life>} lives @param {(rule: string, t: number, what: string) => void} found */
+function checkProcesses (processes, lines, lives, found) {
+  const others = new Set(lines.filter(({ event }) => event === 'mold.spawn' || event === 'fleet.upgrade').map(({ pid }) => pid))
+  /** @type {Map<number, number>} */
+  const since = new Map()
+  for (const { t, living, zombies } of processes) {
+    const odd = [
+      ...zombies.map(pid => ({ pid, is: 'a zombie' })),
+      ...living.filter(pid => !others.has(pid) && !((lives.get(pid)?.from ?? Infinity) <= t && t <= (lives.get(pid)?.to ?? 0))).map(pid => ({ pid, is: 'not in the journal' }))
+    ]
+    for (const pid of since.keys()) if (!odd.some(other => other.pid === pid)) since.delete(pid)
+    for (const { pid, is } of odd) {
+      if (!since.has(pid)) since.set(pid, t)
+      if (t - Number(since.get(pid)) <= REAPED_MS) continue
+      found('process', t, `process ${pid} is ${is} for ${REAPED_MS} ms`)
+      since.set(pid, Infinity)
+    }
+  }
+}
+
+/** Every response is of a worker that lived then; every request that failed was ended by a fault that has hit its worker, or by a cut that the journal has. @param {Request[]} requests @param {Line[]} lines @param {Map<number, Life>} lives @param {Fault[]} faults @param {(rule: string, t: number, what: string) => void} found */
+function checkRequests (requests, lines, lives, faults, found) {
+  /** @type {Map<number, number[]>} */
+  const cutPorts = new Map()
+  for (const { t, cuts } of lines) for (const { remotePort } of cuts ?? []) if (remotePort) cutPorts.set(remotePort, [...cutPorts.get(remotePort) ?? [], t])
+  let explained = 0
+  for (const { startedAt, t, port, pid, error } of requests) {
+    const life = pid === null ? null : lives.get(pid)
+    if (error === null) {
+      if (!life || life.from > t || life.to + SLACK_MS < startedAt) found('response', t, `a response of ${pid}, which did not live then`)
+      continue
+    }
+    const isCut = cutPorts.get(port)?.some(at => at >= startedAt - SLACK_MS && at <= t + NOTICED_MS)
+    // A connection may have moved since its last response: to any worker, if that of the response was leaving.
+    const isOf = (/** @type {Fault} */ { pids, to }) => pid === null || pids.includes(pid) || (life && life.drainAt <= to)
+    const fault = faults.find(fault => t >= fault.from - SLACK_MS && startedAt <= fault.to + NOTICED_MS && t <= fault.to + NOTICED_MS &&
+      RESETS.includes(error) && (fault.isFleet || (fault.pids.length > 0 && isOf(fault))))
+    if (fault || (isCut && faults.some(({ from, to }) => from <= t && t <= to + NOTICED_MS))) explained++
+    else found('drop', t, `${error} after ${t - startedAt} ms, on port ${port}, of ${pid ?? 'a new connection'}`)
+  }
+  return explained
+}
+
+module.exports = { check, readLines }

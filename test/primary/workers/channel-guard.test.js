@@ -1,0 +1,39 @@
+'use strict'
+
+const { fork } = require('node:child_process')
+const { once } = require('node:events')
+const path = require('node:path')
+const t = require('tap')
+const { forkGuardable, guardChannel } = require('../../../lib/primary/workers/channel-guard')
+
+/** @param {any} t @param {string} code of a child, which is told `go` when all is in place */
+function start (t, code) {
+  const file = path.join(t.testdir({ 'child.js': `process.once('message', () => { ${code} })` }), 'child.js')
+  const { process: child } = forkGuardable(() => /** @type {any} */ ({ process: fork(file) }))
+  /** @type {string[][]} */
+  const flaws = []
+  guardChannel(child, (...flaw) => flaws.push(flaw))
+  t.teardown(() => child.kill('SIGKILL'))
+  child.send('go')
+  return { child, flaws }
+}
+
+t.test('a line that is not JSON is a flaw, and messages after it are read', async t => {
+  const { child, flaws } = start(t, "require('fs').writeSync(process.channel.fd ?? 3, 'no JSON\\n'); setTimeout(() => process.send('after'), 200)")
+  t.same(await once(child, 'message'), ['after', undefined])
+  t.match(flaws, [['none', /^Node\.js cannot read it: .*JSON/]])
+})
+
+t.test('a message of Node\'s own that has no meaning is a flaw, with its name', async t => {
+  const { child, flaws } = start(t, "process.send({ cmd: 'NODE_HANDLE_ACK' }); setTimeout(() => process.send('after'), 200)")
+  t.same(await once(child, 'message'), ['after', undefined])
+  t.match(flaws, [['NODE_HANDLE_ACK', /^Node\.js cannot read it: /]])
+})
+
+t.test('an app\'s messages, and sockets that come with them, are none', async t => {
+  const { child, flaws } = start(t, "const server = require('net').createServer().listen(0, '127.0.0.1', () => process.send({ a: 1 }, server))")
+  const [message, server] = await once(child, 'message')
+  t.same(message, { a: 1 })
+  server.close()
+  t.same(flaws, [])
+})
