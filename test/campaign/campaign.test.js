@@ -5,7 +5,7 @@
 const t = require('tap')
 const { campaign } = require('./run')
 
-const SECONDS = 6 // and as long as the fault takes that is under way then
+const SECONDS = 5 // and as long as the fault takes that is under way then
 const SEED = 33
 
 t.setTimeout(120_000)

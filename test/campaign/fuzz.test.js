@@ -5,7 +5,7 @@
 const t = require('tap')
 const { TARGETS } = require('./fuzz')
 
-const numRuns = Number(process.env.FUZZ_RUNS ?? 200)
+const numRuns = Number(process.env.FUZZ_RUNS ?? 100)
 const seed = Number(process.env.FUZZ_SEED ?? 33)
 
 t.setTimeout(60_000 + numRuns * 60)

@@ -9,8 +9,8 @@ const { CampaignFleet, WORKERS } = require('../campaign/fleet')
 const { check } = require('../campaign/invariants')
 const { extent, seeded } = require('../support/campaign')
 
-const SIGNALS = extent({ short: 60, long: 200 })
-const VERBS = extent({ short: 25, long: 100 })
+const SIGNALS = extent({ short: 40, long: 200 })
+const VERBS = extent({ short: 12, long: 100 })
 const SEED = Number(process.env.RECYCLE_SEED ?? 33)
 
 t.setTimeout(180_000)

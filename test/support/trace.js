@@ -13,6 +13,7 @@ const { FleetModel } = require('./fleet-model')
 
 const LATE_MS = 500 // a time of the plan comes so much later in the real fleet, at the most: on a busy machine another step may go before it
 const EARLY_MS = 1000 // a worker that dies within this time of being ready counts as one that never was
+const LOOK = ['worker.sample', 'worker.condemn', 'fleet.memory']
 const STEP_MS = 2000 // until a step of the model must be in the journal
 
 /**
@@ -107,12 +108,14 @@ function trace (lines) {
       if (isEarly && about.upAt !== null) model.slots.get(about.slot)?.boots.failed(line.t + LATE_MS)
     }
   }
-  for (const line of lines) {
+  for (const [i, line] of lines.entries()) {
     if (line.event === 'fleet.stopping') break
     advance(line.t)
     for (const { slot, upAt } of byPid.values()) if (upAt !== null && line.t - upAt >= EARLY_MS) model.slots.get(slot)?.boots.succeeded()
     on[line.event]?.(line)
-    if (on[line.event]) model.settle()
+    const next = lines[i + 1]
+    const isWithinLook = LOOK.includes(line.event) && next && LOOK.includes(next.event) && next.t - line.t < LATE_MS // its plan is made when all are judged
+    if (on[line.event] && !isWithinLook) model.settle()
     for (const step of due.filter(({ at }) => line.t - at > STEP_MS)) {
       refuse(step, 'the model alone does')
       due = due.filter(other => other !== step)

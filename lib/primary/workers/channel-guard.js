@@ -8,6 +8,8 @@
 
 const { createHook } = require('node:async_hooks')
 
+const LONGEST = 64 * 1024 ** 2 // characters of a message: Node would collect half a gigabyte
+
 /** The handle of each process's channel: Node itself does not give it away. @type {WeakMap<object, any>} */
 const channels = new WeakMap()
 
@@ -50,19 +52,21 @@ function guardChannel (child, onFlaw) {
   const channel = channels.get(child)
   if (!channel) return // the process could not be started
   const { onread } = channel
+  /** Where Node keeps the text of a line that has not ended, or that it could not parse. @type {symbol | undefined} */
+  let rest
   channel.onread = function (/** @type {any[]} */ ...args) {
     try {
-      return onread.apply(this, args)
+      onread.apply(this, args)
+      rest ??= Object.getOwnPropertySymbols(channel).find(key => typeof channel[key] === 'string')
+      if (rest === undefined || channel[rest].length <= LONGEST) return
+      channel[rest] = ''
+      refuse('none', `a message of more than ${LONGEST} characters`)
     } catch (error) {
-      forgetRest(channel)
+      rest ??= Object.getOwnPropertySymbols(channel).find(key => typeof channel[key] === 'string')
+      if (rest !== undefined) channel[rest] = '' // it would be put before the next line
       refuse('none', error)
     }
   }
-}
-
-/** Node keeps the text of a line that it cannot parse, and would put it before the next one. @param {any} channel */
-function forgetRest (channel) {
-  for (const key of Object.getOwnPropertySymbols(channel)) if (typeof channel[key] === 'string') channel[key] = ''
 }
 
 module.exports = { forkGuardable, guardChannel }

@@ -30,6 +30,12 @@ t.test('a message of Node\'s own that has no meaning is a flaw, with its name', 
   t.match(flaws, [['NODE_HANDLE_ACK', /^Node\.js cannot read it: /]])
 })
 
+t.test('a message that goes on and on is a flaw before it fills the memory', async t => {
+  const { child, flaws } = start(t, "process.send('x'.repeat(80 * 1024 * 1024), () => setTimeout(() => process.send('after'), 300))")
+  t.same(await once(child, 'message'), ['after', undefined])
+  t.match(flaws[0], ['none', 'Node.js cannot read it: a message of more than 67108864 characters'])
+})
+
 t.test('an app\'s messages, and sockets that come with them, are none', async t => {
   const { child, flaws } = start(t, "const server = require('net').createServer().listen(0, '127.0.0.1', () => process.send({ a: 1 }, server))")
   const [message, server] = await once(child, 'message')
