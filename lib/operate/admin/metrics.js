@@ -13,6 +13,7 @@ const { Growth } = require('./growth')
 /** @typedef {Record<string, any>} Line @typedef {Record<string, any>} Worker as in status() */
 
 const REASONS = ['rss', 'hard-rss', 'requests', 'age', 'stuck', 'requested', 'reload', 'protocol-error', 'forecast']
+const SCALE_REASONS = ['requested', 'busy', 'idle', 'bounds']
 const COLLECT_REASONS = ['rss', 'hard-rss', 'requested']
 const STATES = ['spawning', 'standby', 'ready', 'out-of-rotation', 'draining']
 const BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
@@ -46,6 +47,10 @@ class Metrics {
   #build = this.#gauge('build_info', 'Always 1; the labels are the versions.', ['version', 'node_version'])
   #workers = this.#gauge('workers', 'Workers by state.', ['state'])
   #slots = this.#gauge('slots', 'Intended number of workers.')
+  #slotBounds = this.#gauge('slots_bound', 'With --workers <min>..<max>: the bounds of the intended number of workers.', ['bound'])
+  #pinned = this.#gauge('slots_pinned', 'With --workers <min>..<max>: 1 while a command has set the number of workers, else 0.')
+  #busy = this.#gauge('busy_workers', 'With --workers <min>..<max>: sum of the event-loop utilisations of the workers in service.')
+  #scalings = this.#counter('scalings_total', 'Changes of the intended number of workers, by reason.', ['reason'])
   #recycles = this.#counter('recycles_total', 'Workers that were replaced, by reason.', ['reason'])
   #collections = this.#counter('collections_total', 'Workers that were taken out of rotation to collect their garbage, by reason.', ['reason'])
   #failures = this.#counter('replacements_failed_total', 'Replacements that did not become ready.')
@@ -77,6 +82,7 @@ class Metrics {
   constructor () {
     this.#build.set({ version, node_version: process.version }, 1)
     for (const reason of REASONS) this.#recycles.inc({ reason }, 0)
+    for (const reason of SCALE_REASONS) this.#scalings.inc({ reason }, 0)
     for (const reason of COLLECT_REASONS) this.#collections.inc({ reason }, 0)
   }
 
@@ -91,6 +97,7 @@ class Metrics {
     'worker.ready': ({ readyMs }) => this.#ready.observe(readyMs / 1000),
     'worker.not-ready': () => this.#failures.inc(),
     'fleet.memory': line => this.#limitHits.inc(this.#growth.of(FLEET, 'limit hits', line.limitHits ?? 0)),
+    'fleet.scale': ({ reason }) => this.#scalings.inc({ reason }),
     'worker.retire': line => this.#forget(line),
     'worker.crash': line => {
       this.#forget(line)
@@ -116,7 +123,7 @@ class Metrics {
    * The text of a scrape. It is rendered a metric at a time, with turns of the event loop in between; concurrent scrapes
    * share one rendering.
    *
-   * @param {{ workers: Worker[], totals: { workers: number }, memory: Record<string, any> | null }} status
+   * @param {{ workers: Worker[], totals: { workers: number }, autoscale?: Record<string, any> | null, memory: Record<string, any> | null }} status
    * @returns {Promise<string>}
    */
   render (status) {
@@ -124,12 +131,13 @@ class Metrics {
     return this.#rendering
   }
 
-  /** @param {{ workers: Worker[], totals: { workers: number }, memory: Record<string, any> | null }} status */
-  async #render ({ workers, totals, memory }) {
+  /** @param {{ workers: Worker[], totals: { workers: number }, autoscale?: Record<string, any> | null, memory: Record<string, any> | null }} status */
+  async #render ({ workers, totals, autoscale = null, memory }) {
     this.look(workers)
     this.#slots.set(totals.workers)
     for (const state of STATES) this.#workers.set({ state }, workers.filter(worker => worker.state === state).length)
     this.#show(workers)
+    this.#showAutoscale(autoscale)
     this.#showMemory(memory)
     let text = ''
     for (const { name } of this.#registry.getMetricsAsArray()) {
@@ -156,6 +164,14 @@ class Metrics {
     for (const worker of workers.filter(isInSlot)) {
       for (const { gauge, value } of this.#ofSlot) gauge.inc({ slot: worker.slot }, value(worker))
     }
+  }
+
+  /** @param {Record<string, any> | null} autoscale null: the fleet does not size itself */
+  #showAutoscale (autoscale) {
+    if (autoscale === null) return
+    for (const bound of ['min', 'max']) this.#slotBounds.set({ bound }, autoscale[bound])
+    this.#pinned.set(Number(autoscale.isPinned))
+    this.#busy.set(autoscale.busy ?? 0)
   }
 
   /** @param {Record<string, any> | null} memory null: the system does not tell */
