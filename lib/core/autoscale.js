@@ -6,7 +6,7 @@
  *
  *     more    busy for 3 s above 0.8 of all workers      as many as bring that to 0.65; twice as many where all are saturated
  *     fewer   never above 0.5 of one worker fewer,       one at a time
- *             for a minute or ten boot times
+ *             for two minutes, or ten boot times
  *
  * Workers that boot are counted as workers, so that an app that boots slowly does not get more of them meanwhile. The gap
  * between 0.5 and 0.8 keeps the number steady. Pure; a journal has all inputs (`fleet.load`), and test/core/autoscale.test.js decides
@@ -39,7 +39,7 @@ const TARGET = 0.65
 const LOW = 0.5
 const SATURATED = 0.95
 const BUSY_MS = 3000
-const IDLE_MS = 60_000
+const IDLE_MS = 120_000
 const IDLE_BOOTS = 10
 const LONGEST_IDLE_MS = 600_000
 const BETWEEN_MS = 15_000 // two workers that leave

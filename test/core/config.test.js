@@ -54,7 +54,7 @@ for (const [what, held] of Object.entries(GOOD)) {
 
 /** @type {Record<string, [any, string]>} */
 const BAD = {
-  'a number as text': [{ workers: '4' }, 'workers in recycle.config.json was given "4"; it takes a whole number from 1 to 1024, auto, or a range such as 2..8 or 2..auto, as a number or a string'],
+  'a number as text': [{ samples: '4' }, 'samples in recycle.config.json was given "4"; it takes a whole number from 1 to 1000, as a number'],
   'a switch as text': [{ handoff: 'false' }, 'handoff in recycle.config.json was given "false"; it takes true or false (also 1 or 0), as a boolean'],
   'a switch as a number': [{ prefix: 1 }, 'prefix in recycle.config.json was given 1; it takes true or false (also 1 or 0), as a boolean'],
   'a number out of range': [{ samples: 0 }, 'samples in recycle.config.json was given 0; it takes a whole number from 1 to 1000'],
