@@ -13,7 +13,7 @@ const { Growth } = require('./growth')
 /** @typedef {Record<string, any>} Line @typedef {Record<string, any>} Worker as in status() */
 
 const REASONS = ['rss', 'hard-rss', 'requests', 'age', 'stuck', 'requested', 'reload', 'protocol-error', 'forecast']
-const SCALE_REASONS = ['requested', 'busy', 'idle', 'bounds']
+const SCALE_REASONS = ['requested', 'busy', 'idle', 'bounds', 'upgrade']
 const COLLECT_REASONS = ['rss', 'hard-rss', 'requested']
 const STATES = ['spawning', 'standby', 'ready', 'out-of-rotation', 'draining']
 const BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
