@@ -8,6 +8,7 @@ const { Timeline } = require('./timeline')
 
 const WIDTH_MS = 1000
 const MOST_CELLS = 2000
+const MOST_REASONS = 20
 const LONGEST_LOOK_MS = 3000 // between two lines; after a longer pause nothing is known of it
 
 /** @typedef {{ looks: number, workers: number, busy: number, requestsPerSecond: number }} Cell sums */
@@ -44,7 +45,8 @@ class Scaling {
       this.#bounds = { min: asNumber(min), max: asNumber(max) }
     },
     'fleet.scale': line => {
-      const reason = asText(line.reason) ?? 'requested'
+      const known = asText(line.reason) ?? 'requested'
+      const reason = this.#changes.size < MOST_REASONS || this.#changes.has(known) ? known : 'other'
       this.#changes.set(reason, (this.#changes.get(reason) ?? 0) + 1)
     },
     'fleet.load': line => this.#look(line)

@@ -47,9 +47,9 @@ class Metrics {
   #build = this.#gauge('build_info', 'Always 1; the labels are the versions.', ['version', 'node_version'])
   #workers = this.#gauge('workers', 'Workers by state.', ['state'])
   #slots = this.#gauge('slots', 'Intended number of workers.')
-  #slotBounds = this.#gauge('slots_bound', 'With --workers <min>..<max>: the bounds of the intended number of workers.', ['bound'])
+  #slotBounds = this.#gauge('slots_bound', 'The bounds of the intended number of workers; both are that number, unless --workers is <min>..<max>.', ['bound'])
   #pinned = this.#gauge('slots_pinned', 'With --workers <min>..<max>: 1 while a command has set the number of workers, else 0.')
-  #busy = this.#gauge('busy_workers', 'With --workers <min>..<max>: sum of the event-loop utilisations of the workers in service.')
+  #busy = this.#gauge('busy_workers', 'Sum of the event-loop utilisations of the workers in service.')
   #scalings = this.#counter('scalings_total', 'Changes of the intended number of workers, by reason.', ['reason'])
   #recycles = this.#counter('recycles_total', 'Workers that were replaced, by reason.', ['reason'])
   #collections = this.#counter('collections_total', 'Workers that were taken out of rotation to collect their garbage, by reason.', ['reason'])
@@ -137,7 +137,7 @@ class Metrics {
     this.#slots.set(totals.workers)
     for (const state of STATES) this.#workers.set({ state }, workers.filter(worker => worker.state === state).length)
     this.#show(workers)
-    this.#showAutoscale(autoscale)
+    this.#showAutoscale(workers, autoscale ?? { min: totals.workers, max: totals.workers, isPinned: false })
     this.#showMemory(memory)
     let text = ''
     for (const { name } of this.#registry.getMetricsAsArray()) {
@@ -166,12 +166,11 @@ class Metrics {
     }
   }
 
-  /** @param {Record<string, any> | null} autoscale null: the fleet does not size itself */
-  #showAutoscale (autoscale) {
-    if (autoscale === null) return
+  /** @param {Worker[]} workers @param {Record<string, any>} autoscale */
+  #showAutoscale (workers, autoscale) {
     for (const bound of ['min', 'max']) this.#slotBounds.set({ bound }, autoscale[bound])
     this.#pinned.set(Number(autoscale.isPinned))
-    this.#busy.set(autoscale.busy ?? 0)
+    this.#busy.set(workers.filter(({ state }) => state === 'ready').reduce((sum, { elu }) => sum + (elu ?? 0), 0))
   }
 
   /** @param {Record<string, any> | null} memory null: the system does not tell */
