@@ -42,10 +42,11 @@ function formatOrigins ({ app, args, config, options, origins }, { colors = fals
 }
 
 /** @param {import('../core/options').Options} options @returns {string[]} */
-function arithmetic ({ sizing, workers, jitter }) {
+function arithmetic ({ sizing, workers, autoscale, jitter }) {
   const sums = []
+  if (autoscale && autoscale.max !== autoscale.asked) sums.push(`most workers = ${workersArithmetic(sizing)}`)
   if (sizing.isAutoWorkers) sums.push(`workers = ${workersArithmetic(sizing)}`)
-  if (sizing.isAutoBudget) sums.push(`maxRss = ${budgetArithmetic(sizing, workers)}${jitter > 0 ? `, and up to ${Math.round(100 * jitter)} % less for each worker by the jitter` : ''}`)
+  if (sizing.isAutoBudget) sums.push(`maxRss = ${budgetArithmetic(sizing, autoscale?.max ?? workers)}${jitter > 0 ? `, and up to ${Math.round(100 * jitter)} % less for each worker by the jitter` : ''}`)
   return sums
 }
 

@@ -23,9 +23,11 @@ function addVerbs (program) {
     .argument('<slot|all>')
     .action((target, given, command) => act(command, { target }, ({ done }, name) => `${name}: ${count(done.length, 'worker')} collected`))
 
-  verb(program, 'scale', 'Changes the number of workers.')
-    .argument('<n|+1|-1>')
-    .action((workers, given, command) => act(command, { workers }, ({ from, to }, name) => `${name} has ${count(to, 'worker')}, ${from} before`))
+  verb(program, 'scale', 'Changes the number of workers; auto: by the load again, where the fleet was started with --workers <min>..<max>.')
+    .argument('<n|+1|-1|auto>')
+    .action((workers, given, command) => act(command, { workers }, ({ from, to, autoscale = null }, name) => autoscale?.isPinned === false
+      ? `${name} has ${count(to, 'worker')}, and ${autoscale.min} to ${autoscale.max} by the load`
+      : `${name} has ${count(to, 'worker')}, ${from} before${autoscale ? '; recycle scale auto: by the load again' : ''}`))
 
   verb(program, 'upgrade', 'Replaces the supervisor and every worker by ones that run the code, and the Node.js, that are on disk now.')
     .option('--node <file>', 'run another Node.js than that of the command line by which the fleet was started')

@@ -45,7 +45,26 @@ function spread (counts) {
   const mean = counts.reduce((sum, count) => sum + count, 0) / counts.length
   const most = Math.max(...counts)
   const isEven = most <= Math.max(mean + 1, mean * STEP) || most - Math.min(...counts) < 2
-  return counts.map(count => isEven ? 0 : Math.max(0, Math.floor(count - mean)))
+  if (isEven) return counts.includes(0) && most >= 2 ? forIdle(counts, mean) : counts.map(() => 0)
+  return counts.map(count => Math.max(0, Math.floor(count - mean)))
+}
+
+/**
+ * A worker without any connection does nothing, however even the others are: each gets up to the mean, from the fullest.
+ *
+ * @param {readonly number[]} counts @param {number} mean
+ * @returns {number[]}
+ */
+function forIdle (counts, mean) {
+  const share = Math.max(1, Math.floor(mean))
+  const gifts = counts.map(() => 0)
+  for (let wanted = share * counts.filter(count => count === 0).length; wanted > 0; wanted--) {
+    const left = counts.map((count, i) => count - gifts[i])
+    const fullest = left.indexOf(Math.max(...left))
+    if (left[fullest] <= share) break
+    gifts[fullest]++
+  }
+  return gifts
 }
 
 module.exports = { FLOOR, nextLimit, spread }

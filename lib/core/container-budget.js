@@ -34,6 +34,11 @@ const { formatSize } = require('./units')
  * @property {number | null} fitting how many workers the memory is enough for; null: not known
  * @property {boolean} isAutoWorkers the number of workers came from these figures
  * @property {boolean} isAutoBudget the budget did
+ *
+ * @typedef {object} Bounds of a fleet that sizes itself
+ * @property {number} min
+ * @property {number} max
+ * @property {number} asked the max that the option names
  */
 
 const MIB = 1024 ** 2
@@ -44,7 +49,7 @@ const LEAST_BYTES = 64 * MIB
 
 /**
  * @param {{ parallelism: number, container?: Container | null }} machine
- * @param {{ workers: number | 'auto', maxRssBytes: number | 'auto' | null, maxSurge: number, standby: number, fork: 'spawn' | 'mold' }} options
+ * @param {{ workers: number | 'auto' | { min: number, max: number | 'auto' }, maxRssBytes: number | 'auto' | null, maxSurge: number, standby: number, fork: 'spawn' | 'mold' }} options
  * @returns {Readonly<Sizing>}
  */
 function size ({ parallelism, container = null }, { workers, maxRssBytes, maxSurge, standby, fork }) {
@@ -83,6 +88,19 @@ function autoWorkers ({ desired, fitting }, maxRssBytes) {
 }
 
 /**
+ * `--workers <min>..<max>`: never more than 2×CPU+1, as more event loops than that are of no use to the CPUs, nor more than the memory is
+ * enough for, unless `min` asks for them.
+ *
+ * @param {Sizing} sizing
+ * @param {{ min: number, max: number | 'auto' }} range
+ * @returns {Readonly<Bounds>}
+ */
+function autoscaleBounds ({ desired, fitting }, { min, max }) {
+  const asked = max === 'auto' ? Math.max(min, desired) : max
+  return Object.freeze({ min, max: Math.max(min, Math.min(asked, desired, fitting ?? Infinity)), asked })
+}
+
+/**
  * `--max-rss auto`.
  *
  * @param {Sizing} sizing
@@ -96,12 +114,13 @@ function autoBudget (sizing, workers) {
 /**
  * The budget of a worker in a fleet of another size than at the start.
  *
- * @param {{ workers: number, maxRssBytes: number | null, hardRssBytes: number | null, sizing: Sizing }} options
+ * @param {{ workers: number, autoscale: Bounds | null, maxRssBytes: number | null, hardRssBytes: number | null, sizing: Sizing }} options
  * @param {number} workers
  * @returns {{ maxRssBytes: number | null, hardRssBytes: number | null }}
  */
-function budgetFor ({ workers: atStart, maxRssBytes, hardRssBytes, sizing }, workers) {
-  if (!sizing.isAutoBudget || workers === atStart) return { maxRssBytes, hardRssBytes }
+function budgetFor ({ workers: atStart, autoscale, maxRssBytes, hardRssBytes, sizing }, workers) {
+  const isAsAtStart = autoscale ? workers <= autoscale.max : workers === atStart
+  if (!sizing.isAutoBudget || isAsAtStart) return { maxRssBytes, hardRssBytes }
   const soft = autoBudget(sizing, workers)
   return { maxRssBytes: soft, hardRssBytes: Math.round(soft * Number(hardRssBytes) / Number(maxRssBytes)) }
 }
@@ -135,14 +154,18 @@ function workersArithmetic ({ parallelism, quotaCpus, cpus, desired, fitting }) 
 
 /**
  * @param {Sizing} sizing
- * @param {{ workers: number, maxRssBytes: number | null }} options
+ * @param {{ workers: number, autoscale: Bounds | null, maxRssBytes: number | null }} options
  * @returns {({ warning: string } & Record<string, any>)[]} what is to be said at the start
  */
-function sizingWarnings ({ limitBytes, source, fitting, desired, beside, isAutoWorkers }, { workers, maxRssBytes }) {
+function sizingWarnings ({ limitBytes, source, cpus, fitting, desired, beside, isAutoWorkers }, { workers, autoscale, maxRssBytes }) {
+  if (autoscale && autoscale.max < autoscale.asked) {
+    const isByMemory = fitting !== null && fitting < desired
+    return [{ warning: 'autoscale-bounds', ...autoscale, by: isByMemory ? 'memory' : 'cpus', cpus, limitBytes, source }]
+  }
   if (fitting === null) return []
   if (isAutoWorkers && workers < desired) return [{ warning: 'few-workers', workers, desired, limitBytes, source }]
   if (maxRssBytes === null || workers <= fitting) return []
   return [{ warning: 'over-committed', workers, beside, softBytes: maxRssBytes, limitBytes, source, fitting }]
 }
 
-module.exports = { LEAST_BYTES, size, autoWorkers, autoBudget, budgetFor, whyNoAutoBudget, budgetArithmetic, workersArithmetic, sizingWarnings }
+module.exports = { LEAST_BYTES, size, autoWorkers, autoscaleBounds, autoBudget, budgetFor, whyNoAutoBudget, budgetArithmetic, workersArithmetic, sizingWarnings }

@@ -39,10 +39,15 @@ const types = {
     read: value => inRange(/^\d+$/.test(textOf(value)) ? Number(value) : NaN, min, max)
   }),
   workers: () => ({
-    accepts: 'a whole number from 1 to 1024, or auto',
-    schema: { anyOf: [types.count(1, 1024).schema, { enum: ['auto'] }] },
+    accepts: 'a whole number from 1 to 1024, auto, or a range such as 2..8 or 2..auto',
+    schema: { anyOf: [types.count(1, 1024).schema, { enum: ['auto'] }, { type: 'string', pattern: '^\\d+(\\.\\.(\\d+|auto))?$' }] },
     words: ['auto'],
-    read: value => value === 'auto' ? value : types.count(1, 1024).read(value)
+    read: value => {
+      const [, min, max] = /^(.+)\.\.(.+)$/.exec(textOf(value)) ?? []
+      if (min === undefined) return value === 'auto' ? value : types.count(1, 1024).read(value)
+      const range = { min: types.count(1, 1024).read(min), max: max === 'auto' ? max : types.count(1, 1024).read(max) }
+      return range.min !== undefined && range.max !== undefined && !(range.max < range.min) ? range : undefined
+    }
   }),
   size: () => ({
     accepts: 'a size of at least 1MiB, such as 512MiB or 1.5G',

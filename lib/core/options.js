@@ -5,7 +5,7 @@
  * the library's arguments all come from this table.
  */
 
-const { size, autoWorkers, autoBudget, whyNoAutoBudget } = require('./container-budget')
+const { size, autoWorkers, autoscaleBounds, autoBudget, whyNoAutoBudget } = require('./container-budget')
 const { RecycleError } = require('./errors')
 const { largestBudget } = require('./gc')
 const { types, isOfType, typesOf } = require('./option-types')
@@ -27,7 +27,8 @@ const { formatSize } = require('./units')
  * @property {string} help
  *
  * @typedef {object} Options the resolved options
- * @property {number} workers
+ * @property {number} workers at the start
+ * @property {Readonly<import('./container-budget').Bounds> | null} autoscale no option: of `--workers <min>..<max>`; null: the fleet keeps its size
  * @property {number | null} maxRssBytes
  * @property {number | null} hardRssBytes
  * @property {'rss' | 'pss' | 'uss'} metric
@@ -75,7 +76,7 @@ const { formatSize } = require('./units')
 
 /** @type {readonly Readonly<Option>[]} */
 const OPTIONS = Object.freeze([
-  row('workers', '-w, --workers <n|auto>', types.workers(), 'auto', 'auto', 'workers; auto is 2×CPU+1, by the quota of CPUs where there is one, or fewer where the memory is not enough'),
+  row('workers', '-w, --workers <n|min..max|auto>', types.workers(), 'auto', 'auto', 'workers; min..max: as many as the load needs; auto is 2×CPU+1, by the quota of CPUs where there is one, or fewer where the memory is not enough'),
   row('maxRss', '-m, --max-rss <size|auto>', types.budget(), null, 'none', "soft budget per worker, in the unit of --metric; auto: a share of the container's memory", 'maxRssBytes'),
   row('hardRss', '--hard-rss <size>', types.size(), null, '1.25 × soft', 'hard budget: one sample above it condemns a worker', 'hardRssBytes'),
   row('metric', '--metric <rss|pss|uss>', types.oneOf('rss', 'pss', 'uss'), null, 'rss; uss with --fork mold, or pss with --max-rss auto too', 'figure that is compared with the budget'),
@@ -179,9 +180,12 @@ function traceOptions (given, { env = {}, file = null, parallelism, container = 
   for (const option of OPTIONS) resolved[option.key] = read(option, origin(option.name))
   const sizing = resolved.sizing = size({ parallelism, container }, resolved)
   if (sizing.isAutoWorkers) resolved.workers = autoWorkers(sizing, resolved.maxRssBytes)
+  resolved.autoscale = typeof resolved.workers === 'object' ? autoscaleBounds(sizing, resolved.workers) : null
+  if (resolved.autoscale) resolved.workers = resolved.autoscale.min
+  const most = resolved.autoscale?.max ?? resolved.workers
   // Most of a fork's resident memory is shared; only PSS adds up to what the container uses.
   resolved.metric ??= resolved.fork === 'mold' ? (sizing.isAutoBudget ? 'pss' : 'uss') : 'rss'
-  if (sizing.isAutoBudget) resolved.maxRssBytes = autoBudget(sizing, resolved.workers)
+  if (sizing.isAutoBudget) resolved.maxRssBytes = autoBudget(sizing, most)
   if (resolved.maxRssBytes !== null) resolved.hardRssBytes ??= Math.round(1.25 * resolved.maxRssBytes)
   checkTogether(resolved, origin)
   return { options: Object.freeze(resolved), origins }
@@ -211,11 +215,11 @@ function read ({ kind, fallback }, { from, called, text }) {
 }
 
 /** @param {Options} options @param {(name: string) => { called: string, text: unknown }} of origin of an option, by name */
-function checkTogether ({ maxRssBytes, hardRssBytes, gc, heap, nodeOptions, maxSurge, maxUnavailable, workers, standby, drainTimeoutMs, replayAfterMs, handoff, sticky, fork, warm, forkUnsafe, admin, adminAllowRemote, sizing }, of) {
+function checkTogether ({ maxRssBytes, hardRssBytes, gc, heap, nodeOptions, maxSurge, maxUnavailable, workers, autoscale, standby, drainTimeoutMs, replayAfterMs, handoff, sticky, fork, warm, forkUnsafe, admin, adminAllowRemote, sizing }, of) {
   const refuse = (/** @type {string} */ name, /** @type {string} */ accepts) => {
     throw new RecycleError('RECYCLE_BAD_OPTION', { option: of(name).called, given: of(name).text, accepts })
   }
-  const noAutoBudget = sizing.isAutoBudget ? whyNoAutoBudget(sizing, workers) : null
+  const noAutoBudget = sizing.isAutoBudget ? whyNoAutoBudget(sizing, autoscale?.max ?? workers) : null
   if (noAutoBudget !== null) refuse('maxRss', noAutoBudget)
   if (hardRssBytes !== null && (maxRssBytes === null || hardRssBytes < maxRssBytes)) {
     refuse('hardRss', `a size of at least ${of('maxRss').called}, which must be set too`)

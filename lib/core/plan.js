@@ -7,7 +7,7 @@
  *
  * What holds after every plan, whatever fails in between:
  * - while a worker serves, at most `maxSurge` processes (or `standbys`, if that is more) start or run beside the desired
- *   workers; a crashed worker is replaced at once all the same;
+ *   workers, or at most `maxBoots` where they start in new slots; a crashed worker is replaced at once all the same;
  * - a worker is taken out of service before its replacement is ready only within `maxUnavailable`. That is also how a recycle
  *   begins where the container's memory has no room for a replacement; without `maxUnavailable` the replacement starts all the same;
  * - once faults end, the fleet converges to what is desired.
@@ -43,11 +43,12 @@
  * @property {import('./memory-room').Memory | null} memory of the container; null: not known
  *
  * @typedef {object} Desired
- * @property {number} workers slots 0 to `workers` - 1
+ * @property {readonly number[]} slots their numbers, in order
  * @property {number} generation that standbys must be of
  * @property {number} standbys
  * @property {number} maxSurge
  * @property {number} maxUnavailable
+ * @property {number} [maxBoots] new slots that may boot at a time, if that is more than the surge allows
  *
  * @typedef {{ type: 'boot' | 'scale-away' | 'close' | 'collect' | 'heapdump' | 'condemn', slot: number }
  *   | { type: 'recycle', slot: number, how: 'surge' | 'drain-first', hasNoRoom?: true }
@@ -126,9 +127,9 @@ function surging ({ slots, standbys }, desired) {
  * @param {number} surging
  */
 function fitting ({ slots, standbys, memory }, desired, surging) {
-  const seen = slots.filter(({ slot, incumbent }) => slot < desired.workers && isSeen(incumbent)).length
+  const seen = slots.filter(({ slot, incumbent }) => desired.slots.includes(slot) && isSeen(incumbent)).length
   const booting = slots.filter(({ recycle, isLeaving }) => recycle === 'surge' && !isLeaving).length + standbys.filter(standby => !isSeen(standby)).length
-  return surging + startsThatFit(memory, desired.workers - seen + booting) + standbys.filter(standby => isUsable(standby, desired)).length
+  return surging + startsThatFit(memory, desired.slots.length - seen + booting) + standbys.filter(standby => isUsable(standby, desired)).length
 }
 
 /** A worker that is out of rotation comes back where no other one serves. @param {Facts} facts @returns {Action[]} */
@@ -138,9 +139,9 @@ function rejoin ({ slots }) {
 }
 
 /** Slots beyond those desired: their worker leaves when its recycle is over and one that stays serves. @param {Facts} facts @param {Desired} desired @returns {Action[]} */
-function leave ({ slots }, { workers }) {
-  const isNeeded = slots.some(({ incumbent }) => isServing(incumbent)) && !slots.some(({ slot, incumbent }) => slot < workers && isServing(incumbent))
-  return slots.filter(({ slot, recycle }) => slot >= workers && recycle === null).flatMap(/** @returns {Action[]} */ ({ slot, incumbent, isLeaving }) => {
+function leave ({ slots }, { slots: wanted }) {
+  const isNeeded = slots.some(({ incumbent }) => isServing(incumbent)) && !slots.some(({ slot, incumbent }) => wanted.includes(slot) && isServing(incumbent))
+  return slots.filter(({ slot, recycle }) => !wanted.includes(slot) && recycle === null).flatMap(/** @returns {Action[]} */ ({ slot, incumbent, isLeaving }) => {
     if (incumbent === null) return isLeaving ? [] : [{ type: 'close', slot }]
     return isNeeded ? [] : [{ type: 'scale-away', slot }]
   })
@@ -155,16 +156,16 @@ function leave ({ slots }, { workers }) {
  * @param {{ room: number, surging: number, clock: Clock }} limits
  * @returns {{ actions: Action[], starting: number }} `starting`: how many of them are new slots
  */
-function bootSlots ({ slots }, { workers }, { room, surging, clock }) {
+function bootSlots ({ slots }, { slots: wanted, maxBoots = 1 }, { room, surging, clock }) {
   const isServed = slots.some(({ incumbent }) => isServing(incumbent))
   const byNumber = new Map(slots.map(slot => [slot.slot, slot]))
   /** @type {Action[]} */
   const actions = []
   let starting = 0
-  for (let slot = 0; slot < workers; slot++) {
+  for (const slot of wanted) {
     const { incumbent = null, recycle = null, isReplaced = false, isNew = true, bootNotBefore = 0 } = byNumber.get(slot) ?? {}
     if (incumbent !== null || (recycle !== null && !isReplaced) || !clock.isDue(bootNotBefore)) continue
-    if (isNew && isServed && surging + starting >= Math.max(1, room)) continue
+    if (isNew && isServed && surging + starting >= Math.max(maxBoots, room)) continue
     if (isNew && isServed) starting++
     actions.push({ type: 'boot', slot })
   }
@@ -194,7 +195,7 @@ function bootStandbys ({ slots, standbys, standbyNotBefore }, desired, { room, s
  * @param {Desired} desired
  * @returns {{ actions: Action[], held: Set<number> }} `held`: the slots whose recycle waits
  */
-function leaveRotation ({ slots }, { workers }) {
+function leaveRotation ({ slots }, { slots: wanted }) {
   let isBusy = slots.some(({ incumbent }) => incumbent?.state === 'out-of-rotation')
   let serving = slots.filter(({ incumbent }) => isServing(incumbent)).length
   /** @type {Action[]} */
@@ -202,7 +203,7 @@ function leaveRotation ({ slots }, { workers }) {
   /** @type {Set<number>} */
   const held = new Set()
   for (const { slot, incumbent, recycle } of slots) {
-    if (slot >= workers || incumbent === null || !isServing(incumbent) || recycle !== null || incumbent.task === null) continue
+    if (!wanted.includes(slot) || incumbent === null || !isServing(incumbent) || recycle !== null || incumbent.task === null) continue
     const { task, isOverHard } = incumbent
     if (task === 'under way' || (isBusy && !isOverHard)) {
       held.add(slot)
@@ -223,8 +224,8 @@ function leaveRotation ({ slots }, { workers }) {
  *   memory; `held`, `actions`: of leaveRotation()
  * @returns {Action[]}
  */
-function recycle ({ slots }, { workers, maxUnavailable }, { room, fits, surging, held, actions, clock }) {
-  const staying = slots.filter(({ slot }) => slot < workers)
+function recycle ({ slots }, { slots: wanted, maxUnavailable }, { room, fits, surging, held, actions, clock }) {
+  const staying = slots.filter(({ slot }) => wanted.includes(slot))
   const condemned = staying.flatMap(({ slot, incumbent, recycle, recycleNotBefore: notBefore }) =>
     recycle === null && incumbent !== null && isServing(incumbent) && incumbent.reason !== null && !held.has(slot) && clock.isDue(notBefore)
       ? [{ slot, bytes: incumbent.bytes, since: incumbent.condemnedAt, notBefore }]
@@ -232,7 +233,7 @@ function recycle ({ slots }, { workers, maxUnavailable }, { room, fits, surging,
   const leaving = new Set(actions.map(action => 'slot' in action && action.slot)) // they are out of rotation when these begin
   const ready = staying.filter(({ slot, incumbent }) => isServing(incumbent) && !leaving.has(slot)).length
   const maxSurge = Math.min(room, maxUnavailable > 0 ? fits : Math.max(1, fits))
-  const turns = nextRecycles(condemned, { workers, ready, surging, maxSurge, maxUnavailable }, clock.now)
+  const turns = nextRecycles(condemned, { workers: wanted.length, ready, surging, maxSurge, maxUnavailable }, clock.now)
   const surges = turns.filter(({ how }) => how === 'surge').length
   // Those for which the memory alone has no room: beyond what fits, while the surge would allow more.
   return turns.map(({ slot, how }, i) => {
@@ -242,9 +243,9 @@ function recycle ({ slots }, { workers, maxUnavailable }, { room, fits, surging,
 }
 
 /** Workers that are condemned before they cross their budgets, because others are going to cross theirs at the same time. @param {Facts} facts @param {Desired} desired @param {Clock} clock @returns {Action[]} */
-function foresee ({ slots, bootMs }, { workers, maxSurge, maxUnavailable }, clock) {
+function foresee ({ slots, bootMs }, { slots: wanted, maxSurge, maxUnavailable }, clock) {
   const crossings = slots.flatMap(({ slot, incumbent, recycle, recycleNotBefore }) =>
-    slot < workers && incumbent !== null && isServing(incumbent) && incumbent.reason === null && incumbent.crossesAt !== null && recycle === null && recycleNotBefore <= clock.now
+    wanted.includes(slot) && incumbent !== null && isServing(incumbent) && incumbent.reason === null && incumbent.crossesAt !== null && recycle === null && recycleNotBefore <= clock.now
       ? [{ slot, crossesAt: incumbent.crossesAt }]
       : [])
   return spreadCrossings(crossings, { bootMs, atOnce: Math.max(1, maxSurge, maxUnavailable) })

@@ -6,7 +6,7 @@
  */
 
 const { kind, name, why, id, parcel, shared } = require('./message')
-const { count, duration, text, orNull, optional, listOf, record } = require('./shape')
+const { count, duration, flag, text, orNull, optional, listOf, record } = require('./shape')
 
 /** Of these messages; raised when one of them changes its meaning. */
 const VERSION = 1
@@ -19,7 +19,7 @@ const FROM_PREDECESSOR = Object.freeze({
   'kept-socket': kind('one that has been inherited, on which no worker listens', { socket: kept }, 'socket'),
   'admin-socket': kind('the one of the admin server', { address: text(300) }, 'socket'),
   begin: kind('these were all sockets: boot the workers; each must listen on `addresses`; `workers`: how many, where that has been changed since the start, or null', { addresses: listOf(name), workers: orNull(count) }),
-  go: kind('lead; `workers`: as of now', { workers: orNull(count) }),
+  go: kind('lead; `workers`: as of now; `isPinned`: a command has set it, though the fleet sizes itself', { workers: orNull(count), isPinned: optional(flag) }),
   abort: kind('end: nothing is handed over', { why }),
   adopt: kind('take this connection over, and do not read it yet', { id, parcel }, 'socket'),
   keep: kind('the adopted connection is yours: read it', { id }),

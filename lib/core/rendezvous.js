@@ -7,14 +7,14 @@
 
 /**
  * @param {string} key
- * @param {number} slots 1 or more: they are numbered from 0
+ * @param {readonly number[]} slots their numbers, at least one
  * @returns {number} the slot that owns the key
  */
 function ownerOf (key, slots) {
   const hash = fnv1a(key)
-  let owner = 0
+  let [owner] = slots
   let most = -1
-  for (let slot = 0; slot < slots; slot++) {
+  for (const slot of slots) {
     const weight = mix(hash ^ Math.imul(slot + 1, 0x9E3779B1))
     if (weight > most) [owner, most] = [slot, weight]
   }

@@ -12,7 +12,7 @@ const OOM = 'killed by the kernel, because memory ran out (SIGKILL)'
 
 /** @type {Record<string, (line: Line) => string | null>} */
 const SENTENCES = {
-  'fleet.start': l => `recycle ${l.pid} starts ${l.options.workers} workers of ${l.app}`,
+  'fleet.start': l => `recycle ${l.pid} starts ${l.options.workers}${l.options.autoscale ? ` to ${l.options.autoscale.max}` : ''} workers of ${l.app}`,
   'fleet.reload': () => 'rolling reload',
   'fleet.upgrade': l => `upgrade: a new supervisor starts (${l.pid}) with ${l.node}`,
   'fleet.upgrade-failed': l => `no upgrade: the new supervisor does not run the fleet: ${l.why}; this one does as before`,
@@ -21,7 +21,8 @@ const SENTENCES = {
   'fleet.left': l => `the fleet is left to supervisor ${l.pid}`,
   'fleet.reloaded': () => 'reloaded',
   'fleet.socket': l => `the app listens on the socket that recycle was given as descriptor ${l.fd}${l.name === null ? '' : ` (${l.name})`}: ${l.address}`,
-  'fleet.scale': l => `scaling from ${l.from} to ${l.to} workers`,
+  'fleet.scale': l => `scaling from ${l.from} to ${l.to} workers${whyScaled(l)}`,
+  'fleet.unpin': l => `${count(l.workers, 'worker')}, and from here on ${l.min} to ${l.max} by the load`,
   'fleet.admin': l => `metrics, health and a live page on ${l.url}`,
   'fleet.stopping': () => 'stopping',
   'fleet.stop': l => `stopped after ${l.recycles} recycles`,
@@ -59,6 +60,8 @@ const WARNINGS = {
   'rollout-stopped': l => `the reload is stopped: ${l.failures} replacements in a row did not become ready; the old workers stay in service`,
   'few-workers': l => `${count(l.workers, 'worker')} and not 2×CPU+1, which is ${l.desired}: ${limitOf(l)} is not enough for more; --workers takes a number`,
   'over-committed': l => `${l.workers} workers and ${l.beside} beside them may take ${formatSize(l.softBytes)} each, more than ${limitOf(l)} has room for, which is ${count(l.fitting, 'worker')}: the kernel may kill a worker before its budget replaces it; lower --max-rss (auto computes it) or --workers`,
+  'autoscale-bounds': l => `at most ${count(l.max, 'worker')} and not ${l.asked}: ${l.by === 'memory' ? `${limitOf(l)} is not enough for more` : `2×CPU+1 for ${count(l.cpus, 'CPU')}`}`,
+  'autoscale-no-room': l => `${count(l.workers, 'worker')} are not enough for the load (${busyOf(l)}), and the memory has no room for one more`,
   'memory-limit': l => `${formatSize(l.usedBytes)} are used of ${limitOf(l)}; workers are measured every ${formatTime(l.nextLookMs)} until it is less`,
   'heap-limit': l => `V8 lets the heap of a worker grow to ${formatSize(l.heapLimitBytes)}, ${l.softBytes === null ? `above ${formatSize(l.limitBytes)} of memory: the kernel may kill the worker before V8 collects` : `below the budget of ${formatSize(l.softBytes)}: V8 may end the worker before it is replaced`}; set --heap auto (with --max-rss), or --node-option ${l.flag}`,
   'pid-1': l => `recycle is PID 1, which inherits the processes that the app leaves behind, and cannot reap them: ${l.why}; start the container with an init (docker run --init, tini, shareProcessNamespace)`,
@@ -73,7 +76,7 @@ const WARNINGS = {
 }
 
 const LOUD = ['worker.crash', 'worker.no-room', 'worker.protocol-error', 'worker.not-ready', 'fleet.warning', 'fleet.leak', 'fleet.failed', 'fleet.upgrade-failed', 'fleet.resumed']
-const QUIET = ['worker.sample', 'worker.memory', 'fleet.memory']
+const QUIET = ['worker.sample', 'worker.memory', 'fleet.memory', 'fleet.load']
 
 /** Lines that are only in the journal. @param {Line} line */
 function isQuiet (line) {
@@ -128,6 +131,25 @@ function reasonOf (l) {
     default:
       return l.reason
   }
+}
+
+/** @param {Line} l */
+function whyScaled (l) {
+  switch (l.reason) {
+    case 'busy':
+      return `: ${busyOf(l)} at ${l.requestsPerSecond} requests/s`
+    case 'idle':
+      return `: at most ${busyOf(l)} of late`
+    case 'bounds':
+      return ', the bound of --workers'
+    default:
+      return ''
+  }
+}
+
+/** @param {Line} l */
+function busyOf ({ busy }) {
+  return `as much to do as ${busy.toFixed(1)} workers have time for`
 }
 
 /** @param {Line} l */

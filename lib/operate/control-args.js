@@ -22,7 +22,7 @@ const ARGS = {
   gc: { target: TARGET },
   heapdump: { target: TARGET, file: FILE, then: { accepts: 'recycle', fits: value => value === 'recycle' } },
   cpuprofile: { target: TARGET, file: FILE, durationMs: { accepts: 'a number of milliseconds', fits: value => typeof value === 'number' } },
-  scale: { workers: { accepts: 'a whole number from 1 to 1024, or one with its sign, such as "+1"', isNeeded: true, fits: isCount } },
+  scale: { workers: { accepts: 'a whole number from 1 to 1024, one with its sign, such as "+1", or auto', isNeeded: true, fits: value => value === 'auto' || isCount(value) } },
   upgrade: { node: FILE },
   stop: { now: { accepts: 'true or false', fits: value => typeof value === 'boolean' } },
   follow: { last: { accepts: 'a whole number', fits: value => Number.isInteger(value) && value >= 0 } }

@@ -39,20 +39,27 @@ const COLUMNS = [
  * @param {{ width?: number, colors?: boolean }} [how]
  * @returns {string} lines, each with its end
  */
-function formatStatus ({ name, pid, app, workers, totals, memory, memoryByRoute = null }, { width = Infinity, colors = false } = {}) {
+function formatStatus ({ name, pid, app, workers, totals, autoscale = null, memory, memoryByRoute = null }, { width = Infinity, colors = false } = {}) {
   const paint = painter(colors)
   const rss = workers.reduce((/** @type {number} */ sum, /** @type {Worker} */ { rssBytes }) => sum + (rssBytes ?? 0), 0)
   const [heading, ...lines] = fit(workers.some((/** @type {Worker} */ w) => w.budgetBytes !== null) ? COLUMNS : COLUMNS.filter(({ title }) => title !== 'memory'), workers, width)
   const about = memoryByRoute === null ? [] : ['', paint(memoryByRoute.lack === null ? 'yellow' : 'dim', plain(memoryByRoute.text))]
   return [
     `${paint('bold', plain(name))}  ${plain(`pid ${pid}  ${app}`)}`,
-    plain(`${totals.ready} of ${count(totals.workers, 'worker')} ready, ${formatSize(rss)} RSS, ${count(totals.recycles, 'recycle')}`),
+    plain(`${totals.ready} of ${count(totals.workers, 'worker')} ready${rangeOf(autoscale)}, ${formatSize(rss)} RSS, ${count(totals.recycles, 'recycle')}`),
     ...memory?.source.startsWith('cgroup') ? [plain(limitLine(memory))] : [],
     '',
     paint('dim', heading),
     ...lines.map((line, i) => line.replace(bar(workers[i]), text => paint(colorOf(workers[i]), text))),
     ...about
   ].map(line => `${line}\n`).join('')
+}
+
+/** @param {Record<string, any> | null} autoscale as in supervisor.status() @returns {string} the bounds, and how much there is to do, in workers */
+function rangeOf (autoscale) {
+  if (!autoscale) return ''
+  const { min, max, isPinned, busy } = autoscale
+  return ` (${isPinned ? 'pinned, else ' : ''}${min} to ${max}${busy === null ? '' : `, ${busy.toFixed(1)} busy`})`
 }
 
 /** @param {Record<string, any>} memory as in supervisor.status() */
@@ -99,4 +106,4 @@ function shown (value) {
   return value === null ? '–' : `${value}`
 }
 
-module.exports = { formatStatus, formatFleets, colorOf }
+module.exports = { formatStatus, formatFleets, rangeOf, colorOf }

@@ -10,7 +10,7 @@
  *     heapdump  { target, file?, then? }  → the journal's line; a slot; file: absolute; then: "recycle"
  *     cpuprofile { target, durationMs?, file? } → the journal's line; a slot
  *     reload    {}                        → { recycled: lines }
- *     scale     { workers }               → { from, to }; workers: 4, "+1" or "-1"
+ *     scale     { workers }               → { from, to, autoscale }; workers: 4, "+1", "-1" or "auto"; autoscale: as in the status
  *     upgrade   { node? }                 → { pid, recycled: lines }; pid: the new primary's; node: an absolute path
  *     stop      { now? }                  → { stopped: lines }
  *     follow    { last? }                 → events until the fleet ends; last: number of earlier events to begin with
@@ -34,7 +34,7 @@ const { readArgs } = require('./control-args')
  *   name: string, spawner: { app: string }, size: number, isStopping: boolean, status: () => any, recycle: (slot: number) => Promise<Line>,
  *   gc: (slot: number) => Promise<Line>, heapdump: (slot: number, how: { file?: string, then?: 'recycle' }) => Promise<Line>,
  *   cpuprofile: (slot: number, how: { durationMs?: number, file?: string }) => Promise<Line>, reload: () => Promise<void>,
- *   upgrade: (how: { node?: string }) => Promise<Line>, scale: (workers: number) => Promise<void>, stop: (how?: { now?: boolean }) => Promise<void>
+ *   upgrade: (how: { node?: string }) => Promise<Line>, scale: (workers: number | 'auto') => Promise<void>, stop: (how?: { now?: boolean }) => Promise<void>
  * } & Record<string, any>} Supervised the part of a supervisor that is used here
  */
 
@@ -88,12 +88,16 @@ async function reload (supervisor, args, progress) {
 /** @param {Supervised} supervisor @param {Record<string, any>} args @param {Progress} progress */
 async function scale (supervisor, { workers }, progress) {
   const from = supervisor.size
+  if (workers === 'auto') {
+    await supervisor.scale(workers)
+    return { from, to: from, autoscale: supervisor.status().autoscale }
+  }
   const isRelative = /^[+-]/.test(workers)
   const to = isRelative ? from + Number(workers) : Number(workers)
   if (isRelative && to < 1) throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'workers', given: workers, accepts: `a number that leaves at least 1 of the ${from}` })
   const of = Math.abs(to - from)
   await during(supervisor, to > from ? 'worker.ready' : 'scaled', lines => progress({ done: Math.min(of, lines.length), of, line: lines.at(-1) }), () => supervisor.scale(to))
-  return { from, to }
+  return { from, to, autoscale: supervisor.status().autoscale }
 }
 
 /** A new primary boots its workers, and then those of this one leave. @param {Supervised} supervisor @param {Record<string, any>} args @param {Progress} progress */

@@ -80,29 +80,40 @@ class Commands {
   }
 
   /**
-   * Resolves when the fleet has `workers` workers.
+   * Resolves when the fleet has `workers` workers. A fleet that sizes itself keeps that number, until it is told `auto`.
    *
-   * @param {number} workers 1 to 1024
+   * @param {number | 'auto'} workers 1 to 1024; auto: as many as the load needs again, from the present number on
    * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_STOPPED; RECYCLE_NOT_READY where a slot's workers fail, three in
    *   a row: it stays, and is tried again
    */
   async scale (workers) {
+    if (workers === 'auto') return this.#unpin()
+    const { autoscale, maxSurge, maxUnavailable } = this.options
     const refuse = (/** @type {string} */ accepts) => { throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'workers', given: workers, accepts }) }
-    if (!(Number.isInteger(workers) && workers >= 1 && workers <= 1024)) refuse('a whole number from 1 to 1024')
+    if (!(Number.isInteger(workers) && workers >= 1 && workers <= 1024)) refuse(`a whole number from 1 to 1024${autoscale ? ', or auto' : ''}`)
     this.stopping.throwIfAborted()
-    const { maxSurge, maxUnavailable } = this.options
     if (maxSurge === 0 && workers === 1) refuse('at least 2 where maxSurge is 0')
     if (maxUnavailable >= workers) refuse(`more than maxUnavailable, which is ${maxUnavailable}`)
     const noBudget = this.options.sizing.isAutoBudget ? whyNoAutoBudget(this.options.sizing, workers) : null
     if (noBudget !== null) throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'maxRss', given: `auto with ${workers} workers`, accepts: noBudget })
-    this.record('fleet.scale', { from: this.fleet.desired, to: workers })
-    this.fleet.desired = workers
+    const from = this.fleet.desired
+    this.fleet.resize(workers)
+    this.fleet.isPinned = autoscale !== null
+    this.record('fleet.scale', { from, to: workers, reason: 'requested', slots: this.fleet.wanted })
     this.changed()
     const failing = () => this.fleet.staying().find(({ incumbent, boots }) => !incumbent?.isServing && boots.failures >= PATIENCE)
-    const isLeft = () => this.fleet.list().every(({ slot, recycle, leaving }) => slot < this.fleet.desired && (recycle !== null || leaving.size === 0))
+    const isLeft = () => this.fleet.list().every(({ slot, recycle, leaving }) => this.fleet.wanted.includes(slot) && (recycle !== null || leaving.size === 0))
     await this.until(() => failing() !== undefined || (this.fleet.isComplete && isLeft()))
     const { slot, boots } = failing() ?? {}
     if (slot !== undefined) throw new RecycleError('RECYCLE_NOT_READY', { what: `the worker of slot ${slot}`, slot, why: `${boots?.failures} have failed in a row` })
+  }
+
+  #unpin () {
+    const { autoscale } = this.options
+    if (autoscale === null) throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'workers', given: 'auto', accepts: 'a whole number from 1 to 1024; auto only where the fleet was started with --workers <min>..<max>' })
+    this.stopping.throwIfAborted()
+    if (this.fleet.isPinned) this.record('fleet.unpin', { workers: this.fleet.desired, min: autoscale.min, max: autoscale.max })
+    this.fleet.isPinned = false
   }
 
   /**

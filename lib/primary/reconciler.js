@@ -76,8 +76,10 @@ class Reconciler {
   }
 
   #reconcile () {
-    const { standby: standbys, maxSurge, maxUnavailable } = this.options
-    const desired = { workers: this.fleet.desired, generation: this.fleet.rollout.generation, standbys, maxSurge, maxUnavailable }
+    const { standby: standbys, maxSurge, maxUnavailable, autoscale, sizing } = this.options
+    // The load asks for them now: as many boot at a time as there are CPUs to boot them.
+    const maxBoots = autoscale ? Math.max(1, sizing.cpus) : 1
+    const desired = { slots: this.fleet.wanted, generation: this.fleet.rollout.generation, standbys, maxSurge, maxUnavailable, maxBoots }
     const standbyHandles = [...this.fleet.standbyPool.handles]
     const { actions, wakeAt } = plan(this.#facts(standbyHandles), desired, now())
     for (const action of actions) {

@@ -12,6 +12,7 @@
 
 const { EventEmitter } = require('node:events')
 const { RecycleError } = require('../core/errors')
+const { Autoscaler } = require('./autoscaler')
 const { Balancer } = require('./handoff/balancer')
 const { GarbageCollection } = require('./recycling/garbage-collection')
 const { CondemnedHeapdumps } = require('./recycling/condemned-heapdumps')
@@ -124,7 +125,9 @@ class Supervisor extends EventEmitter {
     this.sessionOwners = new SessionOwners(fleet)
     this.ledger = new HandoffLedger(() => [...fleet.serving(), ...(this.handover.receivers)], sender => fleet.successorOf(sender), this.sessionOwners)
     this.balancer = new Balancer(deps)
-    const lifecycle = new Lifecycle({ ...deps, isHeld: () => takeover !== null && !takeover.isLeading })
+    const isHeld = () => takeover !== null && !takeover.isLeading
+    this.autoscaler = new Autoscaler({ ...deps, isHeld, memory: () => this.memoryWatch.latest })
+    const lifecycle = new Lifecycle({ ...deps, isHeld })
       .on('spawned', handle => this.#connect(handle))
       .on('hopeless', details => this.abandon(new RecycleError('RECYCLE_APP_DIES', details)))
     const outOfRotation = new OutOfRotation(deps)
@@ -168,10 +171,11 @@ class Supervisor extends EventEmitter {
       const { succession } = this
       this.#tasks.run('prepare', () => succession.prepare())
     } else {
-      this.#fleet.desired = options.workers
+      this.#fleet.resize(options.workers)
       this.#reconciler.changed()
     }
     this.#lookLater()
+    this.autoscaler.start()
     this.ready().then(() => this.#listeningSockets.warnOfUnused(), () => {}) // it stops before it is ready
     return this
   }
@@ -206,7 +210,7 @@ class Supervisor extends EventEmitter {
     return line
   }
 
-  /** @see Commands.scale @param {number} workers 1 to 1024 */
+  /** @see Commands.scale @param {number | 'auto'} workers 1 to 1024, or auto */
   async scale (workers) {
     return this.commands.scale(workers)
   }
@@ -240,7 +244,7 @@ class Supervisor extends EventEmitter {
   status () {
     const { workers, ready } = describeFleet(this.#fleet, handle => this.sampler.figuresOf(handle))
     const totals = { workers: this.size, ready, recycles: this.recycler.count, ...this.ledger.totals }
-    const about = { memory: this.memoryWatch.latest, heapdumps: this.condemnedHeapdumps.describe(), memoryByRoute: this.leakingRoutes.describe() }
+    const about = { autoscale: this.autoscaler.describe(), memory: this.memoryWatch.latest, heapdumps: this.condemnedHeapdumps.describe(), memoryByRoute: this.leakingRoutes.describe() }
     return { v: VERSION, name: this.name, pid: process.pid, app: this.spawner.app, workers, totals, ...about }
   }
 
@@ -308,6 +312,7 @@ class Supervisor extends EventEmitter {
   #endSupport () {
     clearTimeout(this.#timer)
     this.balancer.stop()
+    this.autoscaler.stop()
     this.spawner.molds?.close()
   }
 

@@ -19,6 +19,7 @@ const { Latency } = require('./latency')
 const { Memory } = require('./memory')
 const { ACCOUNT } = require('./recycle-event')
 const { Routes } = require('./routes')
+const { Scaling } = require('./scaling')
 const { TimeSpans } = require('./time-spans')
 const { verdictOf } = require('./verdict')
 
@@ -39,6 +40,7 @@ class Figures {
   #collections = new Collections()
   #heapdumps = new Heapdumps()
   #routes = new Routes()
+  #scaling = new Scaling()
   #from = Infinity
   #to = -Infinity
   /** Time of the supervisor's last line. */
@@ -49,7 +51,7 @@ class Figures {
   #handlers = new Map()
 
   constructor () {
-    for (const { handlers } of [this.#client, this.#audit, this.#collections, this.#heapdumps, this.#routes]) {
+    for (const { handlers } of [this.#client, this.#audit, this.#collections, this.#heapdumps, this.#routes, this.#scaling]) {
       for (const [event, handle] of Object.entries(handlers)) this.#handlers.set(event, [...this.#handlers.get(event) ?? [], handle])
     }
   }
@@ -96,6 +98,7 @@ class Figures {
       latency: this.#latency.summary(),
       gc: this.#collections.summary(),
       memoryByRoute: this.#routes.summary(),
+      scaling: this.#scaling.summary(),
       ...this.#heapdumps.summary(),
       drops: drops.items.map(shownDrop),
       dropsOmitted: drops.omitted,
@@ -111,7 +114,7 @@ class Figures {
 
   /** The values over time. */
   series () {
-    return { memory: this.#memory.series(), client: this.#client.series() }
+    return { memory: this.#memory.series(), client: this.#client.series(), scaling: this.#scaling.series() }
   }
 
   /** A supervisor writes its lines in order, so a step back in time means that the clock was set. @param {number} t of the line */

@@ -29,6 +29,7 @@ function formatReport (report, { colors = false } = {}) {
     latency(report, paint),
     pauses(report, paint),
     routes(report, paint),
+    scaling(report, paint),
     heapdumps(report, paint),
     remarks(report, paint)
   ]
@@ -167,6 +168,14 @@ function routes ({ memoryByRoute }, paint) {
   ], rows.map(([route, ...figures]) => [clip(plain(route), left), ...figures]), WIDTH)
   const others = routes.length - leaks.length
   return [paint('dim', heading), ...lines.map(line => paint('red', line)), paint('dim', `not enough evidence that the other ${others === 1 ? 'route leaks' : `${others} routes leak`}`)]
+}
+
+/** @param {Report} report @param {Paint} paint */
+function scaling ({ scaling }, paint) {
+  if (scaling === null) return []
+  const { min, max, fewest, most, mean, changes, overTargetMs } = scaling
+  const reasons = Object.entries(changes).map(([reason, count]) => `${count} ${clip(plain(reason), 12)}`).join(', ')
+  return wrap(`${fewest} to ${count(most, 'worker')} of ${shown(min)}..${shown(max)}, ${mean} on average; changes: ${reasons || 'none'}; busy for more than 0.8 of the time: ${formatTime(overTargetMs)}`).map(line => paint('dim', line))
 }
 
 /** @param {Report} report @param {Paint} paint */

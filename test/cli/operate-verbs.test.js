@@ -75,7 +75,7 @@ t.test('a fleet under load', async t => {
     t.match(await room.recycle(['scale', '-1']), { code: 0, stdout: 'api has 3 workers, 4 before\n' })
     t.match((await status()).totals, { workers: 3, ready: 3 })
     t.match(await room.recycle(['scale', '-3']), { code: 2, stdout: '', stderr: 'recycle: workers was given "-3"; it takes a number that leaves at least 1 of the 3\n' })
-    t.match(await room.recycle(['scale', 'many']), { code: 2, stderr: 'recycle: workers was given "many"; it takes a whole number from 1 to 1024, or one with its sign, such as "+1"\n' })
+    t.match(await room.recycle(['scale', 'many']), { code: 2, stderr: 'recycle: workers was given "many"; it takes a whole number from 1 to 1024, one with its sign, such as "+1", or auto\n' })
   })
 
   await t.test('--no-wait exits as soon as the fleet has begun; a request that is refused at once still fails', async t => {

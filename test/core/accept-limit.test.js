@@ -34,6 +34,8 @@ t.test('workers with equal numbers of connections move none; of unequal ones eac
   t.same(spread([10, 10]), [0, 0])
   t.same(spread([1, 0]), [0, 0])
   t.same(spread([0, 30, 0]), [0, 20, 0])
+  t.same(spread([3, 3, 3, 3, 0]), [1, 1, 0, 0, 0], 'but a worker without any gets its share')
+  t.same([spread([2, 2, 0]), spread([2, 0, 0]), spread([1, 1, 0])], [[1, 0, 0], [1, 0, 0], [0, 0, 0]])
   t.same(spread([15, 5, 3, 12, 15]), [5, 0, 0, 2, 5])
   t.same(spread([11, 10, 9, 10, 10]), [0, 0, 0, 0, 0], 'no worker moves connections where the fullest is hardly above the mean')
 })

@@ -38,6 +38,7 @@ const GOOD = {
   'a file with every key that is not an option': { $schema: './node_modules/recycle-supervisor/config.schema.json', app: 'app.js', args: ['-x', '1'] },
   'numbers as numbers': { workers: 3, samples: 1, jitter: 12.5, interval: 250, maxRss: 67108864, admin: 9100, maxSurge: 2 },
   'sizes, times and percentages as text': { maxRss: '1.5G', hardRss: '2 GiB', interval: '250ms', maxAge: '2h', drainTimeout: '0', jitter: '10%' },
+  ranges: { workers: '2..auto' },
   words: { workers: 'auto', metric: 'pss', meter: 'smaps', log: 'json', schedule: 'shared', control: 'none', admin: '[::1]:9100' },
   switches: { handoff: false, prefix: true, compileCache: true },
   'flags as a list': { nodeOption: ['--expose-gc', '--stack-size=2000'] },
@@ -53,11 +54,11 @@ for (const [what, held] of Object.entries(GOOD)) {
 
 /** @type {Record<string, [any, string]>} */
 const BAD = {
-  'a number as text': [{ workers: '4' }, 'workers in recycle.config.json was given "4"; it takes a whole number from 1 to 1024, or auto, as a number'],
+  'a number as text': [{ samples: '4' }, 'samples in recycle.config.json was given "4"; it takes a whole number from 1 to 1000, as a number'],
   'a switch as text': [{ handoff: 'false' }, 'handoff in recycle.config.json was given "false"; it takes true or false (also 1 or 0), as a boolean'],
   'a switch as a number': [{ prefix: 1 }, 'prefix in recycle.config.json was given 1; it takes true or false (also 1 or 0), as a boolean'],
   'a number out of range': [{ samples: 0 }, 'samples in recycle.config.json was given 0; it takes a whole number from 1 to 1000'],
-  'half a worker': [{ workers: 1.5 }, 'workers in recycle.config.json was given 1.5; it takes a whole number from 1 to 1024, or auto'],
+  'half a worker': [{ workers: 1.5 }, 'workers in recycle.config.json was given 1.5; it takes a whole number from 1 to 1024, auto, or a range such as 2..8 or 2..auto'],
   null: [{ maxRss: null }, 'maxRss in recycle.config.json was given null; it takes a size of at least 1MiB, such as 512MiB or 1.5G, or auto, as a number or a string'],
   'a list where one value is expected': [{ metric: ['rss'] }, 'metric in recycle.config.json was given ["rss"]; it takes one of rss, pss, uss'],
   'a word that is not a metric': [{ metric: 'vsz' }, 'metric in recycle.config.json was given "vsz"; it takes one of rss, pss, uss'],

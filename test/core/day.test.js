@@ -7,7 +7,7 @@ const { makeSample } = require('../../lib/core/sample')
 const { verdict } = require('../../lib/core/verdict')
 const { openWindow, pushSample } = require('../../lib/core/window')
 const { extent, seeded } = require('../support/campaign')
-const { FleetModel } = require('../support/fleet-model')
+const { FleetModel, firstSlots } = require('../support/fleet-model')
 
 const HOURS = extent({ short: 3, long: 24 })
 const WORKERS = 3
@@ -19,7 +19,7 @@ const BUDGET = { metric: /** @type {const} */ ('rss'), softBytes: 512 * MIB, har
 
 t.test(`in ${HOURS} simulated hours of leaking workers every verdict is due, none is missed, and never do fewer serve than there should be`, async t => {
   const random = seeded(33)
-  const model = new FleetModel({ workers: WORKERS, generation: 0, standbys: 0, maxSurge: 1, maxUnavailable: 0 })
+  const model = new FleetModel({ slots: firstSlots(WORKERS), generation: 0, standbys: 0, maxSurge: 1, maxUnavailable: 0 })
   /** What a worker is like, and what is measured of it. @type {Map<any, { since: number, perSecond: number, window: import('../../lib/core/window').Window, overSince: number | null }>} */
   const lives = new Map()
   /** When a step that has begun ends. @type {Map<any, number>} */

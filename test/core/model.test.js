@@ -10,7 +10,7 @@ const { TRANSITIONS } = require('../../lib/core/state')
 const { extent } = require('../support/campaign')
 const { explore } = require('../support/fleet-space')
 const { startFleet } = require('../support/fleet')
-const { transitionsSeen } = require('../support/fleet-model')
+const { firstSlots, transitionsSeen } = require('../support/fleet-model')
 const { Load } = require('../support/load')
 const { becomesTrue } = require('../support/processes')
 const { trace } = require('../support/trace')
@@ -26,14 +26,14 @@ for (const [name, limits] of Object.entries({
   'a standby': { standbys: 1, maxSurge: 1, maxUnavailable: 0 }
 })) {
   t.test(`every order of ${RECYCLES} recycle${RECYCLES > 1 ? 's' : ''}, boots and any one fault of three workers, with ${name}, keeps what the plan promises and converges`, async t => {
-    const { states, ends, faults } = explore({ workers: 3, generation: 0, ...limits }, { condemns: RECYCLES })
+    const { states, ends, faults } = explore({ slots: firstSlots(3), generation: 0, ...limits }, { condemns: RECYCLES })
     t.same([...faults].sort(), ['crash', 'diesEarly', 'memory', 'overHard'])
     t.ok(states > 2000 && ends > 100, `${states} states, ${ends} ends`)
   })
 }
 
 t.test('so does every order of a fault and commands to two workers', async t => {
-  const desired = { workers: 2, generation: 0, standbys: 0, maxSurge: 1, maxUnavailable: 0 }
+  const desired = { slots: firstSlots(2), generation: 0, standbys: 0, maxSurge: 1, maxUnavailable: 0 }
   const reload = { type: 'reload', pick: 0 }
   for (const [name, limits, commands] of /** @type {[string, any, any[]][]} */ ([
     ['a reload and fewer workers', {}, [reload, { type: 'scale', pick: 1 }]],

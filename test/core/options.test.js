@@ -12,7 +12,7 @@ const byName = (/** @type {string} */ name) => /** @type {import('../../lib/core
 
 /** name: [flag, key, environment, default, text, what it is read as, text that is refused] */
 const ROWS = {
-  workers: ['--workers <n|auto>', 'workers', 'RECYCLE_WORKERS', 5, '3', 3, ['0', '1025', '1.5', '-1', 'many', '']],
+  workers: ['--workers <n|min..max|auto>', 'workers', 'RECYCLE_WORKERS', 5, '3', 3, ['0', '1025', '1.5', '-1', 'many', '', '3..2', '0..2', '1..1025', '2..', '..2', '1..2..3', '-1..2']],
   maxRss: ['--max-rss <size|auto>', 'maxRssBytes', 'RECYCLE_MAX_RSS', null, '512MiB', 512 * MIB, ['1k', '0', '512foo', 'much']],
   hardRss: ['--hard-rss <size>', 'hardRssBytes', 'RECYCLE_HARD_RSS', null, '700M', 700 * MIB, ['1k', '512foo']],
   metric: ['--metric <rss|pss|uss>', 'metric', 'RECYCLE_METRIC', 'rss', 'pss', 'pss', ['PSS', 'vsz', '']],
@@ -160,7 +160,7 @@ t.test('a bad value gives one sentence: where it was given, what was given, what
   t.throws(() => resolveOptions({}, { parallelism: 2, nameOf, env: { RECYCLE_INTERVAL: '10ms' } }), {
     message: 'RECYCLE_INTERVAL was given "10ms"; it takes a time of 50ms to 24 days, such as 500ms, 30s or 2h'
   }, 'a value from the environment is named by its variable')
-  t.throws(() => resolve({ workers: -1 }), { message: 'workers was given -1; it takes a whole number from 1 to 1024, or auto' })
+  t.throws(() => resolve({ workers: -1 }), { message: 'workers was given -1; it takes a whole number from 1 to 1024, auto, or a range such as 2..8 or 2..auto' })
 })
 
 t.test('an unknown option is named, with those there are', async t => {
@@ -189,6 +189,24 @@ t.test('without a surge, one worker must be allowed to be missing while another 
   t.match(resolve({ maxSurge: 0, maxUnavailable: 1, workers: 2 }), { maxSurge: 0, maxUnavailable: 1, workers: 2 })
 })
 
+t.test('a range of workers: from its least at the start to what the CPUs and the memory have a use for', async t => {
+  const GIB = 1024 ** 3
+  const of = (/** @type {any} */ given, /** @type {any} */ machine = {}) => resolveOptions(given, { parallelism: 4, ...machine })
+  t.match(of({ workers: '2..6' }), { workers: 2, autoscale: { min: 2, max: 6, asked: 6 } })
+  t.match(of({ workers: '2..auto' }), { workers: 2, autoscale: { min: 2, max: 9, asked: 9 } })
+  t.match(of({ workers: '2..64' }), { workers: 2, autoscale: { min: 2, max: 9, asked: 64 } }, '2×CPU+1')
+  t.match(of({ workers: '2..6' }, { container: { limitBytes: 8 * GIB, source: 'cgroup v2', quotaCpus: 1.5 } }), { autoscale: { max: 3 } }, 'by the quota')
+  t.match(of({ workers: '12..64' }), { workers: 12, autoscale: { min: 12, max: 12 } }, 'what is asked for at least')
+  t.match(of({ workers: '1..1' }), { workers: 1, autoscale: { min: 1, max: 1 } })
+  const container = { limitBytes: GIB, source: 'cgroup v2', quotaCpus: null }
+  t.match(of({ workers: '1..8', maxRss: '150MiB' }, { container }), { workers: 1, autoscale: { max: 4 } }, 'by the memory: 841 MiB ÷ 150 MiB, less one beside them')
+  const auto = of({ workers: '1..8', maxRss: 'auto' }, { container })
+  t.match(auto, { autoscale: { max: 8 } })
+  t.equal(auto.maxRssBytes, of({ workers: 8, maxRss: 'auto' }, { container }).maxRssBytes, 'the budget is that of the most workers')
+  t.equal(of({ workers: 2 }).autoscale, null)
+  t.throws(() => of({ workers: '1..4', maxUnavailable: 1 }), { message: /below the number of workers \(1\)$/ })
+})
+
 t.test('not all workers may be missing', async t => {
   t.throws(() => resolve({ maxUnavailable: 3, workers: 3 }), {
     code: 'RECYCLE_BAD_OPTION', message: 'maxUnavailable was given 3; it takes a whole number below the number of workers (3)'
@@ -205,7 +223,7 @@ t.test('sizes, times and percentages may be numbers in the library', async t => 
 t.test('the resolved options are frozen', async t => {
   t.ok(Object.isFrozen(resolve({})))
   t.ok(Object.isFrozen(OPTIONS) && OPTIONS.every(Object.isFrozen))
-  t.same(Object.keys(resolve({})).sort(), [...OPTIONS.map(o => o.key), 'sizing'].sort())
+  t.same(Object.keys(resolve({})).sort(), [...OPTIONS.map(o => o.key), 'sizing', 'autoscale'].sort())
   t.ok(byName('workers'))
 })
 

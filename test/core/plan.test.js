@@ -3,17 +3,17 @@
 const t = require('tap')
 const fc = require('fast-check')
 const { plan } = require('../../lib/core/plan')
-const { FleetModel } = require('../support/fleet-model')
+const { FleetModel, firstSlots } = require('../support/fleet-model')
 
-const DESIRED = { workers: 2, generation: 0, standbys: 0, maxSurge: 1, maxUnavailable: 0 }
+const DESIRED = { slots: [0, 1], generation: 0, standbys: 0, maxSurge: 1, maxUnavailable: 0 }
 const worker = (/** @type {any} */ facts = {}) =>
   ({ state: 'ready', generation: 0, reason: null, bytes: 0, isSampled: true, condemnedAt: 0, task: null, isOverHard: false, crossesAt: null, ...facts })
 const slot = (/** @type {number} */ slot, /** @type {any} */ facts = {}) =>
   ({ slot, incumbent: worker(), isLeaving: false, recycle: null, isReplaced: false, isNew: false, bootNotBefore: 0, recycleNotBefore: 0, ...facts })
 
 /** @param {any[]} slots @param {any} [more] */
-function steps (slots, { standbys = [], standbyNotBefore = 0, bootMs = 0, memory = null, now = 0, ...desired } = {}) {
-  return plan(/** @type {any} */ ({ slots, standbys, standbyNotBefore, bootMs, memory }), { ...DESIRED, ...desired }, now)
+function steps (slots, { standbys = [], standbyNotBefore = 0, bootMs = 0, memory = null, now = 0, workers = 2, wanted = Array.from({ length: workers }, (_, i) => i), ...desired } = {}) {
+  return plan(/** @type {any} */ ({ slots, standbys, standbyNotBefore, bootMs, memory }), { ...DESIRED, slots: wanted, ...desired }, now)
 }
 
 t.test('where all is as desired there is nothing to do, now or later', async t => {
@@ -64,6 +64,17 @@ t.test('a slot that is scaled away closes when its worker is gone', async t => {
   t.same(steps([slot(0), slot(1), slot(2, { incumbent: null, isLeaving: true })]).actions, [])
   t.same(steps([slot(0), slot(1), slot(2, { incumbent: null })]).actions, [{ type: 'close', slot: 2 }])
   t.same(steps([slot(0), slot(1), slot(2, { recycle: 'surge' })]).actions, [], 'its recycle ends first')
+})
+
+t.test('a slot in the middle leaves, and comes back, as any other', async t => {
+  t.same(steps([slot(0), slot(1), slot(2)], { wanted: [0, 2] }).actions, [{ type: 'scale-away', slot: 1 }])
+  t.same(steps([slot(0), slot(2)], { wanted: [0, 1, 2] }).actions, [{ type: 'boot', slot: 1 }])
+})
+
+t.test('where the load asks for them, new slots boot beyond the surge, and no recycle begins meanwhile', async t => {
+  const condemned = slot(1, { incumbent: worker({ reason: 'rss' }) })
+  const { actions } = steps([slot(0), condemned], { workers: 5, maxBoots: 2 })
+  t.same(actions, [{ type: 'boot', slot: 2 }, { type: 'boot', slot: 3 }])
 })
 
 t.test('the only worker that serves stays until one that is to stay serves', async t => {
@@ -177,13 +188,14 @@ t.test('a worker out of rotation comes back where no other one serves', async t 
   t.same(steps([away, slot(1, { incumbent: null, bootNotBefore: 9 })]).actions, [{ type: 'rejoin', slot: 0 }])
 })
 
-const limits = fc.record({ workers: fc.integer({ min: 2, max: 6 }), standbys: fc.integer({ min: 0, max: 2 }), maxSurge: fc.integer({ min: 0, max: 3 }), maxUnavailable: fc.integer({ min: 0, max: 1 }) })
+const limits = fc.record({ slots: fc.integer({ min: 2, max: 6 }).map(firstSlots), maxBoots: fc.integer({ min: 1, max: 3 }), standbys: fc.integer({ min: 0, max: 2 }), maxSurge: fc.integer({ min: 0, max: 3 }), maxUnavailable: fc.integer({ min: 0, max: 1 }) })
   .map(desired => desired.maxSurge === 0 ? { ...desired, maxUnavailable: 1 } : desired)
 const pick = fc.nat(20)
 const event = fc.oneof(
   fc.record({ type: fc.constantFrom('crash', 'comesUp', 'diesEarly', 'drained', 'condemn', 'overHard', 'collected', 'freshOverBudget'), pick }),
   fc.record({ type: fc.constantFrom('memory', 'grows'), pick }),
   fc.record({ type: fc.constant('scale'), pick: fc.integer({ min: 2, max: 8 }) }),
+  fc.record({ type: fc.constantFrom('grow', 'shrink'), pick }),
   fc.record({ type: fc.constant('advance'), pick: fc.constantFrom(1, 100, 250, 5000, 70_000) }),
   fc.constantFrom({ type: 'reload', pick: 0 }, { type: 'look', pick: 0 })
 )

@@ -60,7 +60,7 @@ t.test('a fleet under load', async t => {
     /** @type {[string, string, unknown[], RegExp][]} verb, argument, bad values, the sentence */
     const refused = [
       ...['recycle', 'gc', 'heapdump', 'cpuprofile'].map(verb => /** @type {any} */ ([verb, 'target', [...odd, undefined], /^the worker was given .*; it takes a slot, a pid or all, as text or a number$/])),
-      ['scale', 'workers', [...odd, undefined, 'many', ''], /^workers was given .*; it takes a whole number from 1 to 1024, or one with its sign, such as "\+1"$/],
+      ['scale', 'workers', [...odd, undefined, 'many', ''], /^workers was given .*; it takes a whole number from 1 to 1024, one with its sign, such as "\+1", or auto$/],
       ['stop', 'now', [{ toString: 1 }, [], null, 1, 'true'], /^now was given .*; it takes true or false$/],
       ['follow', 'last', [...odd, '5', -1], /^last was given .*; it takes a whole number$/],
       ['heapdump', 'file', [...odd, 5, 'relative'], /^file was given .*; it takes an absolute path$/],

@@ -27,6 +27,12 @@ function become (worker, state, facts) {
   return Object.assign(worker, { state: transition(worker.state, state) }, facts)
 }
 
+/** @param {number} count */
+const firstSlots = count => Array.from({ length: count }, (_, slot) => slot)
+
+/** @param {readonly number[]} slots @param {number} by at the lowest free numbers */
+const grown = (slots, by) => [...slots, ...firstSlots(slots.length + by).filter(slot => !slots.includes(slot)).slice(0, by)].sort((a, b) => a - b)
+
 class FleetModel {
   now = 0
   /** Of the container. @type {import('../../lib/core/memory-room').Memory | null} */
@@ -58,7 +64,7 @@ class FleetModel {
     return this.list().filter(slot => slot.incumbent?.state === 'ready' && where(slot)).length
   }
 
-  staying = (/** @type {any} */ { slot }) => slot < this.desired.workers
+  staying = (/** @type {any} */ { slot }) => this.desired.slots.includes(slot)
 
   /** Processes that start or run beside the desired ones, counted by the model's own facts. */
   beside () {
@@ -107,7 +113,7 @@ class FleetModel {
         const opened = slot ?? { slot: action.slot, incumbent: null, successor: null, leaving: [], recycle: null, isNew: true, boots: new Backoff(), fresh: new Backoff() }
         this.slots.set(action.slot, opened)
         opened.incumbent = this.#start(action.slot)
-        if (opened.isNew && isServed) assert(this.beside() <= Math.max(1, this.room), 'new slots boot within the surge')
+        if (opened.isNew && isServed) assert(this.beside() <= Math.max(this.desired.maxBoots ?? 1, this.room), 'new slots boot within the surge, or as many as may boot')
         break
       }
       case 'recycle': {
@@ -120,7 +126,7 @@ class FleetModel {
           slot.successor = at < 0 ? this.#start(action.slot) : this.standbys.splice(at, 1)[0]
         } else {
           this.#leave(slot)
-          assert(this.serving(this.staying) >= this.desired.workers - this.desired.maxUnavailable, 'never fewer than promised')
+          assert(this.serving(this.staying) >= this.desired.slots.length - this.desired.maxUnavailable, 'never fewer than promised')
         }
         break
       }
@@ -212,7 +218,7 @@ class FleetModel {
     const worker = (/** @type {any} */ worker) => worker && Object.values({ ...worker, condemnedAt: worker.reason && this.now - worker.condemnedAt })
     const slots = this.list().map(({ slot, incumbent, successor, leaving, recycle, isNew, hasCrashed, boots, fresh }) =>
       [slot, worker(incumbent), worker(successor), leaving.length, recycle?.how, isNew, hasCrashed === true, aheadMs(boots), aheadMs(fresh)])
-    return JSON.stringify([this.desired.workers, this.desired.generation, this.memory, slots, this.standbys.map(worker), aheadMs(this.standbyBoots)])
+    return JSON.stringify([this.desired.slots, this.desired.generation, this.memory, slots, this.standbys.map(worker), aheadMs(this.standbyBoots)])
   }
 
   /** Processes that are alive. */
@@ -227,7 +233,13 @@ class FleetModel {
     const ready = incumbents.filter(({ incumbent }) => incumbent.state === 'ready')
     switch (type) {
       case 'advance': this.now += pick; break
-      case 'scale': this.desired = { ...this.desired, workers: pick }; break
+      case 'scale': this.desired = { ...this.desired, slots: firstSlots(pick) }; break
+      case 'grow': this.desired = { ...this.desired, slots: grown(this.desired.slots, pick % 4 + 1) }; break
+      case 'shrink': { // any but the first
+        const { slots } = this.desired
+        if (slots.length > 2) this.desired = { ...this.desired, slots: slots.filter(slot => slot !== slots[1 + pick % (slots.length - 1)]) }
+        break
+      }
       case 'reload':
         this.desired = { ...this.desired, generation: this.desired.generation + 1 }
         break
@@ -383,11 +395,11 @@ class FleetModel {
   }
 
   isAsDesired () {
-    const { workers, generation, standbys } = this.desired
-    return this.slots.size === workers && this.serving(this.staying) === workers &&
+    const { slots, generation, standbys } = this.desired
+    return this.slots.size === slots.length && this.serving(this.staying) === slots.length &&
       this.list().every(({ incumbent, successor, leaving, recycle }) => incumbent.reason === null && incumbent.generation === generation && successor === null && leaving.length === 0 && recycle === null) &&
       this.standbys.length === standbys && this.standbys.every(standby => standby.state === 'standby' && standby.generation === generation)
   }
 }
 
-module.exports = { FleetModel, transitionsSeen }
+module.exports = { FleetModel, firstSlots, transitionsSeen }

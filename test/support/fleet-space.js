@@ -73,7 +73,7 @@ function step ({ model, condemns, fault, path }, type, pick) {
 
 /** @param {Scene} scene */
 function checkState ({ model }) {
-  const { workers, maxUnavailable } = model.desired
+  const { slots: { length: workers }, maxUnavailable } = model.desired
   const staying = model.list().filter(model.staying)
   const awayByChoice = staying.filter(({ incumbent, isNew, hasCrashed }) => !isNew && !hasCrashed && !['ready', 'out-of-rotation'].includes(incumbent?.state))
   assert(awayByChoice.length <= maxUnavailable, `never fewer than promised: slots ${awayByChoice.map(({ slot }) => slot)} are empty by choice`)

@@ -10,6 +10,7 @@
 const { plan } = require('../../lib/core/plan')
 const { figure } = require('../../lib/core/sample')
 const { pushReading, timeToCrossing } = require('../../lib/core/trend')
+const { firstSlots } = require('./fleet-model')
 
 const LATE_MS = 100
 
@@ -84,8 +85,8 @@ function unplanned (lines, onForeseen) {
 
   /** @type {Record<string, (line: Record<string, any>) => void>} */
   const on = {
-    'fleet.start': ({ options: { workers, standby: standbys, maxSurge, maxUnavailable, onBudget } }) => { desired = { workers, generation: 0, standbys, maxSurge, maxUnavailable, foresees: onBudget !== 'collect' } },
-    'fleet.scale': ({ to }) => { desired = { ...desired, workers: to } },
+    'fleet.start': ({ options: { workers, autoscale = null, sizing, standby: standbys, maxSurge, maxUnavailable, onBudget } }) => { desired = { slots: firstSlots(workers), maxBoots: autoscale ? Math.max(1, sizing.cpus) : 1, generation: 0, standbys, maxSurge, maxUnavailable, foresees: onBudget !== 'collect' } },
+    'fleet.scale': ({ to, slots = firstSlots(to) }) => { desired = { ...desired, slots } },
     'fleet.reload': ({ generation }) => { desired = { ...desired, generation } },
     'worker.spawn': line => {
       const { slot: number, pid, generation } = line
@@ -180,7 +181,7 @@ function unplanned (lines, onForeseen) {
     if (slot.incumbent === worker) slot.incumbent = null
     if (slot.successor === worker) slot.successor = null
     slot.leaving.delete(worker)
-    if (slot.slot >= desired.workers && slot.incumbent === null && slot.leaving.size === 0) slots.delete(slot.slot)
+    if (!desired.slots.includes(slot.slot) && slot.incumbent === null && slot.leaving.size === 0) slots.delete(slot.slot)
   }
   on['worker.retire'] = on['worker.crash'] = gone
   for (const line of lines) {

@@ -9,7 +9,7 @@
 const assert = require('node:assert')
 const { plan } = require('../../lib/core/plan')
 const { figure } = require('../../lib/core/sample')
-const { FleetModel } = require('./fleet-model')
+const { FleetModel, firstSlots } = require('./fleet-model')
 
 const LATE_MS = 500 // a time of the plan comes so much later in the real fleet, at the most: on a busy machine another step may go before it
 const EARLY_MS = 1000 // a worker that dies within this time of being ready counts as one that never was
@@ -24,7 +24,7 @@ function trace (lines) {
   const started = lines.find(({ event }) => event === 'fleet.start')
   assert(started && started.options.standby === 0, 'a journal from its start, without standbys')
   const { workers, maxSurge, maxUnavailable, onBudget, heapdumpsPerDay } = started.options
-  const model = new FleetModel({ workers, generation: 0, standbys: 0, maxSurge, maxUnavailable })
+  const model = new FleetModel({ slots: firstSlots(workers), generation: 0, standbys: 0, maxSurge, maxUnavailable })
   /** @type {string[]} */
   const refused = []
   /** Steps of the model that the journal has not yet. @type {{ type: string, slot: number | null, worker: any, at: number }[]} */
@@ -67,7 +67,7 @@ function trace (lines) {
   /** @type {Record<string, (line: any) => void>} */
   const on = {
     'fleet.start': () => {},
-    'fleet.scale': ({ to }) => { model.desired = { ...model.desired, workers: to } },
+    'fleet.scale': ({ slots }) => { model.desired = { ...model.desired, slots } },
     'fleet.reload': ({ generation }) => { model.desired = { ...model.desired, generation } },
     'fleet.memory': ({ limitBytes, usedBytes, freshBytes }) => { model.memory = { limitBytes, usedBytes, freshBytes } },
     'worker.spawn': line => {

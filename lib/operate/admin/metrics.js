@@ -16,11 +16,13 @@ const { Growth } = require('./growth')
  * @typedef {object} Status the part of status() that is used here
  * @property {Worker[]} workers
  * @property {{ workers: number }} totals
+ * @property {Record<string, any> | null} [autoscale]
  * @property {Record<string, any> | null} memory
  * @property {{ routes: import('../../core/route-memory').RouteEstimate[] } | null} memoryByRoute
  */
 
 const REASONS = ['rss', 'hard-rss', 'requests', 'age', 'stuck', 'requested', 'reload', 'protocol-error', 'forecast']
+const SCALE_REASONS = ['requested', 'busy', 'idle', 'bounds', 'upgrade']
 const COLLECT_REASONS = ['rss', 'hard-rss', 'requested']
 const STATES = ['spawning', 'standby', 'ready', 'out-of-rotation', 'draining']
 const BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
@@ -54,6 +56,10 @@ class Metrics {
   #build = this.#gauge('build_info', 'Always 1; the labels are the versions.', ['version', 'node_version'])
   #workers = this.#gauge('workers', 'Workers by state.', ['state'])
   #slots = this.#gauge('slots', 'Intended number of workers.')
+  #slotBounds = this.#gauge('slots_bound', 'The bounds of the intended number of workers; both are that number, unless --workers is <min>..<max>.', ['bound'])
+  #pinned = this.#gauge('slots_pinned', 'With --workers <min>..<max>: 1 while a command has set the number of workers, else 0.')
+  #busy = this.#gauge('busy_workers', 'Sum of the event-loop utilisations of the workers in service.')
+  #scalings = this.#counter('scalings_total', 'Changes of the intended number of workers, by reason.', ['reason'])
   #recycles = this.#counter('recycles_total', 'Workers that were replaced, by reason.', ['reason'])
   #collections = this.#counter('collections_total', 'Workers that were taken out of rotation to collect their garbage, by reason.', ['reason'])
   #failures = this.#counter('replacements_failed_total', 'Replacements that did not become ready.')
@@ -86,6 +92,7 @@ class Metrics {
   constructor () {
     this.#build.set({ version, node_version: process.version }, 1)
     for (const reason of REASONS) this.#recycles.inc({ reason }, 0)
+    for (const reason of SCALE_REASONS) this.#scalings.inc({ reason }, 0)
     for (const reason of COLLECT_REASONS) this.#collections.inc({ reason }, 0)
   }
 
@@ -100,6 +107,7 @@ class Metrics {
     'worker.ready': ({ readyMs }) => this.#ready.observe(readyMs / 1000),
     'worker.not-ready': () => this.#failures.inc(),
     'fleet.memory': line => this.#limitHits.inc(this.#growth.of(FLEET, 'limit hits', line.limitHits ?? 0)),
+    'fleet.scale': ({ reason }) => this.#scalings.inc({ reason }),
     'worker.retire': line => this.#forget(line),
     'worker.crash': line => {
       this.#forget(line)
@@ -134,11 +142,12 @@ class Metrics {
   }
 
   /** @param {Status} status */
-  async #render ({ workers, totals, memory, memoryByRoute }) {
+  async #render ({ workers, totals, autoscale = null, memory, memoryByRoute }) {
     this.look(workers)
     this.#slots.set(totals.workers)
     for (const state of STATES) this.#workers.set({ state }, workers.filter(worker => worker.state === state).length)
     this.#show(workers)
+    this.#showAutoscale(workers, autoscale ?? { min: totals.workers, max: totals.workers, isPinned: false })
     this.#showMemory(memory)
     this.#showLeaks(memoryByRoute)
     let text = ''
@@ -166,6 +175,13 @@ class Metrics {
     for (const worker of workers.filter(isInSlot)) {
       for (const { gauge, value } of this.#ofSlot) gauge.inc({ slot: worker.slot }, value(worker))
     }
+  }
+
+  /** @param {Worker[]} workers @param {Record<string, any>} autoscale */
+  #showAutoscale (workers, autoscale) {
+    for (const bound of ['min', 'max']) this.#slotBounds.set({ bound }, autoscale[bound])
+    this.#pinned.set(Number(autoscale.isPinned))
+    this.#busy.set(workers.filter(({ state }) => state === 'ready').reduce((sum, { elu }) => sum + (elu ?? 0), 0))
   }
 
   /** @param {Record<string, any> | null} memory null: the system does not tell */

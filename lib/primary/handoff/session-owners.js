@@ -27,7 +27,8 @@ class SessionOwners {
   #leavingSince = new WeakMap()
   /** State for slots without a worker that is ready. @type {State[]} */
   #waiting = []
-  #size = 0
+  /** The slots that there were to be. @type {readonly number[]} */
+  #wanted = []
 
   /** @param {import('../workers/fleet').Fleet} fleet */
   constructor (fleet) {
@@ -53,10 +54,10 @@ class SessionOwners {
 
   /** @param {string} session @returns {WorkerHandle | null} its owner; null: it has none that serves at the moment */
   find (session) {
-    if (this.fleet.desired !== this.#size) this.#resize(this.#size)
+    if (this.fleet.wanted !== this.#wanted) this.#resize(this.#wanted)
     const began = this.#slots.get(session)
     for (const handle of this.fleet.slots.get(began ?? this.#slotOf(session))?.leaving ?? []) if (this.#stillOwns(handle, session)) return handle
-    if (began !== undefined && began >= this.fleet.desired) this.#slots.delete(session)
+    if (began !== undefined && !this.fleet.wanted.includes(began)) this.#slots.delete(session)
     const { incumbent } = this.fleet.slots.get(this.#slotOf(session)) ?? {}
     return incumbent?.isServing ? incumbent : null
   }
@@ -64,7 +65,7 @@ class SessionOwners {
   /** @param {string} session */
   #slotOf (session) {
     const slot = this.#slots.get(session)
-    return slot !== undefined && slot < this.fleet.desired ? slot : ownerOf(session, Math.max(1, this.fleet.desired))
+    return slot !== undefined && this.fleet.wanted.includes(slot) ? slot : ownerOf(session, this.fleet.desired > 0 ? this.fleet.wanted : [0])
   }
 
   /** @param {WorkerHandle} handle one that leaves, or will @param {string} session is not its own any more */
@@ -107,10 +108,10 @@ class SessionOwners {
     if (chars <= MOST_WAITING) this.#waiting.push(state)
   }
 
-  /** Some sessions have other owners now; the workers ask again. @param {number} before */
+  /** Some sessions have other owners now; the workers ask again. @param {readonly number[]} before */
   #resize (before) {
-    this.#size = this.fleet.desired
-    if (before === 0) return // the fleet's beginning
+    this.#wanted = this.fleet.wanted
+    if (before.length === 0) return // the fleet's beginning
     for (const handle of this.fleet.serving()) handle.send('forget', { session: null })
   }
 }

@@ -148,7 +148,7 @@ class Handover extends EventEmitter {
     await successor.expect('prepared', PATIENCE * hello.readyTimeoutMs)
     this.#step('prepared')
     lend() // those opened meanwhile
-    successor.send('go', { workers: workers() })
+    successor.send('go', { workers: workers(), ...this.fleet.isPinned && { isPinned: true } })
     return successor.expect('serving', SERVE_MS)
   }
 

@@ -44,7 +44,10 @@ class Succession extends EventEmitter {
       lifecycle.expected = new Set(addresses)
       this.#asked = workers
     })
-    takeover.on('lead', ({ workers }) => tasks.run('lead', () => this.#lead(workers)))
+    takeover.on('lead', ({ workers, isPinned = false }) => tasks.run('lead', () => {
+      fleet.isPinned = isPinned
+      return this.#lead(workers)
+    }))
     takeover.on('sole', () => tasks.run('sole', async () => {
       try {
         await until(() => fleet.isComplete) // the predecessor may have died before these workers have asked for their sockets
@@ -58,7 +61,7 @@ class Succession extends EventEmitter {
   async prepare () {
     await this.takeover.begun
     if (this.takeover.why !== null) return this.#giveUp() // before there was this object
-    this.fleet.desired = this.options.workers
+    this.fleet.resize(this.options.workers)
     this.#scale(this.#asked)
     const isOver = () => this.takeover.isLeading || this.#failure() !== null
     try {
@@ -90,14 +93,14 @@ class Succession extends EventEmitter {
   #scale (asked) {
     const { desired: from } = this.fleet
     const to = asked ?? this.options.workers
-    if (to !== from) this.record('fleet.scale', { from, to })
-    this.fleet.desired = to
+    this.fleet.resize(to)
+    if (to !== from) this.record('fleet.scale', { from, to, reason: 'upgrade', slots: this.fleet.wanted })
     this.changed()
   }
 
   /** @param {number | null} workers */
   async #lead (workers) {
-    this.#scale(workers)
+    this.#scale(workers ?? (this.options.autoscale ? this.#asked : null)) // where the predecessor has died, nothing newer is known
     this.record('fleet.upgraded', { pid: process.pid, oldPid: this.takeover.pid, node: process.version })
     this.emit('lead')
     await Promise.all(this.fleet.all().filter(({ state, slot }) => state === 'standby' && slot !== null).map(handle => this.lifecycle.call(handle)))

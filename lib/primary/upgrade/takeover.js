@@ -16,7 +16,7 @@ const { RemoteSender } = require('./remote-workers')
 const RELEASE_MS = 1000
 
 /**
- * Emits `begin` ({ addresses, workers }) when all sockets are here, `lead` ({ workers }) when this primary is to run the fleet, `sole`
+ * Emits `begin` ({ addresses, workers }) when all sockets are here, `lead` ({ workers, isPinned }) when this primary is to run the fleet, `sole`
  * when the other one has left, and `ended` (why) when nothing is taken over.
  */
 class Takeover extends EventEmitter {
@@ -43,7 +43,7 @@ class Takeover extends EventEmitter {
     this.begun = predecessor.next(['begin', 'abort', 'exit'], Infinity)
     predecessor.on('admin-socket', ({ address }, handle) => this.#adminSockets.set(address, handle))
     predecessor.on('begin', fields => { if (this.#step('begin')) this.emit('begin', fields) })
-    predecessor.on('go', ({ workers }) => this.#lead('go', workers))
+    predecessor.on('go', ({ workers, isPinned }) => this.#lead('go', workers, isPinned))
     predecessor.on('left', () => this.#beSole('left'))
     predecessor.on('abort', ({ why }) => this.#end('abort', why))
     predecessor.on('exit', () => this.#onGone())
@@ -109,10 +109,10 @@ class Takeover extends EventEmitter {
     else this.#lead('gone', null)
   }
 
-  /** @param {'go' | 'gone'} event @param {number | null} workers */
-  #lead (event, workers) {
+  /** @param {'go' | 'gone'} event @param {number | null} workers @param {boolean} [isPinned] */
+  #lead (event, workers, isPinned) {
     if (!this.#step(event)) return
-    this.emit('lead', { workers })
+    this.emit('lead', { workers, isPinned })
     if (event === 'gone') this.#beSole('gone')
   }
 

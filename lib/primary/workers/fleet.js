@@ -103,13 +103,33 @@ class StandbyPool {
 }
 
 class Fleet {
-  /** How many slots there are to be. */
-  desired = 0
+  /** The numbers of the slots that there are to be, in order; another list after each change. @type {readonly number[]} */
+  wanted = []
+  /** A command has set how many there are to be, in place of their load. */
+  isPinned = false
   /** @type {Map<number, Slot>} */
   slots = new Map()
   standbyPool = new StandbyPool()
   /** Of which generation they are to be. */
   rollout = new Rollout()
+
+  /** How many slots there are to be. */
+  get desired () {
+    return this.wanted.length
+  }
+
+  /**
+   * More slots take the lowest free numbers.
+   *
+   * @param {number} count
+   * @param {readonly number[]} [leaveFirst] slots in the order in which they are given up; by default the highest first
+   */
+  resize (count, leaveFirst = this.wanted.toReversed()) {
+    const given = new Set(leaveFirst.slice(0, Math.max(0, this.desired - count)))
+    const wanted = new Set(this.wanted.filter(slot => !given.has(slot)))
+    for (let slot = 0; wanted.size < count; slot++) wanted.add(slot)
+    this.wanted = [...wanted].sort((a, b) => a - b)
+  }
 
   /** Opens a slot, or finds it. @param {number} number @returns {Slot} */
   open (number) {
@@ -130,7 +150,7 @@ class Fleet {
 
   /** Those that are not being scaled away. @returns {Slot[]} by number */
   staying () {
-    return this.list().filter(({ slot }) => slot < this.desired)
+    return this.list().filter(({ slot }) => this.wanted.includes(slot))
   }
 
   /** Every slot that there is to be has a worker that serves. */

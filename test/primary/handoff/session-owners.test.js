@@ -39,13 +39,13 @@ function scene (size) {
     slot.ready(/** @type {any} */ (worker))
     return worker
   }
-  fleet.desired = size
+  fleet.resize(size)
   return { fleet, owners, join, workers: Array.from({ length: size }, (_, i) => join(i)) }
 }
 
 /** A session that is of this slot by its hash. @param {number} slot @param {number} slots */
 function sessionOf (slot, slots) {
-  for (let i = 0; ; i++) if (ownerOf(`s${i}`, slots) === slot) return `s${i}`
+  for (let i = 0; ; i++) if (ownerOf(`s${i}`, Array.from({ length: slots }, (_, number) => number)) === slot) return `s${i}`
 }
 
 t.test('a session that no worker has begun belongs to a slot by its hash, one that a worker has begun to that worker', async t => {
@@ -105,14 +105,14 @@ t.test('where the fleet shrinks, the sessions of slots that go are others\'; whe
   owners.find('anything')
   workers[2].emit('own', 'two')
   workers[1].emit('own', 'one')
-  fleet.desired = 2
+  fleet.resize(2)
   fleet.slots.get(2)?.vacate(/** @type {any} */ (workers[2]))
   t.equal(owners.find('two'), workers[2], 'until it is done with them')
   for (const worker of workers.slice(0, 2)) t.same(worker.got.at(-1), { type: 'forget', session: null })
   workers[2].emit('transferred')
   t.ok(workers.slice(0, 2).includes(/** @type {any} */ (owners.find('two'))))
   t.equal(owners.find('one'), workers[1])
-  fleet.desired = 4
+  fleet.resize(4)
   fleet.close(2)
   join(2)
   join(3)

@@ -69,7 +69,7 @@ t.test('all are the workers alive in any part, serving those that take traffic',
 
 t.test('slots beyond the desired number do not stay, and an incomplete fleet is told from a complete one', async t => {
   const fleet = new Fleet()
-  fleet.desired = 2
+  fleet.resize(2)
   fleet.open(0).incumbent = worker('zero')
   t.notOk(fleet.isComplete, 'a slot is not open yet')
   fleet.open(1).incumbent = worker('one', false)

@@ -16,6 +16,7 @@ function charts ({ report, series }) {
   if (series.client.length > 0) {
     panels.push(['Traffic', h('div.panel', {}, [throughput(report, series.client), latency(report, series.client)].map(what => plots.add(what)))])
   }
+  if (series.scaling.length > 0) panels.push(['Workers and load', h('div.panel', {}, [plots.add(workers(report, series.scaling))])])
   if (series.memory.length > 0) panels.push(['Memory by slot', memory(plots, report, series.memory)])
   if (panels.length === 0) return null
   return h('section.charts', {}, panels.flatMap(([title, panel], i) => [h('h2', {}, [title]), i === 0 ? legend(report) : null, panel]))
@@ -61,6 +62,26 @@ function latency (report, client) {
     format: time,
     marks: { spans: spansOf(report.recycleEvents), moments: report.drops.map(drop => dropMoment(drop, clockOf(report))) }
   }
+}
+
+/** How many there were to be, and how many the load kept busy. */
+function workers (report, scaling) {
+  return {
+    title: 'Workers',
+    height: 120,
+    isLast: true,
+    data: [scaling.map(({ t }) => t / 1000), scaling.map(({ busy }) => busy), scaling.map(({ workers }) => workers)],
+    lines: [
+      { label: 'busy', color: 'rate', format: tenths, fill: true },
+      { label: 'workers', color: 'budget', format: tenths, stepped: true }
+    ],
+    format: tenths,
+    marks: { spans: [], moments: [] }
+  }
+}
+
+function tenths (value) {
+  return `${Math.round(value * 10) / 10}`
 }
 
 function memory (plots, report, slots) {

@@ -1,0 +1,94 @@
+'use strict'
+
+/** Workers over time beside the load, of a fleet with `--workers <min>..<max>`. */
+
+const { HIGH } = require('../core/autoscale')
+const { asCount, asNumber, asText } = require('./journal-field')
+const { Timeline } = require('./timeline')
+
+const WIDTH_MS = 1000
+const MOST_CELLS = 2000
+const MOST_REASONS = 20
+const LONGEST_LOOK_MS = 3000 // between two lines; after a longer pause nothing is known of it
+
+/** @typedef {{ looks: number, workers: number, busy: number, requestsPerSecond: number }} Cell sums */
+
+class Scaling {
+  /** @type {{ min: number | null, max: number | null }} */
+  #bounds = { min: null, max: null }
+  /** By reason. @type {Map<string, number>} */
+  #changes = new Map()
+  #looks = 0
+  #workers = 0
+  #fewest = Infinity
+  #most = 0
+  #overTargetMs = 0
+  /** @type {number | null} */
+  #lookedAt = null
+  /** @type {Timeline<Cell>} */
+  #timeline = new Timeline({
+    widthMs: WIDTH_MS,
+    capacity: () => MOST_CELLS,
+    empty: () => ({ looks: 0, workers: 0, busy: 0, requestsPerSecond: 0 }),
+    merge (into, other) {
+      into.looks += other.looks
+      into.workers += other.workers
+      into.busy += other.busy
+      into.requestsPerSecond += other.requestsPerSecond
+    }
+  })
+
+  /** @type {Readonly<Record<string, (line: Record<string, any>) => void>>} */
+  handlers = Object.freeze({
+    'fleet.start': ({ options }) => {
+      const { min, max } = options?.autoscale ?? {}
+      this.#bounds = { min: asNumber(min), max: asNumber(max) }
+    },
+    'fleet.scale': line => {
+      const known = asText(line.reason) ?? 'requested'
+      const reason = this.#changes.size < MOST_REASONS || this.#changes.has(known) ? known : 'other'
+      this.#changes.set(reason, (this.#changes.get(reason) ?? 0) + 1)
+    },
+    'fleet.load': line => this.#look(line)
+  })
+
+  /** @returns null: the fleet did not size itself */
+  summary () {
+    if (this.#looks === 0) return null
+    return {
+      ...this.#bounds,
+      fewest: this.#fewest,
+      most: this.#most,
+      mean: Math.round(10 * this.#workers / this.#looks) / 10,
+      changes: Object.fromEntries(this.#changes),
+      overTargetMs: this.#overTargetMs
+    }
+  }
+
+  /** @returns {{ t: number, workers: number, busy: number, requestsPerSecond: number }[]} means; t in ms since the epoch */
+  series () {
+    return this.#timeline.list().map(({ t, cell: { looks, workers, busy, requestsPerSecond } }) =>
+      ({ t, workers: workers / looks, busy: busy / looks, requestsPerSecond: requestsPerSecond / looks }))
+  }
+
+  /** @param {Record<string, any>} line */
+  #look (line) {
+    const t = asNumber(line.t)
+    if (t === null) return
+    const [workers, serving, busy, requestsPerSecond] = [line.workers, line.serving, line.busy, line.requestsPerSecond].map(asCount)
+    this.#looks++
+    this.#workers += workers
+    this.#fewest = Math.min(this.#fewest, workers)
+    this.#most = Math.max(this.#most, workers)
+    const tookMs = t - (this.#lookedAt ?? t)
+    this.#lookedAt = t
+    if (busy > HIGH * serving && tookMs > 0 && tookMs <= LONGEST_LOOK_MS) this.#overTargetMs += tookMs
+    const cell = this.#timeline.at(t)
+    cell.looks++
+    cell.workers += workers
+    cell.busy += busy
+    cell.requestsPerSecond += requestsPerSecond
+  }
+}
+
+module.exports = { Scaling }

@@ -1,0 +1,31 @@
+'use strict'
+
+/** Decides the sizes of a fleet again, by the lines of its journal. */
+
+const { autoscale, pushLoad, NO_HISTORY } = require('../../lib/core/autoscale')
+
+/** @typedef {{ to: number, reason: string, busy: number }} Resize */
+
+/** @param {Record<string, any>[]} lines of one primary @returns {Resize[]} what lib/core/autoscale.js decides by `fleet.load` */
+function replayScaling (lines) {
+  let history = NO_HISTORY
+  /** @type {any} */
+  let bounds = null
+  /** @type {Resize[]} */
+  const decisions = []
+  for (const line of lines) {
+    if (line.event === 'fleet.start') bounds = line.options.autoscale
+    if (line.event !== 'fleet.load') continue
+    history = pushLoad(history, /** @type {any} */ (line))
+    const decision = line.isPinned ? null : autoscale(history, bounds)
+    if (decision && decision.reason !== 'no-room') decisions.push({ to: decision.workers, reason: decision.reason, busy: decision.busy })
+  }
+  return decisions
+}
+
+/** @param {Record<string, any>[]} lines @returns {Resize[]} what the journal says was decided */
+function scaled (lines) {
+  return lines.filter(({ event, reason }) => event === 'fleet.scale' && ['busy', 'idle', 'bounds'].includes(reason)).map(({ to, reason, busy }) => ({ to, reason, busy }))
+}
+
+module.exports = { replayScaling, scaled }
