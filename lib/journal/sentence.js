@@ -44,6 +44,7 @@ const SENTENCES = {
   cpuprofile: l => `CPU profile of ${workerOf(l)}: ${l.file}, ${formatTime(l.tookMs)}`,
   'worker.request': l => `${workerOf(l)} asks to be recycled${l.reason ? `: ${l.reason}` : ''}`,
   'worker.protocol-error': l => `${workerOf(l)} sent an invalid message (${l.type}): ${l.flaw}; the worker is replaced`,
+  'worker.health': l => l.why === null ? `${workerOf(l)} passes its health check (${formatTime(l.tookMs)})` : `${workerOf(l)} fails its health check, ${count(l.failures, 'time')} in a row: ${l.why}`,
   'worker.drain': l => `draining ${workerOf(l)}: ${l.connections} connections, ${l.inFlight} in flight`,
   'worker.retire': l => `retired ${workerOf(l)}${l.oomKilled ? `: ${OOM}` : ''}`,
   'worker.crash': l => `crashed ${workerOf(l)}: ${l.oomKilled ? OOM : l.error ?? l.signal ?? `code ${l.code}`}, ${l.connections} connections, ${l.inFlight} in flight`,
@@ -72,7 +73,7 @@ const WARNINGS = {
   'no-handoff': l => `connections of ${l.key} cannot move: this Node.js lacks ${l.missing}; they are drained by Connection: close`
 }
 
-const LOUD = ['worker.crash', 'worker.no-room', 'worker.protocol-error', 'worker.not-ready', 'fleet.warning', 'fleet.leak', 'fleet.failed', 'fleet.upgrade-failed', 'fleet.resumed']
+const LOUD = ['worker.crash', 'worker.health', 'worker.no-room', 'worker.protocol-error', 'worker.not-ready', 'fleet.warning', 'fleet.leak', 'fleet.failed', 'fleet.upgrade-failed', 'fleet.resumed']
 const QUIET = ['worker.sample', 'worker.memory', 'fleet.memory']
 
 /** Lines that are only in the journal. @param {Line} line */
@@ -100,6 +101,7 @@ function sentence (line) {
 
 /** @param {Line} line @returns {'info' | 'warn' | 'error'} */
 function levelOf (line) {
+  if (line.event === 'worker.health' && line.why === null) return 'info'
   if (line.cut > 0 || line.unaccounted > 0 || line.event === 'fleet.failed') return 'error'
   return LOUD.includes(line.event) ? 'warn' : 'info'
 }
@@ -119,6 +121,14 @@ function reasonOf (l) {
       return `${l.requests} requests`
     case 'age':
       return `${formatTime(l.ageMs)} in service`
+    case 'heap':
+      return `${formatSize(l.figure)} of heap in use after a mark-sweep, above ${formatSize(l.most)} (heap)`
+    case 'fds':
+      return `${l.figure} open file descriptors, above ${l.most} (fds)`
+    case 'lag':
+      return `its event loop is ${formatTime(l.figure)} late, above ${formatTime(l.most)} (lag)`
+    case 'unhealthy':
+      return `${count(l.figure, 'failed probe')} in a row (unhealthy)`
     case 'stuck':
       return `its event loop is stuck for ${formatTime(l.silentMs)}`
     case 'forecast':

@@ -1,0 +1,105 @@
+'use strict'
+
+/** `--health`: each worker is probed by itself; one that fails does not become ready, or is replaced. */
+
+const fs = require('node:fs')
+const path = require('node:path')
+const http = require('node:http')
+const t = require('tap')
+const { get, clientPerWorker } = require('../support/client')
+const { startFleet } = require('../support/fleet')
+const { Load } = require('../support/load')
+const { replay, decided } = require('../support/replay')
+
+const HEALTH = { health: '/healthz', healthPeriod: '100ms', healthTimeout: '500ms', interval: '50ms' }
+
+/** What the worker of this client has seen of its probes. @param {number} port @param {http.Agent} [agent] */
+const seen = async (port, agent) => JSON.parse((await get(port, '/seen', { agent })).body)
+
+t.test('a worker that fails its probes is replaced, and nothing is dropped; the others stay', async t => {
+  const { port, events } = await startFleet(t, 'limits.js', { ...HEALTH, workers: 3 })
+  const load = new Load({ port, connections: 6, thinkMs: 20 })
+  const clients = await clientPerWorker(t, port, 3)
+  const [[sick, agent], [silent, other]] = [...clients]
+  t.match(await get(port, '/health?status=500', { agent }), { status: 200 })
+  t.match(await events.until('worker.condemn'), { pid: sick, reason: 'unhealthy', figure: 3, most: 2 })
+  t.match(events.all('worker.health')[0], { pid: sick, failures: 1, why: 'GET /healthz: status 500' })
+  t.match(await events.until('recycled'), { oldPid: sick, reason: 'unhealthy', cut: 0 })
+  t.match(await get(port, '/health?status=0', { agent: other }), { status: 200 })
+  await events.until('recycled', { count: 2 })
+  t.match(events.all('worker.condemn')[1], { pid: silent, reason: 'unhealthy' })
+  t.match(events.all('worker.health').filter(line => line.pid === silent)[0], { failures: 1, why: 'GET /healthz: no response within 500 ms' })
+  t.same((await load.stop()).failures, [])
+  t.equal(events.all('worker.condemn').length, 2)
+  t.strictSame(replay(events.lines), decided(events.lines), 'the journal gives every decision again')
+})
+
+t.test('a probe is no client\'s: it counts in no figure of the worker, and is not moved', async t => {
+  const { port, supervisor, events } = await startFleet(t, 'limits.js', { ...HEALTH, workers: 2 })
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
+  t.teardown(() => agent.destroy())
+  while ((await seen(port, agent)).probes < 5) await new Promise(resolve => setTimeout(resolve, 50))
+  const { agent: said, address } = await seen(port, agent)
+  t.equal(said, 'recycle-health')
+  t.match(address, /127\.0\.0\.1$/)
+  const samples = events.all('worker.sample')
+  const asked = Math.max(...samples.map(({ requests }) => requests))
+  t.ok(samples.every(({ connections, inFlight }) => connections <= 1 && inFlight <= 1), 'one connection: the test\'s')
+  const idle = [0, 1].map(slot => samples.filter(line => line.slot === slot).at(-1)).filter(line => line?.connections === 0)
+  t.ok(idle.length >= 1 && idle.every(line => line?.requests === 0), 'a worker without clients has had no request')
+  t.ok(asked > 0)
+  for (const slot of [0, 1]) t.match(await supervisor.recycle(slot), { cut: 0, closedIdle: 0, closedByClient: 0, unaccounted: 0, lost: false })
+  const [first, second] = events.all('recycled')
+  t.equal(first.connections + second.connections, 1 + (first.moved && second.moved ? 1 : 0), 'the accounts have the test\'s connection alone')
+  await seen(port, agent)
+})
+
+t.test('a reload of code that fails its probes stops, and the old workers serve', async t => {
+  const file = path.join(t.testdir(), 'health')
+  fs.writeFileSync(file, '200')
+  process.env.HEALTH_FILE = file
+  t.teardown(() => { delete process.env.HEALTH_FILE })
+  const { port, supervisor, events } = await startFleet(t, 'limits.js', { ...HEALTH, healthPeriod: '1h', readyTimeout: '400ms' })
+  const pids = supervisor.status().workers.map(({ pid }) => pid)
+  const load = new Load({ port, connections: 4, thinkMs: 20 })
+  fs.writeFileSync(file, '503')
+  await t.rejects(supervisor.reload(), { code: 'RECYCLE_ROLLOUT_STOPPED' })
+  t.match(events.all('worker.not-ready')[0].why, /not ready within 400 ms; it fails its health check: GET \/healthz: status 503/)
+  t.same(supervisor.status().workers.filter(({ state }) => state === 'ready').map(({ pid }) => pid), pids)
+  t.same((await load.stop()).failures, [])
+  fs.writeFileSync(file, '204')
+  await supervisor.reload()
+  t.same(supervisor.status().workers.filter(({ pid }) => pids.includes(pid)), [])
+})
+
+for (const [what, env, options, status] of /** @type {const} */ ([
+  ['an HTTPS server', { TLS: '1' }, {}, { ready: 2 }],
+  ['a standby', {}, { standby: 1 }, { ready: 2 }],
+  ['a server at its maxConnections', { MOST: '1' }, { workers: 1 }, { ready: 1 }]
+])) {
+  t.test(`${what} is probed`, async t => {
+    Object.assign(process.env, env)
+    t.teardown(() => { for (const name of Object.keys(env)) delete process.env[name] })
+    const { port, supervisor, events } = await startFleet(t, 'limits.js', { ...HEALTH, ...options })
+    t.match(supervisor.status().totals, status)
+    if ('standby' in options) {
+      const { pid } = await events.until('worker.standby')
+      t.match(await supervisor.recycle(0), { pid, how: 'standby' })
+    }
+    if ('MOST' in env) { // a full server is left alone
+      const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
+      t.teardown(() => agent.destroy())
+      const { probes } = await seen(port, agent)
+      const since = Date.now()
+      await events.until('worker.sample', { where: line => line.t > since + 500 })
+      t.ok((await seen(port, agent)).probes <= probes + 1)
+    }
+    t.same(events.all('worker.health'), [])
+  })
+}
+
+t.test('an app that never passes does not become ready, and the error says why', async t => {
+  for (const [app, path, why] of [['limits.js', '/nowhere', /status 404|socket hang up/], ['connects.js', '/', /no HTTP server listens/]]) {
+    await t.rejects(startFleet(t, app, { ...HEALTH, health: path, readyTimeout: '150ms', workers: 1 }), { code: 'RECYCLE_APP_DIES', message: why })
+  }
+})
