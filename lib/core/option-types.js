@@ -74,7 +74,7 @@ const types = {
   /** A Limit (limit.js). */
   countOrPercent: (min, max, of) => ({
     accepts: `a whole number from ${min} to ${max}, or a percentage of ${of}, such as 80%`,
-    schema: { anyOf: [types.count(min, max).schema, { type: 'string', pattern: '^\\d+(\\.\\d+)?%$' }] },
+    schema: { anyOf: [types.count(min, max).schema, { type: 'string', pattern: '^\\d+(\\.\\d+)?%?$' }] },
     read: value => shareOf(value) ?? most(types.count(min, max).read(value))
   }),
   urlPath: () => ({

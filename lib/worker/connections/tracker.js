@@ -64,6 +64,11 @@ class ConnectionTracker extends EventEmitter {
     server.on('session', (/** @type {any} */ session) => this.#trackSession(session))
   }
 
+  /** The socket that is to be made of this handle is no client's: it is not tracked. @param {any} handle */
+  ignore (handle) {
+    handle[kIgnored] = true
+  }
+
   /** Notes which HTTP/1 connections are between two requests now, for Connection.isIdle. */
   noteIdle () {
     const servers = new Set() // also those that the app has closed
@@ -251,11 +256,6 @@ class ConnectionTracker extends EventEmitter {
   }
 }
 
-/** The socket that is to be made of this handle is no client's: it is not tracked. @param {any} handle */
-function ignoreSocket (handle) {
-  handle[kIgnored] = true
-}
-
 /** @param {any} socket */
 function isIgnored (socket) {
   return socket?._handle?.[kIgnored] === true
@@ -266,4 +266,4 @@ function hasEnded ({ session }, { response }) {
   return session ? response.destroyed : response.writableFinished
 }
 
-module.exports = { ConnectionTracker, ignoreSocket }
+module.exports = { ConnectionTracker }

@@ -8,10 +8,9 @@
 
 const http = require('node:http')
 const https = require('node:https')
-const { ignoreSocket } = require('../connections/tracker')
 
-/** @param {Pick<import('../enter').Parts, 'channel' | 'state' | 'acceptors'>} parts */
-function offerProbe ({ channel, state, acceptors }) {
+/** @param {Pick<import('../enter').Parts, 'channel' | 'state' | 'acceptors' | 'tracker'>} parts */
+function offerProbe ({ channel, state, acceptors, tracker }) {
   channel.on({
     probe ({ id }, handle) {
       const answer = (/** @type {Record<string, any>} */ fields) => channel.send('answer', { id, why: null, ...fields })
@@ -25,7 +24,7 @@ function offerProbe ({ channel, state, acceptors }) {
       if (!acceptor) return refuse('no HTTP server listens', false)
       const server = /** @type {any} */ (acceptor.server)
       if (server.maxConnections && server._connections >= server.maxConnections) return refuse('maxConnections is reached')
-      ignoreSocket(handle)
+      tracker.ignore(handle)
       answer({ isTls: isTls(server) })
       acceptor.accept(handle)
     }
