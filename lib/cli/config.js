@@ -159,13 +159,15 @@ function shortened (file) {
  * @param {string | undefined} app
  * @param {string[]} args
  * @param {Config | null} config
+ * @param {string | null} [why] the start script of package.json does not name one
  * @returns {{ app: string, args: string[] }}
  * @throws {RecycleError} RECYCLE_BAD_USAGE
  */
-function pickApp (app, args, config) {
+function pickApp (app, args, config, why = null) {
   if (app !== undefined) return { app, args }
   if (config?.app !== undefined) return { app: config.app, args: config.args }
   const where = config ? `${config.name} has no "app" either` : 'no config file was found'
+  if (why !== null) throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `no app was named, and package.json does not name one: ${why}` })
   throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `no app was named, and ${where}; see recycle --help` })
 }
 

@@ -117,7 +117,7 @@ t.test('the sampler decides, and the journal\'s lines, through JSON, give every 
         handle.latest = { ...handle.latest, requests: handle.latest.requests + looks[at].requests, heap, lagP99Ms }
         handle.health.failures = looks[at].failures
         const figures = /** @type {any} */ (sampler.figuresOf(handle))
-        figures.descriptors = { read: async () => ({ fds: looks[at].fds, fdLimit: 100 }) }
+        figures.descriptors = { read: async () => ({ fds: looks[at]?.fds ?? null, fdLimit: 100 }) }
         handle.heardAt = now() - looks[at].silentMs
         handle.requested ??= looks[at].requested
       }

@@ -8,7 +8,7 @@ const http = require('node:http')
 const t = require('tap')
 const { get, clientPerWorker } = require('../support/client')
 const { supervise } = require('../..')
-const { startFleet, freePort, Events, FIXTURES } = require('../support/fleet')
+const { startFleet, Events, FIXTURES } = require('../support/fleet')
 const { Load } = require('../support/load')
 const { replay, decided } = require('../support/replay')
 
@@ -60,12 +60,12 @@ t.test('a reload of code that fails its probes stops, and the old workers serve'
   fs.writeFileSync(file, '200')
   process.env.HEALTH_FILE = file
   t.teardown(() => { delete process.env.HEALTH_FILE })
-  const { port, supervisor, events } = await startFleet(t, 'limits.js', { ...HEALTH, healthPeriod: '1h', readyTimeout: '1s' })
+  const { port, supervisor, events } = await startFleet(t, 'limits.js', { ...HEALTH, healthPeriod: '1h', readyTimeout: '2s', maxSurge: 2 })
   const pids = supervisor.status().workers.map(({ pid }) => pid)
   const load = new Load({ port, connections: 4, thinkMs: 20 })
   fs.writeFileSync(file, '503')
   await t.rejects(supervisor.reload(), { code: 'RECYCLE_ROLLOUT_STOPPED' })
-  t.match(events.all('worker.not-ready')[0].why, /not ready within 1000 ms; it fails its health check: GET \/healthz: status 503/)
+  t.match(events.all('worker.not-ready')[0].why, /not ready within 2000 ms; it fails its health check: GET \/healthz: status 503/)
   t.same(supervisor.status().workers.filter(({ state }) => state === 'ready').map(({ pid }) => pid), pids)
   t.same((await load.stop()).failures, [])
   fs.writeFileSync(file, '204')
@@ -100,14 +100,14 @@ for (const [what, env, options, status] of /** @type {const} */ ([
 }
 
 t.test('an app that never passes does not become ready, and the journal says why', async t => {
-  for (const [app, health, why] of /** @type {const} */ ([['limits.js', '/nowhere', /GET \/nowhere: status 404/], ['connects.js', '/', /GET \/: no HTTP server listens/]])) {
-    process.env.PORT = String(await freePort())
-    const supervisor = supervise({ app: path.join(FIXTURES, app), ...HEALTH, health, readyTimeout: '700ms', workers: 1 })
+  process.env.PORT = '0'
+  await Promise.all(/** @type {const} */ ([['limits.js', '/nowhere', 'GET /nowhere: status 404'], ['connects.js', '/', 'GET /: no HTTP server listens']]).map(async ([app, health, why]) => {
+    const supervisor = supervise({ app: path.join(FIXTURES, app), ...HEALTH, health, readyTimeout: '2s', workers: 1 })
     t.teardown(() => supervisor.stop({ now: true }))
     const events = new Events()
     supervisor.on('event', line => events.push(line))
-    t.match((await events.until('worker.not-ready')).why, why)
+    t.match(await events.until('worker.health'), { failures: 1, why })
+    t.equal((await events.until('worker.not-ready')).why, `it was not ready within 2000 ms; it fails its health check: ${why}`)
     t.same(events.all('worker.ready'), [])
-    await supervisor.stop({ now: true })
-  }
+  }))
 })
