@@ -33,8 +33,9 @@ function addConfig (command) {
 async function loadConfig (named = undefined, env = process.env) {
   const file = named ?? env.RECYCLE_CONFIG
   if (file === 'none') return null
-  const { lilconfig } = require('lilconfig')
   const stopDir = projectFolder(process.cwd())
+  if (!file && !hasPlace(stopDir)) return null
+  const { lilconfig } = require('lilconfig') // with what it loads it takes 1 MB
   const explorer = lilconfig('recycle', {
     searchPlaces: PLACES,
     stopDir,
@@ -42,7 +43,6 @@ async function loadConfig (named = undefined, env = process.env) {
     cache: false,
     loaders: Object.fromEntries([...ENDINGS, 'noExt'].map(ending => [ending, load]))
   })
-  if (!file) assertFiles(stopDir)
   const found = await (file ? loadNamed(explorer, file) : explorer.search()).catch(error => { throw asUnreadable(error) })
   if (!found) return null
   const name = shortened(found.filepath)
@@ -78,17 +78,29 @@ function projectFolder (folder) {
  * The search reads any file with one of these names, and a read of a FIFO would block.
  *
  * @param {string} stopDir
+ * @returns {boolean} there is something to search
  * @throws {RecycleError} RECYCLE_BAD_CONFIG
  */
-function assertFiles (stopDir) {
+function hasPlace (stopDir) {
+  let isAny = false
   for (let at = process.cwd(); ; at = path.dirname(at)) {
     for (const place of PLACES) {
       const file = path.join(at, place)
       const isThere = fs.existsSync(file)
       if (isThere && !fs.statSync(file).isFile()) throw new RecycleError('RECYCLE_BAD_CONFIG', { file: shortened(file), why: 'is no file' })
-      if (isThere && place !== 'package.json') return // the search ends here
+      if (isThere && place !== 'package.json') return true // the search ends here
+      isAny ||= isThere && hasOwnKey(file)
     }
-    if (at === stopDir) return
+    if (at === stopDir) return isAny
+  }
+}
+
+/** @param {string} file a package.json @returns {boolean} it has a "recycle", or cannot be read, which the search reports */
+function hasOwnKey (file) {
+  try {
+    return /"recycle"\s*:/.test(fs.readFileSync(file, 'utf8'))
+  } catch {
+    return true
   }
 }
 
