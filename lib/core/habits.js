@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * What people write who know another supervisor: words and flags that recycle does not have, each with what to write instead.
+ * What users of other supervisors write: words and flags that recycle does not have, each with what to write instead.
  * `recycle start <app>` and `recycle list` work.
  */
 

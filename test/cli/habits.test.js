@@ -1,6 +1,6 @@
 'use strict'
 
-/** What people type who know another supervisor, and the answer that they get: docs/coming-from.md has the rest. */
+/** What users of other supervisors type, and the answer that they get: docs/coming-from.md has the rest. */
 
 const fs = require('node:fs')
 const path = require('node:path')
