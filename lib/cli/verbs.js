@@ -25,7 +25,7 @@ function addVerbs (program) {
 
   addFleetName(verb(program, 'scale', 'Changes the number of workers.')
     .argument('<n|+1|-1>'))
-    .action((workers, _name, given, command) => act(command, { workers }, ({ from, to }, name) => `${name} has ${count(to, 'worker')}, ${from} before`))
+    .action((first, second, given, command) => act(command, { workers: numberOf(first, second, command) }, ({ from, to }, name) => `${name} has ${count(to, 'worker')}, ${from} before`))
 
   addFleetName(verb(program, 'upgrade', 'Replaces the supervisor and every worker by ones that run the code, and the Node.js, that are on disk now.'))
     .option('--node <file>', 'run another Node.js than that of the command line by which the fleet was started')
@@ -35,6 +35,14 @@ function addVerbs (program) {
   addFleetName(verb(program, 'stop', 'Stops the fleet; requests in flight finish.'))
     .option('--now', 'cut the requests in flight')
     .action((_name, { now }, command) => act(command, { now }, ({ stopped }, name) => `${name} has stopped, ${losses(stopped)}`))
+}
+
+/** `recycle scale shop 4`, in the order of pm2, is `recycle scale 4 shop`. @param {string} first @param {string | undefined} second @param {Command} command @returns {string} */
+function numberOf (first, second, command) {
+  const isNumber = (/** @type {string} */ text) => /^[+-]?\d+$/.test(text)
+  if (second === undefined || isNumber(first) || !isNumber(second)) return first
+  command.setOptionValue('name', first)
+  return second
 }
 
 /** @param {Command} program @param {string} name @param {string} description */

@@ -73,6 +73,7 @@ const FLAGS = Object.freeze({
   '--exec-mode': { answer: 'workers always share their ports, as in pm2\'s cluster mode' },
   '-x': { answer: 'workers always share their ports, as in pm2\'s cluster mode' },
   '-n': { answer: 'write --name <name>' },
+  '-v': { answer: 'write --version (-V)' },
   '--watch': { answer: WATCH },
   '--ignore-watch': { answer: WATCH },
   '--ext': { answer: WATCH },
