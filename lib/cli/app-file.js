@@ -105,7 +105,11 @@ function read (folder) {
 
 /** @param {string} file */
 function isFolder (file) {
-  return fs.statSync(file, { throwIfNoEntry: false })?.isDirectory() === true
+  try {
+    return fs.statSync(file).isDirectory()
+  } catch {
+    return false // findApp() says why
+  }
 }
 
 /** @param {string} app */
