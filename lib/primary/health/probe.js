@@ -45,6 +45,7 @@ async function attempt (handle, pairs, { path, timeoutMs, signal }) {
   near.on('error', () => {}) // the request's has it
   try {
     const { why, isSkipped, isTls } = await handle.call('probe', {}, timeoutMs, far)
+    far.close() // the worker has its own copy: from here on it alone ends the connection
     if (why !== null) return { status: null, why, isSkipped: isSkipped === true }
     return { status: await request(near, { path, isTls: isTls === true, signal }), why: null }
   } catch (error) {
