@@ -98,7 +98,7 @@ function hasPlace (stopDir) {
 /** @param {string} file a package.json @returns {boolean} it has a "recycle", or cannot be read, which the search reports */
 function hasOwnKey (file) {
   try {
-    return /"recycle"\s*:/.test(fs.readFileSync(file, 'utf8'))
+    return Object.hasOwn(JSON.parse(fs.readFileSync(file, 'utf8')), 'recycle')
   } catch {
     return true
   }

@@ -27,10 +27,12 @@ class LoopbackPairs {
    */
   async open (signal) {
     const server = await (this.#server ??= this.#listen())
+    signal.throwIfAborted()
     const { port } = /** @type {net.AddressInfo} */ (server.address())
     const near = net.connect({ port, host: HOST, noDelay: true })
     try {
       await settled(near, signal)
+      signal.throwIfAborted()
       const far = await this.#other(/** @type {number} */ (near.localPort), signal)
       return { near, far: detachHandle(far) }
     } catch (error) {
