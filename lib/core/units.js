@@ -56,7 +56,7 @@ function formatTime (time) {
 
 /** Not by toLocaleString(), which loads 8 MB of ICU's data. @param {number} n @returns {string} `"1,234"` */
 function grouped (n) {
-  return String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, ',')
+  return String(Number.isFinite(n) ? BigInt(Math.round(n)) : n).replace(/\B(?=(\d{3})+$)/g, ',')
 }
 
 /** @param {number} n @param {string} one @param {string} [many] @returns {string} `"1 worker"`, `"1,234 requests"` */
