@@ -38,6 +38,7 @@ const INSIDE = {
       workers: [],
       sockets: [],
       handoff: [],
+      health: [],
       recycling: ['workers'], // it obtains and retires workers
       upgrade: ['workers'] // a channel to another primary is like one to a worker
     },

@@ -33,8 +33,9 @@ function addConfig (command) {
 async function loadConfig (named = undefined, env = process.env) {
   const file = named ?? env.RECYCLE_CONFIG
   if (file === 'none') return null
-  const { lilconfig } = require('lilconfig')
   const stopDir = projectFolder(process.cwd())
+  if (!file && !hasPlace(stopDir)) return null
+  const { lilconfig } = require('lilconfig') // with what it loads it takes 1 MB
   const explorer = lilconfig('recycle', {
     searchPlaces: PLACES,
     stopDir,
@@ -42,7 +43,6 @@ async function loadConfig (named = undefined, env = process.env) {
     cache: false,
     loaders: Object.fromEntries([...ENDINGS, 'noExt'].map(ending => [ending, load]))
   })
-  if (!file) assertFiles(stopDir)
   const found = await (file ? loadNamed(explorer, file) : explorer.search()).catch(error => { throw asUnreadable(error) })
   if (!found) return null
   const name = shortened(found.filepath)
@@ -78,17 +78,29 @@ function projectFolder (folder) {
  * The search reads any file with one of these names, and a read of a FIFO would block.
  *
  * @param {string} stopDir
+ * @returns {boolean} there is something to search
  * @throws {RecycleError} RECYCLE_BAD_CONFIG
  */
-function assertFiles (stopDir) {
+function hasPlace (stopDir) {
+  let isAny = false
   for (let at = process.cwd(); ; at = path.dirname(at)) {
     for (const place of PLACES) {
       const file = path.join(at, place)
       const isThere = fs.existsSync(file)
       if (isThere && !fs.statSync(file).isFile()) throw new RecycleError('RECYCLE_BAD_CONFIG', { file: shortened(file), why: 'is no file' })
-      if (isThere && place !== 'package.json') return // the search ends here
+      if (isThere && place !== 'package.json') return true // the search ends here
+      isAny ||= isThere && hasOwnKey(file)
     }
-    if (at === stopDir) return
+    if (at === stopDir) return isAny
+  }
+}
+
+/** @param {string} file a package.json @returns {boolean} it has a "recycle", or cannot be read, which the search reports */
+function hasOwnKey (file) {
+  try {
+    return Object.hasOwn(JSON.parse(fs.readFileSync(file, 'utf8')), 'recycle')
+  } catch {
+    return true
   }
 }
 
@@ -159,13 +171,15 @@ function shortened (file) {
  * @param {string | undefined} app
  * @param {string[]} args
  * @param {Config | null} config
+ * @param {string | null} [why] the start script of package.json does not name one
  * @returns {{ app: string, args: string[] }}
  * @throws {RecycleError} RECYCLE_BAD_USAGE
  */
-function pickApp (app, args, config) {
+function pickApp (app, args, config, why = null) {
   if (app !== undefined) return { app, args }
   if (config?.app !== undefined) return { app: config.app, args: config.args }
   const where = config ? `${config.name} has no "app" either` : 'no config file was found'
+  if (why !== null) throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `no app was named, and package.json does not name one: ${why}` })
   throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `no app was named, and ${where}; see recycle --help` })
 }
 

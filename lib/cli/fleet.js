@@ -11,6 +11,14 @@ function addFleetOptions (command) {
     .option('--control <path>', 'the fleet with this control socket')
 }
 
+/** The fleet's name as the last argument, where `status` and `top` have it. @param {import('commander').Command} command */
+function addFleetName (command) {
+  return command.argument('[name]', 'name of the fleet, as --name').hook('preAction', (_, { args, registeredArguments }) => {
+    const name = args[registeredArguments.length - 1]
+    if (name !== undefined) command.setOptionValue('name', name)
+  })
+}
+
 /**
  * The fleet's name or socket, as given after the command, before it, or in the environment.
  *
@@ -49,4 +57,4 @@ async function withFleet (command, use) {
   }
 }
 
-module.exports = { addFleetOptions, withFleet }
+module.exports = { addFleetOptions, addFleetName, withFleet }

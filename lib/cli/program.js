@@ -1,7 +1,9 @@
 'use strict'
 
+const fs = require('node:fs')
 const { Command, CommanderError } = require('commander')
 const { version } = require('../../package.json')
+const { answerToFlag, hintOn, SYNONYMS } = require('../core/habits')
 const { RecycleError } = require('../core/errors')
 const { shorten } = require('../core/shown')
 const { addCompletion } = require('./completion')
@@ -15,6 +17,7 @@ const { addStatus } = require('./status')
 const { addTail } = require('./tail')
 const { addTop } = require('./top')
 const { addVerbs } = require('./verbs')
+const { end } = require('./lean-start')
 const { complain } = require('./print')
 
 const MAX_CHARS = 400 // of commander's message, which repeats the user's input
@@ -27,6 +30,7 @@ async function main (argv) {
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({ outputError: text => complain(oneSentence(text)) })
+  program.hook('preAction', (_, command) => { if (command !== program) end() })
   addRun(program)
   addDrill(program)
   addReport(program)
@@ -41,14 +45,23 @@ async function main (argv) {
 
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {}) // EPIPE: the reader, such as `head`, has closed the pipe
   try {
-    await program.parseAsync(argv)
+    await program.parseAsync(withoutSynonym(argv))
   } catch (error) {
     process.exitCode = report(error)
   }
 }
 
+/** A first word of another supervisor's that means the same here, unless a file has this name. @param {string[]} argv @returns {string[]} */
+function withoutSynonym ([node, program, word = '', ...rest]) {
+  const isFile = ['', '.js', '.cjs', '.mjs', '.json'].some(ending => fs.existsSync(`${word}${ending}`))
+  const means = Object.hasOwn(SYNONYMS, word) && !isFile ? SYNONYMS[word] : null
+  return [node, program, ...means ?? (word === '' ? [] : [word]), ...rest]
+}
+
 /** @param {string} text commander's @returns {string} */
 function oneSentence (text) {
+  const answer = answerToFlag(/unknown option '(--[\w-]+|-\w)/.exec(text)?.[1] ?? '')
+  if (answer !== null) return `recycle: ${answer}`
   const said = text.trim().replace(/^error: /, '').replace(/\n\(?/g, '; ').replace(/[).]$/, '')
   return `recycle: ${shorten(said, MAX_CHARS)}; see recycle --help`
 }
@@ -62,7 +75,7 @@ function oneSentence (text) {
 function report (error) {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2 // commander has printed it
   if (!(error instanceof RecycleError)) throw error
-  complain(`recycle: ${error.message}`)
+  complain(`recycle: ${error.message}${error.code === 'RECYCLE_BAD_OPTION' ? hintOn(error.details.option, error.details.given) : ''}`)
   return error.exitCode
 }
 

@@ -2,9 +2,12 @@
 
 const { Option } = require('commander')
 const { nearest } = require('../core/did-you-mean')
+const { answerToCommand, flagsAfterApp } = require('../core/habits')
 const { RecycleError } = require('../core/errors')
 const { OPTIONS } = require('../core/options')
 const { takeServiceEnvironment } = require('../core/service-environment')
+const { checkTypeScript, fileOf, findStart } = require('./app-file')
+const leanStart = require('./lean-start')
 const { addConfig, loadConfig, pickApp, resolveAll } = require('./config')
 
 /** `recycle [options] <app> [app args…]`, the default command. @param {import('commander').Command} program */
@@ -55,7 +58,8 @@ async function run (app, args, given, command) {
 async function runFleet (app, args, given, command, takeover) {
   const { config: named, printConfig, ...flags } = withoutDefaults(given)
   const config = await loadConfig(named)
-  if (app === undefined && config === null && Object.keys(withoutDefaults(given)).length === 0) return command.outputHelp()
+  const found = app === undefined && config?.app === undefined ? findStart('.') : null
+  if (app === undefined && config === null && found?.start === null && found.why === null && Object.keys(withoutDefaults(given)).length === 0) return command.outputHelp()
   const { options, origins } = resolveAll(flags, config)
   if (printConfig) {
     const { formatOrigins } = require('./config-origins')
@@ -65,17 +69,26 @@ async function runFleet (app, args, given, command, takeover) {
   }
   const { assemble } = require('../primary/start')
   const { obeySignals } = require('../primary/signals')
+  const terminal = new (require('../primary/terminal').Terminal)()
   const { InheritedSockets } = require('../primary/sockets/inherited-sockets')
   const { Orphans } = require('../primary/orphans')
   const { operate } = require('../operate')
   const service = takeServiceEnvironment(process.env, process.pid)
   const own = { inherited: new InheritedSockets(service.sockets), orphans: new Orphans(), takeover }
-  const toRun = pickApp(app, args, config)
-  const supervisor = orNoSuchCommand(toRun.app, command.commands.map(subcommand => subcommand.name()), () => assemble(toRun.app, toRun.args, options, own))
+  const picked = found?.start ?? pickApp(app, args, config, found?.why)
+  const commands = command.commands.map(subcommand => subcommand.name())
+  const supervisor = orNoSuchCommand(picked.app, commands, () => {
+    const toRun = fileOf(picked.app, picked.args)
+    checkTypeScript(toRun.app, options.nodeOptions)
+    return assemble(toRun.app, toRun.args, options, own)
+  })
   const stopped = new Promise(resolve => supervisor.once('stopped', resolve))
   const operations = await operate(supervisor, options, service)
-  obeySignals(supervisor) // before the forks, which take time
+  obeySignals(supervisor, terminal) // before the forks, which take time
   supervisor.start()
+  supervisor.ready().then(leanStart.end, () => {}) // rejected: it stops
+  const misplaced = app === undefined ? null : flagsAfterApp(app, args)
+  if (misplaced) supervisor.announce('fleet.warning', { warning: 'flags-after-app', ...misplaced })
   const failure = await stopped
   await operations.close()
   if (failure) throw failure
@@ -95,7 +108,9 @@ function orNoSuchCommand (app, commands, assemble) {
   try {
     return assemble()
   } catch (error) {
-    if (error instanceof RecycleError && error.code === 'RECYCLE_NO_APP' && /^\w+$/.test(app)) {
+    if (error instanceof RecycleError && error.code === 'RECYCLE_NO_APP' && /^[\w-]+$/.test(app)) {
+      const answer = answerToCommand(app)
+      if (answer !== null) throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: answer })
       const meant = nearest(app, commands)
       throw new RecycleError(error.code, { ...error.details, why: `${error.details.why}, and no such command; ${meant ? `did you mean recycle ${meant}?` : 'see recycle --help'}` })
     }

@@ -1,7 +1,7 @@
 'use strict'
 
 const { RecycleError } = require('../core/errors')
-const { addFleetOptions, withFleet } = require('./fleet')
+const { addFleetName, addFleetOptions, withFleet } = require('./fleet')
 const { printJson } = require('./print')
 
 const LAST = 10
@@ -13,7 +13,7 @@ function addTail (program) {
     .description('Prints the events of a fleet as they happen, until the fleet ends.')
     .option('-n, --last <n>', `begin with the last n events, up to 100 (default: ${LAST})`)
     .option('--json', 'print the lines of the journal, samples included')
-  addFleetOptions(command).action(given => follow(command, given))
+  addFleetName(addFleetOptions(command)).action((_name, given) => follow(command, given))
 }
 
 /** @param {import('commander').Command} command @param {{ last?: string, json?: boolean }} given */

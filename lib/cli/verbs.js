@@ -4,7 +4,7 @@
 
 const path = require('node:path')
 const { count } = require('../core/units')
-const { addFleetOptions, withFleet } = require('./fleet')
+const { addFleetName, addFleetOptions, withFleet } = require('./fleet')
 const { openSteps } = require('./steps')
 const { complain, print } = require('./print')
 
@@ -12,31 +12,39 @@ const { complain, print } = require('./print')
 
 /** @param {Command} program */
 function addVerbs (program) {
-  verb(program, 'reload', 'Replaces every worker, a few at a time, by one that runs the current code.')
-    .action((given, command) => act(command, {}, ({ recycled }, name) => `${name} is reloaded: ${count(recycled.length, 'worker')} replaced, ${losses(recycled)}`))
+  addFleetName(verb(program, 'reload', 'Replaces every worker, a few at a time, by one that runs the current code.'))
+    .action((_name, given, command) => act(command, {}, ({ recycled }, name) => `${name} is reloaded: ${count(recycled.length, 'worker')} replaced, ${losses(recycled)}`))
 
-  verb(program, 'recycle', 'Replaces one worker, or all of them.')
-    .argument('<slot|pid|all>', 'a number that is both a slot and a pid means the slot')
-    .action((target, given, command) => act(command, { target }, ({ done }, name) => `${name}: ${count(done.length, 'worker')} replaced, ${losses(done)}`))
+  addFleetName(verb(program, 'recycle', 'Replaces one worker, or all of them.')
+    .argument('<slot|pid|all>', 'a number that is both a slot and a pid means the slot'))
+    .action((target, _name, given, command) => act(command, { target }, ({ done }, name) => `${name}: ${count(done.length, 'worker')} replaced, ${losses(done)}`))
 
-  verb(program, 'gc', 'Makes a worker collect its garbage, out of rotation meanwhile: no request waits for it.')
-    .argument('<slot|all>')
-    .action((target, given, command) => act(command, { target }, ({ done }, name) => `${name}: ${count(done.length, 'worker')} collected`))
+  addFleetName(verb(program, 'gc', 'Makes a worker collect its garbage, out of rotation meanwhile: no request waits for it.')
+    .argument('<slot|all>'))
+    .action((target, _name, given, command) => act(command, { target }, ({ done }, name) => `${name}: ${count(done.length, 'worker')} collected`))
 
-  verb(program, 'scale', 'Changes the number of workers; auto: by the load again, where the fleet was started with --workers <min>..<max>.')
-    .argument('<n|+1|-1|auto>')
-    .action((workers, given, command) => act(command, { workers }, ({ from, to, autoscale = null }, name) => autoscale?.isPinned === false
+  addFleetName(verb(program, 'scale', 'Changes the number of workers; auto: by the load again, where the fleet was started with --workers <min>..<max>.')
+    .argument('<n|+1|-1|auto>'))
+    .action((first, second, given, command) => act(command, { workers: numberOf(first, second, command) }, ({ from, to, autoscale = null }, name) => autoscale?.isPinned === false
       ? `${name} has ${count(to, 'worker')}, and ${autoscale.min} to ${autoscale.max} by the load`
       : `${name} has ${count(to, 'worker')}, ${from} before${autoscale ? '; recycle scale auto: by the load again' : ''}`))
 
-  verb(program, 'upgrade', 'Replaces the supervisor and every worker by ones that run the code, and the Node.js, that are on disk now.')
+  addFleetName(verb(program, 'upgrade', 'Replaces the supervisor and every worker by ones that run the code, and the Node.js, that are on disk now.'))
     .option('--node <file>', 'run another Node.js than that of the command line by which the fleet was started')
-    .action(({ node }, command) => act(command, { node: node === undefined ? undefined : path.resolve(node) }, ({ pid, recycled }, name) =>
+    .action((_name, { node }, command) => act(command, { node: node === undefined ? undefined : path.resolve(node) }, ({ pid, recycled }, name) =>
       `${name} has a new supervisor, pid ${pid}: ${count(recycled.length, 'worker')} replaced, ${losses(recycled)}`))
 
-  verb(program, 'stop', 'Stops the fleet; requests in flight finish.')
+  addFleetName(verb(program, 'stop', 'Stops the fleet; requests in flight finish.'))
     .option('--now', 'cut the requests in flight')
-    .action(({ now }, command) => act(command, { now }, ({ stopped }, name) => `${name} has stopped, ${losses(stopped)}`))
+    .action((_name, { now }, command) => act(command, { now }, ({ stopped }, name) => `${name} has stopped, ${losses(stopped)}`))
+}
+
+/** `recycle scale shop 4`, in the order of pm2, is `recycle scale 4 shop`. @param {string} first @param {string | undefined} second @param {Command} command @returns {string} */
+function numberOf (first, second, command) {
+  const isNumber = (/** @type {string} */ text) => /^(?:[+-]?\d+|auto)$/.test(text)
+  if (second === undefined || isNumber(first) || !isNumber(second)) return first
+  command.setOptionValue('name', first)
+  return second
 }
 
 /** @param {Command} program @param {string} name @param {string} description */

@@ -9,7 +9,6 @@
  * is deleted. A socket at the public path therefore listens, or was left behind.
  */
 
-const { randomInt } = require('node:crypto')
 const fs = require('node:fs')
 const path = require('node:path')
 const { setTimeout: sleep } = require('node:timers/promises')
@@ -34,7 +33,7 @@ const LOCK_MS = 10_000 // longer than staleId() can take
 async function openControlSocket (server, { name, control, predecessor }, env = process.env) {
   const folder = control === null ? controlFolders(env)[0] : null
   const socket = folder === null ? path.resolve(/** @type {string} */ (control)) : socketIn(folder, name)
-  const hidden = path.join(path.dirname(socket), `.${randomInt(36 ** 5).toString(36)}`)
+  const hidden = path.join(path.dirname(socket), `.${Math.floor(Math.random() * 36 ** 5).toString(36)}`)
   for (const one of [socket, hidden]) checkLength(one)
   if (folder !== null) prepareFolder(folder, socket)
   else if (!fs.existsSync(path.dirname(socket))) refuse(socket, 'there is no such folder')
@@ -49,10 +48,10 @@ async function openControlSocket (server, { name, control, predecessor }, env = 
       return { ...opened, publish: () => replace(socket, hidden) }
     }
     await publish(hidden, socket, remedy)
-    fs.rmSync(hidden, { force: true })
+    remove(hidden)
     return opened
   } catch (error) {
-    fs.rmSync(hidden, { force: true })
+    remove(hidden)
     server.close()
     throw error
   }
@@ -172,6 +171,13 @@ function removeOurs (file, id) {
 /** @param {string} socket @param {string} why @returns {never} @throws {RecycleError} */
 function refuse (socket, why) {
   throw new RecycleError('RECYCLE_CONTROL', { path: socket, why })
+}
+
+/** @param {string} file there, or not any more; fs.rmSync() would load what removes folders */
+function remove (file) {
+  try {
+    fs.unlinkSync(file)
+  } catch {}
 }
 
 module.exports = { openControlSocket }

@@ -12,8 +12,13 @@
  * @property {number | null} maxRequests
  * @property {number | null} maxAgeMs
  * @property {number} stuckMs
+ * @property {import('./limit').Limit | null} [maxHeap] of what a mark-sweep leaves, in bytes; where it is not set, so with those below, there is no such property
+ * @property {import('./limit').Limit | null} [maxFds]
+ * @property {number | null} [maxLagMs]
+ * @property {number | null} [maxHealthFailures]
  */
 
+const { lowered } = require('./limit')
 const { budgetFor } = require('./container-budget')
 
 /**
@@ -33,7 +38,11 @@ function drawBudget (options, workers, random) {
     samples: options.samples,
     maxRequests: lower(options.maxRequests),
     maxAgeMs: lower(options.maxAgeMs),
-    stuckMs: options.stuckTimeoutMs
+    stuckMs: options.stuckTimeoutMs,
+    ...options.maxHeap !== null && { maxHeap: lowered(options.maxHeap, share) },
+    ...options.maxFds !== null && { maxFds: lowered(options.maxFds, share) },
+    ...options.maxLagMs !== null && { maxLagMs: lower(options.maxLagMs) },
+    ...options.health !== null && { maxHealthFailures: options.healthFailureThreshold }
   })
 }
 

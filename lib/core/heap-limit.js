@@ -12,6 +12,23 @@ const YOUNG_BYTES = 48 * MIB // three semi-spaces, which V8's limit includes
 
 /** @typedef {{ maxRssBytes: number | null, hardRssBytes: number | null, limitBytes: number | null }} Terms */
 
+/** MiB, of one semi-space at the most: from V8 13 on (Node 24) it grows larger. */
+const SEMI_SPACE_MIB = { before13: 16, from13: 64 }
+
+/**
+ * The size of the old generation at which V8 ends a process.
+ *
+ * @param {number} heapLimitBytes V8's `heap_size_limit`, which includes three semi-spaces
+ * @param {readonly string[]} flags of the process; the later one wins
+ * @param {number} v8Major
+ * @returns {number} bytes
+ */
+function oldSpaceLimit (heapLimitBytes, flags, v8Major) {
+  const given = flags.map(flag => /^--max[-_]semi[-_]space[-_]size=(\d+)$/.exec(flag)?.[1]).filter(Boolean).at(-1)
+  const semiMiB = given === undefined ? (v8Major >= 13 ? SEMI_SPACE_MIB.from13 : SEMI_SPACE_MIB.before13) : Number(given)
+  return Math.max(MIB, heapLimitBytes - 3 * semiMiB * MIB)
+}
+
 /** The hard budget, up to which a worker may grow until it has left; no heap is larger than the worker. @param {Terms} terms @returns {number} MiB */
 function oldSpaceMiB ({ hardRssBytes, limitBytes }) {
   const most = LARGEST_SHARE * (limitBytes ?? Infinity)
@@ -41,4 +58,4 @@ function heapWarning (heapLimitBytes, { gc, ...terms }) {
   return { warning: 'heap-limit', heapLimitBytes, softBytes: isBelow ? maxRssBytes : null, limitBytes: isBelow ? null : limitBytes, flag: `--max-old-space-size=${oldSpaceMiB(terms)}` }
 }
 
-module.exports = { heapFlags, heapWarning }
+module.exports = { oldSpaceLimit, heapFlags, heapWarning }

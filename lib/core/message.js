@@ -16,6 +16,8 @@
  * @property {number} elu event-loop utilisation since the last beat, 0 to 1
  * @property {import('./gc-pauses').Gc} gc pauses of the garbage collector; the longest since the last beat
  * @property {number} loopLagMs longest delay of the event loop since the last beat
+ * @property {{ usedBytes: number, limitBytes: number } | null} heap with --max-heap: what the last mark-sweep has left, and where V8 ends the process; null: there was none
+ * @property {number | null} lagP99Ms with --max-lag: delay of the event loop, 99th percentile of the latest period; null: none has passed
  * @property {boolean} debugged an inspector is open: silence may be a breakpoint
  * @property {number | null} ceiling connections that it has descriptors for; null: not known
  *
@@ -50,6 +52,7 @@ const LONGEST_BYTES = 1_400_000 // in base64, of a megabyte
 const name = text(8192) // an address: paths are at most 4,096 characters, and in JSON some take more
 const why = text(2000)
 const id = count
+const heap = record({ usedBytes: count, limitBytes: count })
 const usage = record({ rssBytes: count, heapUsedBytes: count, externalBytes: count })
 const query = record({
   address: orNull(name),
@@ -76,7 +79,7 @@ const FROM_WORKER = Object.freeze({
   listen: kind('a call: the listening socket for this query of net\'s', { id, key: name, query, data: optional(shared) }),
   listening: kind('a server listens; `missing`: why its connections cannot move, or null', { key: name, missing: orNull(why) }),
   unlisten: kind('the app has closed that server', { key: name }),
-  beat: kind('the heartbeat, pushed and never asked for', { requests: count, inFlight: count, connections: count, lasting: count, elu: ratio, gc: GC, loopLagMs: duration, debugged: flag, ceiling: orNull(count) }),
+  beat: kind('the heartbeat, pushed and never asked for', { requests: count, inFlight: count, connections: count, lasting: count, elu: ratio, gc: GC, loopLagMs: duration, heap: orNull(heap), lagP99Ms: orNull(duration), debugged: flag, ceiling: orNull(count) }),
   memory: kind('with --memory-by-route, after a collection: what is alive, requests by route, and the names of routes that are new', {
     upMs: duration, liveBytes: count, markSweeps: count, requests: listOf(count, MOST_ROUTES), routes: listOf(text(LONGEST_ROUTE), MOST_ROUTES)
   }),
@@ -87,7 +90,7 @@ const FROM_WORKER = Object.freeze({
   adopted: kind('the answer to `adopt`: it holds the connection, unread', { id }),
   refused: kind('the answer to `adopt`: it does not take it', { id, why: optional(orNull(why)) }),
   answer: kind('the answer to a call of the primary\'s; `why` it was not done, or null', {
-    id, why: orNull(why), moved: optional(count), tookMs: optional(duration), pauseMs: optional(duration), bytes: optional(count), before: optional(usage), after: optional(usage)
+    id, why: orNull(why), moved: optional(count), tookMs: optional(duration), pauseMs: optional(duration), bytes: optional(count), before: optional(usage), after: optional(usage), isSkipped: optional(flag), isTls: optional(flag)
   }),
   own: kind('a call, with --sticky: this session is this worker\'s', { id, session: text(LONGEST_SESSION) }),
   transfer: kind('with --sticky: the state of a session, for its owner', state),
@@ -107,6 +110,7 @@ const FROM_PRIMARY = Object.freeze({
   collect: kind('a call, only out of rotation: collect garbage', { id }),
   heapdump: kind('a call, only out of rotation: write a heap snapshot', { id, file: name }),
   profile: kind('a call: write a CPU profile while it serves', { id, durationMs: duration, file: name }),
+  probe: kind('a call: with --health, serve this connection of the primary\'s, which counts nowhere', { id }, 'socket'),
   level: kind('leave the queue to the others from this many connections on', { level: count }),
   share: kind('give so many idle connections away', { count }),
   adopt: kind('take this connection over, and do not read it yet; `isLent`: if this primary dies, another one takes it back', { id, parcel, isLent: flag }, 'socket'),

@@ -65,6 +65,28 @@ const types = {
     words: ['auto'],
     read: value => value === 'auto' ? value : types.size().read(value)
   }),
+  /** A Limit (limit.js). */
+  sizeOrPercent: of => ({
+    accepts: `${types.size().accepts}, or a percentage of ${of}, such as 80%`,
+    schema: {
+      anyOf: [
+        { type: 'number', minimum: SMALLEST_BUDGET },
+        { type: 'string', pattern: '^\\s*\\d+(\\.\\d+)?\\s*(%|[kKmMgGtT]?([iI]?[bB])?)\\s*$' }
+      ]
+    },
+    read: value => shareOf(value) ?? most(types.size().read(value))
+  }),
+  /** A Limit (limit.js). */
+  countOrPercent: (min, max, of) => ({
+    accepts: `a whole number from ${min} to ${max}, or a percentage of ${of}, such as 80%`,
+    schema: { anyOf: [types.count(min, max).schema, { type: 'string', pattern: '^\\d+(\\.\\d+)?%?$' }] },
+    read: value => shareOf(value) ?? most(types.count(min, max).read(value))
+  }),
+  urlPath: () => ({
+    accepts: 'a path that begins with /, such as /healthz',
+    schema: { type: 'string', pattern: '^/[\\x21-\\x7e]*$' },
+    read: value => /^\/[\x21-\x7e]{0,1000}$/.test(textOf(value)) ? value : undefined
+  }),
   time: (min, text) => ({
     accepts: `a time of ${text} to 24 days, such as 500ms, 30s or 2h`,
     schema: {
@@ -163,6 +185,17 @@ function typesOf (schema) {
 /** The value as text; '' for values that have no text, such as objects. @param {unknown} value */
 function textOf (value) {
   return ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : ''
+}
+
+/** @param {unknown} value @returns {import('./limit').Limit | undefined} undefined: it is no percentage from 1 to 100 */
+function shareOf (value) {
+  const share = inRange(/^\d+(\.\d+)?%$/.test(textOf(value)) ? parseFloat(textOf(value)) : NaN, 1, 100)
+  return share === undefined ? undefined : { share: share / 100 }
+}
+
+/** @param {number | undefined} value @returns {import('./limit').Limit | undefined} */
+function most (value) {
+  return value === undefined ? undefined : { most: value }
 }
 
 /** @param {number} value @param {number} min @param {number} max */

@@ -38,6 +38,14 @@ const { formatSize } = require('./units')
  * @property {number} jitter a fraction, 0 to 0.9
  * @property {number | null} maxRequests
  * @property {number | null} maxAgeMs
+ * @property {import('./limit').Limit | null} maxHeap in bytes
+ * @property {import('./limit').Limit | null} maxFds
+ * @property {number | null} maxLagMs
+ * @property {string | null} health path of the probes
+ * @property {number} healthPeriodMs
+ * @property {number} healthTimeoutMs
+ * @property {number} healthFailureThreshold
+ * @property {number} healthInitialDelayMs
  * @property {number} maxSurge
  * @property {number} maxUnavailable
  * @property {'listening' | 'online' | 'message'} readyOn
@@ -86,6 +94,14 @@ const OPTIONS = Object.freeze([
   row('jitter', '--jitter <percent>', types.percent(), 0.1, '10', "each worker's budgets vary by up to this much, downwards only"),
   row('maxRequests', '--max-requests <n>', types.count(1, 1e12), null, 'none', 'requests before a worker is replaced'),
   row('maxAge', '--max-age <time>', types.time(1000, '1s'), null, 'none', 'time in service before a worker is replaced', 'maxAgeMs'),
+  row('maxHeap', '--max-heap <size|percent>', types.sizeOrPercent("V8's limit"), null, 'none', "heap in use after a mark-sweep before a worker is replaced, as a size or a percentage of V8's limit"),
+  row('maxFds', '--max-fds <n|percent>', types.countOrPercent(16, 1e9, 'the limit of the process'), null, 'none', 'open file descriptors, connections among them, before a worker is replaced, as a number or a percentage of its limit; Linux only'),
+  row('maxLag', '--max-lag <time>', types.time(10, '10ms'), null, 'none', "delay of a worker's event loop, 99th percentile over --samples intervals, before it is replaced", 'maxLagMs'),
+  row('health', '--health <path>', types.urlPath(), null, 'none', 'each worker is probed by GET requests for this path; one that does not pass does not become ready, and one that fails is replaced'),
+  row('healthPeriod', '--health-period <time>', types.time(100, '100ms'), 10_000, '10s', 'time between two probes of a worker', 'healthPeriodMs'),
+  row('healthTimeout', '--health-timeout <time>', types.time(10, '10ms'), 1000, '1s', 'a probe without a response by then has failed', 'healthTimeoutMs'),
+  row('healthFailureThreshold', '--health-failure-threshold <n>', types.count(1, 1000), 3, '3', 'failed probes in a row before a worker is replaced'),
+  row('healthInitialDelay', '--health-initial-delay <time>', types.time(0, '0'), 0, '0', 'time from when a worker listens to its first probe', 'healthInitialDelayMs'),
   row('maxSurge', '--max-surge <n>', types.count(0, 1024), 1, '1', 'replacements that may run beside the fleet; also limits concurrent recycles'),
   row('maxUnavailable', '--max-unavailable <n>', types.count(0, 1024), 0, '0', 'workers that may be missing; --max-surge 0 needs at least 1 (drain first), and at least 2 workers'),
   row('readyOn', '--ready-on <what>', types.oneOf('listening', 'online', 'message'), 'listening', 'listening', "listening: the worker listens on every address of its predecessor; online; message: process.send('ready')"),
@@ -215,7 +231,7 @@ function read ({ kind, fallback }, { from, called, text }) {
 }
 
 /** @param {Options} options @param {(name: string) => { called: string, text: unknown }} of origin of an option, by name */
-function checkTogether ({ maxRssBytes, hardRssBytes, gc, heap, nodeOptions, maxSurge, maxUnavailable, workers, autoscale, standby, drainTimeoutMs, replayAfterMs, handoff, sticky, fork, warm, forkUnsafe, admin, adminAllowRemote, sizing }, of) {
+function checkTogether ({ health, healthInitialDelayMs, readyTimeoutMs, maxRssBytes, hardRssBytes, gc, heap, nodeOptions, maxSurge, maxUnavailable, workers, autoscale, standby, drainTimeoutMs, replayAfterMs, handoff, sticky, fork, warm, forkUnsafe, admin, adminAllowRemote, sizing }, of) {
   const refuse = (/** @type {string} */ name, /** @type {string} */ accepts) => {
     throw new RecycleError('RECYCLE_BAD_OPTION', { option: of(name).called, given: of(name).text, accepts })
   }
@@ -243,6 +259,9 @@ function checkTogether ({ maxRssBytes, hardRssBytes, gc, heap, nodeOptions, maxS
     if (warm > 0) refuse('warm', `0, unless ${of('fork').called} is mold`)
     if (forkUnsafe) refuse('forkUnsafe', `false, unless ${of('fork').called} is mold`)
   }
+  const idle = health === null && ['healthPeriod', 'healthTimeout', 'healthFailureThreshold', 'healthInitialDelay'].find(name => of(name).text !== undefined)
+  if (idle) refuse(idle, `none, unless ${of('health').called} is set`)
+  if (health !== null && healthInitialDelayMs >= readyTimeoutMs) refuse('healthInitialDelay', `a time below ${of('readyTimeout').called}, by which a worker must have passed a probe`)
   if (admin !== null && !adminAllowRemote && !isLoopback(admin.host)) {
     refuse('admin', `a loopback address, such as 127.0.0.1:${admin.port}; any other only with ${of('adminAllowRemote').called}`)
   }

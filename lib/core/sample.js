@@ -19,14 +19,22 @@
  * @property {number} requests that the worker has begun since its start
  * @property {number} silentMs since its last beat; 0 for a worker that a debugger has paused
  * @property {'requested' | 'reload' | 'protocol-error' | null} requested a reason to replace the worker other than its budget
+ * @property {number | null} [heapUsedBytes] with --max-heap: what its last mark-sweep has left; null: there was none
+ * @property {number | null} [heapLimitBytes] with --max-heap: at which V8 ends the process
+ * @property {number | null} [fds] with --max-fds: open descriptors; null: not read this time
+ * @property {number | null} [fdLimit] with --max-fds: descriptors that it may open
+ * @property {number | null} [lagP99Ms] with --max-lag: the delay of its event loop, 99th percentile of the latest period; null: none has passed since it was ready
+ * @property {number} [healthFailures] with --health: failed probes in a row
+ *
+ * @typedef {Pick<Sample, 'heapUsedBytes' | 'heapLimitBytes' | 'fds' | 'fdLimit' | 'lagP99Ms' | 'healthFailures'>} Limited the figures of limits, each only where its limit is set
  */
 
 /**
  * @param {Reading | null} reading
- * @param {{ ageMs: number, requests: number, silentMs: number, requested: Sample['requested'] }} about
+ * @param {{ ageMs: number, requests: number, silentMs: number, requested: Sample['requested'] } & Limited} about
  * @returns {Readonly<Sample>}
  */
-function makeSample (reading, { ageMs, requests, silentMs, requested }) {
+function makeSample (reading, { ageMs, requests, silentMs, requested, ...limited }) {
   return Object.freeze({
     rssBytes: reading?.rssBytes ?? null,
     pssBytes: reading?.pssBytes ?? null,
@@ -35,7 +43,8 @@ function makeSample (reading, { ageMs, requests, silentMs, requested }) {
     ageMs,
     requests,
     silentMs,
-    requested
+    requested,
+    ...limited
   })
 }
 

@@ -54,9 +54,9 @@ function formatTime (time) {
   return unitMs === 1 ? `${Math.round(time)}ms` : `${Math.round(time / unitMs * 10) / 10}${unit}`
 }
 
-/** @param {number} n @returns {string} `"1,234"` */
+/** Not by toLocaleString(), which loads 8 MB of ICU's data. @param {number} n @returns {string} `"1,234"` */
 function grouped (n) {
-  return Number(n).toLocaleString('en-US')
+  return String(Number.isFinite(n) ? BigInt(Math.round(n)) : n).replace(/\B(?=(\d{3})+$)/g, ',')
 }
 
 /** @param {number} n @param {string} one @param {string} [many] @returns {string} `"1 worker"`, `"1,234 requests"` */

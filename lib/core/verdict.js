@@ -4,31 +4,59 @@
  * The verdict on a worker: keep it, or condemn it for one reason. It depends only on what the journal records, so that
  * replaying it over a journal reproduces every decision (test/core/replay.test.js).
  *
- * @typedef {'rss' | 'hard-rss' | 'requests' | 'age' | 'stuck' | 'requested' | 'reload' | 'protocol-error' | 'forecast'} Reason `forecast` comes of the plan alone: see plan.js
+ * @typedef {'rss' | 'hard-rss' | 'heap' | 'fds' | 'lag' | 'requests' | 'age' | 'stuck' | 'unhealthy' | 'requested' | 'reload' | 'protocol-error' | 'forecast'} Reason `forecast` comes of the plan alone: see plan.js
  * @typedef {Reason | null} Verdict null: keep
+ *
+ * @typedef {import('./sample').Sample} Sample
+ * @typedef {import('./budget').Budget} Budget
  */
 
+const { mostOf } = require('./limit')
 const { figure } = require('./sample')
+
+/** In the order in which they are looked for: the first that holds is the reason. @type {readonly (readonly [Reason, (window: import('./window').Window, budget: Budget, latest: Sample) => boolean])[]} */
+const CAUSES = [
+  ['hard-rss', (_, budget, latest) => isOver(latest, budget, budget.hardBytes)],
+  ['rss', ({ samples }, budget) => samples.length >= budget.samples && samples.every(sample => isOver(sample, budget, budget.softBytes))],
+  ['heap', (_, budget, latest) => exceeds('heap', latest, budget)],
+  ['fds', ({ samples }, budget) => samples.length >= budget.samples && samples.every(sample => exceeds('fds', sample, budget))],
+  ['requests', (_, { maxRequests }, { requests }) => maxRequests !== null && requests >= maxRequests],
+  ['age', (_, { maxAgeMs }, { ageMs }) => maxAgeMs !== null && ageMs >= maxAgeMs],
+  ['stuck', (_, { stuckMs }, { silentMs }) => silentMs >= stuckMs],
+  ['lag', (_, budget, latest) => exceeds('lag', latest, budget)],
+  ['unhealthy', (_, budget, latest) => exceeds('unhealthy', latest, budget)]
+]
+
+/** All but those that the plan alone, or a command, gives. */
+const REASONS = Object.freeze([...CAUSES.map(([reason]) => reason), ...(/** @type {const} */ (['requested', 'reload', 'protocol-error', 'forecast']))])
+
+/**
+ * The figure of each limit that is off by default, and what it must not exceed.
+ *
+ * @type {Readonly<Record<string, (sample: Sample, budget: Budget) => { figure: number | null | undefined, most: number | null }>>}
+ */
+const LIMITS = Object.freeze({
+  heap: ({ heapUsedBytes, heapLimitBytes }, { maxHeap = null }) => ({ figure: heapUsedBytes, most: mostOf(maxHeap, heapLimitBytes) }),
+  fds: ({ fds, fdLimit }, { maxFds = null }) => ({ figure: fds, most: mostOf(maxFds, fdLimit) }),
+  lag: ({ lagP99Ms }, { maxLagMs = null }) => ({ figure: lagP99Ms, most: maxLagMs }),
+  unhealthy: ({ healthFailures }, { maxHealthFailures = null }) => ({ figure: healthFailures, most: maxHealthFailures === null ? null : maxHealthFailures - 1 })
+})
 
 /**
  * @param {import('./window').Window} window
- * @param {import('./budget').Budget} budget
+ * @param {Budget} budget
  * @returns {Verdict}
  */
 function verdict (window, budget) {
   const latest = window.samples.at(-1)
   if (!latest) return null
-  if (isOver(latest, budget, budget.hardBytes)) return 'hard-rss'
-  if (window.samples.length >= budget.samples && window.samples.every(s => isOver(s, budget, budget.softBytes))) return 'rss'
-  if (budget.maxRequests !== null && latest.requests >= budget.maxRequests) return 'requests'
-  if (budget.maxAgeMs !== null && latest.ageMs >= budget.maxAgeMs) return 'age'
-  if (latest.silentMs >= budget.stuckMs) return 'stuck'
-  return latest.requested
+  const cause = CAUSES.find(([, isSo]) => isSo(window, budget, latest))
+  return cause ? cause[0] : latest.requested
 }
 
 /**
- * @param {import('./sample').Sample} sample
- * @param {import('./budget').Budget} budget
+ * @param {Sample} sample
+ * @param {Budget} budget
  * @param {number | null} bytes
  */
 function isOver (sample, budget, bytes) {
@@ -36,4 +64,29 @@ function isOver (sample, budget, bytes) {
   return bytes !== null && value !== null && value > bytes
 }
 
-module.exports = { verdict, isOver }
+/** @param {string} reason one of LIMITS @param {Sample} sample @param {Budget} budget */
+function exceeds (reason, sample, budget) {
+  const { figure, most } = LIMITS[reason](sample, budget)
+  return most !== null && typeof figure === 'number' && figure > most
+}
+
+/**
+ * What a worker is condemned for by one of these limits.
+ *
+ * @param {Reason} reason
+ * @param {Sample} sample
+ * @param {Budget} budget
+ * @returns {{ figure?: number, most?: number }} empty for other reasons
+ */
+function crossing (reason, sample, budget) {
+  if (!Object.hasOwn(LIMITS, reason)) return {}
+  const { figure, most } = LIMITS[reason](sample, budget)
+  return { figure: figure ?? 0, most: Math.round(most ?? 0) }
+}
+
+/** Whether a worker that is new and exceeds one of these limits would be replaced by one that does, too. @param {Reason | null} reason */
+function isOfLimit (reason) {
+  return reason !== null && Object.hasOwn(LIMITS, reason)
+}
+
+module.exports = { REASONS, verdict, isOver, crossing, isOfLimit }

@@ -2,7 +2,6 @@
 
 /** The drill's own options, as data, in the form of lib/core/options.js. Flags and help come from this table. */
 
-const http = require('node:http')
 const { RecycleError } = require('../core/errors')
 const { textOf, types: optionTypes } = require('../core/option-types')
 const { OPTIONS } = require('../core/options')
@@ -41,6 +40,7 @@ const types = {
     accepts: 'an HTTP method, such as GET or POST',
     read: value => {
       const method = textOf(value).toUpperCase()
+      const http = require('node:http') // not for those that only list the options
       return http.METHODS.includes(method) && method !== 'CONNECT' ? method : undefined
     }
   }),
@@ -138,6 +138,7 @@ function readHeaders (given) {
     const name = pair[0].trim().toLowerCase()
     const value = textOf(pair[1]).trim()
     try {
+      const http = require('node:http')
       http.validateHeaderName(name)
       http.validateHeaderValue(name, value)
     } catch {

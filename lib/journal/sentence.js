@@ -45,6 +45,7 @@ const SENTENCES = {
   cpuprofile: l => `CPU profile of ${workerOf(l)}: ${l.file}, ${formatTime(l.tookMs)}`,
   'worker.request': l => `${workerOf(l)} asks to be recycled${l.reason ? `: ${l.reason}` : ''}`,
   'worker.protocol-error': l => `${workerOf(l)} sent an invalid message (${l.type}): ${l.flaw}; the worker is replaced`,
+  'worker.health': l => l.why === null ? `${workerOf(l)} passes its health check (${formatTime(l.tookMs)})` : `${workerOf(l)} fails its health check, ${count(l.failures, 'time')} in a row: ${l.why}`,
   'worker.drain': l => `draining ${workerOf(l)}: ${l.connections} connections, ${l.inFlight} in flight`,
   'worker.retire': l => `retired ${workerOf(l)}${l.oomKilled ? `: ${OOM}` : ''}`,
   'worker.crash': l => `crashed ${workerOf(l)}: ${l.oomKilled ? OOM : l.error ?? l.signal ?? `code ${l.code}`}, ${l.connections} connections, ${l.inFlight} in flight`,
@@ -65,6 +66,7 @@ const WARNINGS = {
   'memory-limit': l => `${formatSize(l.usedBytes)} are used of ${limitOf(l)}; workers are measured every ${formatTime(l.nextLookMs)} until it is less`,
   'heap-limit': l => `V8 lets the heap of a worker grow to ${formatSize(l.heapLimitBytes)}, ${l.softBytes === null ? `above ${formatSize(l.limitBytes)} of memory: the kernel may kill the worker before V8 collects` : `below the budget of ${formatSize(l.softBytes)}: V8 may end the worker before it is replaced`}; set --heap auto (with --max-rss), or --node-option ${l.flag}`,
   'pid-1': l => `recycle is PID 1, which inherits the processes that the app leaves behind, and cannot reap them: ${l.why}; start the container with an init (docker run --init, tini, shareProcessNamespace)`,
+  'flags-after-app': l => `${l.flags.join(', ')} ${l.flags.length === 1 ? 'stands after the app, which gets it' : 'stand after the app, which gets them'}; for recycle write: ${l.instead}; if ${l.flags.length === 1 ? 'it is' : 'they are'} the app's, write -- before`,
   journal: l => `the journal ${l.file} cannot be written: ${l.why}`,
   'not-operated': l => l.why,
   'unused-socket': l => `descriptor ${l.fd}${l.name === null ? '' : ` (${l.name})`}, ${l.address ?? 'a socket'} that recycle was given, is not used: ${l.why}`,
@@ -75,7 +77,7 @@ const WARNINGS = {
   'no-handoff': l => `connections of ${l.key} cannot move: this Node.js lacks ${l.missing}; they are drained by Connection: close`
 }
 
-const LOUD = ['worker.crash', 'worker.no-room', 'worker.protocol-error', 'worker.not-ready', 'fleet.warning', 'fleet.leak', 'fleet.failed', 'fleet.upgrade-failed', 'fleet.resumed']
+const LOUD = ['worker.crash', 'worker.health', 'worker.no-room', 'worker.protocol-error', 'worker.not-ready', 'fleet.warning', 'fleet.leak', 'fleet.failed', 'fleet.upgrade-failed', 'fleet.resumed']
 const QUIET = ['worker.sample', 'worker.memory', 'fleet.memory', 'fleet.load']
 
 /** Lines that are only in the journal. @param {Line} line */
@@ -103,6 +105,7 @@ function sentence (line) {
 
 /** @param {Line} line @returns {'info' | 'warn' | 'error'} */
 function levelOf (line) {
+  if (line.event === 'worker.health' && line.why === null) return 'info'
   if (line.cut > 0 || line.unaccounted > 0 || line.event === 'fleet.failed') return 'error'
   return LOUD.includes(line.event) ? 'warn' : 'info'
 }
@@ -122,6 +125,14 @@ function reasonOf (l) {
       return `${l.requests} requests`
     case 'age':
       return `${formatTime(l.ageMs)} in service`
+    case 'heap':
+      return `${formatSize(l.figure)} of heap in use after a mark-sweep, above ${formatSize(l.most)} (heap)`
+    case 'fds':
+      return `${l.figure} open file descriptors, above ${l.most} (fds)`
+    case 'lag':
+      return `its event loop is ${formatTime(l.figure)} late, above ${formatTime(l.most)} (lag)`
+    case 'unhealthy':
+      return `${count(l.figure, 'failed probe')} in a row (unhealthy)`
     case 'stuck':
       return `its event loop is stuck for ${formatTime(l.silentMs)}`
     case 'forecast':

@@ -102,10 +102,10 @@ class Reconciler {
         isReplaced: slot.recycle?.isReplaced === true,
         isNew: slot.isNew,
         bootNotBefore: slot.boots.notBefore,
-        recycleNotBefore: Math.max(slot.boots.notBefore, slot.freshOverBudget.notBefore)
+        recycleNotBefore: Math.max(slot.boots.notBefore, slot.freshOverBudget.notBefore, slot.limits.notBefore)
       })),
       standbys: standbys.map(handle => this.#describe(handle)),
-      standbyNotBefore: Math.max(standbyPool.boots.notBefore, standbyPool.freshOverBudget.notBefore),
+      standbyNotBefore: Math.max(standbyPool.boots.notBefore, standbyPool.freshOverBudget.notBefore, standbyPool.limits.notBefore),
       bootMs: Math.max(0, ...this.fleet.all().map(({ bootMs }) => bootMs ?? 0)),
       memory: this.memory()
     }

@@ -4,19 +4,23 @@
  * Signals to the primary, as verbs of the supervisor:
  *
  *   SIGTERM, SIGINT   stop; a second one stops now
- *   SIGHUP            rolling reload
+ *   SIGHUP            rolling reload; stop, where it says that the terminal has closed
  *   SIGTTIN, SIGTTOU  one worker more, one fewer
  *   SIGUSR2           upgrade: another primary, of the code on disk, takes the fleet over (as in nginx, unicorn and gunicorn)
  *
  * @param {import('./supervisor').Supervisor} supervisor
+ * @param {import('./terminal').Terminal} terminal as this process was started
  */
-function obeySignals (supervisor) {
+function obeySignals (supervisor, terminal) {
   const stop = () => { supervisor.stop() }
   /** A signal has no sender to be told; what a worker did is in the log. @param {Promise<unknown>} verb */
   const attempt = verb => verb.catch(() => {})
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
-  process.on('SIGHUP', () => attempt(supervisor.reload()))
+  process.on('SIGHUP', () => {
+    if (!terminal.isGone) attempt(supervisor.reload())
+    else if (!supervisor.isStopping) stop() // it comes from the kernel and from the shell: the second one must not hurry
+  })
   process.on('SIGUSR2', () => attempt(supervisor.upgrade()))
   process.on('SIGTTIN', () => attempt(supervisor.scale(supervisor.size + 1)))
   process.on('SIGTTOU', () => attempt(supervisor.scale(Math.max(1, supervisor.size - 1))))

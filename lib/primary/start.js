@@ -26,6 +26,9 @@ function assemble (app, args, options, own = {}) {
   checkCommand(app, args)
   const file = findApp(app)
   const meter = pickMeter(options)
+  if (options.maxFds !== null && !require('./measuring/meter/descriptors').hasDescriptors()) {
+    throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'maxFds', given: 'a limit', accepts: 'none on this system: it has no /proc/<pid>/fd' })
+  }
   const heapdumpFolder = options.heapdumpsPerDay === null ? null : new HeapdumpFolder(options.heapdumpDir).open()
   const addon = options.fork === 'mold' ? findAddon() : null
   const journal = options.journal === null ? null : require('../journal/writer').openJournal(options.journal, why => warn(supervisor, why))

@@ -17,7 +17,7 @@ function describeFleet (fleet, figuresOf) {
  * @param {import('./workers/fleet').Slot | undefined} place undefined: a standby
  * @param {Figures | null} figures
  */
-function describe ({ slot, pid, state, generation, at, upSince, budget, latest }, place, figures) {
+function describe ({ slot, pid, state, generation, at, upSince, budget, latest, health }, place, figures) {
   const { sample = null, lastFull = null } = figures ?? {}
   const crossesAt = figures?.crossesAt(budget.softBytes) ?? null
   return {
@@ -35,6 +35,11 @@ function describe ({ slot, pid, state, generation, at, upSince, budget, latest }
     elu: latest.elu,
     gc: latest.gc,
     loopLagMs: latest.loopLagMs,
+    heapUsedBytes: sample?.heapUsedBytes ?? null,
+    heapLimitBytes: sample?.heapLimitBytes ?? null,
+    fds: sample?.fds ?? null,
+    lagP99Ms: sample?.lagP99Ms ?? null,
+    healthFailures: budget.maxHealthFailures === undefined ? null : health.failures,
     connections: latest.connections,
     inFlight: latest.inFlight,
     requests: latest.requests,

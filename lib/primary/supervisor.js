@@ -121,6 +121,7 @@ class Supervisor extends EventEmitter {
     this.sampler = new Sampler(deps)
     this.memoryWatch = new MemoryWatch({ ...deps, container: new Container() })
     const collect = (/** @type {number} */ slot) => tasks.run('collect', () => garbageCollection.request(slot).catch(() => {})) // refused: `worker.in-rotation` has it
+    this.healthChecks = options.health === null ? null : new (require('./health/health-checks').HealthChecks)(deps)
     this.leakingRoutes = new LeakingRoutes({ ...deps, collect })
     this.sessionOwners = new SessionOwners(fleet)
     this.ledger = new HandoffLedger(() => [...fleet.serving(), ...(this.handover.receivers)], sender => fleet.successorOf(sender), this.sessionOwners)
@@ -313,6 +314,7 @@ class Supervisor extends EventEmitter {
     clearTimeout(this.#timer)
     this.balancer.stop()
     this.autoscaler.stop()
+    this.healthChecks?.close()
     this.spawner.molds?.close()
   }
 
@@ -333,6 +335,7 @@ class Supervisor extends EventEmitter {
     this.balancer.connect(handle)
     this.memoryWatch.connect(handle)
     this.leakingRoutes.connect(handle)
+    this.healthChecks?.connect(handle)
     for (const event of ['standby', 'ready']) handle.on(event, () => this.sampler.attend(handle))
     if (this.options.sticky) {
       handle.on('listen', ({ query: { address, port }, data }) => { // https servers alone have any

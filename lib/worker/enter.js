@@ -52,6 +52,7 @@ function enter ({ tracker, listenHook, signals, api }, channel, settings) {
   })
   offerRebalance({ channel, state, sender })
   offerProfile(channel)
+  if (settings.isProbed) require('./health/probe').offerProbe({ channel, state, acceptors, tracker })
   offerOutOfRotation({ channel, state, tracker, admission, emptying })
   const beat = startHeartbeat(settings, { channel, tracker, admission })
 

@@ -11,6 +11,9 @@
  * @property {boolean} collectsFirst
  * @property {number} beatMs
  * @property {boolean} memoryByRoute
+ * @property {boolean} measuresHeap
+ * @property {number | null} lagPeriodMs
+ * @property {boolean} isProbed
  * @property {number} drainTimeoutMs
  * @property {number} stopLingerMs
  * @property {number} killTimeoutMs

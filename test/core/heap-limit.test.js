@@ -1,12 +1,19 @@
 'use strict'
 
 const t = require('tap')
-const { heapFlags, heapWarning } = require('../../lib/core/heap-limit')
+const { oldSpaceLimit, heapFlags, heapWarning } = require('../../lib/core/heap-limit')
 const { resolveOptions } = require('../../lib/core/options')
 
 const MIB = 1024 ** 2
 const NONE = { maxRssBytes: null, hardRssBytes: null, limitBytes: null }
 const budget = (/** @type {number} */ mib) => ({ maxRssBytes: mib * MIB, hardRssBytes: 1.25 * mib * MIB })
+
+t.test('V8 ends a process by the size of its old generation, which its limit includes beside three semi-spaces', async t => {
+  t.equal(oldSpaceLimit(112 * MIB, [], 11), 64 * MIB)
+  t.equal(oldSpaceLimit(256 * MIB, [], 13), 64 * MIB)
+  t.equal(oldSpaceLimit(160 * MIB, ['--max-semi-space-size=16', '--max_semi_space_size=32'], 11), 64 * MIB, 'the later flag wins')
+  t.equal(oldSpaceLimit(10 * MIB, [], 11), MIB, 'never less')
+})
 
 t.test('--heap auto lets the old space grow up to the hard budget, and never to more than three quarters of the limit', async t => {
   t.same(heapFlags('auto', { ...budget(400), limitBytes: 8192 * MIB }), ['--max-old-space-size=500'])

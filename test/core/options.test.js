@@ -22,6 +22,14 @@ const ROWS = {
   jitter: ['--jitter <percent>', 'jitter', 'RECYCLE_JITTER', 0.1, '25%', 0.25, ['91', '-1', '%', '10%%']],
   maxRequests: ['--max-requests <n>', 'maxRequests', 'RECYCLE_MAX_REQUESTS', null, '10000', 10_000, ['0', '1.5', 'all']],
   maxAge: ['--max-age <time>', 'maxAgeMs', 'RECYCLE_MAX_AGE', null, '2h', 7_200_000, ['999ms', 'old']],
+  maxHeap: ['--max-heap <size|percent>', 'maxHeap', 'RECYCLE_MAX_HEAP', null, '80%', { share: 0.8 }, ['0%', '101%', '80', '%', 'all']],
+  maxFds: ['--max-fds <n|percent>', 'maxFds', 'RECYCLE_MAX_FDS', null, '500', { most: 500 }, ['15', '0%', '1.5', 'all']],
+  maxLag: ['--max-lag <time>', 'maxLagMs', 'RECYCLE_MAX_LAG', null, '200ms', 200, ['9ms', 'late']],
+  health: ['--health <path>', 'health', 'RECYCLE_HEALTH', null, '/healthz?deep=1', '/healthz?deep=1', ['healthz', '/a b', '', 'http://x/']],
+  healthPeriod: ['--health-period <time>', 'healthPeriodMs', 'RECYCLE_HEALTH_PERIOD', 10_000, '5s', 5000, ['99ms']],
+  healthTimeout: ['--health-timeout <time>', 'healthTimeoutMs', 'RECYCLE_HEALTH_TIMEOUT', 1000, '200ms', 200, ['9ms']],
+  healthFailureThreshold: ['--health-failure-threshold <n>', 'healthFailureThreshold', 'RECYCLE_HEALTH_FAILURE_THRESHOLD', 3, '1', 1, ['0', '1001']],
+  healthInitialDelay: ['--health-initial-delay <time>', 'healthInitialDelayMs', 'RECYCLE_HEALTH_INITIAL_DELAY', 0, '2s', 2000, ['-1s']],
   maxSurge: ['--max-surge <n>', 'maxSurge', 'RECYCLE_MAX_SURGE', 1, '2', 2, ['-1', '1025']],
   maxUnavailable: ['--max-unavailable <n>', 'maxUnavailable', 'RECYCLE_MAX_UNAVAILABLE', 0, '1', 1, ['-1', '50%']],
   readyOn: ['--ready-on <what>', 'readyOn', 'RECYCLE_READY_ON', 'listening', 'message', 'message', ['ready']],
@@ -68,7 +76,7 @@ for (const option of OPTIONS) {
     t.ok(option.help.length > 0 && option.shown.length > 0)
 
     // Options that must accompany it.
-    const company = ['hardRss', 'gc', 'heap'].includes(option.name) ? { maxRss: '100M' } : ['warm', 'forkUnsafe'].includes(option.name) ? { fork: 'mold' } : {}
+    const company = ['hardRss', 'gc', 'heap'].includes(option.name) ? { maxRss: '100M' } : ['warm', 'forkUnsafe'].includes(option.name) ? { fork: 'mold' } : /^health./.test(option.name) ? { health: '/' } : {}
     const resolvedKey = (/** @type {any} */ options) => options[key]
     t.same(resolvedKey(resolve({})), fallback, 'its default')
     t.same(resolvedKey(resolve({ ...company, [option.name]: text })), value, 'as given')
@@ -87,6 +95,11 @@ for (const option of OPTIONS) {
 
 t.test('the expectations have no option that the table lacks', async t => {
   t.same(Object.keys(ROWS), OPTIONS.map(o => o.name))
+})
+
+t.test('what a probe is like is refused without a path to probe, and a worker must be probed before it is given up', async t => {
+  t.throws(() => resolve({ healthPeriod: '5s' }), { message: 'healthPeriod was given "5s"; it takes none, unless health is set' })
+  t.throws(() => resolve({ health: '/', healthInitialDelay: '30s' }), { message: /^healthInitialDelay was given "30s"; it takes a time below readyTimeout/ })
 })
 
 t.test('names, flags, letters, keys and environment names are each unique', async t => {

@@ -26,13 +26,18 @@ function firstCause (samples, budget) {
   const sizes = samples.map(sample => sample[`${budget.metric}Bytes`])
   for (let at = 0; at < samples.length; at++) {
     const row = sizes.slice(Math.max(0, at + 1 - budget.samples), at + 1)
-    const { t, ageMs, requests, silentMs, requested } = samples[at]
+    const { t, ageMs, requests, silentMs, requested, heapUsedBytes, heapLimitBytes, lagP99Ms, healthFailures } = samples[at]
+    const counts = samples.map(sample => sample.fds ?? 0).slice(Math.max(0, at + 1 - budget.samples), at + 1)
     const causes = {
       'hard-rss': budget.hardBytes !== null && sizes[at] !== null && sizes[at] > budget.hardBytes,
       rss: budget.softBytes !== null && row.length === budget.samples && row.every(size => size !== null && size > budget.softBytes),
+      heap: budget.maxHeap?.share !== undefined && heapUsedBytes > budget.maxHeap.share * heapLimitBytes,
+      fds: budget.maxFds?.most !== undefined && counts.length === budget.samples && counts.every(fds => fds > budget.maxFds.most),
       requests: budget.maxRequests !== null && requests >= budget.maxRequests,
       age: budget.maxAgeMs !== null && ageMs >= budget.maxAgeMs,
       stuck: silentMs >= budget.stuckMs,
+      lag: budget.maxLagMs !== undefined && lagP99Ms > budget.maxLagMs,
+      unhealthy: budget.maxHealthFailures !== undefined && healthFailures >= budget.maxHealthFailures,
       requested: requested === 'requested',
       reload: requested === 'reload'
     }
@@ -41,6 +46,8 @@ function firstCause (samples, budget) {
   }
   return null
 }
+
+const UP_MS = 10_000 // the lag of a fresh worker is not judged
 
 const maybe = (/** @type {fc.Arbitrary<any>} */ value) => fc.option(value, { nil: null, freq: 3 })
 const bytes = fc.integer({ min: 1, max: 100 })
@@ -51,15 +58,25 @@ const anyBudget = fc.record({
   hardBytes: maybe(fc.integer({ min: 60, max: 110 })),
   samples: fc.integer({ min: 1, max: 4 }),
   maxRequests: maybe(fc.integer({ min: 1, max: 200 })),
-  maxAgeMs: maybe(fc.integer({ min: 1, max: 20 })),
-  stuckMs: fc.integer({ min: 500, max: 1000 })
-})
+  maxAgeMs: maybe(fc.integer({ min: UP_MS + 1, max: UP_MS + 20 })),
+  stuckMs: fc.integer({ min: 500, max: 1000 }),
+  maxHeap: fc.record({ share: fc.constantFrom(0.5, 0.9) }),
+  maxFds: fc.record({ most: fc.integer({ min: 5, max: 40 }) }),
+  maxLagMs: fc.integer({ min: 10, max: 100 }),
+  maxHealthFailures: fc.integer({ min: 1, max: 5 })
+}, { requiredKeys: ['metric', 'softBytes', 'hardBytes', 'samples', 'maxRequests', 'maxAgeMs', 'stuckMs'] })
+
+const rarely = (/** @type {fc.Arbitrary<any>} */ usual, /** @type {fc.Arbitrary<any>} */ rare) => fc.oneof({ weight: 12, arbitrary: usual }, { weight: 1, arbitrary: rare })
 
 const anyLook = fc.record({
   reading: fc.option(fc.record({
     rssBytes: bytes, pssBytes: maybe(bytes), ussBytes: maybe(bytes), meter: fc.constantFrom('statm', 'smaps_rollup')
   }), { nil: null, freq: 8 }),
   requests: fc.nat(20),
+  heap: rarely(fc.constantFrom(null, { usedBytes: 20, limitBytes: 100 }), fc.constant({ usedBytes: 95, limitBytes: 100 })),
+  lagP99Ms: rarely(fc.constantFrom(null, 5), fc.integer({ min: 5, max: 110 })),
+  fds: rarely(fc.constantFrom(null, 4), fc.integer({ min: 20, max: 60 })),
+  failures: rarely(fc.constant(0), fc.nat(5)),
   silentMs: fc.oneof({ weight: 9, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.integer({ min: 400, max: 1100 }) }),
   requested: fc.oneof({ weight: 20, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.constant('requested') })
 })
@@ -85,15 +102,22 @@ t.test('the sampler decides, and the journal\'s lines, through JSON, give every 
       record('worker.ready', { slot, pid: handle.pid })
       return { handle, looks }
     })
-    const fleet = { slots: new Map(handles.map((_, slot) => [slot, { freshOverBudget: new Backoff() }])), watched: () => handles.map(h => h.handle), rollout: { requested: () => null } }
+    const fleet = { slots: new Map(handles.map((_, slot) => [slot, { freshOverBudget: new Backoff(), limits: new Backoff() }])), watched: () => handles.map(h => h.handle), rollout: { requested: () => null } }
     const meter = { probe: (/** @type {number} */ pid) => ({ read: async () => handles[pid - 2 ** 30].looks[at]?.reading ?? null, close () {} }) }
-    const sampler = new Sampler(/** @type {any} */ ({ options: { intervalMs: 100 }, fleet, meter, record, stopping: new AbortController().signal }))
-    for (const { handle } of handles) sampler.attend(handle)
+    const sampler = new Sampler(/** @type {any} */ ({ options: { intervalMs: 100, samples: 2, maxHeap: {}, maxLagMs: 1, health: '/' }, fleet, meter, record, stopping: new AbortController().signal }))
+    for (const { handle } of handles) {
+      sampler.attend(handle)
+      handle.upSince = now() - UP_MS
+    }
 
     for (at = 0; at < 25; at++) {
       for (const { handle, looks } of handles) {
         if (!looks[at]) continue
-        handle.latest = { ...handle.latest, requests: handle.latest.requests + looks[at].requests }
+        const { heap, lagP99Ms } = looks[at]
+        handle.latest = { ...handle.latest, requests: handle.latest.requests + looks[at].requests, heap, lagP99Ms }
+        handle.health.failures = looks[at].failures
+        const figures = /** @type {any} */ (sampler.figuresOf(handle))
+        figures.descriptors = { read: async () => ({ fds: looks[at]?.fds ?? null, fdLimit: 100 }) }
         handle.heardAt = now() - looks[at].silentMs
         handle.requested ??= looks[at].requested
       }

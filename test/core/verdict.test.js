@@ -2,7 +2,7 @@
 
 const t = require('tap')
 const { makeSample } = require('../../lib/core/sample')
-const { verdict, isOver } = require('../../lib/core/verdict')
+const { REASONS, verdict, isOver, crossing } = require('../../lib/core/verdict')
 const { openWindow, pushSample } = require('../../lib/core/window')
 
 /** @type {import('../../lib/core/budget').Budget} */
@@ -10,9 +10,9 @@ const NONE = { metric: 'rss', softBytes: null, hardBytes: null, samples: 2, maxR
 const SOFT = { ...NONE, softBytes: 100, hardBytes: 125 }
 
 /** @param {Record<string, any>} about */
-function sampleOf ({ ageMs = 0, rss = 50, pss = null, uss = null, requests = 0, silentMs = 0, requested = null }) {
+function sampleOf ({ ageMs = 0, rss = 50, pss = null, uss = null, requests = 0, silentMs = 0, requested = null, ...limited }) {
   const reading = rss === null ? null : { rssBytes: rss, pssBytes: pss, ussBytes: uss, meter: 'smaps' }
-  return makeSample(reading, { ageMs, requests, silentMs, requested })
+  return makeSample(reading, { ageMs, requests, silentMs, requested, ...limited })
 }
 
 /** @param {Record<string, any>[]} samples @param {import('../../lib/core/budget').Budget} budget */
@@ -53,6 +53,41 @@ t.test('hard-rss: one sample is enough', async t => {
   t.equal(judge([{ rss: 126 }, { rss: 50 }], SOFT), null, 'it must be the latest sample')
   t.equal(judge([{ rss: 125 }], SOFT), null)
   t.equal(judge([{ rss: 126 }, { rss: 126 }], SOFT), 'hard-rss', 'the graver reason is given')
+})
+
+t.test('heap: what one mark-sweep has left, by a size or a share of V8\'s limit', async t => {
+  const over = { heapUsedBytes: 81, heapLimitBytes: 100 }
+  t.equal(judge([over], { ...NONE, maxHeap: { share: 0.8 } }), 'heap')
+  t.equal(judge([{ ...over, heapUsedBytes: 80 }], { ...NONE, maxHeap: { share: 0.8 } }), null)
+  t.equal(judge([over], { ...NONE, maxHeap: { most: 80 } }), 'heap')
+  t.equal(judge([over, { heapUsedBytes: 10, heapLimitBytes: 100 }], { ...NONE, maxHeap: { most: 80 } }), null, 'the latest one counts')
+  t.equal(judge([{ heapUsedBytes: null, heapLimitBytes: null }], { ...NONE, maxHeap: { share: 0.8 } }), null, 'no mark-sweep yet')
+  t.equal(judge([over], NONE), null, 'no limit')
+  t.same(crossing('heap', sampleOf(over), { ...NONE, maxHeap: { share: 0.8 } }), { figure: 81, most: 80 })
+})
+
+t.test('fds: above the limit for the set number of samples in a row', async t => {
+  const budget = { ...NONE, maxFds: { share: 0.5 } }
+  t.equal(judge([{ fds: 11, fdLimit: 20 }], budget), null)
+  t.equal(judge([{ fds: 11, fdLimit: 20 }, { fds: 11, fdLimit: 20 }], budget), 'fds')
+  t.equal(judge([{ fds: 11, fdLimit: 20 }, { fds: null, fdLimit: 20 }, { fds: 11, fdLimit: 20 }], budget), null, 'one that was not counted ends the row')
+  t.equal(judge([{ fds: 11, fdLimit: null }, { fds: 11, fdLimit: null }], budget), null, 'a share of what is not known')
+  t.equal(judge([{ fds: 11 }, { fds: 11 }], { ...NONE, maxFds: { most: 10 } }), 'fds')
+})
+
+t.test('lag and health: by the latest sample', async t => {
+  t.equal(judge([{ lagP99Ms: 101 }], { ...NONE, maxLagMs: 100 }), 'lag')
+  t.equal(judge([{ lagP99Ms: 101 }, { lagP99Ms: 100 }], { ...NONE, maxLagMs: 100 }), null)
+  t.equal(judge([{ lagP99Ms: null }], { ...NONE, maxLagMs: 100 }), null)
+  t.equal(judge([{ healthFailures: 3 }], { ...NONE, maxHealthFailures: 3 }), 'unhealthy')
+  t.equal(judge([{ healthFailures: 2 }], { ...NONE, maxHealthFailures: 3 }), null)
+  t.equal(judge([{ healthFailures: 3, silentMs: 30_000 }], { ...NONE, maxHealthFailures: 3 }), 'stuck', 'a stuck worker has no time to drain')
+  t.same(crossing('requests', sampleOf({}), NONE), {})
+})
+
+t.test('the reasons are listed once each', async t => {
+  t.equal(new Set(REASONS).size, REASONS.length)
+  t.ok(['hard-rss', 'heap', 'fds', 'lag', 'unhealthy', 'forecast'].every(reason => REASONS.includes(/** @type {any} */ (reason))))
 })
 
 t.test('requests: a worker that has reached its budget is condemned', async t => {

@@ -7,6 +7,7 @@ const path = require('node:path')
 const { spawnSync } = require('node:child_process')
 const t = require('tap')
 const { scripts } = require('../../package.json')
+const { SYNONYMS } = require('../../lib/core/habits')
 const { OPTIONS } = require('../../lib/core/options')
 const { DRILL_OPTIONS } = require('../../lib/drill/options')
 const { ROOT, pages, fences, inlineCode } = require('../support/docs')
@@ -20,7 +21,7 @@ const FOREIGN = [
   '--max-old-space-size', '--initial-old-space-size', '--min-semi-space-size', '--max-semi-space-size', '--noconcurrent_sweeping', '--no-memory-reducer',
   '--external-memory-accounted-in-global-limit', '--max-heap-size', '--semi-space-growth-factor', '--gc-interval', '--scavenger-max-new-space-capacity-mb',
   '--nouse-idle-notification', '--require', '--watch', '--import', '--inspect', '--single-threaded', '--v8-pool-size', // V8, Node.js
-  '--max-memory-restart', '--max-requests-jitter', '--graceful-timeout', '--preload', '--keep-alive', '--bind', // pm2, gunicorn
+  '--max-memory-restart', '--instances', '--max-requests-jitter', '--graceful-timeout', '--preload', '--keep-alive', '--bind', // pm2, gunicorn
   '--refork-after', // pitchfork
   '--init', // docker
   '--node', '--quick', '--million', '--its', '--own', '--seconds', '--seed' // test/matrix.js, the benches, an app, the campaign
@@ -74,8 +75,9 @@ t.test('each `npm run …` is a script, and each `npx tap …` and `node …` na
   t.ok(checked > 15)
 })
 
-/** @param {string[]} args @returns {string | null} the error, if any */
-function flawIn (args) {
+/** @param {string[]} call @returns {string | null} the error, if any */
+function flawIn ([first, ...rest]) {
+  const args = [...SYNONYMS[first] ?? [first], ...rest].filter(word => word !== undefined)
   let command = ''
   for (let i = 0; i < args.length; i++) {
     const word = args[i]

@@ -6,7 +6,7 @@ const t = require('tap')
 const { startFleet } = require('../support/fleet')
 const { get } = require('../support/client')
 
-const BEAT = { type: 'beat', requests: 1, inFlight: 0, connections: 1, lasting: 0, elu: 0.5, loopLagMs: 1, debugged: false, ceiling: null }
+const BEAT = { type: 'beat', requests: 1, inFlight: 0, connections: 1, lasting: 0, elu: 0.5, loopLagMs: 1, heap: null, lagP99Ms: null, debugged: false, ceiling: null }
 const GC = { scavenges: { count: 0, totalMs: 0, longestMs: 0 }, markSweeps: { count: 0, totalMs: 0, longestMs: 0 } }
 
 /** Each of these once ended the primary, or corrupted its journal. @type {[path: string, message: Record<string, any>, flaw: RegExp][]} */

@@ -1,6 +1,7 @@
 'use strict'
 
 const { once } = require('node:events')
+const fs = require('node:fs')
 const http = require('node:http')
 const path = require('node:path')
 const t = require('tap')
@@ -52,6 +53,22 @@ t.test('a fleet with as many workers missing as allowed is ready', async t => {
   await supervisor.recycle(1)
   t.same((await stopped()).bad, [])
   t.equal((await ask('/readyz')).body, 'ready: 2 of 2 workers are, 1 must be\n')
+})
+
+t.test('workers that fail their health check are not ready, though they serve', async t => {
+  const file = path.join(t.testdir(), 'health')
+  fs.writeFileSync(file, '200')
+  process.env.HEALTH_FILE = file
+  t.teardown(() => { delete process.env.HEALTH_FILE })
+  const { ask, port, events } = await startAdmin(t, 'limits.js', { workers: 2, health: '/healthz', healthPeriod: '100ms', healthTimeout: '2s', readyTimeout: '20s' })
+  t.equal((await ask('/readyz')).body, 'ready: 2 of 2 workers are, 2 must be\n')
+  fs.writeFileSync(file, '503')
+  await events.until('worker.condemn', { count: 2 })
+  t.match(await ask('/readyz'), { status: 503, body: 'not ready: 0 of 2 workers are, 2 must be; 2 fail their health check\n' })
+  t.match(await get(port), { status: 200 }, 'they serve: no replacement passes either')
+  fs.writeFileSync(file, '200')
+  await events.until('recycled', { count: 2 })
+  t.match(await ask('/readyz'), { status: 200, body: 'ready: 2 of 2 workers are, 2 must be\n' })
 })
 
 t.test('after a crash a fleet is not ready until the worker is replaced', async t => {

@@ -4,7 +4,7 @@
  * Whether enough workers are ready: the intended number less `maxUnavailable`. It counts slots, so a slot that is recycled
  * with its replacement ready first is ready throughout. A slot that was added counts once it has been ready, so that
  * scaling up does not make the fleet unready; a slot that is scaled away no longer counts. Workers out of rotation are
- * not missed, as long as another worker is ready.
+ * not missed, as long as another worker is ready. A worker that fails its health check (`--health`) is not ready.
  */
 
 class Health {
@@ -32,10 +32,19 @@ class Health {
     const { isStopping, handover, options: { maxUnavailable } } = this.supervisor
     if (handover?.isLeaving) return { isReady: true, text: 'ready: another primary serves' }
     if (isStopping) return { isReady: false, text: 'not ready: the fleet is stopping' }
-    const ready = this.#slotsThatAre('ready')
+    const failing = this.#failing
+    const ready = this.#slotsThatAre('ready') - failing
     const needed = Math.max(1, this.#intended - maxUnavailable - this.#slotsThatAre('out-of-rotation'))
     const isReady = ready >= needed
-    return { isReady, text: `${isReady ? 'ready' : 'not ready'}: ${ready} of ${this.#intended} workers are, ${needed} must be` }
+    return { isReady, text: `${isReady ? 'ready' : 'not ready'}: ${ready} of ${this.#intended} workers are, ${needed} must be${failing > 0 ? `; ${failing} ${failing === 1 ? 'fails its' : 'fail their'} health check` : ''}` }
+  }
+
+  /** Slots whose worker serves, and has failed as many probes as condemn it. */
+  get #failing () {
+    /** @type {{ state: string, healthFailures: number | null }[]} */
+    const workers = this.supervisor.status().workers
+    const { healthFailureThreshold } = this.supervisor.options
+    return workers.filter(({ state, healthFailures }) => state === 'ready' && (healthFailures ?? 0) >= healthFailureThreshold).length
   }
 
   /** @param {string} which */

@@ -8,6 +8,7 @@
 const { setImmediate: turn } = require('node:timers/promises')
 const { Registry, Counter, Gauge, Histogram } = require('prom-client')
 const { version } = require('../../../package.json')
+const { REASONS } = require('../../core/verdict')
 const { Growth } = require('./growth')
 
 /**
@@ -21,7 +22,6 @@ const { Growth } = require('./growth')
  * @property {{ routes: import('../../core/route-memory').RouteEstimate[] } | null} memoryByRoute
  */
 
-const REASONS = ['rss', 'hard-rss', 'requests', 'age', 'stuck', 'requested', 'reload', 'protocol-error', 'forecast']
 const SCALE_REASONS = ['requested', 'busy', 'idle', 'bounds', 'upgrade']
 const COLLECT_REASONS = ['rss', 'hard-rss', 'requested']
 const STATES = ['spawning', 'standby', 'ready', 'out-of-rotation', 'draining']
@@ -36,7 +36,12 @@ const OF_WORKER = [
   ['unique_bytes', 'Unique set size (USS): private pages, what ending the worker would free. As last read.', worker => worker.ussBytes],
   ['budget_bytes', 'Soft memory budget of the worker, jitter included.', worker => worker.budgetBytes],
   ['event_loop_utilization_ratio', 'Share of time in which the event loop was busy, since the last beat.', worker => worker.elu],
-  ['event_loop_lag_seconds', 'Longest event-loop delay since the last beat.', worker => seconds(worker.loopLagMs)]
+  ['event_loop_lag_seconds', 'Longest event-loop delay since the last beat.', worker => seconds(worker.loopLagMs)],
+  ['event_loop_lag_p99_seconds', 'With --max-lag: event-loop delay, 99th percentile of the latest period.', worker => seconds(worker.lagP99Ms)],
+  ['heap_live_bytes', 'With --max-heap: heap in use after the last mark-sweep.', worker => worker.heapUsedBytes],
+  ['heap_limit_bytes', 'With --max-heap: heap at which V8 ends the worker.', worker => worker.heapLimitBytes],
+  ['open_fds', 'With --max-fds: open file descriptors.', worker => worker.fds],
+  ['health_failures', 'With --health: failed probes in a row.', worker => worker.healthFailures]
 ]
 
 /** Metrics of all workers in a slot, including those that are leaving. @type {[name: string, help: string, value: (worker: Worker) => number][]} */

@@ -20,10 +20,11 @@ class Figures {
   /** Since it was ready, or kept, a sample of it has been judged. */
   isJudged = false
 
-  /** @param {import('./meter').Probe} probe @param {import('./meter/cpu').CpuProbe} cpu */
-  constructor (probe, cpu) {
+  /** @param {import('./meter').Probe} probe @param {import('./meter/cpu').CpuProbe} cpu @param {import('./meter/descriptors').DescriptorProbe | null} [descriptors] with --max-fds */
+  constructor (probe, cpu, descriptors = null) {
     this.probe = probe
     this.cpu = cpu
+    this.descriptors = descriptors
   }
 
   /** From here on it is judged by what it does from here on. */

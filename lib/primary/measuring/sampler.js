@@ -9,8 +9,9 @@
  * is measured like any other.
  */
 
+const { isLagKnown } = require('../../core/lag-period')
 const { makeSample, figure } = require('../../core/sample')
-const { verdict, isOver } = require('../../core/verdict')
+const { verdict, isOver, crossing, isOfLimit } = require('../../core/verdict')
 const { now } = require('../clock')
 const { Figures } = require('./figures')
 const { CpuProbe } = require('./meter/cpu')
@@ -20,6 +21,7 @@ const { sweep } = require('./meter/sweep')
 /** @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle */
 
 const LATE_MS = 1000
+const SOON_MS = 60_000
 
 class Sampler {
   /** @type {WeakMap<WorkerHandle, Figures>} */
@@ -50,7 +52,7 @@ class Sampler {
   attend (handle) {
     const known = this.#figures.get(handle)
     if (known) return known.restart()
-    const figures = new Figures(this.meter.probe(handle.pid, handle.budget), new CpuProbe(handle.pid))
+    const figures = new Figures(this.meter.probe(handle.pid, handle.budget), new CpuProbe(handle.pid), this.options.maxFds ? new (require('./meter/descriptors').DescriptorProbe)(handle.pid) : null)
     this.#figures.set(handle, figures)
     handle.once('exit', () => figures.close())
   }
@@ -119,18 +121,22 @@ class Sampler {
       figures.cpu.look(at)
       const { window } = figures
       const reading = await this.read(handle, { at })
+      const descriptors = await figures.descriptors?.read(at)
       // A worker that has become ready or was kept meanwhile begins with a reading of its own.
-      if (figures.window === window && handle.isWatched && !this.stopping.aborted) this.#judge(handle, figures, this.#observe(handle, figures, reading, at), at)
+      if (figures.window === window && handle.isWatched && !this.stopping.aborted) this.#judge(handle, figures, this.#observe(handle, figures, reading, at, descriptors), at)
     })
   }
 
-  /** @param {WorkerHandle} handle @param {Figures} figures @param {import('../../core/sample').Reading | null} reading @param {number} at */
-  #observe (handle, figures, reading, at) {
+  /** @param {WorkerHandle} handle @param {Figures} figures @param {import('../../core/sample').Reading | null} reading @param {number} at @param {{ fds: number | null, fdLimit: number | null }} [descriptors] */
+  #observe (handle, figures, reading, at, descriptors) {
     const silentMs = Math.max(0, at - handle.heardAt)
     const isSpared = silentMs >= handle.budget.stuckMs && (handle.latest.debugged || isTraced(handle.pid))
     const { requests, connections, inFlight, elu, gc, loopLagMs } = handle.latest
+    const ageMs = at - Number(handle.upSince)
     const sample = makeSample(reading, {
-      ageMs: at - Number(handle.upSince),
+      ...this.#limited(handle, ageMs),
+      ...descriptors,
+      ageMs,
       requests,
       silentMs: isSpared ? 0 : silentMs,
       requested: this.#requestOf(handle)
@@ -143,11 +149,38 @@ class Sampler {
     return sample
   }
 
+  /** The figures of the limits that are set; see also the descriptors. @param {WorkerHandle} handle @param {number} ageMs @returns {import('../../core/sample').Limited} */
+  #limited (handle, ageMs) {
+    const { maxHeap, maxLagMs, health } = this.options
+    const { heap, lagP99Ms } = handle.latest
+    return {
+      ...maxHeap && { heapUsedBytes: heap && heap.usedBytes, heapLimitBytes: heap && heap.limitBytes },
+      ...maxLagMs && { lagP99Ms: isLagKnown(ageMs, this.options) ? lagP99Ms : null },
+      ...health && { healthFailures: handle.health.failures }
+    }
+  }
+
   /** @param {WorkerHandle} handle @param {Figures} figures @param {import('../../core/sample').Sample} sample @param {number} at */
   #judge (handle, { window }, sample, at) {
     if (handle.reason !== null) return
     handle.reason = verdict(window, handle.budget)
-    if (handle.reason !== null) this.#condemn(handle, sample, at)
+    if (handle.reason === null) return
+    if (isOfLimit(handle.reason)) this.#delayNext(handle, sample.ageMs)
+    this.#condemn(handle, sample, at, crossing(handle.reason, sample, handle.budget))
+  }
+
+  /**
+   * A worker that exceeds a limit soon after it was ready is going to be replaced by one that does too (too much load, a
+   * database that does not answer): the slot's recycles come ever more slowly.
+   *
+   * @param {WorkerHandle} handle
+   * @param {number} ageMs
+   */
+  #delayNext ({ slot: number }, ageMs) {
+    const slot = number === null ? this.fleet.standbyPool : this.fleet.slots.get(number)
+    if (!slot) return
+    if (ageMs >= SOON_MS) slot.limits.succeeded()
+    slot.limits.failed(now())
   }
 
   /** Its memory is going to cross the budget together with another worker's. @param {WorkerHandle} handle */
@@ -160,7 +193,7 @@ class Sampler {
     this.#condemn(handle, sample, at, { crossesInMs: Math.max(0, Math.round(crossesAt - at)) })
   }
 
-  /** @param {WorkerHandle} handle @param {import('../../core/sample').Sample} sample @param {number} at @param {{ crossesInMs?: number }} [more] */
+  /** @param {WorkerHandle} handle @param {import('../../core/sample').Sample} sample @param {number} at @param {{ crossesInMs?: number, figure?: number, most?: number }} [more] */
   #condemn (handle, sample, at, more = {}) {
     handle.condemnedAt = at
     const { metric, softBytes, hardBytes } = handle.budget

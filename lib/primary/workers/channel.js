@@ -81,12 +81,13 @@ class Channel extends EventEmitter {
    * @param {string} type
    * @param {Record<string, any>} fields
    * @param {number} timeoutMs
+   * @param {any} [socket] a TCP or pipe handle
    * @returns {Promise<Answer>}
    */
-  async call (type, fields, timeoutMs) {
+  async call (type, fields, timeoutMs, socket) {
     const name = `answer ${++this.#lastId}`
     const answer = this.next([name, 'exit', 'disconnect'], timeoutMs)
-    this.send(type, { id: this.#lastId, ...fields })
+    this.send(type, { id: this.#lastId, ...fields }, socket)
     const { event, value } = await answer
     if (event === name) return { ...value, isHeard: true }
     if (event === 'timeout') return { why: `it did not answer within ${timeoutMs} ms` }

@@ -24,6 +24,8 @@ class Slot {
   boots = new Backoff()
   /** Workers that were over budget from the start. */
   freshOverBudget = new Backoff()
+  /** Workers that soon exceeded another limit: heap, descriptors, lag, health. */
+  limits = new Backoff()
   /** The addresses that its last ready worker has asked for. @type {ReadonlySet<string> | null} */
   addresses = null
   /** The recycle under way, and the worker that it replaces; `isReplaced`: the successor has taken over. @type {{ old: WorkerHandle, how: 'surge' | 'drain-first', isReplaced?: boolean } | null} */
@@ -87,6 +89,7 @@ class StandbyPool {
   boots = new Backoff()
   /** Standbys that had to be replaced soon, for their memory, say. */
   freshOverBudget = new Backoff()
+  limits = new Backoff()
 
   /** @param {WorkerHandle} handle */
   seat (handle) {

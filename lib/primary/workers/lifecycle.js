@@ -65,6 +65,7 @@ class Lifecycle extends EventEmitter {
     const why = await becomesReady(handle, standby ? CALL_MS : this.options.readyTimeoutMs)
     if (why === null) return { why }
     const hasCrashed = handle.isGone
+    if (!hasCrashed) handle.givenUp = why
     if (['spawning', 'standby'].includes(handle.state)) await kill(handle)
     return standby && !this.stopping.aborted ? this.acquire(place) : { why, hasCrashed }
   }
@@ -146,7 +147,7 @@ class Lifecycle extends EventEmitter {
       place.boots.failed(now())
       this.spawner.molds?.failed(handle.process)
       const isHopeless = ++this.#deaths >= TOO_MANY_DEATHS && !this.fleet.all().some(({ state }) => state === 'ready' || state === 'out-of-rotation')
-      if (isHopeless) this.emit('hopeless', { deaths: this.#deaths, how: howItLeft(left) })
+      if (isHopeless) this.emit('hopeless', { deaths: this.#deaths, how: handle.givenUp?.replace(/^it /, '') ?? howItLeft(left) })
     }
     this.changed()
   }
@@ -162,6 +163,7 @@ async function becomesReady (handle, timeoutMs) {
   if (event === 'exit') return `it ${howItLeft(value)}`
   if (event !== 'timeout') return null
   const missing = [...handle.terms.mustListenOn].filter(key => !handle.addresses.has(key))
+  if (handle.health.why !== null) return `it was not ready within ${timeoutMs} ms; it fails its health check: ${handle.health.why}`
   return `it was not ready within ${timeoutMs} ms${missing.length ? `; it does not listen on ${missing.join(', ')}, as the others do` : ''}`
 }
 

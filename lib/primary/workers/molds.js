@@ -9,7 +9,6 @@
  */
 
 const { EventEmitter } = require('node:events')
-const { MoldControl } = require('../../mold/forked-process')
 const { now } = require('../clock')
 const { guardChannel } = require('./channel-guard')
 
@@ -106,6 +105,7 @@ class Mold extends EventEmitter {
   constructor (addon, generation, { start, readyTimeoutMs }) {
     super()
     this.generation = generation
+    const { MoldControl } = require('../../mold/forked-process') // loaded only for `--fork mold`
     const control = this.control = new MoldControl(addon)
     const spawnedAt = now()
     try {

@@ -9,6 +9,7 @@ const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknow
 const path = require('node:path')
 const { drawBudget } = require('../../core/budget')
 const { gcFlags, collectsFirst } = require('../../core/gc')
+const { lagPeriodMs } = require('../../core/lag-period')
 const { heapFlags } = require('../../core/heap-limit')
 const { forkGuardable } = require('./channel-guard')
 const { openCompileCache } = require('./compile-cache')
@@ -67,7 +68,7 @@ class Spawner {
     const process = new ClusterProcess(() => this.molds?.isUsable ? this.molds.fork(generation, start) : { worker: start() })
     const budget = drawBudget(this.options, workers, Math.random())
     /** @type {WorkerHandle} */
-    const handle = new WorkerHandle(slot, process, { generation, budget, mustListenOn, readyOn: this.options.readyOn, isHeld })
+    const handle = new WorkerHandle(slot, process, { generation, budget, mustListenOn, readyOn: this.options.readyOn, isHeld, isProbed: this.options.health !== null })
     return handle
   }
 
@@ -78,6 +79,9 @@ class Spawner {
       collectsFirst: collectsFirst(options.gc, NODE_MAJOR),
       beatMs: Math.min(500, options.intervalMs, Math.round(options.stuckTimeoutMs / 4)),
       memoryByRoute: options.memoryByRoute,
+      measuresHeap: options.maxHeap !== null,
+      lagPeriodMs: options.maxLagMs === null ? null : lagPeriodMs(options),
+      isProbed: options.health !== null,
       drainTimeoutMs: options.drainTimeoutMs,
       stopLingerMs: options.stopLingerMs,
       killTimeoutMs: options.killTimeoutMs,

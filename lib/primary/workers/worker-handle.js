@@ -14,10 +14,10 @@ const { Channel } = require('./channel')
 /** @typedef {ReturnType<WorkerHandle['facts']>} WorkerFacts */
 
 /** @type {import('../../core/message').Beat} */
-const NO_BEAT = { requests: 0, inFlight: 0, connections: 0, lasting: 0, elu: 0, ...NO_DELAYS, debugged: false, ceiling: null }
+const NO_BEAT = { requests: 0, inFlight: 0, connections: 0, lasting: 0, elu: 0, ...NO_DELAYS, heap: null, lagP99Ms: null, debugged: false, ceiling: null }
 
 /**
- * Emits `ready`, `standby`, `exit` (Left), `drained` (account), `message` (the app's own), and what the worker says of its addresses,
+ * Emits `booted` (with --health: it is ready but for a probe), `ready`, `standby`, `leaving`, `exit` (Left), `drained` (account), `message` (the app's own), and what the worker says of its addresses,
  * connections and wishes, by the message's type.
  */
 class WorkerHandle extends Channel {
@@ -42,20 +42,26 @@ class WorkerHandle extends Channel {
   /** Why it is to go; set once. @type {import('../../core/verdict').Reason | 'scale' | 'stop' | 'upgrade' | null} */
   reason = null
   condemnedAt = 0
+  /** Why it was not waited for any longer when it booted. @type {string | null} */
+  givenUp = null
   /** @type {import('../../core/sample').Sample['requested']} */
   requested = null
   /** The addresses it listens on. @type {Set<string>} */
   addresses = new Set()
   /** The addresses it has asked for; there may be more than one `listen()` before the first is answered. @type {Set<string>} */
   asked = new Set()
+  /** What its probes found, with --health: failures in a row, and the latest, in words; it has passed one. @type {{ failures: number, why: string | null, isPassed: boolean }} */
+  health = { failures: 0, why: null, isPassed: false }
+  /** It meets all else that makes it ready. */
+  #isBooted = false
   /** Its preload has run: it holds signals off, and takes commands. */
   hasEntered = false
 
   /**
    * @param {number | null} slot null: a standby, which has none yet
    * @param {import('./process').WorkerProcess} process
-   * @param {{ generation: number, budget: import('../../core/budget').Budget, mustListenOn: ReadonlySet<string>, readyOn: string, isHeld?: boolean }} terms `isHeld`: it
-   *   stands by in its slot
+   * @param {{ generation: number, budget: import('../../core/budget').Budget, mustListenOn: ReadonlySet<string>, readyOn: string, isHeld?: boolean, isProbed?: boolean }} terms `isHeld`: it
+   *   stands by in its slot; `isProbed`: a probe makes it ready
    */
   constructor (slot, process, terms) {
     super(process)
@@ -71,10 +77,10 @@ class WorkerHandle extends Channel {
    * in the rooms. Times are by clock.js, as `at` is, so that another process can tell how long ago each was.
    */
   facts () {
-    const { slot, pid, generation, budget, state, reason, requested, hasEntered, connections, latest } = this
+    const { slot, pid, generation, budget, state, reason, requested, hasEntered, connections, latest, health } = this
     const times = { at: now(), spawnedAt: this.spawnedAt, calledAt: this.calledAt, upSince: this.upSince, heardAt: this.heardAt, condemnedAt: this.condemnedAt }
     const addresses = { addresses: [...this.addresses], asked: [...this.asked] }
-    return { slot, pid, generation, budget, state, reason, requested, hasEntered, connections, latest, ...times, ...addresses }
+    return { slot, pid, generation, budget, state, reason, requested, hasEntered, connections, latest, health: { ...health }, ...times, ...addresses }
   }
 
   get isServing () {
@@ -115,6 +121,7 @@ class WorkerHandle extends Channel {
   /** @param {import('../../core/state').State} state */
   become (state) {
     this.state = transition(this.state, state)
+    if (state === 'draining') this.emit('leaving')
   }
 
   /** It will not listen there. @param {string} key */
@@ -207,7 +214,16 @@ class WorkerHandle extends Channel {
   #checkReady (cause) {
     if (this.state !== 'spawning' || cause !== this.terms.readyOn) return
     if (cause === 'listening' && ![...this.terms.mustListenOn, ...this.asked].every(key => this.addresses.has(key))) return
-    this.#comeUp(this.isHeld ? 'standby' : 'ready')
+    if (this.#isBooted) return
+    this.#isBooted = this.terms.isProbed === true
+    if (this.#isBooted) this.emit('booted')
+    else this.#comeUp(this.isHeld ? 'standby' : 'ready')
+  }
+
+  /** It has passed a probe. */
+  pass () {
+    this.health.isPassed = true
+    if (this.#isBooted && this.state === 'spawning') this.#comeUp(this.isHeld ? 'standby' : 'ready')
   }
 
   /** @param {'standby' | 'ready'} state */

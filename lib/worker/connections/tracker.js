@@ -18,6 +18,7 @@ const { ConnectionList } = require('./connection-list')
 const { pack } = require('./parcel')
 
 const kConnection = Symbol('recycle.connection')
+const kIgnored = Symbol('recycle.ignored')
 
 /**
  * Emits `connection` (it was accepted or adopted), `request` (a request's head has come), `rest` (a response has ended) and
@@ -61,6 +62,11 @@ class ConnectionTracker extends EventEmitter {
     server.prependListener('connection', (/** @type {any} */ socket) => this.#track(socket, current()))
     server.prependListener('secureConnection', (/** @type {any} */ secure) => this.#trackSecure(secure, current()))
     server.on('session', (/** @type {any} */ session) => this.#trackSession(session))
+  }
+
+  /** The socket that is to be made of this handle is no client's: it is not tracked. @param {any} handle */
+  ignore (handle) {
+    handle[kIgnored] = true
   }
 
   /** Notes which HTTP/1 connections are between two requests now, for Connection.isIdle. */
@@ -153,7 +159,7 @@ class ConnectionTracker extends EventEmitter {
 
   /** @param {any} socket @param {import('../accepting/acceptor').Acceptor} acceptor */
   #track (socket, acceptor) {
-    if (socket[kConnection]) return // a server that listens again, or gets its connections from another server
+    if (socket[kConnection] || isIgnored(socket)) return // a server that listens again, or gets its connections from another server
     if (socket.destroyed) return // by an earlier listener of the app's
     const known = /** @type {Connection | undefined} */ (socket._handle?.[kConnection])
     const connection = known?.stage === 'served' && known.parcel ? known : new Connection(socket, acceptor)
@@ -180,6 +186,7 @@ class ConnectionTracker extends EventEmitter {
 
   /** @param {any} secure @param {import('../accepting/acceptor').Acceptor} acceptor */
   #trackSecure (secure, acceptor) {
+    if (isIgnored(secure) || isIgnored(secure._parent)) return
     if (!secure._parent?.[kConnection]) this.#track(secure, acceptor)
     const connection = secure._parent?.[kConnection] ?? secure[kConnection]
     connection.secure = secure
@@ -247,6 +254,11 @@ class ConnectionTracker extends EventEmitter {
     connection.idleSince = performance.now()
     return true
   }
+}
+
+/** @param {any} socket */
+function isIgnored (socket) {
+  return socket?._handle?.[kIgnored] === true
 }
 
 /** @param {Connection} connection @param {import('./connection').Exchange} exchange */

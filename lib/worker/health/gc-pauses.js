@@ -24,8 +24,8 @@ const WEAK_CALLBACKS = constants.NODE_PERFORMANCE_GC_WEAKCB
 const LOOK_MS = 50
 
 class GcPauses {
-  /** Called soon after collections, with whether one of them was a mark-sweep. @type {(hasMarkSweep: boolean) => void} */
-  onCollected = () => {}
+  /** @type {((hasMarkSweep: boolean) => void)[]} */
+  #listeners = []
   #gc = structuredClone(NO_DELAYS.gc)
   #last = this.#gc.scavenges
   #lookedAt = performance.now()
@@ -36,8 +36,13 @@ class GcPauses {
     new PerformanceObserver(list => {
       const { count } = this.#gc.markSweeps
       for (const entry of list.getEntries()) this.#add(/** @type {any} */ (entry).detail.kind, entry.duration)
-      this.onCollected(this.#gc.markSweeps.count > count)
+      for (const listener of this.#listeners) listener(this.#gc.markSweeps.count > count)
     }).observe({ entryTypes: ['gc'] })
+  }
+
+  /** @param {(hasMarkSweep: boolean) => void} listener called soon after collections, with whether one of them was a mark-sweep */
+  onCollected (listener) {
+    this.#listeners.push(listener)
   }
 
   /** The pauses since the last call. @returns {import('../../core/gc-pauses').Delays} */

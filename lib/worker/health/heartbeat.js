@@ -12,13 +12,15 @@ const { GcPauses } = require('./gc-pauses')
 const { LiveMemory } = require('./live-memory')
 
 /**
- * @param {Pick<import('../prepare').Settings, 'beatMs' | 'memoryByRoute'>} settings
+ * @param {Pick<import('../prepare').Settings, 'beatMs' | 'memoryByRoute' | 'measuresHeap' | 'lagPeriodMs'>} settings
  * @param {Pick<import('../enter').Parts, 'channel' | 'tracker' | 'admission'>} parts
  * @returns {() => void} sends a beat now
  */
-function startHeartbeat ({ beatMs, memoryByRoute }, { channel, tracker, admission }) {
+function startHeartbeat ({ beatMs, memoryByRoute, measuresHeap, lagPeriodMs }, { channel, tracker, admission }) {
   const pauses = new GcPauses()
   const memory = memoryByRoute ? new LiveMemory({ channel, tracker }, pauses, 2 * beatMs) : null
+  const heap = measuresHeap ? new (require('./heap-use').HeapUse)(pauses) : null
+  const delay = lagPeriodMs === null ? null : new (require('./loop-delay').LoopDelay)(lagPeriodMs)
   let elu = performance.eventLoopUtilization()
   let connections = 0
   const send = () => {
@@ -32,6 +34,8 @@ function startHeartbeat ({ beatMs, memoryByRoute }, { channel, tracker, admissio
       lasting: tracker.lasting,
       elu: Math.round(since.utilization * 1000) / 1000,
       ...pauses.take(),
+      heap: heap && heap.latest,
+      lagP99Ms: delay && delay.p99Ms,
       debugged: inspector.url() !== undefined,
       ceiling: admission.ceiling === Infinity ? null : admission.ceiling
     })
@@ -40,6 +44,7 @@ function startHeartbeat ({ beatMs, memoryByRoute }, { channel, tracker, admissio
     if (!channel.check()) return
     tracker.sweep()
     admission.measure()
+    delay?.look()
     send()
     memory?.send()
   }

@@ -25,7 +25,7 @@ class LiveMemory {
     this.channel = channel
     this.everyMs = everyMs
     this.routes = new RouteCounter(tracker)
-    pauses.onCollected = hasMarkSweep => this.#look(hasMarkSweep)
+    pauses.onCollected(hasMarkSweep => this.#look(hasMarkSweep))
   }
 
   /** With the heartbeat: sends what was noted last. A mark-sweep is never left out: it alone frees what has become old. */

@@ -61,7 +61,7 @@ t.test('80 columns have room for all figures, also those of many large, busy wor
 
 t.test('80 columns hold the reason of the last recycle', async t => {
   const busy = { slot: 32, pid: 4194303, rssBytes: 480 * MIB, budgetBytes: 512 * MIB, cpuPercent: 100, elu: 1, connections: 1234, inFlight: 200, requests: 99_999, recycles: 999 }
-  const reasons = ['rss', 'hard-rss', 'requests', 'age', 'stuck', 'reload', 'requested']
+  const reasons = ['rss', 'hard-rss', 'requests', 'age', 'heap', 'fds', 'lag', 'stuck', 'unhealthy', 'reload', 'requested']
   for (const [lastReason, shown] of [...reasons.map(reason => [reason, reason]), ['protocol-error', 'protocol']]) {
     const row = picture(fleetOf([worker(0, { ...busy, lastReason })]), HOW)[4]
     t.ok(row.slice(0, 80).trimEnd().endsWith(` ${shown}`), row)

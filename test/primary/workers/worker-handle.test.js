@@ -15,6 +15,8 @@ const BEAT = {
   elu: 0.25,
   gc: { scavenges: { count: 1, totalMs: 2, longestMs: 2 }, markSweeps: { count: 0, totalMs: 0, longestMs: 0 } },
   loopLagMs: 1.5,
+  heap: null,
+  lagP99Ms: null,
   debugged: false,
   ceiling: null
 }

@@ -1,0 +1,124 @@
+'use strict'
+
+/** Finds the app's file where the command line names a folder or none, and says what a TypeScript file needs. */
+
+const fs = require('node:fs')
+const { createRequire, wrap } = require('node:module')
+const path = require('node:path')
+const vm = require('node:vm')
+const { RecycleError } = require('../core/errors')
+const { shown } = require('../core/shown')
+
+const PLACES = ['index.mjs', 'server.js', 'server.mjs', 'app.js', 'app.mjs']
+const PM2_CONFIG = /^(?:ecosystem|pm2|process)(?:\.config)?\.(?:c?js|json|ya?ml)$/
+const LOADS = /^(?:--import|--require|-r|--loader|--experimental-loader|--experimental-strip-types|--experimental-transform-types)(?:=|$)/
+
+/** @typedef {{ app: string, args: string[] }} Start */
+
+/**
+ * By the start script of a folder's package.json.
+ *
+ * @param {string} folder
+ * @returns {{ start: Start | null, why: string | null }} `start`: a script of the form `node file.js`; `why`: it is of another form
+ */
+function findStart (folder) {
+  const script = read(folder)?.scripts?.start
+  if (typeof script !== 'string') return { start: null, why: null }
+  const [program, file, ...args] = script.trim().split(/\s+/)
+  const named = `its start script is ${shown(script)}`
+  if (program !== 'node') return { start: null, why: `${named}, which does not have the form "node <file>": write recycle [options] <file>` }
+  if (/["'$&|;<>`\\]/.test(script) || file === undefined) return { start: null, why: `${named}: write recycle [options] <file> with the file and the arguments of it` }
+  if (file.startsWith('-')) {
+    const [rest, flags] = [script.trim().split(/\s+/).slice(1), /** @type {string[]} */ ([])]
+    while (rest[0]?.startsWith('-')) flags.push(...rest.splice(0, /^(?:-r|--require|--import|--loader|--env-file)$/.test(rest[0]) ? 2 : 1))
+    return { start: null, why: `${named}: write recycle ${flags.map(flag => `--node-option=${flag}`).join(' ')} ${rest.join(' ')}` }
+  }
+  const app = path.resolve(folder, file)
+  return { start: { app: path.relative(process.cwd(), app) || app, args }, why: null }
+}
+
+/**
+ * @param {string} app as given
+ * @param {string[]} args
+ * @returns {Start} the same, unless it is a folder without a main file
+ * @throws {RecycleError} RECYCLE_NO_APP, RECYCLE_BAD_USAGE
+ */
+function fileOf (app, args) {
+  if (PM2_CONFIG.test(path.basename(app)) && fs.existsSync(app)) {
+    throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `${app} configures pm2; recycle reads recycle.config.js, one for each app, with keys such as app, args, workers and maxRss: see Options in the documentation` })
+  }
+  if (app === '' || !isFolder(app) || resolves(app)) return { app, args }
+  const { start, why } = findStart(app)
+  if (start !== null) return { app: start.app, args: [...start.args, ...args] }
+  const found = PLACES.filter(name => fs.existsSync(path.join(app, name)))
+  if (why === null && found.length === 1) return { app: path.join(app, found[0]), args }
+  const { main } = read(app) ?? {}
+  const missing = typeof main === 'string' ? `its main, ${shown(main)}, is not there` : 'it is a folder without a main file or an index.js'
+  const what = why ?? (found.length > 1 ? `write the file: ${found.map(name => path.join(app, name)).join(' or ')}` : 'write the file that `node` would run')
+  throw new RecycleError('RECYCLE_NO_APP', { app, why: `${missing}; ${what}` })
+}
+
+/**
+ * A TypeScript file on a Node.js that does not strip types.
+ *
+ * @param {string} app
+ * @param {readonly string[]} nodeOptions
+ * @throws {RecycleError} RECYCLE_BAD_USAGE
+ */
+function checkTypeScript (app, nodeOptions) {
+  const { features } = /** @type {any} */ (process)
+  if (!/\.[cm]?ts$/.test(app) || features.typescript || !fs.existsSync(app)) return
+  if ([...nodeOptions, ...(process.env.NODE_OPTIONS ?? '').split(/\s+/)].some(flag => LOADS.test(flag))) return
+  if (!app.endsWith('.mts') && isScript(fs.readFileSync(app, 'utf8'))) return // no types in it
+  const [major, minor] = process.versions.node.split('.').map(Number)
+  const flag = features.typescript === false && (major > 22 || (major === 22 && minor >= 6)) && major < 24 && !hasTsx(app) ? '--experimental-strip-types' : '--import=tsx'
+  const install = flag === '--import=tsx' && !hasTsx(app) ? ', after npm install tsx' : ''
+  throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `${app} is TypeScript, which Node.js ${process.version} does not run by itself; write recycle --node-option=${flag} ${app}${install}` })
+}
+
+/** @param {string} source */
+function isScript (source) {
+  try {
+    return Boolean(new vm.Script(wrap(source.replace(/^#!.*/, ''))))
+  } catch {
+    return false
+  }
+}
+
+/** @param {string} app */
+function hasTsx (app) {
+  try {
+    return Boolean(createRequire(path.resolve(app)).resolve('tsx'))
+  } catch {
+    return false
+  }
+}
+
+/** @param {string} folder @returns {Record<string, any> | null} its package.json */
+function read (folder) {
+  try {
+    return JSON.parse(fs.readFileSync(path.join(folder, 'package.json'), 'utf8'))
+  } catch {
+    return null
+  }
+}
+
+/** @param {string} file */
+function isFolder (file) {
+  try {
+    return fs.statSync(file).isDirectory()
+  } catch {
+    return false // findApp() says why
+  }
+}
+
+/** @param {string} app */
+function resolves (app) {
+  try {
+    return Boolean(require.resolve(path.resolve(app)))
+  } catch {
+    return false
+  }
+}
+
+module.exports = { findStart, fileOf, checkTypeScript }

@@ -1,0 +1,175 @@
+'use strict'
+
+/**
+ * What users of other supervisors write: words and flags that recycle does not have, each with what to write instead.
+ * `recycle start <app>` and `recycle list` work.
+ */
+
+const { OPTIONS } = require('./options')
+
+/** First words that are left out, or stand for a command. @type {Readonly<Record<string, string[]>>} */
+const SYNONYMS = Object.freeze({ start: [], list: ['ls'], help: ['--help'] })
+
+const OUTPUT = "what the workers print is recycle's own output: the journal of systemd, docker logs, or the file that it is redirected to; recycle tail prints the events of a fleet"
+const SYSTEMD = 'systemd or a container starts recycle at boot; see In production in the documentation'
+const ITSELF = 'recycle runs the app itself: write recycle <file>, with Node.js flags as --node-option <flag>'
+
+/** @type {Readonly<Record<string, string>>} */
+const COMMANDS = Object.freeze({
+  restart: 'recycle reload replaces every worker by one that runs the code on disk, and drops nothing',
+  logs: OUTPUT,
+  log: OUTPUT,
+  monit: 'recycle top shows the fleet live',
+  dash: 'recycle top shows the fleet live',
+  plus: '--admin <port> serves metrics and a live page',
+  kill: 'recycle stop ends a fleet, recycle stop --now cuts what is in flight',
+  delete: 'recycle stop ends a fleet, and nothing of it is kept',
+  del: 'recycle stop ends a fleet, and nothing of it is kept',
+  stopall: 'recycle stop ends a fleet; recycle ls lists those that run',
+  restartall: 'recycle reload replaces every worker of a fleet',
+  describe: 'recycle status --json has all that is known of a fleet',
+  show: 'recycle status --json has all that is known of a fleet',
+  info: 'recycle status --json has all that is known of a fleet',
+  ps: 'recycle ls lists the fleets that run, recycle status the workers of one',
+  jlist: 'recycle ls --json lists the fleets, recycle status --json the workers of one',
+  prettylist: 'recycle ls --json lists the fleets, recycle status --json the workers of one',
+  save: SYSTEMD,
+  startup: SYSTEMD,
+  unstartup: SYSTEMD,
+  resurrect: SYSTEMD,
+  flush: OUTPUT,
+  reloadLogs: 'the journal is reopened by itself when it is rotated',
+  phased: 'recycle reload replaces one worker after the other',
+  node: ITSELF,
+  nodemon: ITSELF,
+  tsx: 'recycle --node-option=--import=tsx <file> runs TypeScript by tsx',
+  'ts-node': 'recycle --node-option=--import=tsx <file> runs TypeScript by tsx',
+  npm: 'recycle runs a file: write that of the start script in package.json, or recycle alone in its folder',
+  yarn: 'recycle runs a file: write that of the start script in package.json, or recycle alone in its folder',
+  pnpm: 'recycle runs a file: write that of the start script in package.json, or recycle alone in its folder',
+  npx: ITSELF
+})
+
+const WATCH = 'recycle does not watch files; node --watch <file> does, for development'
+const FOREGROUND = 'recycle runs in the foreground, for systemd or a container to supervise'
+const LISTEN = 'the app itself says where it listens, by server.listen() and its own variables such as PORT'
+const BACKOFF = 'a worker that dies is replaced at once, and ever more slowly when it dies again and again'
+
+/**
+ * @typedef {object} Flag of another supervisor
+ * @property {string} answer
+ * @property {(value: string) => string[]} [ours] the same in our flags; only for flags that no app is likely to have
+ */
+
+/** @type {Readonly<Record<string, Flag>>} */
+const FLAGS = Object.freeze({
+  '--instances': { answer: 'write --workers <n> (-w)', ours: value => ['--workers', value === 'max' ? 'auto' : value] },
+  '--max-memory-restart': { answer: 'write --max-rss <size> (-m)', ours: value => ['--max-rss', value] },
+  '--wait-ready': { answer: 'write --ready-on message', ours: () => ['--ready-on', 'message'] },
+  '--listen-timeout': { answer: 'write --ready-timeout <time>' },
+  '--node-args': { answer: 'write --node-option <flag>, once for each' },
+  '--interpreter-args': { answer: 'write --node-option <flag>, once for each' },
+  '--interpreter': { answer: 'the Node.js that runs recycle runs the app' },
+  '--exec-mode': { answer: 'workers always share their ports, as in pm2\'s cluster mode' },
+  '-x': { answer: 'workers always share their ports, as in pm2\'s cluster mode' },
+  '-n': { answer: 'write --name <name>' },
+  '-v': { answer: 'write --version (-V)' },
+  '--watch': { answer: WATCH },
+  '--ignore-watch': { answer: WATCH },
+  '--ext': { answer: WATCH },
+  '--cron': { answer: '--max-age <time> replaces each worker when it has served for so long' },
+  '--cron-restart': { answer: '--max-age <time> replaces each worker when it has served for so long' },
+  '--env': { answer: 'the workers have the environment in which recycle is started' },
+  '--update-env': { answer: 'the workers have the environment in which recycle was started; start it anew for another one' },
+  '--output': { answer: OUTPUT },
+  '-o': { answer: OUTPUT },
+  '--error': { answer: OUTPUT },
+  '-e': { answer: OUTPUT },
+  '--merge-logs': { answer: OUTPUT },
+  '--access-logfile': { answer: OUTPUT },
+  '--no-daemon': { answer: FOREGROUND },
+  '--daemon': { answer: FOREGROUND },
+  '-d': { answer: FOREGROUND },
+  '-D': { answer: FOREGROUND },
+  '--pid': { answer: `${FOREGROUND}; recycle ls has the pid` },
+  '--pidfile': { answer: `${FOREGROUND}; recycle ls has the pid` },
+  '--restart-delay': { answer: BACKOFF },
+  '--exp-backoff-restart-delay': { answer: BACKOFF },
+  '--max-restarts': { answer: BACKOFF },
+  '--min-uptime': { answer: BACKOFF },
+  '--minUptime': { answer: BACKOFF },
+  '--spinSleepTime': { answer: BACKOFF },
+  '--force': { answer: 'each recycle <app> is a fleet of its own; --name tells two of one app apart' },
+  '-f': { answer: 'each recycle <app> is a fleet of its own; --name tells two of one app apart' },
+  '--bind': { answer: LISTEN },
+  '-b': { answer: LISTEN },
+  '--port': { answer: LISTEN },
+  '-p': { answer: LISTEN },
+  '--graceful-timeout': { answer: 'write --drain-timeout <time>', ours: value => ['--drain-timeout', /^\d+$/.test(value) ? `${value}s` : value] },
+  '--max-requests-jitter': { answer: 'write --jitter <percent>, which is of every budget', ours: () => ['--jitter', '10'] },
+  '--timeout': { answer: 'write --stuck-timeout <time>: a worker whose event loop is silent for so long is replaced' },
+  '-t': { answer: 'write --stuck-timeout <time>: a worker whose event loop is silent for so long is replaced; a worker has one thread' },
+  '--threads': { answer: 'a worker has one thread, its event loop; write --workers <n>' },
+  '--worker-class': { answer: 'a worker is a Node.js process' },
+  '-k': { answer: 'a worker is a Node.js process' },
+  '--worker-connections': { answer: 'a worker accepts as many connections as it has file descriptors for' },
+  '--preload': { answer: 'write --fork mold: workers are forked from a process that has loaded the app' },
+  '--keep-alive': { answer: "the app's server.keepAliveTimeout says it" },
+  '--reload': { answer: WATCH },
+  '-c': { answer: 'write --config <file>' },
+  '-C': { answer: 'write --config <file>' }
+})
+
+/** @param {string} word @returns {string | null} what to write instead of this command */
+function answerToCommand (word) {
+  return Object.hasOwn(COMMANDS, word) ? `there is no ${word}: ${COMMANDS[word]}` : null
+}
+
+/** @param {string} flag @returns {string | null} what to write instead of this flag */
+function answerToFlag (flag) {
+  return Object.hasOwn(FLAGS, flag) ? `there is no ${flag}: ${FLAGS[flag].answer}` : null
+}
+
+/** To the sentence on a bad value. @param {string} option flag @param {unknown} given @returns {string} '' for none */
+function hintOn (option, given) {
+  if (option === '--interval' && /^(?:max|-?\d{1,2})$/.test(String(given))) return '; for the number of workers, as by the -i of pm2, write -w'
+  if (option === '--workers' && /\.[cm]?[jt]s$/.test(String(given))) return '; to restart on changes, as by the -w of pm2, run node --watch'
+  return ''
+}
+
+/**
+ * Flags that stand after the app, which gets them, and were probably meant for recycle.
+ *
+ * @param {string} app
+ * @param {readonly string[]} args of the app
+ * @returns {{ flags: string[], instead: string } | null} `instead`: the call that was meant
+ */
+function flagsAfterApp (app, args) {
+  const end = args.indexOf('--')
+  const mine = end === -1 ? args : args.slice(0, end)
+  /** @type {string[]} */
+  const flags = []
+  /** @type {string[]} */
+  const moved = []
+  /** @type {string[]} */
+  const left = []
+  for (let i = 0; i < mine.length; i++) {
+    const [flag, joined] = mine[i].split(/=(.*)/s)
+    const option = OPTIONS.find(({ short, flag: long }) => flag === short || flag === long.split(' ')[0])
+    const ours = FLAGS[flag]?.ours
+    if (!option && !ours) {
+      left.push(mine[i])
+      continue
+    }
+    flags.push(flag)
+    const takesValue = option ? option.flag.includes(' ') : ours !== undefined && ours.length > 0
+    const value = joined ?? (takesValue ? mine[++i] : undefined)
+    if (ours) moved.push(...ours(value ?? ''))
+    else if (flag === '-i' && /^(?:max|\d{1,2})$/.test(value ?? '')) moved.push('-w', value === 'max' ? 'auto' : String(value))
+    else moved.push(...joined === undefined ? [flag, ...value === undefined ? [] : [value]] : [mine[i]])
+  }
+  if (flags.length === 0) return null
+  return { flags: [...new Set(flags)], instead: ['recycle', ...moved, app, ...left, ...end === -1 ? [] : args.slice(end)].join(' ') }
+}
+
+module.exports = { SYNONYMS, COMMANDS, FLAGS, answerToCommand, answerToFlag, hintOn, flagsAfterApp }

@@ -1,0 +1,79 @@
+'use strict'
+
+/**
+ * `--health`: probes each worker by itself, from when it listens until it leaves. A new worker becomes ready with the first probe
+ * that it passes; from then on failures in a row are a figure of its samples, and the verdict judges it.
+ */
+
+const { countFailures, failureOf, isHealthy, nextProbeMs } = require('../../core/health-check')
+const { now } = require('../clock')
+const { LoopbackPairs } = require('./loopback-pairs')
+const { probe } = require('./probe')
+
+/** @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle */
+
+const PROBED = ['spawning', 'standby', 'ready']
+const OVER = ['draining', 'retired', 'crashed']
+
+class HealthChecks {
+  #pairs = new LoopbackPairs()
+
+  /**
+   * @param {object} deps
+   * @param {import('../../core/options').Options} deps.options with a path
+   * @param {(event: string, fields: Record<string, any>) => unknown} deps.record
+   */
+  constructor ({ options, record }) {
+    this.options = options
+    this.record = record
+  }
+
+  /** @param {WorkerHandle} handle one that has just been spawned */
+  connect (handle) {
+    handle.once('booted', () => this.#start(handle))
+  }
+
+  close () {
+    this.#pairs.close()
+  }
+
+  /** @param {WorkerHandle} handle */
+  #start (handle) {
+    /** @type {NodeJS.Timeout} */
+    let timer
+    /** Of the probe under way. */
+    let cancel = new AbortController()
+    const step = async () => {
+      const began = now()
+      cancel = new AbortController()
+      await this.#probe(handle, cancel)
+      if (!OVER.includes(handle.state)) timer = setTimeout(step, Math.max(0, nextProbeMs(handle.health.isPassed, this.options.healthPeriodMs) - (now() - began)))
+    }
+    timer = setTimeout(step, this.options.healthInitialDelayMs)
+    for (const event of ['leaving', 'exit']) {
+      handle.once(event, () => {
+        clearTimeout(timer)
+        cancel.abort()
+      })
+    }
+  }
+
+  /** @param {WorkerHandle} handle @param {AbortController} cancel */
+  async #probe (handle, cancel) {
+    if (!PROBED.includes(handle.state) || handle.latest.debugged) return
+    const { health: path, healthTimeoutMs: timeoutMs, healthFailureThreshold } = this.options
+    const began = now()
+    const found = await probe(handle, this.#pairs, { path: String(path), timeoutMs, cancel })
+    if (found.isSkipped) return
+    const { failures: before, why: earlier } = handle.health
+    const failures = countFailures(before, found)
+    const why = isHealthy(found) ? null : failureOf(found, String(path))
+    Object.assign(handle.health, { failures, why })
+    if (failures === 1 || failures === healthFailureThreshold || why !== earlier) {
+      this.record('worker.health', { slot: handle.slot, pid: handle.pid, failures, why, tookMs: Math.round(now() - began) })
+    }
+    if (why === null) handle.pass()
+  }
+}
+
+module.exports = { HealthChecks }

@@ -1,0 +1,83 @@
+'use strict'
+
+/**
+ * One probe of one worker:
+ *
+ *     primary ── GET <path> ──▶ near end ═══ far end ──▶ the worker's HTTP server, as a connection that it has accepted
+ *
+ * The kernel's queue and the other workers have no part in it.
+ */
+
+const http = require('node:http')
+const tls = require('node:tls')
+
+const MOST_BYTES = 10_240 // of the body that are read, as in Kubernetes
+
+/** @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle @typedef {import('../../core/health-check').Found} Found */
+
+/**
+ * @param {WorkerHandle} handle
+ * @param {import('./loopback-pairs').LoopbackPairs} pairs
+ * @param {{ path: string, timeoutMs: number, cancel: AbortController }} how `cancel`: the worker leaves
+ * @returns {Promise<Found>}
+ */
+async function probe (handle, pairs, { path, timeoutMs, cancel }) {
+  let isLate = false
+  const deadline = setTimeout(() => {
+    isLate = true
+    cancel.abort()
+  }, timeoutMs)
+  const found = await attempt(handle, pairs, { path, timeoutMs, signal: cancel.signal })
+  clearTimeout(deadline)
+  return cancel.signal.aborted && !isLate ? skipped('the worker leaves') : found
+}
+
+/** @param {WorkerHandle} handle @param {import('./loopback-pairs').LoopbackPairs} pairs @param {{ path: string, timeoutMs: number, signal: AbortSignal }} how @returns {Promise<Found>} */
+async function attempt (handle, pairs, { path, timeoutMs, signal }) {
+  /** @type {{ near: import('node:net').Socket, far: any } | null} */
+  let pair = null
+  try {
+    pair = await pairs.open(signal)
+  } catch (error) {
+    return skipped(/** @type {Error} */ (error).message)
+  }
+  const { near, far } = pair
+  near.on('error', () => {}) // the request's has it
+  try {
+    const { why, isSkipped, isTls } = await handle.call('probe', {}, timeoutMs, far)
+    far.close() // the worker has its own copy: from here on it alone ends the connection
+    if (why !== null) return { status: null, why, isSkipped: isSkipped === true }
+    return { status: await request(near, { path, isTls: isTls === true, signal }), why: null }
+  } catch (error) {
+    return { status: null, why: signal.aborted ? `no response within ${timeoutMs} ms` : /** @type {Error} */ (error).message }
+  } finally {
+    far.close()
+    near.destroy()
+  }
+}
+
+/** @param {string} why @returns {Found} */
+function skipped (why) {
+  return { status: null, why, isSkipped: true }
+}
+
+/**
+ * @param {import('node:net').Socket} socket
+ * @param {{ path: string, isTls: boolean, signal: AbortSignal }} how
+ * @returns {Promise<number>} the status of the response
+ */
+function request (socket, { path, isTls, signal }) {
+  const connection = isTls ? tls.connect({ socket, rejectUnauthorized: false, servername: 'localhost' }) : socket
+  return new Promise((resolve, reject) => {
+    const headers = { host: 'localhost', 'user-agent': 'recycle-health', accept: '*/*', connection: 'close' }
+    http.get({ createConnection: () => connection, path, headers, signal }, response => {
+      const { statusCode = 0 } = response
+      let bytes = 0
+      response.on('data', chunk => { if ((bytes += chunk.length) > MOST_BYTES) resolve(statusCode) })
+      response.on('close', () => resolve(statusCode))
+      response.on('error', () => resolve(statusCode)) // the rest of it did not come in time
+    }).on('error', reject)
+  })
+}
+
+module.exports = { probe }

@@ -1,0 +1,67 @@
+'use strict'
+
+/**
+ * `--max-fds`: how many file descriptors a process has open, and may have. From Linux 6.2 on the size of /proc/<pid>/fd is their
+ * number (2 µs); before, its entries are counted on the thread pool, the more rarely the longer that takes.
+ */
+
+const fs = require('node:fs')
+
+const OFTEN_MS = 1000
+const SHARE = 0.01 // of the time, at the most, that entries are being counted
+
+class DescriptorProbe {
+  #dueAt = -Infinity
+
+  /** @param {number} pid */
+  constructor (pid) {
+    this.folder = `/proc/${pid}/fd`
+    this.fdLimit = limitOf(pid)
+  }
+
+  /** @param {number} now ms, by any clock that only goes forward @returns {Promise<{ fds: number | null, fdLimit: number | null }>} `fds` null: not counted this time */
+  async read (now) {
+    const { fdLimit } = this
+    if (isSizeTold()) return { fds: sizeOf(this.folder) || null, fdLimit }
+    if (now < this.#dueAt) return { fds: null, fdLimit }
+    this.#dueAt = Infinity
+    const began = performance.now()
+    const fds = await fs.promises.readdir(this.folder).then(names => names.length, () => null)
+    this.#dueAt = now + Math.max(OFTEN_MS, (performance.now() - began) / SHARE)
+    return { fds, fdLimit }
+  }
+}
+
+/** @type {boolean | undefined} */
+let tells
+
+function isSizeTold () {
+  tells ??= sizeOf('/proc/self/fd') > 0
+  return tells
+}
+
+/** @param {string} folder @returns {number} 0: it is not told, or the process is gone */
+function sizeOf (folder) {
+  try {
+    return fs.statSync(folder).size
+  } catch {
+    return 0
+  }
+}
+
+/** @param {number} pid @returns {number | null} null: there is none */
+function limitOf (pid) {
+  try {
+    const soft = /^Max open files +(\d+)/m.exec(fs.readFileSync(`/proc/${pid}/limits`, 'latin1'))?.[1]
+    return soft === undefined ? null : Number(soft)
+  } catch {
+    return null
+  }
+}
+
+/** @returns {boolean} this system has what is read here */
+function hasDescriptors () {
+  return fs.existsSync('/proc/self/fd') && limitOf(process.pid) !== null
+}
+
+module.exports = { DescriptorProbe, hasDescriptors }

@@ -1,0 +1,31 @@
+'use strict'
+
+/**
+ * The terminal by which this process was started. When it closes, the kernel sends SIGHUP, which means "reload" elsewhere. With
+ * nohup, or all three streams redirected, the fleet is to outlive it. nohup's own mark, that SIGHUP is ignored, cannot be
+ * seen: Node.js resets it as it starts.
+ */
+
+const fs = require('node:fs')
+const tty = require('node:tty')
+
+class Terminal {
+  #had = [0, 1, 2].some(fd => tty.isatty(fd)) && hasTerminal()
+
+  /** There was one at the start, and it has closed. */
+  get isGone () {
+    return this.#had && !hasTerminal()
+  }
+}
+
+/** This process has a controlling terminal. */
+function hasTerminal () {
+  try {
+    fs.closeSync(fs.openSync('/dev/tty', fs.constants.O_RDWR | fs.constants.O_NOCTTY))
+    return true
+  } catch {
+    return false // ENXIO: none
+  }
+}
+
+module.exports = { Terminal }

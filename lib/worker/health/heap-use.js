@@ -1,0 +1,32 @@
+'use strict'
+
+/**
+ * `--max-heap`: what mark-sweeps leave of the old generation, and where V8 ends the process. V8 compares the old generation
+ * alone with its limit; `heap_size_limit` includes the young one, which is as large as three semi-spaces. Near the limit V8
+ * collects ever more often, so that there is a recent figure.
+ */
+
+const v8 = require('node:v8')
+const { oldSpaceLimit } = require('../../core/heap-limit')
+
+class HeapUse {
+  /** @type {{ usedBytes: number, limitBytes: number } | null} null: there was no mark-sweep yet */
+  latest = null
+
+  /** @param {import('./gc-pauses').GcPauses} pauses */
+  constructor (pauses) {
+    const flags = [...(process.env.NODE_OPTIONS ?? '').split(/\s+/), ...process.execArgv]
+    const limitBytes = oldSpaceLimit(v8.getHeapStatistics().heap_size_limit, flags, parseInt(process.versions.v8))
+    pauses.onCollected(hasMarkSweep => {
+      if (hasMarkSweep) this.latest = { usedBytes: oldBytes(), limitBytes }
+    })
+  }
+}
+
+/** What is young may be garbage since the mark-sweep. @returns {number} bytes */
+function oldBytes () {
+  const young = v8.getHeapSpaceStatistics().filter(({ space_name: name }) => name.startsWith('new_')).reduce((sum, { space_used_size: size }) => sum + size, 0)
+  return Math.max(0, v8.getHeapStatistics().used_heap_size - young)
+}
+
+module.exports = { HeapUse, oldBytes }

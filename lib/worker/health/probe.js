@@ -1,0 +1,44 @@
+'use strict'
+
+/**
+ * `--health`: serves a connection of the primary's, by which it probes this worker alone. The app's first HTTP server gets it as
+ * if it had accepted it. It is no client's: the tracker does not know it, so that it is in no count of connections or
+ * requests, is not moved, and no drain waits for it.
+ */
+
+const http = require('node:http')
+const https = require('node:https')
+
+/** @param {Pick<import('../enter').Parts, 'channel' | 'state' | 'acceptors' | 'tracker'>} parts */
+function offerProbe ({ channel, state, acceptors, tracker }) {
+  channel.on({
+    probe ({ id }, handle) {
+      const answer = (/** @type {Record<string, any>} */ fields) => channel.send('answer', { id, why: null, ...fields })
+      const refuse = (/** @type {string} */ why, isSkipped = true) => {
+        handle?.close()
+        answer({ why, isSkipped })
+      }
+      if (!handle) return refuse('no connection came with the message')
+      if (!['standby', 'serving'].includes(state.current)) return refuse(`this worker is ${state.current}`)
+      const acceptor = [...acceptors].find(({ server, isClosed }) => isHttp(server) && !isClosed)
+      if (!acceptor) return refuse('no HTTP server listens', false)
+      const server = /** @type {any} */ (acceptor.server)
+      if (server.maxConnections && server._connections >= server.maxConnections) return refuse('maxConnections is reached')
+      tracker.ignore(handle)
+      answer({ isTls: isTls(server) })
+      acceptor.accept(handle)
+    }
+  })
+}
+
+/** HTTP/1, or HTTP/2 over TLS, which speaks HTTP/1 where the app allows it. @param {any} server */
+function isHttp (server) {
+  return server instanceof http.Server || isTls(server)
+}
+
+/** @param {any} server */
+function isTls (server) {
+  return server instanceof https.Server || ('setSecureContext' in server && server.listenerCount('request') > 0)
+}
+
+module.exports = { offerProbe }

@@ -1,0 +1,38 @@
+'use strict'
+
+const t = require('tap')
+const { COMMANDS, FLAGS, SYNONYMS, answerToCommand, answerToFlag, flagsAfterApp, hintOn } = require('../../lib/core/habits')
+const { OPTIONS } = require('../../lib/core/options')
+
+const OURS = new Set([...OPTIONS.flatMap(({ short, flag }) => [short, flag.split(' ')[0]]), '--config', '--json', '--now', '--version', '-V', '--import', '--node', '--watch'])
+
+t.test('what an answer says to write exists, and what it answers to does not', async t => {
+  for (const answer of [...Object.values(COMMANDS), ...Object.values(FLAGS).map(flag => flag.answer)]) {
+    for (const [flag] of answer.matchAll(/(?<![\w-])--[a-z-]+/g)) t.ok(OURS.has(flag), `${flag} in "${answer}"`)
+  }
+  for (const flag of Object.keys(FLAGS)) t.notOk(OPTIONS.some(({ short, flag: long }) => [short, long.split(' ')[0]].includes(flag)), flag)
+  for (const word of Object.keys(SYNONYMS)) t.equal(answerToCommand(word), null, `${word} works`)
+  t.equal(answerToCommand('constructor'), null)
+  t.equal(answerToFlag('--port2'), null)
+})
+
+t.test('flags behind the app, and the call that was meant', async t => {
+  const meant = (/** @type {string} */ args) => flagsAfterApp('app.js', args.split(' '))?.instead ?? null
+  t.equal(meant('--max-rss 200mb -w 2'), 'recycle --max-rss 200mb -w 2 app.js')
+  t.equal(meant('--max-rss=200mb --port 80'), 'recycle --max-rss=200mb app.js --port 80')
+  t.equal(meant('--prefix x -- -w 3'), 'recycle --prefix app.js x -- -w 3')
+  t.equal(meant('-i max --max-memory-restart 300M --wait-ready'), 'recycle -w auto --max-rss 300M --ready-on message app.js')
+  t.equal(meant('--graceful-timeout 30'), 'recycle --drain-timeout 30s app.js')
+  t.equal(meant('--port 80 -v --watch'), null, 'flags that an app may have')
+  t.equal(meant('-- --max-rss 200mb'), null, 'behind --')
+  t.equal(meant('-w'), 'recycle -w app.js')
+})
+
+t.test('hints on values of the wrong kind', async t => {
+  t.match(hintOn('--interval', 'max'), /-w$/)
+  t.match(hintOn('--interval', '4'), /-w$/)
+  t.equal(hintOn('--interval', '10ms'), '')
+  t.match(hintOn('--workers', 'app.js'), /node --watch$/)
+  t.equal(hintOn('--workers', 'many'), '')
+  t.equal(hintOn('--max-rss', 'max'), '')
+})
