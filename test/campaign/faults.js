@@ -59,8 +59,8 @@ const killing = signal => async scene => {
   return { pids: [victim] }
 }
 
-/** @param {string} name @param {{ costs?: boolean, lastsMs?: number }} [how] `costs`: it ends connections of its worker @returns {Kind} */
-const deed = (name, { costs = true, lastsMs = 0 } = {}) => ({
+/** @param {string} name @param {{ costs?: boolean, lastsMs?: number, untilGone?: boolean }} [how] `costs`: it ends connections of its worker; `untilGone`: it shows when the worker leaves @returns {Kind} */
+const deed = (name, { costs = true, lastsMs = 0, untilGone = false } = {}) => ({
   name: `a worker ${name}`,
   variants: ['surge', 'standby', 'drain first', 'without hand-off', 'requests move'],
   act: async scene => {
@@ -69,6 +69,7 @@ const deed = (name, { costs = true, lastsMs = 0 } = {}) => ({
     scene.fleet.deed(victim, name)
     await sleep(lastsMs)
     await recycled
+    if (untilGone) await scene.fleet.call('recycle', { target: String(victim) })
     return { pids: costs ? [victim] : [] }
   }
 })
@@ -107,8 +108,8 @@ const KINDS = [
   deed('stalls', { costs: false, lastsMs: 700 }),
   deed('closes its server'),
   deed('cuts its channel'),
-  deed('swallows SIGTERM', { costs: false }),
-  deed('throws on a drain'),
+  deed('swallows SIGTERM', { costs: false, untilGone: true }),
+  deed('throws on a drain', { untilGone: true }),
   deed('has a child', { costs: false }),
   deed('has no descriptor left', { costs: false, lastsMs: 600 }),
   deed('floods the primary', { costs: false, lastsMs: 1100 }),

@@ -56,7 +56,7 @@ function readLines (text) {
  * @param {Fault[]} evidence.faults
  * @param {Processes[]} evidence.processes
  * @param {number[]} evidence.left processes of the fleet that are alive after its end
- * @returns {{ violations: Violation[], explained: number }} `explained`: requests that a fault has ended
+ * @returns {{ violations: Violation[], explained: Fault[] }} `explained`: of each request that a fault has ended, that fault
  */
 function check ({ journal, requests, faults, processes, left }) {
   const { lines, torn } = readLines(journal)
@@ -202,12 +202,13 @@ function checkProcesses (processes, lines, lives, found) {
   }
 }
 
-/** Every response is of a worker that lived then; every request that failed was ended by a fault that has hit its worker, or by a cut that the journal has. @param {Request[]} requests @param {Line[]} lines @param {Map<number, Life>} lives @param {Fault[]} faults @param {(rule: string, t: number, what: string) => void} found */
+/** Every response is of a worker that lived then; every request that failed was ended by a fault that has hit its worker, or by a cut that the journal has. @returns {Fault[]} @param {Request[]} requests @param {Line[]} lines @param {Map<number, Life>} lives @param {Fault[]} faults @param {(rule: string, t: number, what: string) => void} found */
 function checkRequests (requests, lines, lives, faults, found) {
   /** @type {Map<number, number[]>} */
   const cutPorts = new Map()
   for (const { t, cuts } of lines) for (const { remotePort } of cuts ?? []) if (remotePort) cutPorts.set(remotePort, [...cutPorts.get(remotePort) ?? [], t])
-  let explained = 0
+  /** @type {Fault[]} */
+  const explained = []
   for (const { startedAt, t, port, pid, error } of requests) {
     const life = pid === null ? null : lives.get(pid)
     if (error === null) {
@@ -219,7 +220,8 @@ function checkRequests (requests, lines, lives, faults, found) {
     const isOf = (/** @type {Fault} */ { pids, to }) => pid === null || pids.includes(pid) || (life && life.drainAt <= to)
     const fault = faults.find(fault => t >= fault.from - SLACK_MS && startedAt <= fault.to + NOTICED_MS && t <= fault.to + NOTICED_MS &&
       RESETS.includes(error) && (fault.isFleet || (fault.pids.length > 0 && isOf(fault))))
-    if (fault || (isCut && faults.some(({ from, to }) => from <= t && t <= to + NOTICED_MS))) explained++
+    const cause = fault ?? (isCut ? faults.find(({ from, to }) => from <= t && t <= to + NOTICED_MS) : undefined)
+    if (cause) explained.push(cause)
     else found('drop', t, `${error} after ${t - startedAt} ms, on port ${port}, of ${pid ?? 'a new connection'}`)
   }
   return explained

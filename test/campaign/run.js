@@ -75,9 +75,9 @@ async function round (variant, { random, done, until }) {
   await clients.stop()
   clients.isOver = true
   const { journal, left, code } = await fleet.end()
-  const { violations } = check({ journal, requests: clients.requests, faults, processes: fleet.processes, left })
+  const { violations, explained } = check({ journal, requests: clients.requests, faults, processes: fleet.processes, left })
   if (!isFleetGone && code !== 0) violations.push({ rule: 'exit', t: Date.now(), what: `the primary has exited with ${code}` })
-  attribute(tries, violations, clients.requests)
+  attribute(tries, violations, explained.map(fault => faults.indexOf(fault)))
   const isTraced = variant !== 'standby' && variant !== 'forked workers'
   return { tries, requests: clients.requests.length, refused: isTraced ? trace(readLines(journal).lines).refused : [] }
 }
@@ -89,14 +89,12 @@ function pick (possible, random, done) {
   return oneOf(random, kinds.filter(kind => done.get(kind) === least))
 }
 
-/** Each violation and each failed request belongs to the last try that had begun. @param {Try[]} tries @param {import('./invariants').Violation[]} violations @param {import('./invariants').Request[]} requests */
-function attribute (tries, violations, requests) {
-  const at = (/** @type {number} */ t) => tries.findLast(({ from }) => from <= t) ?? tries[0]
-  for (const violation of violations) at(violation.t).violations.push(violation)
-  for (const { t, error } of requests) if (error) at(t).killed++
+/** Each violation belongs to the last try that had begun, and each request that a fault has ended to that fault's. @param {Try[]} tries @param {import('./invariants').Violation[]} violations @param {number[]} explained */
+function attribute (tries, violations, explained) {
+  for (const violation of violations) (tries.findLast(({ from }) => from <= violation.t) ?? tries[0]).violations.push(violation)
+  for (const i of explained) tries[i].killed++
   for (const made of tries) {
     made.beyond = made.violations.filter(({ rule }) => rule === 'drop').length
-    made.killed -= made.beyond
     made.survived &&= made.violations.length === 0
   }
 }
