@@ -113,7 +113,7 @@ t.test('an error in the file gives one sentence with file and key, and exit code
   /** @type {[string, Record<string, string>, string, string[]?][]} what, files, the sentence, call */
   const calls = [
     ['an unknown key', { 'recycle.config.json': '{ "max-rss": "1G" }' }, 'the config file recycle.config.json has an unknown key "max-rss"; did you mean maxRss?'],
-    ['a wrong type', { 'recycle.config.cjs': 'module.exports = { workers: "4" }' }, 'workers in recycle.config.cjs was given "4"; it takes a whole number from 1 to 1024, or auto, as a number'],
+    ['a wrong type', { 'recycle.config.cjs': 'module.exports = { samples: "4" }' }, 'samples in recycle.config.cjs was given "4"; it takes a whole number from 1 to 1000, as a number'],
     ['a wrong type in package.json', { 'package.json': '{ "recycle": { "prefix": "on" } }' }, 'prefix in package.json was given "on"; it takes true or false (also 1 or 0), as a boolean'],
     ['several apps', { 'recycle.config.js': 'module.exports = { apps: [] }' }, "the config file recycle.config.js holds several apps, as pm2's ecosystem file does; run one recycle per app, each with a file of its own (--config)"],
     ['a file that throws', { 'recycle.config.js': '\n\nthrow new Error("no\\nDATABASE_URL")' }, 'the config file recycle.config.js cannot be loaded: no DATABASE_URL (line 3)'],

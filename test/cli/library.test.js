@@ -25,7 +25,7 @@ t.test('supervise() throws errors that have a code', async t => {
   const { supervise, RecycleError } = require('recycle-supervisor')
   /** @type {[Record<string, any>, string, RegExp][]} */
   const calls = [
-    [{ workers: 0 }, 'RECYCLE_BAD_OPTION', /^workers was given 0; it takes a whole number from 1 to 1024, or auto$/],
+    [{ workers: 0 }, 'RECYCLE_BAD_OPTION', /^workers was given 0; it takes a whole number from 1 to 1024, auto, or a range such as 2\.\.8 or 2\.\.auto$/],
     [{ maxRss: 'much' }, 'RECYCLE_BAD_OPTION', /^maxRss was given "much"/],
     [{ maxSurge: 0 }, 'RECYCLE_BAD_OPTION', /^maxSurge was given 0/],
     [{ maxRAM: 1 }, 'RECYCLE_UNKNOWN_OPTION', /^unknown option "maxRAM"; the options are workers, maxRss, /],

@@ -36,10 +36,10 @@ t.test('a wrong call gives one sentence and exit code 2', async t => {
   const calls = [
     ['an unknown option', ['--bogus', PLAIN], ['--bogus', '--help']],
     ['an unknown option that resembles one', ['--max-rs', '3', PLAIN], ['--max-rs', '--max-rss']],
-    ['a missing value', ['--workers'], ['--workers', '<n|auto>']],
+    ['a missing value', ['--workers'], ['--workers', '<n|min..max|auto>']],
     ['a missing app', ['--workers', '2'], ['app']],
-    ['no number', ['--workers', 'many', PLAIN], ['--workers', '"many"', 'from 1 to 1024, or auto']],
-    ['a number out of range', ['--workers', '0', PLAIN], ['--workers', '"0"', 'from 1 to 1024, or auto']],
+    ['no number', ['--workers', 'many', PLAIN], ['--workers', '"many"', 'from 1 to 1024, auto, or a range']],
+    ['a number out of range', ['--workers', '0', PLAIN], ['--workers', '"0"', 'from 1 to 1024, auto, or a range']],
     ['no size', ['--max-rss', '5 apples', PLAIN], ['--max-rss', '"5 apples"', 'such as 512MiB']],
     ['no time', ['--interval', 'often', PLAIN], ['--interval', '"often"', '50ms']],
     ['too short an interval', ['-i', '10ms', PLAIN], ['--interval', '"10ms"', '50ms']],
@@ -53,7 +53,7 @@ t.test('a wrong call gives one sentence and exit code 2', async t => {
     ['all may be missing', ['--max-unavailable', '2', '-w', '2', PLAIN], ['--max-unavailable', '2', 'below']],
     ['a journal in a missing folder', ['--journal', '/nonexistent/run.ndjson', PLAIN], ['journal', '/nonexistent/run.ndjson', 'no such file']],
     ['a metric that the meter does not give', ['--metric', 'uss', '--meter', 'pidusage', PLAIN], ['metric uss', 'pidusage', 'rss']],
-    ['a bad value in the environment', [PLAIN], ['RECYCLE_WORKERS', '"zero"', 'from 1 to 1024, or auto'], { RECYCLE_WORKERS: 'zero' }],
+    ['a bad value in the environment', [PLAIN], ['RECYCLE_WORKERS', '"zero"', 'from 1 to 1024, auto, or a range'], { RECYCLE_WORKERS: 'zero' }],
     ['a bad switch in the environment', [PLAIN], ['RECYCLE_PREFIX', '"maybe"', 'true or false'], { RECYCLE_PREFIX: 'maybe' }]
   ]
   for (const [what, args, names, env] of calls) {

@@ -3,6 +3,7 @@
 const path = require('node:path')
 const t = require('tap')
 const { controlRoom } = require('../support/control')
+const { becomesTrue } = require('../support/processes')
 const { startFleet, FIXTURES } = require('../support/fleet')
 const { Load } = require('../support/load')
 const { replayScaling, scaled } = require('../support/replay-scaling')
@@ -46,8 +47,9 @@ t.test('a fleet grows with its load and reloads meanwhile, is pinned and given b
 
 /** By its heartbeats. @param {any} supervisor @param {number} count */
 async function everyWorkerServes (supervisor, count) {
-  const isSo = () => supervisor.status().workers.filter((/** @type {any} */ { state, connections, requests }) => state === 'ready' && connections > 0 && requests > 0).length === count
-  while (!isSo()) await new Promise(resolve => setTimeout(resolve, 20))
+  const workers = () => supervisor.status().workers.map((/** @type {any} */ { slot, state, connections, requests }) => ({ slot, state, connections, requests }))
+  const isSo = await becomesTrue(() => workers().filter((/** @type {any} */ { state, connections, requests }) => state === 'ready' && connections > 0 && requests > 0).length === count, 30_000)
+  if (!isSo) throw new Error(`${count} workers do not serve: ${JSON.stringify(workers())}`)
 }
 
 t.test('a pinned number outlives an upgrade, and a fleet of a fixed size takes no auto', async t => {
