@@ -54,9 +54,10 @@ function formatTime (time) {
   return unitMs === 1 ? `${Math.round(time)}ms` : `${Math.round(time / unitMs * 10) / 10}${unit}`
 }
 
-/** Not by toLocaleString(), which loads 8 MB of ICU's data. @param {number} n @returns {string} `"1,234"` */
+/** By toLocaleString() only where there is no other way: it loads 8 MB of ICU's data. @param {number} n @returns {string} `"1,234"` */
 function grouped (n) {
-  return String(Number.isFinite(n) ? BigInt(Math.round(n)) : n).replace(/\B(?=(\d{3})+$)/g, ',')
+  const whole = Math.round(n)
+  return Number.isSafeInteger(whole) ? String(whole).replace(/\B(?=(\d{3})+$)/g, ',') : Number(n).toLocaleString('en-US')
 }
 
 /** @param {number} n @param {string} one @param {string} [many] @returns {string} `"1 worker"`, `"1,234 requests"` */
