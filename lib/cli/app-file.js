@@ -51,10 +51,9 @@ function fileOf (app, args) {
   const { start, why } = findStart(app)
   if (start !== null) return { app: start.app, args: [...start.args, ...args] }
   const found = PLACES.filter(name => fs.existsSync(path.join(app, name)))
-  if (why === null && found.length === 1) return { app: path.join(app, found[0]), args }
   const { main } = read(app) ?? {}
   const missing = typeof main === 'string' ? `its main, ${shown(main)}, is not there` : 'it is a folder without a main file or an index.js'
-  const what = why ?? (found.length > 1 ? `write the file: ${found.map(name => path.join(app, name)).join(' or ')}` : 'write the file that `node` would run')
+  const what = why ?? (found.length > 0 ? `write the file: ${found.map(name => path.join(app, name)).join(' or ')}` : 'write the file that `node` would run')
   throw new RecycleError('RECYCLE_NO_APP', { app, why: `${missing}; ${what}` })
 }
 
