@@ -123,7 +123,7 @@ class Supervisor extends EventEmitter {
     this.leakingRoutes = new LeakingRoutes({ ...deps, collect })
     this.sessionOwners = new SessionOwners(fleet)
     this.ledger = new HandoffLedger(() => [...fleet.serving(), ...(this.handover.receivers)], sender => fleet.successorOf(sender), this.sessionOwners)
-    this.balancer = new Balancer(deps)
+    this.balancer = new Balancer({ ...deps, ledger: this.ledger })
     const lifecycle = new Lifecycle({ ...deps, isHeld: () => takeover !== null && !takeover.isLeading })
       .on('spawned', handle => this.#connect(handle))
       .on('hopeless', details => this.abandon(new RecycleError('RECYCLE_APP_DIES', details)))
