@@ -536,6 +536,7 @@ t.test('a session without an owner is waited for; so is an owner that is silent'
   await new Promise(resolve => setTimeout(resolve, 1100)) // ledger's ANSWER_MS
   t.same(other.got, [], 'no other worker gets it')
   owner.emit('adopted', { id }) // too late: it is dropped there, and given anew
+  await tick()
   t.same(owner.got.slice(1).map(({ type }) => type), ['drop', 'adopt'])
   owner.emit('adopted', { id })
   t.equal(owner.last('keep').id, id)
