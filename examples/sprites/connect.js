@@ -5,7 +5,7 @@
  * alone has one in its own process; in a fleet slot 0 starts one, which ends some seconds after the fleet.
  */
 
-const cluster = require('node:cluster')
+const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster')))
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')

@@ -16,8 +16,11 @@ const ALIVE_EVERY_MS = 2000
 const SILENT_MS = 10_000
 const RETRY_MS = 200
 const FORGET_S = 60
-/** Streams are cut at about this many entries, of which each is what was sent within one turn of the event loop. */
+/** Entries of a stream that nothing reads. Each is what was sent within one turn of the event loop. */
 const LONGEST = 100_000
+const TRIM_EVERY_MS = 1000
+
+/** @typedef {Awaited<ReturnType<typeof connect>>['client']} Client */
 
 /** @param {string} name */
 const toWorker = name => `sprites:worker:${name}`
@@ -95,8 +98,8 @@ async function serveRedis (url, hub) {
   client.on('ready', () => { // connected anew: answers may be lost
     for (const { link } of workers.values()) link.send({ hub: 'new' })
   })
-  const [latest] = await client.xRevRange(TO_HUB, '+', '-', { COUNT: 1 })
-  read(reader, TO_HUB, latest?.id ?? '0-0', (name, message) => {
+  const latest = await client.xRevRange(TO_HUB, '+', '-', { COUNT: 1 })
+  read(reader, TO_HUB, latest?.[0]?.id ?? '0-0', (name, message) => {
     let worker = workers.get(name)
     const isNew = !worker
     if (!worker) {
@@ -133,7 +136,7 @@ async function connect (url) {
 }
 
 /**
- * @param {ReturnType<typeof createClient>} client
+ * @param {Client} client
  * @param {string} stream
  * @param {string} name of the sender
  * @returns {(message: Record<string, any>) => void}
@@ -152,13 +155,18 @@ function batches (client, stream, name) {
 }
 
 /**
- * @param {ReturnType<typeof createClient>} reader
+ * @param {Client} reader
  * @param {string} stream
  * @param {string} from the entry behind which it begins
  * @param {(name: string, message: Record<string, any>) => void} receive
  */
 async function read (reader, stream, from, receive) {
+  let trimmedAt = performance.now()
   while (reader.isOpen) {
+    if (performance.now() - trimmedAt >= TRIM_EVERY_MS) {
+      trimmedAt = performance.now()
+      reader.xTrim(stream, 'MINID', from).catch(() => {}) // what has been read
+    }
     /** @type {any} */
     const found = await reader.xRead([{ key: stream, id: from }], { BLOCK: 5000, COUNT: 1000 }).catch(() => delay(RETRY_MS))
     for (const { id, message } of found?.[0]?.messages ?? []) {
