@@ -5,7 +5,7 @@
 const http = require('node:http')
 const { connectHub } = require('./connect')
 const { readJson } = require('./body')
-const { servePage } = require('./page')
+const { servePage } = require('./static-files')
 
 const LONGEST_SPRITE = 4096
 const LONGEST_NAME = 40
