@@ -87,17 +87,25 @@ export class Connection {
   async #send () {
     if (this.#isSending) return
     this.#isSending = true
-    for (; this.outgoing.length > 0;) {
+    while (this.outgoing.length > 0) {
       const { number, edge, sprite } = this.outgoing[0]
-      const status = this.id
-        ? await fetch(`/sprite?id=${this.id}&edge=${edge}&number=${number}`, { method: 'POST', body: JSON.stringify(sprite) }).then(({ status }) => status, () => 0)
-        : 0
-      if (status === 202) {
+      if (this.id && await this.#post(`/sprite?id=${this.id}&edge=${edge}&number=${number}`, sprite)) {
         this.outgoing.shift()
         this.save()
       } else await delay(RETRY_MS)
     }
     this.#isSending = false
+  }
+
+  /** @param {string} url @param {unknown} sprite @returns {Promise<boolean>} whether it has been taken */
+  async #post (url, sprite) {
+    try {
+      const response = await fetch(url, { method: 'POST', body: JSON.stringify(sprite) })
+      await response.text() // a body that is not read keeps the connection
+      return response.status === 202
+    } catch {
+      return false
+    }
   }
 }
 

@@ -2,11 +2,11 @@
 
 const SVG = 'http://www.w3.org/2000/svg'
 const RADIUS = 32
-/** Share of the speed that is left after a second. */
-const GLIDE = 0.3
+/** Of the speed, per second. */
+const FRICTION = 2
+/** How far the hardest throw goes, in windows: off an edge from nearly everywhere, and not through the next one as well. */
+const REACH = 0.9
 const SLOWEST_IN = 220 // px/s at which a sprite comes in
-const KEY_SPEED = 900
-const FASTEST = 1600 // px/s
 /** Of a throw: the pointer's movement in this time counts. */
 const FLICK_MS = 80
 const DIRECTIONS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }
@@ -56,7 +56,7 @@ export class Sprite {
   /** Moves it on. @param {number} seconds @returns {string | null} the edge over which it has left */
   move (seconds) {
     if (this.isHeld) return null
-    const glide = GLIDE ** seconds
+    const glide = Math.exp(-FRICTION * seconds)
     this.x += this.vx * seconds
     this.y += this.vy * seconds
     this.vx *= glide
@@ -81,6 +81,11 @@ export class Sprite {
 
   remove () {
     this.element.remove()
+  }
+
+  /** In px/s. */
+  #fastest () {
+    return FRICTION * REACH * Math.max(this.desktop.clientWidth, this.desktop.clientHeight)
   }
 
   #listen () {
@@ -110,14 +115,14 @@ export class Sprite {
         const seconds = first ? (event.timeStamp - first.t) / 1000 : 0
         if (seconds <= 0) return
         const [vx, vy] = [(this.x - first.x) / seconds, (this.y - first.y) / seconds]
-        const share = Math.min(1, FASTEST / Math.hypot(vx, vy))
+        const share = Math.min(1, this.#fastest() / Math.hypot(vx, vy))
         this.vx = vx * share
         this.vy = vy * share
       })
     }
     this.element.addEventListener('keydown', ({ key }) => {
       const direction = DIRECTIONS[key]
-      if (direction) [this.vx, this.vy] = direction.map(sign => sign * KEY_SPEED)
+      if (direction) [this.vx, this.vy] = direction.map(sign => sign * this.#fastest())
     })
   }
 }

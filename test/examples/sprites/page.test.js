@@ -31,11 +31,11 @@ t.test('a sprite is thrown from one window into the other and back, while the wo
   /** @type {string[]} */
   const errors = []
   const open = async () => {
-    const context = await browser.newContext({ viewport: { width: 640, height: 480 } })
+    const context = await browser.newContext({ viewport: { width: 800, height: 480 } })
     const page = await context.newPage()
     page.on('pageerror', error => errors.push(error.message))
     page.on('console', message => { if (message.type() === 'error') errors.push(message.text()) })
-    page.on('requestfailed', request => errors.push(`${request.method()} ${request.url()}`))
+    page.on('requestfailed', request => errors.push(`${request.method()} ${request.url()} ${request.failure()?.errorText}`))
     await page.goto(`http://127.0.0.1:${port}/`)
     await page.waitForSelector('#state[data-state=live]')
     return page
@@ -53,26 +53,26 @@ t.test('a sprite is thrown from one window into the other and back, while the wo
   const before = (await Promise.all(windows.map(keys))).flat().sort()
   t.equal(before.length, 6)
   const [key] = await keys(a)
-  const there = (/** @type {import('playwright-core').Page} */ page) => page.waitForSelector(`.sprite[data-key="${key}"]`)
+  const there = (/** @type {import('playwright-core').Page} */ page) => page.waitForSelector(`.sprite[data-key="${key}"]`, { timeout: 5000 }).catch(async error => { for (const w of windows) { console.log(await w.evaluate(() => document.body.innerText + JSON.stringify([...document.querySelectorAll('.sprite')].map(s => [s.dataset.key, s.className, s.style.transform])) + sessionStorage.getItem('sprites'))) ; await w.screenshot({ path: process.env.TMPDIR + '/dbg' + windows.indexOf(w) + '.png' }) } console.log(key, errors, hub.stats()); throw error })
 
-  /** With the mouse, from its middle towards a side. @param {import('playwright-core').Page} page @param {number} dx */
-  const flick = async (page, dx) => {
+  /** Drags it off an edge, and lets go. @param {import('playwright-core').Page} page @param {number} edge its x */
+  const drag = async (page, edge) => {
     const box = await page.locator(`.sprite[data-key="${key}"]`).boundingBox()
     if (!box) throw new Error('the sprite is not there')
     const [x, y] = [box.x + box.width / 2, box.y + box.height / 2]
     await page.mouse.move(x, y)
     await page.mouse.down()
-    await page.mouse.move(x + dx, y, { steps: 3 })
+    await page.mouse.move(edge, y, { steps: 3 })
     await page.mouse.up()
   }
 
   let recycles = 0
-  for (const [from, to, dx] of /** @type {const} */ ([[a, b, 150], [b, a, -150], [a, b, -150]])) {
-    await Promise.all([supervisor.recycle(recycles++ % WORKERS), flick(from, dx).then(() => there(to))])
+  for (const [from, to, edge] of /** @type {const} */ ([[a, b, 860], [b, a, -60], [a, b, -60]])) {
+    await Promise.all([supervisor.recycle(recycles++ % WORKERS), drag(from, edge).then(() => there(to))])
     t.equal(await from.locator(`.sprite[data-key="${key}"]`).count(), 0)
     await to.waitForFunction(key => { // it has come in, and can be taken hold of
       const { left, right } = globalThis.document.querySelector(`[data-key="${key}"]`).getBoundingClientRect()
-      return left > 0 && right < 640
+      return left > 0 && right < 800
     }, key)
   }
   t.equal(await b.textContent('#arrived'), '2')
