@@ -20,7 +20,7 @@ const { Run } = require('./connections/run')
 const WORKER_SHARE = 0.785 // of a worker's descriptors, as a mean: the fullest may have 1.25 times as many
 const CLIENT_SHARE = 0.925 // of a client process's
 const BYTES = 40_000 // that a connection takes at the most, with its other end and the client
-const MOST_PROBED = 6000 // sprites a second, from which the search begins
+const MOST_PROBED = 3000 // sprites a second, from which the search begins
 
 const bench = openBench({
   name: 'connections',
@@ -78,7 +78,7 @@ async function main () {
 async function measure (kind, clients, { round, say }) {
   if (round < 0) return {} // a warm-up would take as long
   const workers = Math.max(2, Math.ceil(clients / (descriptors * WORKER_SHARE)))
-  const run = new Run({ kind, clients, workers, clientsAProcess: Math.floor(Math.min(ports, descriptors) * CLIENT_SHARE), folder, say })
+  const run = new Run({ kind, clients, workers, clientsAProcess: Math.floor(Math.min(ports, descriptors) * CLIENT_SHARE), folder, settleMs: values.quick ? 300 : 3000, say })
   try {
     await run.start()
     const stormed = await run.storm()

@@ -14,7 +14,6 @@ const { kernelMemory, pssOf } = require('./memory')
 
 const AT_ONCE = 3000 // connections being opened, of all clients: below the backlog
 const LOOK_MS = 250
-const SETTLE_MS = 3000
 const PROBE_MS = 6000
 const SLOWEST_MS = 1000 // p99 of a rate that the machine carries
 const CARRIED = 0.95
@@ -39,6 +38,7 @@ class Run {
    * @param {number} how.workers
    * @param {number} how.clientsAProcess
    * @param {string} how.folder for the hub's socket
+   * @param {number} how.settleMs for what follows a change by itself
    * @param {(text: string) => void} how.say
    */
   constructor (how) {
@@ -58,7 +58,7 @@ class Run {
     const share = (/** @type {number} */ i) => Math.floor(clients * (i + 1) / count) - Math.floor(clients * i / count)
     this.clients = Array.from({ length: count }, (_, i) => new Child('clients.js', [port, `127.0.0.${i + 1}`, share(i)]))
     await Promise.all(this.clients.map(child => child.next()))
-    await sleep(SETTLE_MS)
+    await sleep(this.how.settleMs)
     this.before = this.#memory()
   }
 
@@ -74,7 +74,7 @@ class Run {
     }
     const seconds = (performance.now() - began) / 1000
     await this.#until(async () => (await this.#ofHub()).parked >= this.how.clients, 'parked')
-    await sleep(SETTLE_MS)
+    await sleep(this.how.settleMs)
     return { connectionsPerSecond: joined / seconds }
   }
 

@@ -45,7 +45,7 @@ const CMD = 'NODE_RECYCLE'
 const LONGEST_WISH = 200
 const MOST_ROUTES = 64
 const LONGEST_ROUTE = 160
-const MOST_BATCHED = 10_000
+const MOST_BATCHED = 1000
 const LONGEST_BYTES = 1_400_000 // in base64, of a megabyte
 
 const name = text(8192) // an address: paths are at most 4,096 characters, and in JSON some take more

@@ -16,6 +16,7 @@ const { Descriptor } = require('./descriptor')
 
 /** The messages of a hand-off; any other sends those before it on their way. */
 const BATCHED = new Set(['offer', 'adopted', 'refused', 'adopt', 'keep', 'drop', 'moved', 'back'])
+const MOST_MESSAGES = 1000
 const MOST_DESCRIPTORS = 128
 const MOST_BYTES = 1_000_000
 
@@ -50,7 +51,7 @@ class Batches {
     this.#items.push(item)
     this.#bytes += item.message.parcel?.bytes?.length ?? 0
     if (item.handle) this.#descriptors++
-    if (this.#descriptors >= MOST_DESCRIPTORS || this.#bytes >= MOST_BYTES) this.flush()
+    if (this.#items.length >= MOST_MESSAGES || this.#descriptors >= MOST_DESCRIPTORS || this.#bytes >= MOST_BYTES) this.flush()
   }
 
   flush () {

@@ -21,6 +21,8 @@ class Channel {
   #batches = null
   /** Bound before the app is loaded: the app may replace or delete process.send. */
   #send = process.send?.bind(process)
+  /** Loaded before the app, too. */
+  #addon = loadAddon().addon
 
   constructor () {
     /** Called when the channel ends, before cluster's own listener decides to exit. */
@@ -120,7 +122,7 @@ class Channel {
 
   /** @param {any} socket ours from here on */
   #beginBatching (socket) {
-    const { addon } = loadAddon()
+    const addon = this.#addon
     if (!socket || !addon) return socket?.close()
     socket.unref()
     const send = (/** @type {import('../core/message').Message} */ message, /** @type {any} */ handle, /** @type {(error: Error | null) => void} */ sent) => {
