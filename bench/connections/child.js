@@ -37,7 +37,7 @@ class Child {
 
   /** @param {any} order by which it ends */
   async stop (order) {
-    this.process.send(order)
+    if (this.process.connected) this.process.send(order)
     await this.gone
   }
 }

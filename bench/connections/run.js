@@ -19,6 +19,7 @@ const SLOWEST_MS = 1000 // p99 of a rate that the machine carries
 const CARRIED = 0.95
 const STEP = 1.5
 const LONGEST_QUIET_MS = 60_000
+const LONGEST_QUIET_OF_CLUSTER_MS = 10_000 // a connection that it has passed to a worker that dies is never answered
 
 class Run {
   /** What each process has said of its event loop since the last look. @type {Map<number, number>} */
@@ -144,7 +145,7 @@ class Run {
   async stop () {
     await Promise.all((this.clients ?? []).map(child => child.stop({ stop: true })))
     await this.fleet?.stop('stop')
-    this.hub?.process.disconnect()
+    if (this.hub?.process.connected) this.hub.process.disconnect()
     await this.hub?.gone
   }
 
@@ -208,7 +209,7 @@ class Run {
     await this.#until(async () => {
       const [{ waiting }, { kept, parked }] = await Promise.all([this.#counts(), this.#ofHub()])
       return waiting === 0 && kept === 0 && parked >= this.how.clients
-    }, 'quiet', LONGEST_QUIET_MS)
+    }, 'quiet', this.how.kind === 'cluster' ? LONGEST_QUIET_OF_CLUSTER_MS : LONGEST_QUIET_MS)
     return performance.now() - began
   }
 

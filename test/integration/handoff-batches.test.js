@@ -10,7 +10,7 @@ const { missing } = loadAddon()
 
 for (const { what, options, isBatched } of [
   { what: 'with the addon connections move in batches', options: {}, isBatched: true },
-  { what: 'without it they move one by one', options: { nodeOptions: ['--no-addons'] }, isBatched: false }
+  { what: 'without it they move one by one', options: { nodeOption: ['--no-addons'] }, isBatched: false }
 ]) {
   t.test(what, { skip: isBatched && missing }, async t => {
     const { port, supervisor } = await startTellingFleet(t, 'counts-messages.js', options)
