@@ -8,6 +8,13 @@ module.exports = [
   ...neostandard({ ignores: ['types/**', '.tap/**', 'bench/results/**'] }),
   { rules: { 'no-void': 'off' } },
   {
+    files: ['examples/sprites/page/**'],
+    languageOptions: {
+      sourceType: 'module',
+      globals: Object.fromEntries(['document', 'sessionStorage', 'requestAnimationFrame'].map(name => [name, 'readonly']))
+    }
+  },
+  {
     files: ['bin/**', 'lib/**'],
     rules: {
       'no-restricted-properties': ['error', { object: 'Date', property: 'now', message: WALL_CLOCK }],

@@ -18,6 +18,7 @@
  * | `handle.close()`, `handle.reset()`     | tracker: net closes every socket by one of them                       |
  * | `handle.reading`                       | hand-off: net's flag that a handle is being read                      |
  * | `process.send(…, handle)`              | hand-off: a raw TCP handle is sent as `net.Native`, unread            |
+ * | `socket._handle` of a `{ fd }`         | hand-off: the handle for a descriptor that came in a batch            |
  * | `internalMessage`, `NODE_…` messages   | channel: invisible to the app                                         |
  * | `onread` of a channel's `Pipe`         | primary: what a worker sends and Node cannot read is the worker's flaw |
  * | `NODE_HANDLE` without a handle         | channel: a socket for which the receiver had no descriptor            |

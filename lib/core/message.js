@@ -41,12 +41,13 @@
 const { ACCOUNT } = require('./account')
 const { GC } = require('./gc-pauses')
 const { LONGEST: LONGEST_SESSION } = require('./session')
-const { count, integer, duration, ratio, flag, text, orNull, optional, listOf, record } = require('./shape')
+const { count, integer, duration, ratio, flag, text, orNull, optional, listOf, record, object } = require('./shape')
 
 const CMD = 'NODE_RECYCLE'
 const LONGEST_WISH = 200
 const MOST_ROUTES = 64
 const LONGEST_ROUTE = 160
+const MOST_BATCHED = 1000
 const LONGEST_BYTES = 1_400_000 // in base64, of a megabyte
 
 const name = text(8192) // an address: paths are at most 4,096 characters, and in JSON some take more
@@ -68,6 +69,7 @@ const parcel = record({
   key: name, leftMs: orNull(duration), bytes: optional(text(LONGEST_BYTES)), replayed: optional(count), session: optional(text(LONGEST_SESSION)), isOwned: optional(flag)
 })
 const state = { session: text(LONGEST_SESSION), value: text(LONGEST_BYTES) } // of a session, serialised, in base64
+const batch = { number: count, messages: listOf(object, MOST_BATCHED) } // each is checked by itself
 const shared = record({ ticketKeys: text(1000) }) // what net calls server data: https servers alone have any
 
 /** @param {string} what @param {Record<string, import('./shape').Shape>} [fields] @param {Kind['handle']} [handle] @returns {Kind} */
@@ -89,6 +91,8 @@ const FROM_WORKER = Object.freeze({
   offer: kind('a connection for a sibling, idle or with a request that is not answered', { id, parcel }, 'socket'),
   adopted: kind('the answer to `adopt`: it holds the connection, unread', { id }),
   refused: kind('the answer to `adopt`: it does not take it', { id, why: optional(orNull(why)) }),
+  batching: kind('it has the socket that came with `batching`'),
+  batch: kind('messages of a hand-off, with a packet of that number on that socket, where connections come with them', batch),
   answer: kind('the answer to a call of the primary\'s; `why` it was not done, or null', {
     id, why: orNull(why), moved: optional(count), tookMs: optional(duration), pauseMs: optional(duration), bytes: optional(count), before: optional(usage), after: optional(usage), isSkipped: optional(flag), isTls: optional(flag)
   }),
@@ -118,6 +122,8 @@ const FROM_PRIMARY = Object.freeze({
   drop: kind('the adopted connection is another worker\'s by now: close this copy', { id }),
   moved: kind('the offer was taken', { id }),
   back: kind('keep serving what was offered: no sibling took it; `isStalled`: a silent one still may; `isOwner`: its session is this worker\'s', { id, isStalled: flag, isOwner: optional(flag) }),
+  batching: kind('connections can pass many at a time, by this socket', {}, 'socket'),
+  batch: kind('as from the worker', batch),
   forget: kind('with --sticky: this session may be another worker\'s by now; null: any of them', { session: orNull(text(LONGEST_SESSION)) }),
   'session-state': kind('with --sticky: what another worker\'s app has transferred', state)
 })
@@ -160,9 +166,9 @@ function flawOf (kinds, { cmd, type, ...fields }, handle) {
   return null
 }
 
-/** A bare handle of a TCP or unix socket, and not what Node makes of one, nor of a datagram socket. @param {any} handle */
+/** A bare handle of a TCP or unix socket, and not what Node makes of one, nor of a datagram socket; or a descriptor. @param {any} handle */
 function isStream (handle) {
-  return typeof handle.readStop === 'function' && typeof handle.close === 'function'
+  return (typeof handle.readStop === 'function' || handle.isDescriptor === true) && typeof handle.close === 'function'
 }
 
 /**

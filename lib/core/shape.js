@@ -22,6 +22,8 @@ const duration = shape('milliseconds, 0 or more', value => Number.isFinite(value
 const ratio = shape('a number from 0 to 1', value => Number.isFinite(value) && value >= 0 && value <= 1)
 const flag = shape('true or false', value => typeof value === 'boolean')
 
+const object = shape('an object', value => typeof value === 'object' && value !== null && !Array.isArray(value))
+
 /** @param {number} most characters @returns {Shape} */
 function text (most) {
   return shape(`text of at most ${most} characters`, value => typeof value === 'string' && value.length <= most)
@@ -69,4 +71,4 @@ function or (flaw, also) {
   return flaw && { ...flaw, accepts: flaw.at === '' ? `${flaw.accepts}, or ${also}` : flaw.accepts }
 }
 
-module.exports = { count, integer, duration, ratio, flag, text, orNull, optional, listOf, record }
+module.exports = { count, integer, duration, ratio, flag, text, orNull, optional, listOf, record, object }

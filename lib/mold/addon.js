@@ -16,7 +16,9 @@ const PREBUILT = path.join(FOLDER, 'prebuilds', `${process.platform}-${process.a
  * @property {(from: number[], to: number[]) => number} fork copies this process; 0 in the copy, where each descriptor of `from` has taken the place of its namesake in `to`
  * @property {(socket: number) => { pid: number, code: number, signal: number } | { text: string, descriptors: number[] } | undefined} wait blocks
  *   until a child has ended or a message has come; undefined: the other end is closed
- * @property {(socket: number, text: string, descriptors: number[]) => void} send
+ * @property {(socket: number, text: string, descriptors: number[]) => void} send at most 253 descriptors; it does not wait (EAGAIN)
+ * @property {(socket: number) => { text: string, descriptors: number[] } | undefined} receive undefined: there is no message; descriptors for which
+ *   this process has no room are missing, the last first
  * @property {() => [number, number]} socketpair
  * @property {(code: number) => never} exit at once, with no handler run
  * @property {() => boolean} guardExits copies end by _exit from now on; false: this Node has no hook for it

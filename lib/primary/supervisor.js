@@ -125,7 +125,7 @@ class Supervisor extends EventEmitter {
     this.leakingRoutes = new LeakingRoutes({ ...deps, collect })
     this.sessionOwners = new SessionOwners(fleet)
     this.ledger = new HandoffLedger(() => [...fleet.serving(), ...(this.handover.receivers)], sender => fleet.successorOf(sender), this.sessionOwners)
-    this.balancer = new Balancer(deps)
+    this.balancer = new Balancer({ ...deps, ledger: this.ledger })
     const isHeld = () => takeover !== null && !takeover.isLeading
     this.autoscaler = new Autoscaler({ ...deps, isHeld, memory: () => this.memoryWatch.latest })
     const lifecycle = new Lifecycle({ ...deps, isHeld })

@@ -6,6 +6,8 @@
  */
 
 const { FROM_PRIMARY, message, ourMessage, checkHandlers } = require('../core/message')
+const { loadAddon } = require('../mold/addon')
+const { BATCHED, Batches } = require('../mold/batches')
 
 class Channel {
   /** @type {Record<string, (fields: any, handle?: any) => void>} */
@@ -15,8 +17,12 @@ class Channel {
   #calls = new Map()
   #lastId = 0
   #expected = 0
+  /** @type {Batches | null} */
+  #batches = null
   /** Bound before the app is loaded: the app may replace or delete process.send. */
   #send = process.send?.bind(process)
+  /** Loaded before the app, too. */
+  #addon = loadAddon().addon
 
   constructor () {
     /** Called when the channel ends, before cluster's own listener decides to exit. */
@@ -26,6 +32,10 @@ class Channel {
       answer: ({ id, ...fields }, handle) => {
         this.#calls.get(id)?.(fields, handle)
         if (this.#calls.delete(id)) this.expect(-1)
+      },
+      batching: (_, socket) => this.#beginBatching(socket),
+      batch: (/** @type {any} */ batch) => {
+        for (const { message, descriptor } of this.#batches?.open(batch) ?? []) this.#handlers[message.type]?.(message, descriptor?.handle)
       }
     })
     process.on('internalMessage', (/** @type {any} */ received, handle) => {
@@ -81,6 +91,7 @@ class Channel {
   /** Calls onDown once the channel has ended: `disconnect` is not emitted while a handle is under way on it. @returns {boolean} it is up */
   check () {
     if (this.isUp) return true
+    this.#batches?.flush() // the senders of these hear that they have not been sent
     const { onDown } = this
     this.onDown = () => {}
     onDown()
@@ -98,8 +109,28 @@ class Channel {
    * @param {(error: Error | null) => void} [sent]
    */
   send (type, fields, handle, sent = () => {}) {
+    if (this.#batches && BATCHED.has(type)) return this.#batches.add({ message: message(type, fields), handle, sent })
+    this.#batches?.flush()
     if (this.isUp) this.#send?.(message(type, fields), handle, undefined, sent)
     else process.nextTick(sent, new Error('the primary has exited'))
+  }
+
+  /** Connections pass many at a time. */
+  get isBatching () {
+    return this.#batches !== null
+  }
+
+  /** @param {any} socket ours from here on */
+  #beginBatching (socket) {
+    const addon = this.#addon
+    if (!socket || !addon) return socket?.close()
+    socket.unref()
+    const send = (/** @type {import('../core/message').Message} */ message, /** @type {any} */ handle, /** @type {(error: Error | null) => void} */ sent) => {
+      if (this.isUp) this.#send?.(message, handle, undefined, sent)
+      else sent(new Error('the primary has exited'))
+    }
+    this.#batches = new Batches({ addon, socket, send })
+    this.send('batching')
   }
 }
 

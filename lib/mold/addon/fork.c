@@ -1,5 +1,5 @@
 /**
- * What a process needs to fork copies of itself, or to be PID 1, and Node does not give: system calls, and the one call of libuv
+ * What a process needs to fork copies of itself, to be PID 1, or to pass many descriptors at once, and Node does not give: system calls, and the one call of libuv
  * that makes an event loop usable in a copy. What is done with them is decided in the JavaScript beside this folder.
  */
 
@@ -29,7 +29,7 @@
 #define SOURCE "" // the hash of this file, in a prebuilt addon
 #endif
 
-#define MAX_DESCRIPTORS 16
+#define MAX_DESCRIPTORS 253 // of one message: SCM_MAX_FD in the kernel
 #define MAX_MESSAGE 32768 // what the kernel keeps in one piece
 
 static napi_value number (napi_env env, double value) {
@@ -81,7 +81,7 @@ static bool integer (napi_env env, napi_value value, int *result) {
 static int integers (napi_env env, napi_value array, int *result) {
   uint32_t length;
   if (napi_get_array_length(env, array, &length) != napi_ok || length > MAX_DESCRIPTORS) {
-    napi_throw_type_error(env, NULL, "an array of at most 16 numbers is wanted");
+    napi_throw_type_error(env, NULL, "an array of at most 253 numbers is wanted");
     return -1;
   }
   for (uint32_t i = 0; i < length; i++) {
@@ -203,14 +203,17 @@ static napi_value Fork (napi_env env, napi_callback_info info) {
   return number(env, pid);
 }
 
-/** @returns a message's text and descriptors; NULL: it has thrown, or the other end is gone (undefined) */
-static napi_value receive (napi_env env, int socket) {
+/**
+ * @returns a message's text and descriptors, of which some are missing where this process may have no more; NULL: it has thrown;
+ * undefined: the other end is gone, or with MSG_DONTWAIT there is none
+ */
+static napi_value receive (napi_env env, int socket, int flags) {
   static char text[MAX_MESSAGE];
   char control[CMSG_SPACE(sizeof(int) * MAX_DESCRIPTORS)];
   struct iovec part = { .iov_base = text, .iov_len = sizeof text };
   struct msghdr header = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control };
-  ssize_t length = recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
-  if (length < 0) return fail(env, "recvmsg");
+  ssize_t length = recvmsg(socket, &header, MSG_CMSG_CLOEXEC | flags);
+  if (length < 0) return errno == EAGAIN && flags ? undefined(env) : fail(env, "recvmsg");
   int descriptors[MAX_DESCRIPTORS], count = 0;
   for (struct cmsghdr *part = CMSG_FIRSTHDR(&header); part; part = CMSG_NXTHDR(&header, part)) {
     if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
@@ -252,11 +255,19 @@ static napi_value Wait (napi_env env, napi_callback_info info) {
     }
     struct pollfd ready[] = { { .fd = socket, .events = POLLIN }, { .fd = child_died, .events = POLLIN } };
     if (poll(ready, 2, -1) < 0 && errno != EINTR) return fail(env, "poll");
-    if (ready[0].revents) return receive(env, socket);
+    if (ready[0].revents) return receive(env, socket, 0);
   }
 }
 
-/** send(socket, text, descriptors): one message, shorter than 32 KiB, with descriptors of this process. */
+/** receive(socket): a message ({ text, descriptors }); undefined: there is none. */
+static napi_value Receive (napi_env env, napi_callback_info info) {
+  napi_value values[1];
+  int socket;
+  if (!arguments(env, info, 1, values) || !integer(env, values[0], &socket)) return NULL;
+  return receive(env, socket, MSG_DONTWAIT);
+}
+
+/** send(socket, text, descriptors): one message, shorter than 32 KiB, with descriptors of this process. It does not wait: EAGAIN. */
 static napi_value Send (napi_env env, napi_callback_info info) {
   napi_value values[3];
   int socket, descriptors[MAX_DESCRIPTORS];
@@ -283,7 +294,7 @@ static napi_value Send (napi_env env, napi_callback_info info) {
     rights->cmsg_len = CMSG_LEN(sizeof(int) * (size_t) count);
     memcpy(CMSG_DATA(rights), descriptors, sizeof(int) * (size_t) count);
   }
-  if (sendmsg(socket, &header, MSG_NOSIGNAL) < 0) return fail(env, "sendmsg");
+  if (sendmsg(socket, &header, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) return fail(env, "sendmsg");
   return undefined(env);
 }
 
@@ -428,7 +439,7 @@ static napi_value Collect (napi_env env, napi_callback_info info) {
 
 NAPI_MODULE_INIT () {
   const struct { const char *name; napi_callback call; } functions[] = {
-    { "fork", Fork }, { "wait", Wait }, { "send", Send }, { "socketpair", Socketpair }, { "exit", Exit },
+    { "fork", Fork }, { "wait", Wait }, { "send", Send }, { "receive", Receive }, { "socketpair", Socketpair }, { "exit", Exit },
     { "guardExits", GuardExits }, { "exitAs", ExitAs }, { "drainAlone", DrainAlone }, { "activeRequests", ActiveRequests }, { "ignore", Ignore },
     { "exited", Exited }, { "collect", Collect }
   };

@@ -18,6 +18,7 @@ const WARN_AT = 0.8
 class Balancer {
   #level = FLOOR
   #uneven = 0
+  #moved = 0
   #warned = false
   /** The workers that do not accept, and whether for want of descriptors. @type {Map<WorkerHandle, boolean>} */
   #full = new Map()
@@ -27,11 +28,13 @@ class Balancer {
    * @param {import('../../core/options').Options} deps.options
    * @param {import('../workers/fleet').Fleet} deps.fleet
    * @param {(event: string, fields: Record<string, any>) => unknown} deps.record
+   * @param {{ totals: { moved: number } }} deps.ledger
    */
-  constructor ({ options, fleet, record }) {
+  constructor ({ options, fleet, record, ledger }) {
     this.options = options
     this.fleet = fleet
     this.record = record
+    this.ledger = ledger
     this.timer = setInterval(() => this.#look(), LOOK_MS).unref() // the workers keep the process
   }
 
@@ -63,7 +66,10 @@ class Balancer {
     this.#raise()
     const serving = this.fleet.serving()
     const gifts = this.options.handoff ? spread(serving.map(handle => handle.latest.lasting)) : []
-    this.#uneven = gifts.some(count => count > 0) ? this.#uneven + 1 : 0
+    const { moved } = this.ledger.totals
+    const isMoving = moved !== this.#moved // what a worker that leaves has is on its way: the beats do not know where it will be
+    this.#moved = moved
+    this.#uneven = gifts.some(count => count > 0) && !isMoving ? this.#uneven + 1 : 0
     if (this.#uneven < UNEVEN_LOOKS) return
     this.#uneven = 0
     serving.forEach((handle, i) => { if (gifts[i] > 0) handle.send('share', { count: gifts[i] }) })

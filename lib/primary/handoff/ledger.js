@@ -19,7 +19,8 @@
  * 1. Our copy of the socket is closed on `adopted`, never before: if a process dies on the way, one copy is left.
  * 2. The receiver reads nothing before `keep`. If it does not answer within a second, the connection goes to another worker;
  *    a later `adopted` is answered by `drop`. So there is never a second reader.
- * 3. A receiver has one socket under way at a time. Node would queue more behind it, where they cannot be taken back.
+ * 3. A receiver has no more sockets under way than two batches (lib/mold/batches.js); without batches it has one, for Node would queue
+ *    more behind it, where they cannot be taken back.
  * 4. When all receivers have refused, it goes `back` to its sender; if that has exited, to the next worker that becomes ready.
  * 5. A connection of a session goes to the session's owner alone, and waits where there is none for the moment; after ten
  *    seconds any worker will do.
@@ -31,6 +32,8 @@ const { now } = require('../clock')
 
 const ANSWER_MS = 1000
 const OWNER_MS = 10_000
+const WINDOW = 1
+const BATCHED_WINDOW = 256
 
 /**
  * @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle
@@ -54,9 +57,12 @@ const OWNER_MS = 10_000
 class HandoffLedger {
   /** @type {Map<number, Entry>} */
   #entries = new Map()
-  /** Receivers with a socket under way. @type {Set<WorkerHandle>} */
-  #busy = new Set()
-  /** Those of them that have not answered in time. @type {Set<WorkerHandle>} */
+  /** Those of them without a receiver, in their order. @type {Set<Entry>} */
+  #queued = new Set()
+  #pumpScheduled = false
+  /** How many sockets are under way to each receiver, and not answered. @type {Map<WorkerHandle, number>} */
+  #underWay = new Map()
+  /** Receivers that have not answered in time. @type {Set<WorkerHandle>} */
   #stalled = new Set()
   /** Connections moved to a worker since its last heartbeat, which does not count them. @type {WeakMap<WorkerHandle, { beat: object, count: number }>} */
   #recent = new WeakMap()
@@ -99,17 +105,28 @@ class HandoffLedger {
   #accept (sender, { id: offerId, parcel }, socket, claim = /** @type {Entry['claim']} */ ('own')) {
     if (!socket) return sender.send('back', { id: offerId, isStalled: false })
     const id = ++this.#lastId
-    this.#entries.set(id, {
+    /** @type {Entry} */
+    const entry = {
       id, sender, offerId, parcel, since: now(), socket, tried: new Set([sender]), receiver: null, deadline: null, ownerDeadline: null, isAnyones: false, claim, isHeld: false
-    })
-    this.#pump()
+    }
+    this.#entries.set(id, entry)
+    this.#queued.add(entry)
+    this.#place(entry)
   }
 
-  /** Gives queued connections to the workers that are free. */
+  /** Gives queued connections to the workers that have room. */
   #pump () {
-    for (const entry of this.#entries.values()) {
-      if (entry.receiver === null) this.#place(entry)
-    }
+    for (const entry of this.#queued) this.#place(entry)
+  }
+
+  /** Once for all the answers of a batch. */
+  #pumpSoon () {
+    if (this.#pumpScheduled || this.#queued.size === 0) return
+    this.#pumpScheduled = true
+    process.nextTick(() => {
+      this.#pumpScheduled = false
+      this.#pump()
+    })
   }
 
   /** @param {Entry} entry */
@@ -147,10 +164,12 @@ class HandoffLedger {
 
   /** @param {Entry} entry @param {WorkerHandle} receiver @param {boolean} [isOwned] */
   #send (entry, receiver, isOwned = false) {
-    if (this.#busy.has(receiver)) return // it stays queued
+    const underWay = this.#underWay.get(receiver) ?? 0
+    if (underWay >= (receiver.isBatching ? BATCHED_WINDOW : WINDOW)) return // it stays queued
+    this.#queued.delete(entry)
     entry.receiver = receiver
     entry.tried.add(receiver)
-    this.#busy.add(receiver)
+    this.#underWay.set(receiver, underWay + 1)
     entry.deadline = setTimeout(() => this.#timedOut(entry), ANSWER_MS)
     const { id, parcel, since } = entry
     const leftMs = parcel.leftMs === null ? null : Math.max(1, parcel.leftMs - (now() - since))
@@ -169,7 +188,7 @@ class HandoffLedger {
   /** @param {WorkerHandle} handle its connections, by its last heartbeat and what was moved there since */
   #load (handle) {
     const recent = this.#recent.get(handle)
-    return handle.latest.connections + (recent?.beat === handle.latest ? recent.count : 0) + (this.#busy.has(handle) ? 1 : 0)
+    return handle.latest.connections + (recent?.beat === handle.latest ? recent.count : 0) + (this.#underWay.get(handle) ?? 0)
   }
 
   /** @param {WorkerHandle} receiver @param {number} id */
@@ -220,11 +239,11 @@ class HandoffLedger {
   /** @param {WorkerHandle} receiver @param {number} id */
   #refused (receiver, id) {
     const entry = this.#entries.get(id)
-    if (entry?.receiver === receiver) {
-      this.totals.refused++
-      this.#requeue(entry)
-    }
     this.#free(receiver)
+    if (entry?.receiver !== receiver) return
+    this.totals.refused++
+    this.#requeue(entry)
+    this.#place(entry)
   }
 
   /** @param {Entry} entry */
@@ -245,7 +264,9 @@ class HandoffLedger {
       this.totals.takenBack++
       this.#requeue(entry)
     }
-    this.#free(handle)
+    this.#underWay.delete(handle)
+    this.#stalled.delete(handle)
+    this.#pump()
   }
 
   /** @param {Entry} entry */
@@ -254,13 +275,16 @@ class HandoffLedger {
     entry.deadline = null
     entry.receiver = null
     entry.isHeld = false
+    this.#queued.add(entry)
   }
 
-  /** @param {WorkerHandle} receiver */
+  /** It has answered. @param {WorkerHandle} receiver */
   #free (receiver) {
-    this.#busy.delete(receiver)
+    const underWay = (this.#underWay.get(receiver) ?? 0) - 1
+    if (underWay > 0) this.#underWay.set(receiver, underWay)
+    else this.#underWay.delete(receiver)
     this.#stalled.delete(receiver)
-    this.#pump()
+    this.#pumpSoon()
   }
 
   /** The fleet has stopped. */
@@ -287,6 +311,7 @@ class HandoffLedger {
     if (entry.deadline) clearTimeout(entry.deadline)
     if (entry.ownerDeadline) clearTimeout(entry.ownerDeadline)
     this.#entries.delete(entry.id)
+    this.#queued.delete(entry)
     entry.socket.close()
   }
 }

@@ -4,6 +4,8 @@
 
 const { EventEmitter } = require('node:events')
 const { message } = require('../../core/message')
+const { BATCHED, Batches } = require('../../mold/batches')
+const { Descriptor } = require('../../mold/descriptor')
 const { howItLeft } = require('./process')
 
 const DYING_MS = 1000 // a worker's exit comes this much later than its channel's end, at the most
@@ -21,13 +23,20 @@ class Channel extends EventEmitter {
   /** @type {Left | null} */
   left = null
   #lastId = 0
+  /** @type {Batches | null} */
+  #batches = null
+  /** The other end has its socket: connections pass many at a time. */
+  isBatching = false
 
   /** @param {import('./process').WorkerProcess} process */
   constructor (process) {
     super()
     this.setMaxListeners(0)
     this.process = process
-    process.on('down', () => this.emit('disconnect'))
+    process.on('down', () => {
+      this.#batches?.close()
+      this.emit('disconnect')
+    })
     process.on('exit', left => {
       this.left = left
       this.emit('exit', left)
@@ -46,11 +55,31 @@ class Channel extends EventEmitter {
   /**
    * @param {string} type
    * @param {Record<string, any>} [fields]
-   * @param {any} [socket] a TCP or pipe handle
+   * @param {any} [socket] a TCP or pipe handle, or a Descriptor
    * @param {(error: Error | null) => void} [sent]
    */
   send (type, fields, socket, sent = () => {}) {
-    this.process.send(message(type, fields), socket, sent)
+    if (this.#batches && this.isBatching && BATCHED.has(type)) return this.#batches.add({ message: message(type, fields), handle: socket, sent })
+    this.#batches?.flush()
+    this.#sendNow(message(type, fields), socket, sent)
+  }
+
+  /** @param {import('../../core/message').Message} message @param {any} socket @param {(error: Error | null) => void} sent */
+  #sendNow (message, socket, sent) {
+    this.process.send(message, socket instanceof Descriptor ? socket.handle ?? undefined : socket, sent)
+  }
+
+  /** Gives the other end its socket. It sends `batching` where it can use it. @param {import('../../mold/addon').Addon} addon */
+  offerBatching (addon) {
+    if (this.#batches) return // an app may have sent this hello
+    const [ours, theirs] = addon.socketpair().map(fd => new Descriptor(fd))
+    this.#batches = new Batches({ addon, socket: ours, send: (message, socket, sent) => this.#sendNow(message, socket, sent) })
+    this.send('batching', {}, theirs, () => theirs.close())
+  }
+
+  /** @param {any} batch @returns {{ message: import('../../core/message').Message, descriptor: Descriptor | undefined }[]} */
+  open (batch) {
+    return this.#batches?.open(batch) ?? []
   }
 
   /**

@@ -9,6 +9,8 @@ const { FROM_WORKER, ourMessage, flawOf, checkHandlers } = require('../../core/m
 const { NO_DELAYS, withLongest } = require('../../core/gc-pauses')
 const { transition } = require('../../core/state')
 const { now } = require('../clock')
+const { loadAddon } = require('../../mold/addon')
+const { BATCHED } = require('../../mold/batches')
 const { Channel } = require('./channel')
 
 /** @typedef {ReturnType<WorkerHandle['facts']>} WorkerFacts */
@@ -143,6 +145,8 @@ class WorkerHandle extends Channel {
     const handlers = checkHandlers(FROM_WORKER, {
       hello: fields => {
         this.hasEntered = true
+        const { addon } = loadAddon()
+        if (addon) this.offerBatching(addon)
         this.emit('hello', fields)
       },
       listen: ({ id, ...fields }) => {
@@ -172,21 +176,28 @@ class WorkerHandle extends Channel {
         this.emit('own', session)
         this.send('answer', { id, errno: 0 })
       },
+      batching: () => { this.isBatching = true },
+      batch: batch => {
+        for (const { message, descriptor } of this.open(batch)) receive(message, descriptor, BATCHED)
+      },
       answer: ({ id, ...fields }) => this.emit(`answer ${id}`, fields),
       drained: ({ account }) => {
         this.account = account
         this.emit('drained', account)
       }
     })
-    this.process.on('message', (/** @type {any} */ received, socket) => {
-      const message = ourMessage(received, socket)
-      if (message === null) return
-      const flaw = flawOf(FROM_WORKER, message, socket)
+    /** @param {any} message @param {any} socket @param {{ has: (type: string) => boolean }} [allowed] */
+    const receive = (message, socket, allowed) => {
+      const flaw = allowed?.has(message.type) === false ? 'it does not belong into a batch' : flawOf(FROM_WORKER, message, socket)
       if (flaw !== null) return this.#refuse(message, socket, flaw)
       this.heardAt = now()
       const handler = handlers[message.type]
       if (handler) handler(message, socket)
       else this.emit(message.type, message, socket)
+    }
+    this.process.on('message', (/** @type {any} */ received, socket) => {
+      const message = ourMessage(received, socket)
+      if (message !== null) receive(message, socket)
     })
     this.process.on('flaw', (type, flaw) => this.#refuse({ type }, undefined, flaw))
     this.process.on('online', () => this.#checkReady('online'))

@@ -11,9 +11,9 @@
  * emitted. What is left is a bare handle, which no timer and no sweep of the server's can reach. A connection that comes
  * back goes to the inbox of this worker.
  *
- * From its offer until `keep` no process reads a connection, and a request on it waits. An IPC channel carries one handle
- * at a time (Node waits for its acknowledgement), so more offers at once move nothing sooner, and each waits longer. Two
- * keep both channels busy; the other connections are still served.
+ * From its offer until `keep` no process reads a connection, and a request on it waits. So no more are offered at once than
+ * keep both channels busy: two batches (lib/mold/batches.js). A channel without batches carries one handle at a time (Node
+ * waits for its acknowledgement), and two connections do. The other connections are served meanwhile.
  *
  * The app hears `close` on a request that moves before the socket leaves, so its handler here has ended before the sibling's
  * begins. What it writes from then on goes nowhere.
@@ -23,14 +23,17 @@ const { setImmediate } = require('node:timers')
 const { toFields } = require('../connections/parcel')
 
 const WINDOW = 2
+const BATCHED_WINDOW = 256
 
 /** @typedef {import('../connections/connection').Connection} Connection */
 
 class Handoff {
   /** Offers without an answer yet, in their order. @type {Map<number, Connection>} */
   #outstanding = new Map()
-  /** Those of them that are on the channel. @type {Set<number>} */
-  #sent = new Set()
+  /** Those of them that are not on the channel yet, in their order. @type {Set<number>} */
+  #unsent = new Set()
+  /** Those of which the app has not heard `close` yet. @type {Set<number>} */
+  #closing = new Set()
   #lastId = 0
   /** Requests that a sibling handles instead of this worker, since the start. */
   replayed = 0
@@ -54,7 +57,11 @@ class Handoff {
   }
 
   get hasRoom () {
-    return this.#outstanding.size < WINDOW && this.channel.isUp
+    return this.#outstanding.size < this.#window && this.channel.isUp
+  }
+
+  get #window () {
+    return this.channel.isBatching ? BATCHED_WINDOW : WINDOW
   }
 
   get isBusy () {
@@ -69,16 +76,23 @@ class Handoff {
     const id = ++this.#lastId
     const { replayed } = this.tracker.take(connection, bytes)
     this.#outstanding.set(id, connection)
-    if (replayed > 0) setImmediate(() => this.#send()) // its socket emits `close` before
-    else this.#send()
+    this.#unsent.add(id)
+    if (replayed === 0) return this.#send()
+    if (this.#closing.size === 0) {
+      setImmediate(() => { // their sockets emit `close` before
+        this.#closing.clear()
+        this.#send()
+      })
+    }
+    this.#closing.add(id)
   }
 
   /** Sends what there is room for. */
   #send () {
-    for (const [id, { parcel }] of this.#outstanding) {
-      if (this.#sent.size >= WINDOW) return
-      if (this.#sent.has(id) || parcel === null) continue
-      this.#sent.add(id)
+    for (const id of this.#unsent) {
+      if (this.#closing.has(id) || this.#outstanding.size - this.#unsent.size >= this.#window) return
+      this.#unsent.delete(id)
+      const parcel = /** @type {import('../connections/parcel').Parcel} */ (this.#outstanding.get(id)?.parcel)
       this.channel.send('offer', { id, parcel: toFields(parcel) }, parcel.handle, error => {
         if (error) this.#back(id, false)
       })
@@ -91,8 +105,8 @@ class Handoff {
    */
   relinquish () {
     for (const id of [...this.#outstanding.keys()]) {
-      if (this.#sent.has(id)) this.#end(id, 'unacked')
-      else this.#back(id, false)
+      if (this.#unsent.has(id)) this.#back(id, false)
+      else this.#end(id, 'unacked')
     }
   }
 
@@ -119,7 +133,7 @@ class Handoff {
   /** @param {number} id */
   #forget (id) {
     this.#outstanding.delete(id)
-    this.#sent.delete(id)
+    this.#unsent.delete(id)
     this.#send()
   }
 }

@@ -20,6 +20,7 @@ class Worker extends EventEmitter {
   latest = { connections: 0 }
   isGone = false
   isServing = true
+  isBatching = false
   /** @type {{ type: string, id: number, parcel?: { key: string, leftMs: number | null, bytes?: string }, socket?: Socket }[]} */
   got = []
   /** The error of each send. @type {Error | null} */
@@ -245,6 +246,7 @@ t.test('a receiver is silent for a second: the next one gets the connection, and
   t.same(a.last('drop'), { type: 'drop', id })
   t.same(a.all('keep'), [])
   t.equal(socket.closed, 0, 'the other one has not answered yet')
+  await tick()
   t.equal(a.all('adopt').length + b.all('adopt').length, 3, 'once it answers, it is offered connections again')
 
   b.emit('adopted', { id: adopt.id })
@@ -330,9 +332,28 @@ t.test('one socket at a time is under way to a receiver', async t => {
     t.equal(a.all('adopt').length, n)
     t.equal(a.last('adopt').socket, sockets[n - 1], 'in the order of the offers')
     a.emit('adopted', { id: a.last('adopt').id })
+    await tick()
   }
   t.same(sockets.map(s => s.closed), [1, 1, 1])
   t.same(sender.got.map(m => m.id), [1, 2, 3])
+})
+
+t.test('of batches two are under way to a receiver: 256 sockets, each of which is its own transaction', async t => {
+  const { sender, receivers: [a], ledger } = scene(1)
+  a.isBatching = true
+  const sockets = Array.from({ length: 300 }, (_, i) => sender.offer(i + 1))
+  const under = a.all('adopt')
+  t.equal(under.length, 256)
+  for (const { id } of under.slice(0, 10)) a.emit('adopted', { id })
+  a.emit('refused', { id: under[10].id })
+  await tick()
+  t.equal(a.all('adopt').length, 267, 'each answer makes room for one')
+  t.same(sender.all('back'), [{ type: 'back', id: 11, isStalled: false }])
+  t.equal(sockets.filter(s => s.closed).length, 11)
+  a.die()
+  t.equal(sockets.every(s => s.closed === 1), true, 'the others go back')
+  t.same(sender.all('back').length, 290)
+  t.match(ledger.totals, { moved: 10, refused: 1, takenBack: 256 })
 })
 
 t.test('a closed ledger closes its remaining connections, once', async t => {
@@ -490,6 +511,7 @@ t.test('a connection of a session goes to its owner, however many connections th
   sender.offer(2, null, 's')
   t.equal(owner.all('adopt').length, 1, 'one at a time')
   owner.emit('adopted', { id })
+  await tick()
   t.equal(owner.all('adopt').length, 2)
   t.match(ledger.totals, { moved: 1, misplaced: 0 })
 })
@@ -514,6 +536,7 @@ t.test('a session without an owner is waited for; so is an owner that is silent'
   await new Promise(resolve => setTimeout(resolve, 1100)) // ledger's ANSWER_MS
   t.same(other.got, [], 'no other worker gets it')
   owner.emit('adopted', { id }) // too late: it is dropped there, and given anew
+  await tick()
   t.same(owner.got.slice(1).map(({ type }) => type), ['drop', 'adopt'])
   owner.emit('adopted', { id })
   t.equal(owner.last('keep').id, id)

@@ -1,0 +1,125 @@
+'use strict'
+
+/**
+ * Connections that pass to another process many at a time. By Node's channel each takes a message of its own, and the next one
+ * waits until that has been acknowledged; here those of one tick travel together:
+ *
+ *     messages ──▶ one packet on a socket: up to 128 descriptors (SCM_RIGHTS), and the number of the batch
+ *              ──▶ one message `batch` on the channel: that number, and the messages in their order
+ *
+ * The packet is sent first, so it is there when its message is read: nothing waits on the socket, and what passes is ordered,
+ * and ends, with the channel. What cannot go as a batch goes message by message.
+ */
+
+const { FROM_WORKER, FROM_PRIMARY, message } = require('../core/message')
+const { Descriptor } = require('./descriptor')
+
+/** The messages of a hand-off; any other sends those before it on their way. */
+const BATCHED = new Set(['offer', 'adopted', 'refused', 'adopt', 'keep', 'drop', 'moved', 'back'])
+const MOST_MESSAGES = 1000
+const MOST_DESCRIPTORS = 128
+const MOST_BYTES = 1_000_000
+
+/**
+ * @typedef {import('../core/message').Message} Message
+ * @typedef {(error: Error | null) => void} Sent
+ * @typedef {{ message: Message, handle: any, sent: Sent }} Item
+ */
+
+class Batches {
+  /** @type {Item[]} */
+  #items = []
+  #descriptors = 0
+  #bytes = 0
+  #lastNumber = 0
+
+  /**
+   * @param {object} means
+   * @param {import('./addon').Addon} means.addon
+   * @param {{ fd: number, close: () => void }} means.socket this process's end
+   * @param {(message: Message, handle: any, sent: Sent) => void} means.send by the channel
+   */
+  constructor ({ addon, socket, send }) {
+    this.addon = addon
+    this.socket = socket
+    this.send = send
+  }
+
+  /** It is sent with the others of this tick. @param {Item} item `handle`: anything with a descriptor, or undefined */
+  add (item) {
+    if (this.#items.length === 0) process.nextTick(() => this.flush())
+    this.#items.push(item)
+    this.#bytes += item.message.parcel?.bytes?.length ?? 0
+    if (item.handle) this.#descriptors++
+    if (this.#items.length >= MOST_MESSAGES || this.#descriptors >= MOST_DESCRIPTORS || this.#bytes >= MOST_BYTES) this.flush()
+  }
+
+  flush () {
+    if (this.#items.length === 0) return
+    const items = this.#items.filter(isOpen)
+    const number = ++this.#lastNumber
+    const descriptors = items.flatMap(({ handle }) => handle ? [handle.fd] : [])
+    const isPassed = this.#pass(number, descriptors)
+    const dropped = this.#items.filter(item => !items.includes(item))
+    this.#items = []
+    this.#descriptors = this.#bytes = 0
+    for (const { sent } of dropped) process.nextTick(sent, new Error('the connection has been closed'))
+    if (!isPassed) for (const { message, handle, sent } of items) this.send(message, handle, sent)
+    else if (items.length > 0) this.send(batch(number, items), undefined, error => { for (const { sent } of items) sent(error) })
+  }
+
+  /** @param {number} number @param {number[]} descriptors */
+  #pass (number, descriptors) {
+    if (descriptors.length === 0) return true
+    try {
+      this.addon.send(this.socket.fd, String(number), descriptors)
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  /**
+   * @param {{ number: number, messages: Message[] }} fields of a `batch`
+   * @returns {{ message: Message, descriptor: Descriptor | undefined }[]} a descriptor for which this process has no room is missing
+   */
+  open ({ number, messages }) {
+    const descriptors = messages.some(isCarrier) ? this.#receive(number) : []
+    const opened = messages.map(message => ({ message, descriptor: isCarrier(message) ? descriptors.shift() : undefined }))
+    for (const descriptor of descriptors) descriptor.close()
+    return opened
+  }
+
+  /** @param {number} number */
+  #receive (number) {
+    try {
+      for (let packet; (packet = this.addon.receive(this.socket.fd));) {
+        const descriptors = packet.descriptors.map(fd => new Descriptor(fd))
+        if (packet.text === String(number)) return descriptors
+        for (const descriptor of descriptors) descriptor.close() // its message has not been sent
+      }
+    } catch {} // the connections are with the sender still
+    return []
+  }
+
+  close () {
+    this.socket.close()
+  }
+}
+
+/** @param {number} number @param {Item[]} items */
+function batch (number, items) {
+  return message('batch', { number, messages: items.map(({ message }) => message) })
+}
+
+/** @param {Item} item */
+function isOpen ({ handle }) {
+  return !handle || handle.fd >= 0
+}
+
+/** @param {Message} message */
+function isCarrier ({ type }) {
+  return (FROM_WORKER[type] ?? FROM_PRIMARY[type])?.handle === 'socket'
+}
+
+module.exports = { BATCHED, Batches }

@@ -1,0 +1,44 @@
+'use strict'
+
+const fs = require('node:fs')
+const net = require('node:net')
+
+/** A connection, or another socket, of which this process has the descriptor alone: nothing here reads it. */
+class Descriptor {
+  isDescriptor = true
+  #fd
+  /** @type {any} */
+  #handle = null
+
+  /** @param {number} fd ours from here on */
+  constructor (fd) {
+    this.#fd = fd
+  }
+
+  /** -1: it is closed. @returns {number} */
+  get fd () {
+    return this.#handle ? this.#handle.fd : this.#fd
+  }
+
+  /** What Node can read and send, in its place from here on. @returns {any} a TCP or pipe handle; null: it is neither */
+  get handle () {
+    if (this.#handle === null && this.#fd >= 0) {
+      try {
+        const socket = /** @type {any} */ (new net.Socket({ fd: this.#fd, readable: false, writable: false }))
+        this.#handle = socket._handle
+        socket._handle = null
+      } catch {
+        this.close()
+      }
+    }
+    return this.#handle
+  }
+
+  close () {
+    if (this.#handle) this.#handle.close()
+    else if (this.#fd >= 0) fs.closeSync(this.#fd)
+    this.#fd = -1
+  }
+}
+
+module.exports = { Descriptor }

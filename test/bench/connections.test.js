@@ -1,0 +1,13 @@
+'use strict'
+
+const { quickBench } = require('../support/bench')
+const t = require('tap')
+
+t.test('bench:connections --quick: every worker is replaced under 2,000 parked polls, and no client notices', async t => {
+  const { said, figures } = await quickBench(t, 'connections', ['--only', 'recycle$'])
+  t.match(said, /^\d+ descriptors a process, \d+ ports a pair of addresses, a backlog of \d+, /)
+  const { spritesPerSecond, p50, pssBytes, kernelSockets, replayed, ...recycle } = figures('2000 connections', 'recycle')
+  t.match(recycle, { workers: 2, recycles: 2, dropped: 0, lost: 0, kept: 0, reconnects: 0, cut: 0, unacked: 0 })
+  t.ok(spritesPerSecond > 0 && p50 > 0 && pssBytes > 0 && kernelSockets >= 4000, `${kernelSockets} sockets`)
+  t.ok(replayed >= 2000, `${replayed} polls moved`)
+})

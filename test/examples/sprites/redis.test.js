@@ -1,0 +1,61 @@
+'use strict'
+
+/** Two fleets, as if on two machines, with one hub that they reach through a real Redis server. */
+
+const fs = require('node:fs')
+const path = require('node:path')
+const { spawn } = require('node:child_process')
+const { once } = require('node:events')
+const readline = require('node:readline')
+const t = require('tap')
+const { startHub } = require('../../../examples/sprites/hub')
+const { startFleet, startCli, freePort } = require('../../support/fleet')
+const { Player, checkSprites } = require('../../support/sprites')
+
+const SERVER = path.join(__dirname, '..', '..', '..', 'examples', 'sprites', 'server.js')
+const REDIS = '/usr/bin/redis-server'
+
+/** @param {number} port */
+async function startRedis (port) {
+  const child = spawn(REDIS, ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'], { stdio: ['ignore', 'pipe', 'inherit'] })
+  for await (const line of readline.createInterface({ input: child.stdout })) if (line.includes('Ready to accept connections')) break
+  child.stdout.resume()
+  return async () => {
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  }
+}
+
+t.test('sprites fly between two fleets, over recycles of both and a restart of Redis that loses its data', async t => {
+  if (!fs.existsSync(REDIS)) throw new Error(`this test needs ${REDIS}: apt-get install -y redis-server`)
+  const redisPort = await freePort()
+  const url = `redis://127.0.0.1:${redisPort}`
+  let stopRedis = await startRedis(redisPort)
+  const hub = await startHub(url)
+  process.env.SPRITES_HUB = url
+  const here = await startFleet(t, SERVER, { workers: 2, replayAfter: 0 })
+  const there = await startCli(t, ['-w', '1', '--replay-after', '0', '--control', 'none', SERVER])
+  await there.events.until('worker.ready')
+  const players = await Promise.all(Array.from({ length: 12 }, (_, n) => new Player([here, there][n % 2].port).join()))
+  t.teardown(async () => {
+    await Promise.all(players.map(player => player.close()))
+    await hub.close()
+    await stopRedis()
+  })
+  const throwAll = (/** @type {string} */ round) => Promise.all(players.map((player, n) => player.throw(['right', 'down', 'any'][n % 3], `${round}-${n}`)))
+
+  await Promise.all([throwAll('a'), here.supervisor.recycle(0)])
+  there.child.kill('SIGHUP') // reloads
+  await Promise.all([throwAll('b'), here.supervisor.recycle(1), there.events.until('fleet.reloaded')])
+  await checkSprites(t, players, 24)
+  t.same(players.flatMap(({ errors }) => errors), [])
+  t.ok(players.reduce((sum, { moves }) => sum + moves, 0) > 0, 'polls have moved')
+  t.match(hub.stats(), { desktops: 12, thrown: 24 })
+
+  await stopRedis()
+  const thrown = throwAll('c')
+  stopRedis = await startRedis(redisPort)
+  await thrown
+  await checkSprites(t, players, 36)
+  t.match(hub.stats(), { desktops: 12, thrown: 36, vanished: 0 })
+})
