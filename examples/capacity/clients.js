@@ -122,6 +122,7 @@ process.on('disconnect', () => process.exit())
 setInterval(() => {
   const now = performance.now()
   for (const client of waiting) client.giveUp(now)
-  process.send?.(report)
+  if (!process.connected) return
+  process.send?.(report, undefined, undefined, () => {}) // the parent may have left
   report = fresh()
 }, REPORT_MS)

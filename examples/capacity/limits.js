@@ -56,20 +56,19 @@ function clientProcesses (clients, { descriptors, ports }, cpus) {
  */
 
 /**
- * What will give first, and at how many clients.
+ * How many clients each limit allows; the least is first: it will give.
  *
  * @param {Pick<Limits, 'descriptors' | 'memoryBytes'>} limits of the server's process
  * @param {{ heapLimitBytes: number }} subject
  * @param {PerClient} perClient
- * @returns {{ cause: 'heap' | 'descriptors' | 'memory', clients: number }}
+ * @returns {{ cause: 'heap' | 'descriptors' | 'memory', clients: number }[]}
  */
 function foresee ({ descriptors, memoryBytes }, { heapLimitBytes }, { baseHeapBytes, heapBytes, residentBytes }) {
-  const [first] = [
+  return [
     { cause: /** @type {const} */ ('descriptors'), clients: descriptors - OWN_DESCRIPTORS },
     { cause: /** @type {const} */ ('heap'), clients: Math.floor((heapLimitBytes - baseHeapBytes) / heapBytes) },
     { cause: /** @type {const} */ ('memory'), clients: Math.floor(memoryBytes * (1 - RESERVE) / residentBytes) }
   ].sort((a, b) => a.clients - b.clients)
-  return first
 }
 
 module.exports = { readLimits, availableBytes, clientProcesses, foresee, OWN_DESCRIPTORS, RESERVE }
