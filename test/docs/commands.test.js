@@ -23,7 +23,8 @@ const FOREIGN = [
   '--max-memory-restart', '--max-requests-jitter', '--graceful-timeout', '--preload', '--keep-alive', '--bind', // pm2, gunicorn
   '--refork-after', // pitchfork
   '--init', // docker
-  '--node', '--quick', '--million', '--its', '--own' // test/matrix.js, the benches, an app
+  '--node', '--quick', '--million', '--its', '--own', // test/matrix.js, the benches, an app
+  '--grace' // examples/sprites
 ]
 const CHECKED = new Map([...OPTIONS, ...DRILL_OPTIONS].map(({ flag, kind }) => [flag.split(' ')[0], kind]))
 
