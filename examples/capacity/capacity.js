@@ -67,7 +67,7 @@ async function fill ({ heapLimitBytes, bufferBytes }, limits, cpus, say) {
   }
   // Why the first client was lost is seen a moment later: the server's exit, and its last words.
   if (swarm.lostCount > 0) await swarm.until(() => server.exit, EXIT_MS)
-  server.look()
+  server.count()
   look()
   const gave = whatGave({ ...last, exit: server.exit, stderr: server.stderr, descriptorLimit: limits.descriptors, isMemoryLow, lost: swarm.lost, isStuck, heapLimitBytes })
   await swarm.stop()

@@ -78,7 +78,7 @@ async function table ({ heaps, buffers }, limits, cpus) {
     for (const heapLimitBytes of heaps) {
       const name = `heap ${size(heapLimitBytes)}, buffer ${size(bufferBytes)}`
       const cell = await fill({ heapLimitBytes, bufferBytes }, limits, cpus, ([first, ...others]) => say(`${name}: ${first.cause} will give, at about ${whole(first.clients)} clients (${others.map(({ cause, clients }) => `${cause} at ${whole(clients)}`).join(', ')})`))
-      say(`${name}: ${whole(cell.clients)} clients; ${cell.gave} gave`)
+      say(`${name}: ${whole(cell.clients)} clients; ${cell.gave} gave (heap ${mib(cell.heapUsedBytes)} MiB, off-heap buffers ${mib(cell.buffersBytes)}, RSS ${mib(cell.residentBytes)}; ${whole(cell.descriptors)} descriptors)`)
       cells.push(cell)
     }
   }

@@ -45,10 +45,9 @@ async function startAlone ({ heapLimitBytes, bufferBytes, descriptors }) {
     stderr: '',
     /** @type {{ code: number | null, signal: NodeJS.Signals | null } | null} */
     exit: null,
-    /** Reads what the kernel knows. */
-    look () {
+    /** Counts its descriptors, which takes some ms when they are many. */
+    count () {
       try {
-        subject.residentBytes = Number(fs.readFileSync(`/proc/${child.pid}/statm`, 'latin1').split(' ')[1]) * PAGE_BYTES
         subject.descriptors = fs.readdirSync(`/proc/${child.pid}/fd`).length
       } catch {} // it has exited
     },
@@ -58,6 +57,7 @@ async function startAlone ({ heapLimitBytes, bufferBytes, descriptors }) {
         const done = () => {
           child.removeListener('message', look)
           child.removeListener('exit', done)
+          subject.count()
           const { heapUsedBytes, buffersBytes, residentBytes, descriptors } = subject
           resolve({ heapUsedBytes, buffersBytes, residentBytes, descriptors })
         }
@@ -78,7 +78,9 @@ async function startAlone ({ heapLimitBytes, bufferBytes, descriptors }) {
   child.on('message', (/** @type {any} */ { heapUsed, external }) => {
     subject.heapUsedBytes = heapUsed
     subject.buffersBytes = external
-    subject.look()
+    try {
+      subject.residentBytes = Number(fs.readFileSync(`/proc/${child.pid}/statm`, 'latin1').split(' ')[1]) * PAGE_BYTES
+    } catch {} // it has exited
   })
   await once(child, 'message')
   return subject
