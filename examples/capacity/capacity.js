@@ -5,7 +5,7 @@
 const { Swarm } = require('./swarm')
 const { startAlone } = require('./subject')
 const { whatGave } = require('./verdict')
-const { availableBytes, clientProcesses, foresee, OWN_DESCRIPTORS, RESERVE } = require('./limits')
+const { availableBytes, clientProcesses, foresee, nextNetwork, OWN_DESCRIPTORS, RESERVE } = require('./limits')
 
 /** Logins that each client process has under way at once. */
 const WINDOW = 64
@@ -40,7 +40,7 @@ async function fill ({ heapLimitBytes, bufferBytes }, limits, cpus, say) {
   const server = await startAlone({ heapLimitBytes, bufferBytes, descriptors: limits.descriptors })
   const base = await server.collect()
   const reserveBytes = availableBytes() * RESERVE
-  const swarm = new Swarm(server.port, clientProcesses(limits.descriptors - OWN_DESCRIPTORS + MORE, limits, cpus), WINDOW)
+  const swarm = new Swarm(server.port, clientProcesses(limits.descriptors - OWN_DESCRIPTORS + MORE, limits, cpus, nextNetwork()), { firstPort: limits.firstPort, window: WINDOW })
   /** @type {ReturnType<typeof foresee> | null} */
   let foreseen = null // null: it gave before there were so many
   let clients = 0

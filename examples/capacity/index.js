@@ -126,7 +126,7 @@ async function main () {
   limits.descriptors = Math.min(limits.descriptors, plan.descriptors)
   say(`Limits: ${whole(limits.descriptors)} descriptors a process, ${whole(limits.ports)} ports an address, ${whole(availableBytes() / 1024 ** 2)} MiB of memory available, ${cpus} CPUs.`)
   const processes = clientProcesses(Math.max(limits.descriptors, plan.storm), limits, cpus)
-  say(`So: at most ${whole(limits.descriptors - OWN_DESCRIPTORS)} clients of one server process, and ${processes.length} client processes, on ${processes[0].address} to ${processes.at(-1)?.address}.\n`)
+  say(`So: at most ${whole(limits.descriptors - OWN_DESCRIPTORS)} clients of one server process, and ${processes.length} client processes, each on an address of its own.\n`)
   const cells = plan.only === 'storm' ? [] : await table(plan, limits, cpus)
   const results = plan.only === 'table' ? [] : await storms(plan, limits, cpus)
   if (plan.json) fs.writeFileSync(plan.json, JSON.stringify({ limits, cells, storms: results }, null, 2))

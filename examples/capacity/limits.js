@@ -12,6 +12,7 @@ const RESERVE = 0.1
 /**
  * @typedef {object} Limits
  * @property {number} descriptors of a process. Node.js raises its soft limit to the hard one when it starts
+ * @property {number} firstPort of those that a connection can have
  * @property {number} ports that the connections from one address to one server can have
  * @property {number} memoryBytes available
  * @property {number} backlog connections that wait to be accepted
@@ -23,6 +24,7 @@ function readLimits () {
   const [first, last] = fs.readFileSync('/proc/sys/net/ipv4/ip_local_port_range', 'latin1').split(/\s+/).map(Number)
   return {
     descriptors: Number(soft ?? Infinity),
+    firstPort: first,
     ports: last - first + 1,
     memoryBytes: availableBytes(),
     backlog: Number(fs.readFileSync('/proc/sys/net/core/somaxconn', 'latin1'))
@@ -34,18 +36,26 @@ function availableBytes () {
   return Number(/^MemAvailable: +(\d+) kB/m.exec(fs.readFileSync('/proc/meminfo', 'latin1'))?.[1]) * 1024
 }
 
+let networks = 0
+
+/** @returns {string} for clientProcesses(): another one each time */
+function nextNetwork () {
+  return `127.${1 + process.pid % 254}.${networks++ % 256}`
+}
+
 /**
- * The processes that so many clients need. Each has an address of its own, 127.0.0.2 and so on, and so its own ports.
+ * The processes that so many clients need. Each has an address of its own, and so its own ports.
  *
  * @param {number} clients
- * @param {Limits} limits
+ * @param {Pick<Limits, 'descriptors' | 'ports'>} limits
  * @param {number} cpus
+ * @param {string} [network] the first three numbers of the addresses. A port that was closed cannot be bound for a minute, so each test has its own
  * @returns {{ address: string, clients: number }[]} balanced
  */
-function clientProcesses (clients, { descriptors, ports }, cpus) {
+function clientProcesses (clients, { descriptors, ports }, cpus, network = '127.0.0') {
   const most = Math.min(descriptors - OWN_DESCRIPTORS, Math.floor(ports * 0.9)) // some ports are in use, or closed of late
   const processes = Math.max(Math.min(cpus, clients), Math.ceil(clients / most))
-  return Array.from({ length: processes }, (_, i) => ({ address: `127.0.0.${2 + i}`, clients: Math.floor((clients + i) / processes) }))
+  return Array.from({ length: processes }, (_, i) => ({ address: `${network}.${2 + i}`, clients: Math.floor((clients + i) / processes) }))
 }
 
 /**
@@ -71,4 +81,4 @@ function foresee ({ descriptors, memoryBytes }, { heapLimitBytes }, { baseHeapBy
   ].sort((a, b) => a.clients - b.clients)
 }
 
-module.exports = { readLimits, availableBytes, clientProcesses, foresee, OWN_DESCRIPTORS, RESERVE }
+module.exports = { readLimits, nextNetwork, availableBytes, clientProcesses, foresee, OWN_DESCRIPTORS, RESERVE }

@@ -4,7 +4,7 @@
 
 const { Swarm } = require('./swarm')
 const { startAlone, startFleet } = require('./subject')
-const { clientProcesses } = require('./limits')
+const { clientProcesses, nextNetwork } = require('./limits')
 
 const PATIENCE_MS = 65_000 // a client gives a login up after 60 s
 const ENOUGH_HEAP_BYTES = 4 * 1024 ** 3
@@ -32,7 +32,7 @@ const ENOUGH_HEAP_BYTES = 4 * 1024 ** 3
 async function storm ({ clients, bufferBytes, pingsMs, maxRss, workers }, limits, cpus) {
   const fleet = maxRss === null ? null : await startFleet({ bufferBytes, maxRss, workers })
   const server = fleet ?? await startAlone({ heapLimitBytes: ENOUGH_HEAP_BYTES, bufferBytes, descriptors: limits.descriptors })
-  const swarm = new Swarm(server.port, clientProcesses(clients, limits, cpus))
+  const swarm = new Swarm(server.port, clientProcesses(clients, limits, cpus, nextNetwork()), { firstPort: limits.firstPort })
   try {
     await swarm.start()
     const began = performance.now()
