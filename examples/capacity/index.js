@@ -104,8 +104,8 @@ async function storms ({ storm: clients, buffers, pingsMs, maxRss, workers }, li
   const results = []
   for (const budget of [null, maxRss]) {
     const result = await storm({ clients, bufferBytes, pingsMs, maxRss: budget, workers }, limits, cpus)
-    const { recycles, cut } = result.fleet ?? {}
-    say(`${result.subject}: ${outcome(result)}${result.fleet ? `, over ${whole(recycles ?? 0)} recycles with ${whole(cut ?? 0)} cut` : ''}`)
+    const { recycles = 0, cut = 0, crashes = 0 } = result.fleet ?? {}
+    say(`${result.subject}: ${outcome(result)}${result.fleet ? `, over ${whole(recycles)} recycles with ${whole(cut)} cut${crashes > 0 ? `, and ${whole(crashes)} crashes` : ''}` : ''}`)
     results.push(result)
   }
   say('')

@@ -36,6 +36,18 @@ function availableBytes () {
   return Number(/^MemAvailable: +(\d+) kB/m.exec(fs.readFileSync('/proc/meminfo', 'latin1'))?.[1]) * 1024
 }
 
+/**
+ * What the kernel has counted, of all sockets of this network namespace.
+ *
+ * @returns {{ overflows: number, cookiesFailed: number }} `overflows`: the queue of a listening socket was full when a client's
+ *   connection was complete; `cookiesFailed`: connections reset since their SYN cookie, given when that queue was full, was too old
+ */
+function readCounters () {
+  const [names, values] = fs.readFileSync('/proc/net/netstat', 'latin1').split('\n').filter(line => line.startsWith('TcpExt:')).map(line => line.split(' '))
+  const of = (/** @type {string} */ name) => Number(values[names.indexOf(name)])
+  return { overflows: of('ListenOverflows'), cookiesFailed: of('SyncookiesFailed') }
+}
+
 let networks = 0
 
 /** @returns {string} for clientProcesses(): another one each time */
@@ -81,4 +93,4 @@ function foresee ({ descriptors, memoryBytes }, { heapLimitBytes }, { baseHeapBy
   ].sort((a, b) => a.clients - b.clients)
 }
 
-module.exports = { readLimits, nextNetwork, availableBytes, clientProcesses, foresee, OWN_DESCRIPTORS, RESERVE }
+module.exports = { readLimits, readCounters, nextNetwork, availableBytes, clientProcesses, foresee, OWN_DESCRIPTORS, RESERVE }
