@@ -11,7 +11,7 @@ const TOOL = path.join(__dirname, '..', '..', '..', 'examples', 'capacity')
 
 t.test('it fills a server until its heap gives, another until its descriptors give, and has two hold a storm', async t => {
   const file = path.join(t.testdir(), 'result.json')
-  const { code, stdout, stderr } = await runToEnd([process.execPath, TOOL, '--quick', '--json', file])
+  const { code, stdout, stderr } = await runToEnd([process.execPath, TOOL, '--quick', '--json', file], { timeoutMs: 110_000 })
   t.equal(code, 0, stderr)
   const { limits, cells, storms } = JSON.parse(fs.readFileSync(file, 'utf8'))
   t.match(stdout, /^Limits: 2,500 descriptors a process, [\d,]+ ports an address, /)
