@@ -14,7 +14,7 @@ const { outcome, storm } = require('./storm')
 const USAGE = 'usage: node examples/capacity [--heap 128MiB,1GiB,…] [--buffer 128KiB,8KiB,0] [--descriptors <n>] [--storm <clients>] [--pings <time>] [--max-rss <size>] [--workers <n>] [--only table|storm] [--json <file>] [--quick]'
 const FULL = { heap: '128MiB,1GiB,2GiB,16GiB', buffer: '128KiB,8KiB,0', storm: '20000', pings: '2m', 'max-rss': '100MiB', workers: 'auto' }
 const QUICK = { heap: '8MiB,1GiB', buffer: '8KiB', descriptors: '2500', storm: '600', pings: '500ms', 'max-rss': '100MiB', workers: '2' }
-/** What was published in 2009. @type {Record<string, Record<string, string>>} */
+/** What was published in 2009; that of 8 KiB without its heap limit. @type {Record<string, Record<string, string>>} */
 const PUBLISHED = { '128MiB': { '128KiB': '800' }, '1GiB': { '128KiB': '6,000' }, '2GiB': { '128KiB': '12,000', '8KiB': '64,000' } }
 
 /** @typedef {ReturnType<typeof readArgs>} Plan */

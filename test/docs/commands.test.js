@@ -24,7 +24,7 @@ const FOREIGN = [
   '--refork-after', // pitchfork
   '--init', // docker
   '--node', '--quick', '--million', '--its', '--own', // test/matrix.js, the benches, an app
-  '--grace' // examples/sprites
+  '--grace', '--only', '--heap', '--descriptors', '--pings', '--storm', '--buffer' // examples/sprites, examples/capacity
 ]
 const CHECKED = new Map([...OPTIONS, ...DRILL_OPTIONS].map(({ flag, kind }) => [flag.split(' ')[0], kind]))
 
