@@ -5,7 +5,7 @@
 const { Swarm } = require('./swarm')
 const { startAlone } = require('./subject')
 const { whatGave } = require('./verdict')
-const { availableBytes, clientProcesses, foresee, OWN_DESCRIPTORS, RESERVE } = require('./limits')
+const { availableBytes, clientProcesses, foresee, nextNetwork, OWN_DESCRIPTORS, RESERVE } = require('./limits')
 
 /** Logins that each client process has under way at once. */
 const WINDOW = 64
@@ -22,7 +22,7 @@ const EXIT_MS = 500
  * @property {number} bufferBytes of each connection
  * @property {number} clients the most that were logged in
  * @property {import('./verdict').Cause} gave
- * @property {ReturnType<typeof foresee>} foreseen after the first clients
+ * @property {ReturnType<typeof foresee> | null} foreseen after the first clients; null: it gave before
  * @property {number} heapUsedBytes at the end, as are the next three
  * @property {number} buffersBytes
  * @property {number} residentBytes
@@ -38,38 +38,41 @@ const EXIT_MS = 500
  */
 async function fill ({ heapLimitBytes, bufferBytes }, limits, cpus, say) {
   const server = await startAlone({ heapLimitBytes, bufferBytes, descriptors: limits.descriptors })
-  const base = { heapUsedBytes: server.heapUsedBytes, residentBytes: server.residentBytes }
+  const base = await server.collect()
   const reserveBytes = availableBytes() * RESERVE
-  const swarm = new Swarm(server.port, clientProcesses(limits.descriptors - OWN_DESCRIPTORS + MORE, limits, cpus), WINDOW)
+  const swarm = new Swarm(server.port, clientProcesses(limits.descriptors - OWN_DESCRIPTORS + MORE, limits, cpus, nextNetwork()), { firstPort: limits.firstPort, window: WINDOW })
   /** @type {ReturnType<typeof foresee> | null} */
-  let foreseen = null
+  let foreseen = null // null: it gave before there were so many
   let clients = 0
-  const last = { ...base, buffersBytes: 0, descriptors: 0 }
+  const last = { ...base }
   let isMemoryLow = false
   const look = () => {
     clients = Math.max(clients, swarm.loggedIn)
-    if (!server.exit) Object.assign(last, { heapUsedBytes: server.heapUsedBytes, buffersBytes: server.bufferBytes, residentBytes: server.residentBytes, descriptors: server.descriptors })
-    if (!foreseen && server.descriptors > FIRST) {
-      const connections = server.descriptors - OWN_DESCRIPTORS / 2
-      foreseen = foresee(limits, { heapLimitBytes }, {
-        baseHeapBytes: base.heapUsedBytes,
-        heapBytes: Math.max(1, (server.heapUsedBytes - base.heapUsedBytes) / connections),
-        residentBytes: Math.max(1, (server.residentBytes - base.residentBytes) / connections)
-      })
-      say(foreseen)
-    }
+    if (!server.exit) Object.assign(last, { heapUsedBytes: server.heapUsedBytes, buffersBytes: server.buffersBytes, residentBytes: server.residentBytes, descriptors: server.descriptors })
     isMemoryLow ||= availableBytes() < reserveBytes
     return swarm.lostCount > 0 || server.exit || isMemoryLow || swarm.loggedIn === swarm.count
   }
   await swarm.start()
-  const isStuck = !await swarm.until(look, STUCK_MS)
+  let isStuck = !await swarm.until(() => look() || swarm.loggedIn >= FIRST, STUCK_MS)
+  if (!isStuck && !look()) {
+    const now = await server.collect() // while logins go on
+    const connections = now.descriptors - base.descriptors
+    foreseen = foresee(limits, { heapLimitBytes }, {
+      baseHeapBytes: base.heapUsedBytes,
+      heapBytes: Math.max(1, (now.heapUsedBytes - base.heapUsedBytes) / connections),
+      residentBytes: Math.max(1, (now.residentBytes - base.residentBytes) / connections)
+    })
+    say(foreseen)
+    isStuck = !await swarm.until(look, STUCK_MS)
+  }
   // Why the first client was lost is seen a moment later: the server's exit, and its last words.
   if (swarm.lostCount > 0) await swarm.until(() => server.exit, EXIT_MS)
+  server.count()
   look()
   const gave = whatGave({ ...last, exit: server.exit, stderr: server.stderr, descriptorLimit: limits.descriptors, isMemoryLow, lost: swarm.lost, isStuck, heapLimitBytes })
   await swarm.stop()
   await server.stop()
-  return { heapLimitBytes, bufferBytes, clients, gave, foreseen: foreseen ?? { cause: 'descriptors', clients: 0 }, ...last }
+  return { heapLimitBytes, bufferBytes, clients, gave, foreseen, ...last }
 }
 
 module.exports = { fill }

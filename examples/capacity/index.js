@@ -13,8 +13,8 @@ const { outcome, storm } = require('./storm')
 
 const USAGE = 'usage: node examples/capacity [--heap 128MiB,1GiB,…] [--buffer 128KiB,8KiB,0] [--descriptors <n>] [--storm <clients>] [--pings <time>] [--max-rss <size>] [--workers <n>] [--only table|storm] [--json <file>] [--quick]'
 const FULL = { heap: '128MiB,1GiB,2GiB,16GiB', buffer: '128KiB,8KiB,0', storm: '20000', pings: '2m', 'max-rss': '100MiB', workers: 'auto' }
-const QUICK = { heap: '24MiB,1GiB', buffer: '8KiB', descriptors: '1500', storm: '600', pings: '500ms', 'max-rss': '100MiB', workers: '2' }
-/** What was published in 2009. @type {Record<string, Record<string, string>>} */
+const QUICK = { heap: '8MiB,1GiB', buffer: '8KiB', descriptors: '2500', storm: '600', pings: '500ms', 'max-rss': '100MiB', workers: '2' }
+/** What was published in 2009; that of 8 KiB without its heap limit. @type {Record<string, Record<string, string>>} */
 const PUBLISHED = { '128MiB': { '128KiB': '800' }, '1GiB': { '128KiB': '6,000' }, '2GiB': { '128KiB': '12,000', '8KiB': '64,000' } }
 
 /** @typedef {ReturnType<typeof readArgs>} Plan */
@@ -65,23 +65,29 @@ const whole = (/** @type {number} */ number) => Math.round(number).toLocaleStrin
 const mib = (/** @type {number} */ size) => whole(size / 1024 ** 2)
 const size = (/** @type {number} */ value) => value === 0 ? 'none' : bytes.format(value, { unitSeparator: '', decimalPlaces: 1 })?.replace('B', 'iB') ?? ''
 
+/** @param {import('./capacity').Cell['foreseen']} foreseen @param {string} cause */
+function at (foreseen, cause) {
+  const clients = foreseen?.find(limit => limit.cause === cause)?.clients
+  return clients === undefined ? '' : whole(clients)
+}
+
 /** @param {Plan} plan @param {import('./limits').Limits} limits @param {number} cpus */
 async function table ({ heaps, buffers }, limits, cpus) {
   const cells = []
   for (const bufferBytes of buffers) {
     for (const heapLimitBytes of heaps) {
       const name = `heap ${size(heapLimitBytes)}, buffer ${size(bufferBytes)}`
-      const cell = await fill({ heapLimitBytes, bufferBytes }, limits, cpus, ({ cause, clients }) => say(`${name}: ${cause} will give, at about ${whole(clients)} clients`))
-      say(`${name}: ${whole(cell.clients)} clients; ${cell.gave} gave`)
+      const cell = await fill({ heapLimitBytes, bufferBytes }, limits, cpus, ([first, ...others]) => say(`${name}: ${first.cause} will give, at about ${whole(first.clients)} clients (${others.map(({ cause, clients }) => `${cause} at ${whole(clients)}`).join(', ')})`))
+      say(`${name}: ${whole(cell.clients)} clients; ${cell.gave} gave (heap ${mib(cell.heapUsedBytes)} MiB, off-heap buffers ${mib(cell.buffersBytes)}, RSS ${mib(cell.residentBytes)}; ${whole(cell.descriptors)} descriptors)`)
       cells.push(cell)
     }
   }
   say('')
-  say('| heap limit | buffer | clients | what gave | foreseen | heap MiB | off-heap buffers MiB | RSS MiB | descriptors | published |')
-  say('|--:|--:|--:|---|---|--:|--:|--:|--:|--:|')
+  say('| heap limit | buffer | clients | what gave | foreseen: descriptors | heap | memory | heap MiB | off-heap buffers MiB | RSS MiB | descriptors | published |')
+  say('|--:|--:|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|')
   for (const { heapLimitBytes, bufferBytes, clients, gave, foreseen, heapUsedBytes, buffersBytes, residentBytes, descriptors } of cells) {
     const [heap, buffer] = [size(heapLimitBytes), size(bufferBytes)]
-    say(`| ${[heap, buffer, whole(clients), gave, `${foreseen.cause}, ${whole(foreseen.clients)}`, mib(heapUsedBytes), mib(buffersBytes), mib(residentBytes), whole(descriptors), PUBLISHED[heap]?.[buffer] ?? ''].join(' | ')} |`)
+    say(`| ${[heap, buffer, whole(clients), gave, ...['descriptors', 'heap', 'memory'].map(cause => at(foreseen, cause)), mib(heapUsedBytes), mib(buffersBytes), mib(residentBytes), whole(descriptors), PUBLISHED[heap]?.[buffer] ?? ''].join(' | ')} |`)
   }
   return cells
 }
@@ -98,8 +104,8 @@ async function storms ({ storm: clients, buffers, pingsMs, maxRss, workers }, li
   const results = []
   for (const budget of [null, maxRss]) {
     const result = await storm({ clients, bufferBytes, pingsMs, maxRss: budget, workers }, limits, cpus)
-    const { recycles, cut } = result.fleet ?? {}
-    say(`${result.subject}: ${outcome(result)}${result.fleet ? `, over ${whole(recycles ?? 0)} recycles with ${whole(cut ?? 0)} cut` : ''}`)
+    const { recycles = 0, cut = 0, crashes = 0 } = result.fleet ?? {}
+    say(`${result.subject}: ${outcome(result)}${result.fleet ? `, over ${whole(recycles)} recycles with ${whole(cut)} cut${crashes > 0 ? `, and ${whole(crashes)} crashes` : ''}` : ''}`)
     results.push(result)
   }
   say('')
@@ -120,7 +126,7 @@ async function main () {
   limits.descriptors = Math.min(limits.descriptors, plan.descriptors)
   say(`Limits: ${whole(limits.descriptors)} descriptors a process, ${whole(limits.ports)} ports an address, ${whole(availableBytes() / 1024 ** 2)} MiB of memory available, ${cpus} CPUs.`)
   const processes = clientProcesses(Math.max(limits.descriptors, plan.storm), limits, cpus)
-  say(`So: at most ${whole(limits.descriptors - OWN_DESCRIPTORS)} clients of one server process, and ${processes.length} client processes, on ${processes[0].address} to ${processes.at(-1)?.address}.\n`)
+  say(`So: at most ${whole(limits.descriptors - OWN_DESCRIPTORS)} clients of one server process, and ${processes.length} client processes, each on an address of its own.\n`)
   const cells = plan.only === 'storm' ? [] : await table(plan, limits, cpus)
   const results = plan.only === 'table' ? [] : await storms(plan, limits, cpus)
   if (plan.json) fs.writeFileSync(plan.json, JSON.stringify({ limits, cells, storms: results }, null, 2))

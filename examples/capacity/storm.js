@@ -4,7 +4,7 @@
 
 const { Swarm } = require('./swarm')
 const { startAlone, startFleet } = require('./subject')
-const { clientProcesses } = require('./limits')
+const { clientProcesses, nextNetwork, readCounters } = require('./limits')
 
 const PATIENCE_MS = 65_000 // a client gives a login up after 60 s
 const ENOUGH_HEAP_BYTES = 4 * 1024 ** 3
@@ -19,7 +19,8 @@ const ENOUGH_HEAP_BYTES = 4 * 1024 ** 3
  * @property {number} unanswered pings
  * @property {Times} ping round trip
  * @property {Record<string, number>} lost clients that were refused or closed, by the error's code
- * @property {{ recycles: number, cut: number } | null} fleet null: no fleet
+ * @property {ReturnType<typeof readCounters>} kernel what it counted meanwhile
+ * @property {{ recycles: number, cut: number, crashes: number } | null} fleet null: no fleet
  */
 /** @typedef {{ min: number, p50: number, p99: number, max: number } | null} Times in ms */
 
@@ -32,7 +33,8 @@ const ENOUGH_HEAP_BYTES = 4 * 1024 ** 3
 async function storm ({ clients, bufferBytes, pingsMs, maxRss, workers }, limits, cpus) {
   const fleet = maxRss === null ? null : await startFleet({ bufferBytes, maxRss, workers })
   const server = fleet ?? await startAlone({ heapLimitBytes: ENOUGH_HEAP_BYTES, bufferBytes, descriptors: limits.descriptors })
-  const swarm = new Swarm(server.port, clientProcesses(clients, limits, cpus))
+  const swarm = new Swarm(server.port, clientProcesses(clients, limits, cpus, nextNetwork()), { firstPort: limits.firstPort })
+  const before = readCounters()
   try {
     await swarm.start()
     const began = performance.now()
@@ -51,7 +53,8 @@ async function storm ({ clients, bufferBytes, pingsMs, maxRss, workers }, limits
       unanswered: loggedIn - swarm.pingsMs.length,
       ping: times(swarm.pingsMs),
       lost: swarm.lost,
-      fleet: fleet && { recycles: recycled.length, cut: recycled.reduce((sum, { cut }) => sum + cut, 0) }
+      kernel: { overflows: readCounters().overflows - before.overflows, cookiesFailed: readCounters().cookiesFailed - before.cookiesFailed },
+      fleet: fleet && { recycles: recycled.length, cut: recycled.reduce((sum, { cut }) => sum + cut, 0), crashes: fleet.events.filter(({ event }) => event === 'worker.crash').length }
     }
   } finally {
     await swarm.stop()
@@ -68,11 +71,11 @@ function times (values) {
 }
 
 /** Whether the server held all clients, or what it shed. @param {Storm} storm @returns {string} */
-function outcome ({ clients, loggedIn, lost, unanswered }) {
+function outcome ({ clients, loggedIn, lost, unanswered, kernel }) {
   const whys = Object.entries(lost).map(([why, count]) => `${count.toLocaleString('en')} ${why}`)
   if (whys.length === 0 && loggedIn === clients && unanswered === 0) return `holds all ${clients.toLocaleString('en')}`
   const shed = Object.values(lost).reduce((sum, count) => sum + count, 0)
-  const rest = [...whys, ...unanswered > 0 ? [`${unanswered.toLocaleString('en')} pings unanswered`] : []]
+  const rest = [...whys, ...kernel.cookiesFailed > 0 ? [`${kernel.cookiesFailed.toLocaleString('en')} by the kernel, whose queue was full`] : [], ...unanswered > 0 ? [`${unanswered.toLocaleString('en')} pings unanswered`] : []]
   return `sheds ${shed.toLocaleString('en')} of ${clients.toLocaleString('en')} (${rest.join(', ')})`
 }
 

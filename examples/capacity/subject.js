@@ -32,19 +32,41 @@ async function freePort () {
  */
 async function startAlone ({ heapLimitBytes, bufferBytes, descriptors }) {
   const port = await freePort()
-  const child = spawn('sh', ['-c', `ulimit -n ${descriptors}; exec "$0" "$@"`, process.execPath, `--max-old-space-size=${Math.floor(heapLimitBytes / MIB)}`, SERVER], {
+  const child = spawn('sh', ['-c', `ulimit -n ${descriptors}; exec "$0" "$@"`, process.execPath, '--expose-gc', `--max-old-space-size=${Math.floor(heapLimitBytes / MIB)}`, SERVER], {
     env: { ...process.env, PORT: String(port), BUFFER_BYTES: String(bufferBytes), CAPACITY_TEST: '1' }, stdio: ['ignore', 'ignore', 'pipe', 'ipc']
   })
   const subject = {
     port,
     /** The latest that it said. */
     heapUsedBytes: 0,
-    bufferBytes: 0,
+    buffersBytes: 0,
     residentBytes: 0,
     descriptors: 0,
     stderr: '',
     /** @type {{ code: number | null, signal: NodeJS.Signals | null } | null} */
     exit: null,
+    /** Counts its descriptors, which takes some ms when they are many. */
+    count () {
+      try {
+        subject.descriptors = fs.readdirSync(`/proc/${child.pid}/fd`).length
+      } catch {} // it has exited
+    },
+    /** @returns {Promise<{ heapUsedBytes: number, buffersBytes: number, residentBytes: number, descriptors: number }>} without garbage */
+    collect () {
+      return new Promise(resolve => {
+        const done = () => {
+          child.removeListener('message', look)
+          child.removeListener('exit', done)
+          subject.count()
+          const { heapUsedBytes, buffersBytes, residentBytes, descriptors } = subject
+          resolve({ heapUsedBytes, buffersBytes, residentBytes, descriptors })
+        }
+        const look = (/** @type {any} */ { isCollected }) => isCollected && done()
+        child.on('message', look)
+        child.once('exit', done)
+        child.send('collect', () => {})
+      })
+    },
     async stop () {
       if (subject.exit) return
       child.kill('SIGKILL')
@@ -53,12 +75,11 @@ async function startAlone ({ heapLimitBytes, bufferBytes, descriptors }) {
   }
   child.on('exit', (code, signal) => { subject.exit = { code, signal } })
   child.stderr?.setEncoding('utf8').on('data', text => { subject.stderr = (subject.stderr + text).slice(-LONGEST_STDERR) })
-  child.on('message', (/** @type {any} */ { heapUsed, arrayBuffers }) => {
+  child.on('message', (/** @type {any} */ { heapUsed, external }) => {
     subject.heapUsedBytes = heapUsed
-    subject.bufferBytes = arrayBuffers
+    subject.buffersBytes = external
     try {
       subject.residentBytes = Number(fs.readFileSync(`/proc/${child.pid}/statm`, 'latin1').split(' ')[1]) * PAGE_BYTES
-      subject.descriptors = fs.readdirSync(`/proc/${child.pid}/fd`).length
     } catch {} // it has exited
   })
   await once(child, 'message')
@@ -88,8 +109,8 @@ async function startFleet ({ bufferBytes, maxRss, workers }) {
   const isReady = new Promise((resolve, reject) => {
     let ready = 0
     let size = Infinity
-    news.on('event', ({ event, workers }) => {
-      if (event === 'fleet.start') size = workers
+    news.on('event', ({ event, options }) => {
+      if (event === 'fleet.start') size = options.workers
       if (event === 'worker.ready' && ++ready === size) resolve(undefined)
     })
     child.once('exit', () => reject(new Error('recycle has ended')))

@@ -19,13 +19,13 @@ class Swarm extends EventEmitter {
   /**
    * @param {number} port
    * @param {{ address: string, clients: number }[]} processes
-   * @param {number} [window] logins that each process has under way at once
+   * @param {{ firstPort: number, window?: number }} how `firstPort` of the clients; `window`: logins that each process has under way at once
    */
-  constructor (port, processes, window = Infinity) {
+  constructor (port, processes, { firstPort, window = Infinity }) {
     super()
     this.count = processes.reduce((sum, { clients }) => sum + clients, 0)
     this.children = processes.map(({ address, clients }) => {
-      const child = fork(path.join(__dirname, 'clients.js'), [address, String(port), String(clients), String(window)])
+      const child = fork(path.join(__dirname, 'clients.js'), [address, String(port), String(firstPort), String(clients), String(window)])
       child.on('message', report => this.#add(/** @type {any} */ (report)))
       return child
     })

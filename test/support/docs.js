@@ -1,6 +1,6 @@
 'use strict'
 
-/** The README and the pages of docs/, as the tests of test/docs/ read them. */
+/** The README, the pages of docs/ and those of the examples, as the tests of test/docs/ read them. */
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -12,7 +12,8 @@ const ROOT = path.join(__dirname, '..', '..')
 /** @returns {Page[]} the README first */
 function pages () {
   const docs = fs.readdirSync(path.join(ROOT, 'docs')).filter(file => file.endsWith('.md')).sort().map(file => `docs/${file}`)
-  return ['README.md', ...docs].map(page)
+  const examples = ['sprites', 'capacity'].map(name => `examples/${name}/README.md`)
+  return ['README.md', ...docs, ...examples].map(page)
 }
 
 /** @param {string} name @returns {Page} */

@@ -109,6 +109,7 @@ export class Sprite {
     for (const end of ['pointerup', 'pointercancel']) {
       this.element.addEventListener(end, event => {
         if (!this.isHeld) return
+        if (end === 'pointerup') follow(event) // where it is let go, which may be outside of the window
         this.isHeld = false
         this.element.classList.remove('held')
         const [first] = path.filter(({ t }) => event.timeStamp - t <= FLICK_MS)

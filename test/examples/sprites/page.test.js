@@ -53,7 +53,7 @@ t.test('a sprite is thrown from one window into the other and back, while the wo
   const before = (await Promise.all(windows.map(keys))).flat().sort()
   t.equal(before.length, 6)
   const [key] = await keys(a)
-  const there = (/** @type {import('playwright-core').Page} */ page) => page.waitForSelector(`.sprite[data-key="${key}"]`, { timeout: 5000 }).catch(async error => { for (const w of windows) { console.log(await w.evaluate(() => document.body.innerText + JSON.stringify([...document.querySelectorAll('.sprite')].map(s => [s.dataset.key, s.className, s.style.transform])) + sessionStorage.getItem('sprites'))) ; await w.screenshot({ path: process.env.TMPDIR + '/dbg' + windows.indexOf(w) + '.png' }) } console.log(key, errors, hub.stats()); throw error })
+  const there = (/** @type {import('playwright-core').Page} */ page) => page.waitForSelector(`.sprite[data-key="${key}"]`)
 
   /** Drags it off an edge, and lets go. @param {import('playwright-core').Page} page @param {number} edge its x */
   const drag = async (page, edge) => {

@@ -15,14 +15,15 @@ const { Player, checkSprites } = require('../../support/sprites')
 const SERVER = path.join(__dirname, '..', '..', '..', 'examples', 'sprites', 'server.js')
 const REDIS = '/usr/bin/redis-server'
 
-/** @param {number} port */
-async function startRedis (port) {
-  const child = spawn(REDIS, ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'], { stdio: ['ignore', 'pipe', 'inherit'] })
+/** @param {any} t tap's @param {number} port */
+async function startRedis (t, port) {
+  const child = spawn(REDIS, ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'], { stdio: ['ignore', 'pipe', 'ignore'] })
+  t.teardown(() => child.kill('SIGKILL'))
   for await (const line of readline.createInterface({ input: child.stdout })) if (line.includes('Ready to accept connections')) break
   child.stdout.resume()
-  return async () => {
+  return () => {
     child.kill('SIGKILL')
-    await once(child, 'exit')
+    return once(child, 'exit')
   }
 }
 
@@ -30,7 +31,7 @@ t.test('sprites fly between two fleets, over recycles of both and a restart of R
   if (!fs.existsSync(REDIS)) throw new Error(`this test needs ${REDIS}: apt-get install -y redis-server`)
   const redisPort = await freePort()
   const url = `redis://127.0.0.1:${redisPort}`
-  let stopRedis = await startRedis(redisPort)
+  const stopRedis = await startRedis(t, redisPort)
   const hub = await startHub(url)
   process.env.SPRITES_HUB = url
   const here = await startFleet(t, SERVER, { workers: 2, replayAfter: 0 })
@@ -40,7 +41,6 @@ t.test('sprites fly between two fleets, over recycles of both and a restart of R
   t.teardown(async () => {
     await Promise.all(players.map(player => player.close()))
     await hub.close()
-    await stopRedis()
   })
   const throwAll = (/** @type {string} */ round) => Promise.all(players.map((player, n) => player.throw(['right', 'down', 'any'][n % 3], `${round}-${n}`)))
 
@@ -54,7 +54,7 @@ t.test('sprites fly between two fleets, over recycles of both and a restart of R
 
   await stopRedis()
   const thrown = throwAll('c')
-  stopRedis = await startRedis(redisPort)
+  await startRedis(t, redisPort)
   await thrown
   await checkSprites(t, players, 36)
   t.match(hub.stats(), { desktops: 12, thrown: 36, vanished: 0 })
