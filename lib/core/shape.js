@@ -62,7 +62,7 @@ function record (fields) {
       if (flaw) return { ...flaw, at: `.${name}${flaw.at}` }
     }
     const stray = Object.keys(value).find(name => !Object.hasOwn(fields, name))
-    return stray === undefined ? null : { at: `.${stray.slice(0, 40)}`, accepts: 'nothing' }
+    return stray === undefined ? null : { at: `.${JSON.stringify(stray.slice(0, 40)).slice(1, -1)}`, accepts: 'nothing' } // a name may have line ends
   }
 }
 

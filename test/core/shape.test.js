@@ -36,3 +36,7 @@ t.test('a flaw says where it is, however deep', async t => {
   t.same(shape({ list: [{ size: 1 }, 5] }), { at: '.list[1]', accepts: 'an object' })
   t.same(shape({ list: 5 }), { at: '.list', accepts: 'a list' })
 })
+
+t.test('the name of a stray field has no line end in a flaw', async t => {
+  t.equal(record({})({ 'a\nb': 1 })?.at, '.a\\nb')
+})
