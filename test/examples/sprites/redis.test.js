@@ -46,7 +46,8 @@ t.test('sprites fly between two fleets, over recycles of both and a restart of R
 
   await Promise.all([throwAll('a'), here.supervisor.recycle(0)])
   there.child.kill('SIGHUP') // reloads
-  await Promise.all([throwAll('b'), here.supervisor.recycle(1), there.events.until('fleet.reloaded')])
+  await Promise.all([here.supervisor.recycle(0), here.supervisor.recycle(1), there.events.until('fleet.reloaded')])
+  await throwAll('b') // to polls that have all moved
   await checkSprites(t, players, 24)
   t.same(players.flatMap(({ errors }) => errors), [])
   t.ok(players.reduce((sum, { moves }) => sum + moves, 0) > 0, 'polls have moved')
