@@ -78,6 +78,18 @@ function unplanned (lines, onForeseen) {
     slots.set(number, slot)
     return slot
   }
+  /** A standby may have been called into an empty slot, which is in no line before it is ready there. @returns {() => void} undoes it */
+  const call = () => {
+    const slot = slots.get(steps().flatMap(action => action.type === 'boot' ? [action.slot] : [])[0])
+    const standby = [...standbys.values()].find(({ state }) => state === 'standby')
+    if (!slot || !standby) return () => {}
+    standbys.delete(standby.pid)
+    slot.incumbent = standby
+    return () => {
+      standbys.set(standby.pid, standby)
+      slot.incumbent = null
+    }
+  }
   const vacate = (/** @type {any} */ slot) => {
     slot.leaving.add(slot.incumbent)
     slot.incumbent = null
@@ -93,7 +105,9 @@ function unplanned (lines, onForeseen) {
       const worker = { pid, state: 'spawning', generation, reason: null, bytes: 0, isSampled: false, condemnedAt: 0, task: null, isOverHard: false, crossesAt: null, bootMs: 0, budget: line.budget, trend: [] }
       workers.set(pid, worker)
       if (number === null) {
+        const giveBack = steps().some(({ type }) => type === 'boot-standby') ? () => {} : call()
         expect(line, ({ type }) => type === 'boot-standby')
+        giveBack()
         standbys.set(pid, worker)
         return
       }
