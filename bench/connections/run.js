@@ -52,7 +52,9 @@ class Run {
     const port = await freePort()
     this.hub = new Child('hub.js', [socket])
     await this.hub.next()
-    this.fleet = new Child('fleet.js', [kind, workers], { SPRITES_HUB: socket, PORT: String(port) })
+    // Without TCP keep-alive: the packets of 250,000 idle connections overflow the queue of the loopback interface (netdev_max_backlog), and the
+    // kernel gives up those whose packets were dropped ten times.
+    this.fleet = new Child('fleet.js', [kind, workers], { SPRITES_HUB: socket, PORT: String(port), SPRITES_KEEPALIVE: '0' })
     this.fleet.process.on('message', message => this.#hear(/** @type {any} */ (message)))
     await this.fleet.next(({ ready }) => ready)
     const count = Math.ceil(clients / clientsAProcess)

@@ -79,7 +79,8 @@ function answer (request, response, status, body) {
 
 const server = http.createServer({
   noDelay: true, // a sprite goes out at once
-  keepAlive: true, // a client that vanished without a FIN is noticed, within minutes
+  // A client that vanished without a FIN is noticed, within minutes. The kernel then sends each idle connection a packet a second, ten times.
+  keepAlive: process.env.SPRITES_KEEPALIVE !== '0',
   keepAliveInitialDelay: 120_000,
   keepAliveTimeout: 65_000
 }, async (/** @type {Request} */ request, response) => {
