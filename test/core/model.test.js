@@ -50,18 +50,21 @@ t.test('these are all transitions that the table of states has', async t => {
   t.equal([...transitionsSeen].sort().join(), all.sort().join())
 })
 
-t.test('the model accepts the journal of a real fleet with crashes, recycles, a reload and scales, and refuses it where a line is missing or too many', async t => {
+const skip = extent({ short: 'its allowances for time are too strict for a busy machine: npm run test:model has it', long: false })
+
+t.test('the model accepts the journal of a real fleet with crashes, recycles, a reload and scales, and refuses it where a line is missing or too many', { skip }, async t => {
   const { port, supervisor, events } = await startFleet(t, 'misbehaves.js', { workers: 3, interval: '50ms' })
   const load = new Load({ port, connections: 6, thinkMs: 5 })
+  t.teardown(() => load.stop())
   const pidOf = (/** @type {number} */ slot) => supervisor.status().workers.find((/** @type {any} */ worker) => worker.slot === slot && worker.state === 'ready').pid
   for (let slot = 0; slot < RECYCLES; slot++) {
     await supervisor.recycle(slot)
     process.kill(pidOf(slot), 'SIGKILL')
     await supervisor.ready()
-    const recycled = supervisor.recycle(slot)
+    const recycled = supervisor.recycle(slot).catch(() => {})
     await events.until('worker.spawn', { count: events.all('worker.spawn').length + 1 })
     process.kill(events.all('worker.spawn').at(-1)?.pid, 'SIGKILL')
-    await recycled.catch(() => {})
+    await recycled
     await becomesTrue(() => supervisor.status().totals.ready === 3)
   }
   await supervisor.scale(1)
