@@ -52,7 +52,7 @@ t.test('bench:table --list names the results that can be printed', t => {
 t.test('bench:table refuses bad input by one sentence', t => {
   const other = path.join(t.testdir({ 'other.json': '{}', 'none.json': 'no' }))
   for (const [args, said] of /** @type {[string[], RegExp][]} */ ([
-    [[], /takes one bench, of boot, drops, .* or a file; usage: /],
+    [[], /takes one bench, of boot, .*drops, .* or a file; usage: /],
     [['boot', 'drops'], /takes one bench, of /],
     [['nonsense'], /it is "nonsense"$/],
     [['boot', '--node', '21'], /--node takes one of 20, 24 for boot; it is "21"$/],
