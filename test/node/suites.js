@@ -3,7 +3,7 @@
 /**
  * npm run test:suites -- <folder>…: runs the test files of other projects in a worker, beside the same in a plain cluster's worker, and
  * prints those that pass there and not here. Each folder is a checkout with its dependencies installed (npm install), of a project that tests
- * by mocha or by node:test: Express, Koa, ws, Socket.IO.
+ * by mocha or by node:test, such as ws. A file that fails in plain cluster too is counted, and says nothing.
  *
  * Exit code 1 if anything differs.
  */
@@ -21,7 +21,7 @@ function findTests (folder) {
   const mocha = path.join(folder, 'node_modules', 'mocha', 'bin', '_mocha')
   const { name, scripts } = JSON.parse(fs.readFileSync(path.join(folder, 'package.json'), 'utf8'))
   const usesMocha = fs.existsSync(mocha)
-  const required = [.../(?:--require|-r) (\S+)/g[Symbol.matchAll](scripts?.test ?? '')].flatMap(([, file]) => ['--require', file])
+  const required = [...(scripts?.test ?? '').matchAll(/(?:--require|-r) (\S+)/g)].flatMap(([, file]) => ['--require', file])
   const files = FOLDERS.flatMap(sub => fs.existsSync(path.join(folder, sub)) ? fs.readdirSync(path.join(folder, sub), { recursive: true }).map(file => path.join(sub, String(file))) : [])
   const named = files.filter(file => TEST_FILE.test(file))
   // Where no file is named as a test, all of them are, as mocha takes them.
