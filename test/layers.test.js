@@ -42,7 +42,7 @@ const INSIDE = {
       recycling: ['workers'], // it obtains and retires workers
       upgrade: ['workers'] // a channel to another primary is like one to a worker
     },
-    shared: ['clock']
+    shared: ['clock', 'inherited-descriptors'] // what a worker may listen on: by net in sockets, by cluster in workers
   },
   worker: {
     folders: {

@@ -14,7 +14,7 @@ const { layOut } = require('../report/grid')
  * @property {string[]} args
  * @property {import('../core/config').Config | null} config
  * @property {import('../core/options').Options} options
- * @property {Map<string, import('../core/options').Origin>} origins
+ * @property {Map<string, import('../core/resolved-options').Origin>} origins
  */
 
 /**
@@ -28,7 +28,7 @@ function formatOrigins ({ app, args, config, options, origins }, { colors = fals
     ['app', app ?? config?.app ?? 'none', appOrigin],
     ['args', JSON.stringify(app !== undefined ? args : config?.args ?? []), appOrigin],
     ...OPTIONS.map(option => {
-      const origin = /** @type {import('../core/options').Origin} */ (origins.get(option.name))
+      const origin = /** @type {import('../core/resolved-options').Origin} */ (origins.get(option.name))
       return [option.name, valueOf(option, origin, /** @type {any} */ (options)[option.key]), sourceOf(origin, config)]
     })
   ]
@@ -50,7 +50,7 @@ function arithmetic ({ sizing, workers, autoscale, jitter }) {
   return sums
 }
 
-/** The value as written, with the resolved value beside it where the two differ. @param {import('../core/options').Option} option @param {import('../core/options').Origin} origin @param {any} value */
+/** The value as written, with the resolved value beside it where the two differ. @param {import('../core/options').Option} option @param {import('../core/resolved-options').Origin} origin @param {any} value */
 function valueOf ({ key, fallback, shown }, { from, text }, value) {
   if (from !== 'default' && typeof value === 'boolean') return value ? 'on' : 'off'
   const written = from === 'default' ? shown : Array.isArray(text) ? text.join(' ') : String(text)
@@ -58,7 +58,7 @@ function valueOf ({ key, fallback, shown }, { from, text }, value) {
   return isComputed ? `${written} (${key.endsWith('Bytes') ? formatSize(value) : value})` : written
 }
 
-/** @param {import('../core/options').Origin} origin @param {import('../core/config').Config | null} config */
+/** @param {import('../core/resolved-options').Origin} origin @param {import('../core/config').Config | null} config */
 function sourceOf ({ from, called }, config) {
   if (from === 'file') return /** @type {import('../core/config').Config} */ (config).name
   return from === 'default' ? from : called

@@ -7,7 +7,8 @@ const path = require('node:path')
 const { pathToFileURL } = require('node:url')
 const { readConfig } = require('../core/config')
 const { RecycleError } = require('../core/errors')
-const { OPTIONS, traceOptions } = require('../core/options')
+const { OPTIONS } = require('../core/options')
+const { traceOptions } = require('../core/resolved-options')
 const { machineFacts } = require('../primary/measuring/container')
 
 /** @typedef {import('../core/config').Config} Config */

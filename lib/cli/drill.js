@@ -3,9 +3,11 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { RecycleError } = require('../core/errors')
+const { flagsAfterApp } = require('../core/habits')
 const { OPTIONS } = require('../core/options')
 const { DRILL_OPTIONS, partOptions } = require('../drill/options')
 const { openProgress } = require('../drill/progress')
+const { sentence } = require('../journal/sentence')
 const { addConfig, loadConfig, pickApp, resolveAll } = require('./config')
 const { writePage } = require('./page')
 const { flagOf, withoutDefaults } = require('./run')
@@ -57,6 +59,8 @@ async function drillAndReport (app, args, { html, config: named, ...given }) {
   const { name, control } = supervisors
   const isRunning = name !== undefined || control !== undefined
   if (isRunning && app !== undefined) throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: '--name and --control select a running fleet; its drill takes no app' })
+  const misplaced = app === undefined ? null : flagsAfterApp(app, args, { call: 'recycle drill', options: [...DRILL_OPTIONS, ...OPTIONS] })
+  if (misplaced) complain(`recycle drill: ${sentence({ event: 'fleet.warning', warning: 'flags-after-app', ...misplaced })}`)
   const log = supervisors.log ?? process.env.RECYCLE_LOG ?? 'silent'
   if (html !== undefined) writePage(html, '') // fails before the drill if the file cannot be written
   const progress = openProgress(process.stderr, { isBar: process.stderr.isTTY && log === 'silent' })

@@ -17,8 +17,8 @@ const { addStatus } = require('./status')
 const { addTail } = require('./tail')
 const { addTop } = require('./top')
 const { addVerbs } = require('./verbs')
-const { end } = require('./lean-start')
 const { complain } = require('./print')
+const { mayGrow } = require('./young-generation')
 
 const MAX_CHARS = 400 // of commander's message, which repeats the user's input
 
@@ -30,7 +30,7 @@ async function main (argv) {
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({ outputError: text => complain(oneSentence(text)) })
-  program.hook('preAction', (_, command) => { if (command !== program) end() })
+  program.hook('preAction', (_, command) => { if (command !== program) mayGrow() })
   addRun(program)
   addDrill(program)
   addReport(program)

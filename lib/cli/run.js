@@ -7,7 +7,6 @@ const { RecycleError } = require('../core/errors')
 const { OPTIONS } = require('../core/options')
 const { takeServiceEnvironment } = require('../core/service-environment')
 const { checkTypeScript, fileOf, findStart } = require('./app-file')
-const leanStart = require('./lean-start')
 const { addConfig, loadConfig, pickApp, resolveAll } = require('./config')
 
 /** `recycle [options] <app> [app args…]`, the default command. @param {import('commander').Command} program */
@@ -86,7 +85,6 @@ async function runFleet (app, args, given, command, takeover) {
   const operations = await operate(supervisor, options, service)
   obeySignals(supervisor, terminal) // before the forks, which take time
   supervisor.start()
-  supervisor.ready().then(leanStart.end, () => {}) // rejected: it stops
   const misplaced = app === undefined ? null : flagsAfterApp(app, args)
   if (misplaced) supervisor.announce('fleet.warning', { warning: 'flags-after-app', ...misplaced })
   const failure = await stopped

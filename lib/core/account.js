@@ -34,11 +34,19 @@ const { count, flag, text, orNull, listOf, record } = require('./shape')
 
 const LONGEST_PATH = 2000
 const CUT = record({ method: orNull(text(100)), path: orNull(text(LONGEST_PATH)), ageMs: count, remotePort: orNull(count), upgraded: flag })
-/** The account as a drained worker sends it. */
-const ACCOUNT = record({
+const ENDS = Object.freeze(/** @type {const} */ (['moved', 'closedByClient', 'closedAfterResponse', 'closedIdle', 'cut', 'unacked', 'unaccounted']))
+const FIELDS = record({
   ...Object.fromEntries(Object.keys(openAccount(0, 0)).map(field => [field, count])),
   cuts: listOf(CUT)
 })
+
+/** The account as a drained worker sends it. @type {import('./shape').Shape} */
+const ACCOUNT = value => FIELDS(value) ?? (addsUp(/** @type {Account} */ (value)) ? null : { at: '', accepts: 'one in which each connection ends once, and each cut is named' })
+
+/** @param {Account} account */
+function addsUp (account) {
+  return ENDS.reduce((sum, end) => sum + account[end], 0) === account.connections && account.cuts.length >= account.cut
+}
 
 /** @param {number} connections @param {number} inFlight @returns {Account} */
 function openAccount (connections, inFlight) {

@@ -142,9 +142,10 @@ function hintOn (option, given) {
  *
  * @param {string} app
  * @param {readonly string[]} args of the app
+ * @param {{ call?: string, options?: readonly { short?: string, flag: string }[] }} [of] the command
  * @returns {{ flags: string[], instead: string } | null} `instead`: the call that was meant
  */
-function flagsAfterApp (app, args) {
+function flagsAfterApp (app, args, { call = 'recycle', options = OPTIONS } = {}) {
   const end = args.indexOf('--')
   const mine = end === -1 ? args : args.slice(0, end)
   /** @type {string[]} */
@@ -155,7 +156,7 @@ function flagsAfterApp (app, args) {
   const left = []
   for (let i = 0; i < mine.length; i++) {
     const [flag, joined] = mine[i].split(/=(.*)/s)
-    const option = OPTIONS.find(({ short, flag: long }) => flag === short || flag === long.split(' ')[0])
+    const option = options.find(({ short, flag: long }) => flag === short || flag === long.split(' ')[0])
     const ours = FLAGS[flag]?.ours
     if (!option && !ours) {
       left.push(mine[i])
@@ -169,7 +170,7 @@ function flagsAfterApp (app, args) {
     else moved.push(...joined === undefined ? [flag, ...value === undefined ? [] : [value]] : [mine[i]])
   }
   if (flags.length === 0) return null
-  return { flags: [...new Set(flags)], instead: ['recycle', ...moved, app, ...left, ...end === -1 ? [] : args.slice(end)].join(' ') }
+  return { flags: [...new Set(flags)], instead: [call, ...moved, app, ...left, ...end === -1 ? [] : args.slice(end)].join(' ') }
 }
 
 module.exports = { SYNONYMS, COMMANDS, FLAGS, answerToCommand, answerToFlag, hintOn, flagsAfterApp }

@@ -166,9 +166,9 @@ function flawOf (kinds, { cmd, type, ...fields }, handle) {
   return null
 }
 
-/** A bare handle of a TCP or unix socket, and not what Node makes of one, nor of a datagram socket; or a descriptor. @param {any} handle */
+/** A bare handle of a TCP or unix socket, and not of a server or socket that the app has sent, nor of a datagram socket; or a descriptor. @param {any} handle */
 function isStream (handle) {
-  return (typeof handle.readStop === 'function' || handle.isDescriptor === true) && typeof handle.close === 'function'
+  return handle.isOfApp !== true && (typeof handle.readStop === 'function' || handle.isDescriptor === true) && typeof handle.close === 'function'
 }
 
 /**

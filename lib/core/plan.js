@@ -157,7 +157,7 @@ function leave ({ slots }, { slots: wanted }) {
  * @returns {{ actions: Action[], starting: number }} `starting`: how many of them are new slots
  */
 function bootSlots ({ slots }, { slots: wanted, maxBoots = 1 }, { room, surging, clock }) {
-  const isServed = slots.some(({ incumbent }) => isServing(incumbent))
+  const isServed = slots.some(({ incumbent }) => isServing(incumbent) || incumbent?.state === 'out-of-rotation') // see rejoin()
   const byNumber = new Map(slots.map(slot => [slot.slot, slot]))
   /** @type {Action[]} */
   const actions = []
@@ -188,7 +188,7 @@ function bootStandbys ({ slots, standbys, standbyNotBefore }, desired, { room, s
 }
 
 /**
- * Tasks before a recycle, one at a time, and only where another worker serves meanwhile. The others wait for their turn,
+ * Tasks before a recycle, one at a time, and only where another worker, which stays, serves meanwhile. The others wait for their turn,
  * but for a worker over its hard budget, which is recycled.
  *
  * @param {Facts} facts
@@ -197,7 +197,7 @@ function bootStandbys ({ slots, standbys, standbyNotBefore }, desired, { room, s
  */
 function leaveRotation ({ slots }, { slots: wanted }) {
   let isBusy = slots.some(({ incumbent }) => incumbent?.state === 'out-of-rotation')
-  let serving = slots.filter(({ incumbent }) => isServing(incumbent)).length
+  let serving = slots.filter(({ slot, incumbent }) => wanted.includes(slot) && isServing(incumbent)).length
   /** @type {Action[]} */
   const actions = []
   /** @type {Set<number>} */

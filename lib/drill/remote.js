@@ -10,21 +10,18 @@ const { connect, findFleet } = require('../control/client')
 
 /** Emits `event` with every journal line, and `stopped` when the fleet is gone. */
 class RemoteFleet extends EventEmitter {
-  #size
   #hasLeft = false
   #hasServed = false
   /** Requests that each worker had begun before the drill, by pid. @type {Map<number, number>} */
   #before
 
   /** @param {import('../control/client').Client} client @param {Record<string, any>} status */
-  constructor (client, { workers, totals }) {
+  constructor (client, { workers }) {
     super()
     this.client = client
-    this.#size = totals.workers
     this.#before = new Map(workers.map((/** @type {any} */ { pid, requests }) => [pid, requests]))
     const gone = () => { if (!this.#hasLeft) this.emit('stopped', null) }
     client.follow(line => {
-      if (line.event === 'fleet.scale') this.#size = line.to
       if (line.event === 'worker.sample') this.#note(line)
       this.emit('event', line)
     }).then(gone, gone)
@@ -39,11 +36,12 @@ class RemoteFleet extends EventEmitter {
     return new RemoteFleet(client, await client.call('status'))
   }
 
-  get size () {
-    return this.#size
-  }
-
   async ready () {}
+
+  /** What `recycle status --json` prints. */
+  async status () {
+    return this.client.call('status')
+  }
 
   /** @param {number} slot */
   async recycle (slot) {
@@ -54,7 +52,7 @@ class RemoteFleet extends EventEmitter {
   /** Whether its workers have begun requests since the drill connected. */
   async hasServed () {
     if (this.#hasServed) return true
-    const { workers } = await this.client.call('status')
+    const { workers } = await this.status()
     for (const worker of workers) this.#note(worker)
     return this.#hasServed
   }

@@ -3,6 +3,8 @@
 const fs = require('node:fs')
 const net = require('node:net')
 
+const SOCKET = 0 // of a handle, what it is: one end of a connection; the same number for TCP and for pipes
+
 /** A connection, or another socket, of which this process has the descriptor alone: nothing here reads it. */
 class Descriptor {
   isDescriptor = true
@@ -18,6 +20,21 @@ class Descriptor {
   /** -1: it is closed. @returns {number} */
   get fd () {
     return this.#handle ? this.#handle.fd : this.#fd
+  }
+
+  /**
+   * As the getter below, where it is known what it is: net would make a socket to find out, which is most of the cost.
+   *
+   * @param {new (type: number) => any} Handle the class of a TCP or pipe handle
+   * @returns {any} null: it is closed, or not of that kind
+   */
+  handleOf (Handle) {
+    if (this.#handle || this.#fd < 0) return this.#handle
+    const handle = new Handle(SOCKET)
+    if (handle.open(this.#fd) === 0) return (this.#handle = handle)
+    handle.close()
+    this.close()
+    return null
   }
 
   /** What Node can read and send, in its place from here on. @returns {any} a TCP or pipe handle; null: it is neither */

@@ -14,9 +14,11 @@ const readline = require('node:readline')
 
 /** @typedef {import('./addon').Addon} Addon */
 
+const ENDED_MS = 3000 // from a process's SIGKILL until its mold says that it has ended
+
 /**
  * A mold as its primary sees it; the process itself is started by the caller, with `inherited` among its descriptors. Emits
- * `frozen`, when it has loaded the app, or `refused` with the reason.
+ * `frozen`, when it has loaded the app, or `refused` with the reason; `silent`, where it does not say that a process has ended.
  */
 class MoldControl extends EventEmitter {
   /** @type {Map<number, Handle>} forked or being forked, by number */
@@ -117,6 +119,7 @@ class Handle {
   pid
   /** Asked for before there was a process. @type {number | null} */
   #signal = null
+  #hasEnded = false
 
   /** @param {MoldControl} control @param {any} child @param {any} options of its spawn(), which goes on filling them in */
   constructor (control, child, options) {
@@ -165,6 +168,7 @@ class Handle {
 
   /** @param {number} code negative: an errno, it could not be started @param {string} signal */
   end (code, signal) {
+    this.#hasEnded = true
     this.onexit(code, signal)
   }
 
@@ -185,6 +189,7 @@ class Handle {
       if (signal !== 0) this.#signal = signal
       return 0
     }
+    if (signal === os.constants.signals.SIGKILL) setTimeout(() => { if (!this.#hasEnded) this.control.emit('silent', ENDED_MS) }, ENDED_MS).unref()
     try {
       process.kill(this.pid, signal)
       return 0

@@ -60,7 +60,7 @@ class ServiceNotifier {
   #hear (line) {
     if (line.event === 'worker.sample') return
     this.health.hear(line)
-    if (line.event === 'fleet.stopping' && this.supervisor.succession?.takeover.isSole === false) return // the predecessor may run the fleet again
+    if (line.event === 'fleet.stopping' && !this.supervisor.isLast) return
     const message = this.state.hear(line, this.health.readiness().isReady, Number(process.hrtime.bigint() / 1000n))
     if (Object.keys(message).length > 0) this.#tell({ ...message, STATUS: this.#describe() })
     this.#statusTimer ??= setTimeout(() => {

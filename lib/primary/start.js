@@ -17,12 +17,13 @@ const { Supervisor } = require('./supervisor')
  * @param {string} app
  * @param {string[]} args
  * @param {import('../core/options').Options} options
- * @param {Pick<ConstructorParameters<typeof Supervisor>[1], 'inherited' | 'orphans' | 'takeover'>} [own] where the process is the fleet's alone
+ * @param {Pick<import('./parts').Given, 'inherited' | 'takeover'> & { orphans?: import('./orphans').Orphans }} [own] where the process is the
+ *   fleet's alone
  * @returns {Supervisor} to be started
  * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_NO_APP, RECYCLE_METER_UNSUPPORTED, RECYCLE_METRIC_UNSUPPORTED,
  *   RECYCLE_FORK_UNSUPPORTED, RECYCLE_UNWRITABLE, RECYCLE_JOURNAL
  */
-function assemble (app, args, options, own = {}) {
+function assemble (app, args, options, { orphans, ...own } = {}) {
   checkCommand(app, args)
   const file = findApp(app)
   const meter = pickMeter(options)
@@ -33,16 +34,14 @@ function assemble (app, args, options, own = {}) {
   const addon = options.fork === 'mold' ? findAddon() : null
   const journal = options.journal === null ? null : require('../journal/writer').openJournal(options.journal, why => warn(supervisor, why))
   const log = openLog(options.log ?? (process.stderr.isTTY ? 'pretty' : 'json'), process.stderr)
-  const supervisor = new Supervisor(options, {
-    spawner: new Spawner(file, args, options, addon),
-    meter,
-    heapdumpFolder,
+  const spawner = new Spawner(file, args, options, addon)
+  const supervisor = new Supervisor({ options, spawner, meter, heapdumpFolder, ...own }, {
     write (line) {
       journal?.write(line)
       log(line)
     },
     flush: async () => journal?.flush(),
-    ...own
+    orphans
   })
   return supervisor
 }

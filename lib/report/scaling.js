@@ -11,7 +11,7 @@ const MOST_CELLS = 2000
 const MOST_REASONS = 20
 const LONGEST_LOOK_MS = 3000 // between two lines; after a longer pause nothing is known of it
 
-/** @typedef {{ looks: number, workers: number, busy: number, requestsPerSecond: number }} Cell sums */
+/** @typedef {{ looks: number, wanted: number, ready: number, busy: number, requestsPerSecond: number }} Cell sums */
 
 class Scaling {
   /** @type {{ min: number | null, max: number | null }} */
@@ -29,10 +29,11 @@ class Scaling {
   #timeline = new Timeline({
     widthMs: WIDTH_MS,
     capacity: () => MOST_CELLS,
-    empty: () => ({ looks: 0, workers: 0, busy: 0, requestsPerSecond: 0 }),
+    empty: () => ({ looks: 0, wanted: 0, ready: 0, busy: 0, requestsPerSecond: 0 }),
     merge (into, other) {
       into.looks += other.looks
-      into.workers += other.workers
+      into.wanted += other.wanted
+      into.ready += other.ready
       into.busy += other.busy
       into.requestsPerSecond += other.requestsPerSecond
     }
@@ -65,10 +66,10 @@ class Scaling {
     }
   }
 
-  /** @returns {{ t: number, workers: number, busy: number, requestsPerSecond: number }[]} means; t in ms since the epoch */
+  /** @returns {{ t: number, wanted: number, ready: number, busy: number, requestsPerSecond: number }[]} means; t in ms since the epoch */
   series () {
-    return this.#timeline.list().map(({ t, cell: { looks, workers, busy, requestsPerSecond } }) =>
-      ({ t, workers: workers / looks, busy: busy / looks, requestsPerSecond: requestsPerSecond / looks }))
+    return this.#timeline.list().map(({ t, cell: { looks, wanted, ready, busy, requestsPerSecond } }) =>
+      ({ t, wanted: wanted / looks, ready: ready / looks, busy: busy / looks, requestsPerSecond: requestsPerSecond / looks }))
   }
 
   /** @param {Record<string, any>} line */
@@ -85,7 +86,8 @@ class Scaling {
     if (busy > HIGH * serving && tookMs > 0 && tookMs <= LONGEST_LOOK_MS) this.#overTargetMs += tookMs
     const cell = this.#timeline.at(t)
     cell.looks++
-    cell.workers += workers
+    cell.wanted += workers
+    cell.ready += serving
     cell.busy += busy
     cell.requestsPerSecond += requestsPerSecond
   }

@@ -35,7 +35,7 @@ class Channel {
       },
       batching: (_, socket) => this.#beginBatching(socket),
       batch: (/** @type {any} */ batch) => {
-        for (const { message, descriptor } of this.#batches?.open(batch) ?? []) this.#handlers[message.type]?.(message, descriptor?.handle)
+        for (const { message, descriptor } of this.#batches?.open(batch) ?? []) this.#handlers[message.type]?.(message, descriptor)
       }
     })
     process.on('internalMessage', (/** @type {any} */ received, handle) => {

@@ -74,7 +74,7 @@ t.test('--meter pidusage, as elsewhere than on Linux, recycles by RSS', async t 
     reason: 'rss',
     recycles: 2
   })
-  t.equal(supervisor.sampler.meter.name, 'pidusage')
+  t.equal(supervisor.parts.sampler.meter.name, 'pidusage')
   const rss = events.all('recycled').filter((/** @type {any} */ line) => line.reason === 'rss')
   t.ok(rss.every((/** @type {any} */ line) => line.rssBefore > 110 * 1024 ** 2), 'no worker was recycled before its budget')
 })

@@ -21,8 +21,8 @@ const folder = t.testdir({
   empty: {}
 })
 
-/** @param {string} call @param {string} [cwd] */
-const recycle = (call, cwd = folder) => runToEnd([process.execPath, BIN, ...call.split(' ').filter(Boolean)], { cwd, env: { PORT: '0', RECYCLE_CONTROL: path.join(folder, 'none') } })
+/** @param {string} call @param {string} [cwd] @param {string} [port] */
+const recycle = (call, cwd = folder, port = '0') => runToEnd([process.execPath, BIN, ...call.split(' ').filter(Boolean)], { cwd, env: { PORT: port, RECYCLE_CONTROL: path.join(folder, 'none') } })
 
 /** The call behind `recycle`, what the one sentence says, and where it is typed. @type {[string, RegExp, string?][]} */
 const MISTAKES = [
@@ -98,6 +98,9 @@ t.test('options behind the app go to the app, with one warning that says what to
   await silent.events.until('worker.ready')
   t.same(silent.events.all('fleet.warning').filter(line => line.warning === 'flags-after-app'), [])
   t.same(warned.events.all('fleet.start')[0].args, ['--max-rss', '200mb', '-i', 'max', '--port', '1', '--instances', '3'], 'the app gets them as before')
+
+  const { stderr } = await recycle('drill -d 100ms -w 1 app.js --port 1 --max-rss 200mb -c 5', folder, '')
+  t.match(stderr, /^recycle drill: --max-rss, -c stand after the app, which gets them; for recycle write: recycle drill --max-rss 200mb -c 5 app\.js --port 1; if they are the app's, write -- before$/m)
 })
 
 t.test('the name of a fleet is the last argument of each command, as of status', async t => {

@@ -1,7 +1,7 @@
 'use strict'
 
 const t = require('tap')
-const { openAccount, lostAccount } = require('../../lib/core/account')
+const { ACCOUNT, openAccount, lostAccount } = require('../../lib/core/account')
 const { sumOfEnds } = require('../support/fleet')
 
 t.test('an account opens with the connections that are there, none of them settled', async t => {
@@ -24,4 +24,14 @@ t.test('the account of a worker that sent none: requests in flight were cut, the
 t.test('two accounts share nothing', async t => {
   openAccount(1, 1).cuts.push(/** @type {any} */ ({}))
   t.same(openAccount(1, 1).cuts, [])
+})
+
+t.test('of a worker an account is taken in which each connection ends once, and each cut is named', async t => {
+  const cut = { method: 'GET', path: '/', ageMs: 5, remotePort: null, upgraded: false }
+  const account = { ...openAccount(3, 1), moved: 2, cut: 1, cuts: [cut] }
+  t.equal(ACCOUNT(account), null)
+  for (const wrong of [{ moved: 1 }, { closedIdle: 1 }, { connections: 4 }, { cuts: [] }]) {
+    t.same(ACCOUNT({ ...account, ...wrong }), { at: '', accepts: 'one in which each connection ends once, and each cut is named' }, JSON.stringify(wrong))
+  }
+  t.match(ACCOUNT({ ...account, moved: -1 }), { at: '.moved' })
 })

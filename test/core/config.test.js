@@ -6,7 +6,8 @@ const t = require('tap')
 const fc = require('fast-check')
 const Ajv = require('ajv')
 const { configSchema, readConfig } = require('../../lib/core/config')
-const { OPTIONS, resolveOptions } = require('../../lib/core/options')
+const { OPTIONS } = require('../../lib/core/options')
+const { resolveOptions } = require('../../lib/core/resolved-options')
 
 const SCHEMA = path.join(__dirname, '..', '..', 'lib', 'core', 'config.schema.json')
 

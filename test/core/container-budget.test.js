@@ -2,7 +2,7 @@
 
 const t = require('tap')
 const fc = require('fast-check')
-const { resolveOptions } = require('../../lib/core/options')
+const { resolveOptions } = require('../../lib/core/resolved-options')
 const { size, autoBudget, budgetArithmetic, workersArithmetic, sizingWarnings, LEAST_BYTES } = require('../../lib/core/container-budget')
 
 const MIB = 1024 ** 2

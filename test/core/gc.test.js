@@ -3,7 +3,7 @@
 const fc = require('fast-check')
 const t = require('tap')
 const { gcFlags, collectsFirst, largestBudget } = require('../../lib/core/gc')
-const { resolveOptions } = require('../../lib/core/options')
+const { resolveOptions } = require('../../lib/core/resolved-options')
 
 const MIB = 1024 ** 2
 const MAJORS = [20, 22, 24, 26]

@@ -2,7 +2,7 @@
 
 const t = require('tap')
 const { oldSpaceLimit, heapFlags, heapWarning } = require('../../lib/core/heap-limit')
-const { resolveOptions } = require('../../lib/core/options')
+const { resolveOptions } = require('../../lib/core/resolved-options')
 
 const MIB = 1024 ** 2
 const NONE = { maxRssBytes: null, hardRssBytes: null, limitBytes: null }

@@ -54,6 +54,16 @@ t.test('while a worker serves, new slots boot within the surge', async t => {
   t.same(steps([slot(0), slot(1), booting], { workers: 5 }).actions, [])
 })
 
+t.test('new slots boot within the surge also where the only worker comes back into rotation now', async t => {
+  const slots = [slot(0, { incumbent: null, recycle: 'surge' }), slot(1, { incumbent: worker({ state: 'out-of-rotation', task: 'under way', reason: 'rss' }) })]
+  t.same(steps(slots, { workers: 3 }).actions, [{ type: 'rejoin', slot: 1 }])
+})
+
+t.test('no worker leaves rotation where the only other one that serves is scaled away', async t => {
+  const condemned = slot(0, { incumbent: worker({ reason: 'rss', task: 'heapdump' }) })
+  t.same(steps([condemned, slot(1)], { workers: 1 }).actions, [{ type: 'scale-away', slot: 1 }, { type: 'recycle', slot: 0, how: 'surge' }])
+})
+
 t.test('a slot that is wanted again is the one that is still leaving', async t => {
   const leaving = [2, 3].map(number => slot(number, { incumbent: null, isLeaving: true, isNew: true }))
   t.same(steps([slot(0), slot(1), ...leaving], { workers: 4 }).actions, [{ type: 'boot', slot: 2 }])

@@ -107,6 +107,30 @@ t.test('a mold that dies leaves its workers in service; the next replacement has
   t.same(events.all('worker.crash'), [])
 })
 
+t.test('a mold that hangs is ended when it has not forked in time; a worker that dies meanwhile is replaced by a copy of the next one', async t => {
+  const { port, supervisor, events } = await startForked(t, { workers: 2, readyTimeout: '3s', stuckTimeout: '1s', killTimeout: '300ms' })
+  const [{ pid: mold }] = events.all('mold.ready')
+  process.kill(mold, 'SIGSTOP')
+  const [{ pid }] = supervisor.status().workers
+  process.kill(Number(pid), 'SIGKILL')
+  t.match(await events.until('mold.exit', { timeoutMs: 15_000 }), { pid: mold, signal: 'SIGKILL', why: 'its mold did not fork within 3000 ms' })
+  await events.until('worker.ready', { count: 3 })
+  t.same(events.all('mold.ready').map(({ pid }) => pid !== mold), [false, true])
+  t.match(supervisor.status().totals, { workers: 2, ready: 2 })
+  t.match(await supervisor.recycle(1), { cut: 0, lost: false })
+  t.equal((await get(port)).status, 200)
+})
+
+t.test('a fleet whose mold hangs stops all the same', async t => {
+  const { supervisor, events } = await startForked(t, { workers: 2, killTimeout: '100ms' })
+  const [{ pid: mold }] = events.all('mold.ready')
+  process.kill(mold, 'SIGSTOP')
+  await supervisor.stop()
+  t.match(await events.until('mold.exit'), { pid: mold, signal: 'SIGKILL', why: 'its mold did not tell within 3000 ms that a process had ended' })
+  t.equal(events.all('worker.retire').length, 2)
+  for (const { cut, lost } of events.all('stopped')) t.same([cut, lost], [0, false])
+})
+
 t.test('three workers in a row that die early: the fleet goes on by spawn, and says so', async t => {
   const { port, events } = await startForked(t, { workers: 1, mode: 'throws' })
   t.match(events.all('fleet.warning'), [{ warning: 'fork-failed', failures: 3 }])

@@ -73,6 +73,21 @@ t.test('at an upgrade the new primary says that it is the main process, and the 
   t.same(events.all('fleet.warning'), [])
 })
 
+t.test('a new primary that is told to stop while workers of the old one still drain says so', { skip }, async t => {
+  const { notifySocket, heard } = await startListener(t)
+  const { port, child, events, exited, primary, areGone } = await startUpgradable(t, [file('plain.js')], { env: { NOTIFY_SOCKET: notifySocket } })
+  await heard.until('READY')
+  const slow = get(port, '/slow?ms=3000')
+  child.kill('SIGUSR2')
+  await events.until('fleet.upgraded')
+  process.kill(primary(), 'SIGTERM')
+  await heard.until('STOPPING')
+  t.same(events.all('fleet.left'), [], 'the old workers were not gone')
+  t.match(await slow, { status: 200 })
+  t.same(await exited, { code: 0, signal: null })
+  t.ok(await areGone())
+})
+
 t.test('an upgrade that fails is not told of', { skip }, async t => {
   const { notifySocket, heard } = await startListener(t)
   const folder = t.testdir({ 'app.js': "require('node:http').createServer((request, response) => response.end()).listen(process.env.PORT)" })

@@ -227,7 +227,7 @@ t.test('nor is a standby that does not listen on an address its predecessor has 
   process.env.SECOND = path.join(folder, 'second.sock')
   const { port, supervisor, events } = await startWithStandby(t, 'reports-slot.js', { workers: 1 })
   const [{ pid }] = events.all('worker.standby')
-  const { incumbent } = supervisor.recycler.fleet.slots.get(0)
+  const { incumbent } = supervisor.parts.fleet.slots.get(0)
   // Stopped before it has the answer: as far as the primary knows, it does not listen there yet.
   incumbent.prependOnceListener('listen', () => process.kill(incumbent.pid, 'SIGSTOP'))
   t.teardown(() => incumbent.process.kill('SIGCONT'))

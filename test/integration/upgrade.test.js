@@ -1,10 +1,12 @@
 'use strict'
 
+const { once } = require('node:events')
 const fs = require('node:fs')
+const net = require('node:net')
 const path = require('node:path')
 const t = require('tap')
 const { get } = require('../support/client')
-const { controlRoom, shortFolder } = require('../support/control')
+const { controlRoom, rawClient, shortFolder } = require('../support/control')
 const { freePort, FIXTURES } = require('../support/fleet')
 const { Load } = require('../support/load')
 const { skip: noFork } = require('../support/mold')
@@ -98,8 +100,12 @@ t.test('a new primary that does not become ready changes nothing, and the comman
 
   fs.writeFileSync(path.join(folder, 'recycle.config.json'), '{}')
   set('well')
-  const results = await Promise.all([upgrade(), upgrade()])
-  t.match(results, [{ code: 0 }, { code: 0 }], 'repaired, it is upgraded; a second command joins the first')
+  const second = await rawClient(t, path.join(room.folder, 'shop.sock'))
+  const first = upgrade()
+  await events.until('fleet.upgrade', { count: events.all('fleet.upgrade').length + 1 })
+  second.socket.write('{"v":1,"id":1,"verb":"upgrade"}\n')
+  t.match(await first, { code: 0 }, 'repaired, it is upgraded')
+  t.match(await second.until(({ id, result, error }) => id === 1 && (result !== undefined || error !== undefined)), { error: undefined }, 'a second command joins the first')
   t.equal(events.all('fleet.upgraded').length, 1)
   const { requests, failures, sockets } = await load.stop()
   t.same(failures, [], `of ${requests} requests`)
@@ -162,6 +168,36 @@ t.test('SIGTERM while the new primary boots: both end, and no process is left', 
   t.same((await load.stop()).failures.filter(({ error }) => error !== 'ECONNREFUSED'), [])
 })
 
+t.test('a new primary that is told to stop as soon as it runs the fleet ends it, and the old primary does not run it again', async t => {
+  const { port, child, events, exited, primary, areGone } = await startUpgradable(t, ['--control', 'none', PLAIN])
+  const slow = get(port, '/slow?ms=500')
+  child.kill('SIGUSR2')
+  await events.until('fleet.upgraded')
+  process.kill(primary(), 'SIGTERM')
+  t.match(await slow, { status: 200 })
+  t.same(await exited, { code: 0, signal: null })
+  t.ok(await areGone())
+  t.same(events.all('fleet.resumed'), [])
+})
+
+t.test('a new primary that is told to stop before its workers serve: the old one stops the fleet, and no request is dropped', async t => {
+  const folder = t.testdir({
+    'app.js': `require(${JSON.stringify(path.resolve('lib/worker'))}).onServe(() => { while (require('node:fs').existsSync(__dirname + '/blocks')); })
+      require('node:http').createServer((request, response) => response.end()).listen(process.env.PORT)`
+  })
+  const { port, child, events, exited, primary, areGone } = await startUpgradable(t, ['--control', 'none', path.join(folder, 'app.js')])
+  const load = new Load({ port, connections: 5 })
+  t.teardown(() => load.stop())
+  fs.writeFileSync(path.join(folder, 'blocks'), '') // from here on a worker that is to serve does not answer, and is killed
+  child.kill('SIGUSR2')
+  await events.until('fleet.upgraded')
+  process.kill(primary(), 'SIGTERM')
+  t.same(await exited, { code: 0, signal: null })
+  t.ok(await areGone())
+  t.match(events.all('fleet.upgrade-failed'), [{ why: 'it exited with code 0' }])
+  t.same((await load.stop()).failures.filter(({ error }) => error !== 'ECONNREFUSED'), [])
+})
+
 t.test('SIGTERM to the new primary while old workers finish: the old primary does not run the fleet again, and what is in flight is answered', async t => {
   const { port, child, events, out, primary, exited, areGone } = await startUpgradable(t, ['--control', 'none', path.join(FIXTURES, 'misbehaves.js')])
   const slow = get(port, '/slow?ms=3000')
@@ -173,6 +209,27 @@ t.test('SIGTERM to the new primary while old workers finish: the old primary doe
   t.same(await exited, { code: 0, signal: null })
   t.ok(await areGone())
   t.same(events.all('fleet.resumed'), [])
+})
+
+t.test('a request to the admin port that is still on its way when the new primary takes over is answered by the old one, which stays until then', async t => {
+  const admin = await freePort()
+  const { child, events, primary, exited, areGone } = await startUpgradable(t, ['--control', 'none', '--admin', String(admin), PLAIN])
+  await events.until('fleet.admin')
+  const client = net.connect(admin, '127.0.0.1')
+  t.teardown(() => client.destroy())
+  let received = ''
+  client.on('data', bytes => { received += bytes })
+  client.write('GET /readyz HTTP/1.1\r\nHost: localhost\r\n')
+  t.match(await get(admin, '/healthz'), { status: 200 }, 'one that came later is answered, so the old primary has that one')
+  child.kill('SIGUSR2')
+  await events.until('fleet.left')
+  await new Promise(resolve => setTimeout(resolve, 300)) // it would have exited by then
+  client.end('\r\n')
+  await once(client, 'close')
+  t.match(received, /^HTTP\/1\.1 200[^]*connection: close[^]*ready: another primary serves\n$/i)
+  kill(primary(), 'SIGTERM')
+  t.match(await exited, { code: 0 })
+  t.ok(await areGone())
 })
 
 t.test('with --fork mold the workers of the new primary are copies of a mold of its own; nothing is dropped', { skip: noFork }, async t => {

@@ -17,7 +17,7 @@ t.test('the live page', async t => {
   if (!fs.existsSync(CHROMIUM)) throw new Error(`this test needs ${CHROMIUM}: apt-get install -y chromium`)
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGS })
   t.teardown(() => browser.close())
-  const fleet = await startAdmin(t, 'plain.js', { workers: 2, maxRss: '200MiB', memoryByRoute: true })
+  const fleet = await startAdmin(t, 'plain.js', { workers: '2..4', maxRss: '200MiB', memoryByRoute: true })
   const { supervisor } = fleet
   const load = new Load({ port: fleet.port, connections: 4, thinkMs: 400 })
   t.teardown(() => load.stop())
@@ -97,7 +97,7 @@ t.test('the live page', async t => {
     const requests = () => page.locator('.workers tbody tr').first().locator('td').nth(11).textContent()
     const before = await requests()
     await page.waitForFunction(before => globalThis.document.querySelector('.workers tbody tr').children[11].textContent !== before, before)
-    await page.waitForFunction(() => /^\d+ MiB$/.test(globalThis.document.querySelector('.key.memory b').textContent)) // the latest
+    await page.waitForFunction(() => /^\d+ MiB$/.test(globalThis.document.querySelector('.strip[aria-label="Slot 0"] .key.memory b').textContent)) // the latest
     const mark = page.locator('.strip[aria-label="Slot 1"] .mark').first()
     await mark.hover()
     t.match(await page.textContent('.tip'), /^Recycle #1/)
@@ -151,8 +151,16 @@ t.test('the live page', async t => {
 
   await t.test('added and removed slots have their plot', async t => {
     const { page } = await open(t, fleet.url)
+    const sizing = () => page.locator('h2', { hasText: 'Workers and load' }).locator('+ p').textContent()
+    const figures = () => page.locator('.strip[aria-label="Workers"] .key').allTextContents()
+    t.equal(await sizing(), 'Auto: 2 to 4 workers by the load.')
+    t.match(await figures(), [/^busy [\d.]+$/, 'ready 2', 'wanted 2', 'min 2', 'max 4'])
+
     await supervisor.scale(3)
     await page.waitForSelector('.strip[aria-label="Slot 2"] canvas')
+    await until(page, 'wanted 3', '.strip[aria-label="Workers"] .key')
+    t.match(await sizing(), /^Pinned at 3 workers; by the load it would be 2 to 4\. Last change \d+ s ago: 2 → 3, reason requested\.$/)
+    t.equal((await figures())[1], 'ready 3')
     t.equal(await page.locator('.workers tbody tr').count(), 3)
     await supervisor.scale(2)
     await page.waitForFunction(() => globalThis.document.querySelectorAll('.workers tbody tr').length === 2)

@@ -6,7 +6,12 @@ const { Picture } = require('../../lib/operate/admin/picture')
 const { T0, fleetStart, spawn, sample, recycle, line } = require('../report/written')
 
 const WINDOW_MS = 60_000
-const STATUS = { workers: [], memoryByRoute: null }
+const STATUS = status([])
+
+/** @param {any[]} workers @param {Record<string, any>} [other] */
+function status (workers, other) {
+  return { workers, totals: { workers: workers.length, ready: workers.filter(({ state }) => state === 'ready').length }, memoryByRoute: null, ...other }
+}
 
 /** @param {any[]} lines */
 function pictureOf (lines) {
@@ -31,7 +36,7 @@ t.test('growth counts each worker from its own start, and never decreases', asyn
 t.test('every part has the latest estimate of which route leaks', async t => {
   const memoryByRoute = { text: 'GET / keeps', routes: [] }
   const picture = pictureOf([fleetStart()])
-  t.equal(picture.news(T0, { workers: [], memoryByRoute }).memoryByRoute, memoryByRoute)
+  t.equal(picture.news(T0, status([], { memoryByRoute })).memoryByRoute, memoryByRoute)
   t.equal(picture.whole(T0, STATUS).memoryByRoute, null)
 })
 
@@ -62,22 +67,38 @@ t.test('points are sorted by time, in whatever order they arrive', async t => {
 
 t.test('requests per second count all workers, across a recycle', async t => {
   const picture = pictureOf([fleetStart()])
-  picture.look(T0, [{ pid: 1, requests: 100 }], 0)
-  picture.look(T0 + 1000, [{ pid: 1, requests: 150, loopLagMs: 3 }, { pid: 2, requests: 10, loopLagMs: 8 }], 1000)
+  picture.look(T0, status([{ pid: 1, requests: 100 }]), 0)
+  picture.look(T0 + 1000, status([{ pid: 1, requests: 150, loopLagMs: 3 }, { pid: 2, requests: 10, loopLagMs: 8 }]), 1000)
   picture.hear(line(1500, 'worker.retire', { slot: 0, pid: 1, requests: 170 }))
-  picture.look(T0 + 3000, [{ pid: 2, requests: 30 }], 2000)
-  t.same(picture.whole(T0 + 3000, STATUS).traffic, [{ t: T0 + 1000, perSecond: 60, lagMs: 8 }, { t: T0 + 3000, perSecond: 20, lagMs: null }])
+  picture.look(T0 + 3000, status([{ pid: 2, requests: 30 }]), 2000)
+  t.match(picture.whole(T0 + 3000, STATUS).traffic, [{ t: T0 + 1000, perSecond: 60, lagMs: 8 }, { t: T0 + 3000, perSecond: 20, lagMs: null }])
+})
+
+t.test('workers over time beside the load, the bounds, and the last change', async t => {
+  const picture = pictureOf([fleetStart()])
+  const first = status([{ pid: 1, requests: 0, state: 'ready', elu: 0.9 }])
+  picture.look(T0, first, 1000)
+  t.same(picture.whole(T0, first).size, { wanted: 1, autoscale: null, change: null })
+
+  const autoscale = { min: 1, max: 4, isPinned: false }
+  picture.hear(line(500, 'fleet.scale', { from: 1, to: 3, reason: 'busy', slots: [0, 1, 2], busy: 0.9, requestsPerSecond: 10 }))
+  const later = status([{ pid: 1, requests: 5, state: 'ready', elu: 0.75 }, { pid: 2, requests: 0, state: 'ready', elu: 0.5 }, { pid: 3, requests: 0, state: 'spawning', elu: 1 }], { autoscale })
+  picture.look(T0 + 1000, later, 1000)
+  const { size, traffic } = picture.news(T0 + 1000, later)
+  t.same(size, { wanted: 3, autoscale, change: { t: T0 + 500, from: 1, to: 3, reason: 'busy' } })
+  t.match(traffic, [{ t: T0, wanted: 1, ready: 1, busy: 0.9 }, { t: T0 + 1000, wanted: 3, ready: 2, busy: 1.25 }])
 })
 
 t.test('when the clock is set back, points now in the future are removed, and requests per second are unchanged', async t => {
   const picture = pictureOf([fleetStart(), spawn(0, 0, 100), sample(100, 0, 100, 50e6), ...recycle(1000)])
-  picture.look(T0 + 2000, [{ pid: 1, requests: 100 }], 1000)
+  picture.look(T0 + 2000, status([{ pid: 1, requests: 100 }]), 1000)
   const back = T0 - 3 * 24 * 3600 * 1000
   picture.hear({ ...sample(0, 0, 101, 51e6), t: back, requests: 0 })
-  picture.look(back, [{ pid: 1, requests: 150 }], 1000)
+  picture.look(back, status([{ pid: 1, requests: 150 }]), 1000)
   const { memory, traffic, recycleEvents, about } = picture.whole(back, STATUS)
   t.same(memory.map(({ points }) => points.map(point => point.t)), [[back]])
-  t.same(traffic, [{ t: back, perSecond: 50, lagMs: null }])
+  t.match(traffic, [{ t: back, perSecond: 50, lagMs: null }])
+  t.equal(traffic.length, 1)
   t.same(recycleEvents, [])
   t.equal(about.recycles, 1, 'the request is counted all the same')
 })
@@ -90,13 +111,13 @@ t.test('it keeps one window of the past, and no more slots than a page can draw'
   }
   const picture = pictureOf(lines)
   const now = T0 + 5 * WINDOW_MS
-  picture.look(now, [], 500)
+  picture.look(now, status([]), 500)
   const { memory, recycleEvents, about } = picture.whole(now, STATUS)
   t.equal(memory.length, 200)
   t.ok(memory.every(({ points }) => points.length > 10 && points.every(point => point.t >= now - WINDOW_MS)))
   t.ok(memory.reduce((sum, { points }) => sum + points.length, 0) <= 6200)
   t.same(recycleEvents, [], 'the event has ended')
   t.equal(about.recycles, 1, 'and is still counted')
-  picture.look(now + 2 * WINDOW_MS, [], 500)
+  picture.look(now + 2 * WINDOW_MS, status([]), 500)
   t.same(picture.whole(now + 2 * WINDOW_MS, STATUS).memory, [], 'removed slots')
 })

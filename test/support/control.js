@@ -2,6 +2,7 @@
 
 /** Fleets with a control socket, each test's in a folder of its own, and the command line for them. */
 
+const { once } = require('node:events')
 const fs = require('node:fs')
 const net = require('node:net')
 const os = require('node:os')
@@ -64,7 +65,7 @@ async function rawClient (t, file) {
       const found = heard.find(fits)
       if (found) return found
       if (socket.destroyed) throw new Error(`closed; heard ${JSON.stringify(heard)}`)
-      await new Promise(resolve => socket.once('heard', resolve).once('close', resolve))
+      await Promise.race([once(socket, 'heard'), closed])
     }
   }
   await until(line => line.hello || line.error)

@@ -53,6 +53,7 @@ async function workerParts (t, listener = (request, response) => response.end(re
     isOpen: true,
     isClosed: false,
     isOfOurs: () => true,
+    handleOf: (/** @type {any} */ handle) => handle,
     shut () { this.isOpen = false },
     open () { this.isOpen = true },
     accept: (/** @type {any} */ handle) => /** @type {any} */ (server)._handle.onconnection(0, handle)

@@ -30,7 +30,7 @@ class Health {
   /** @returns {{ isReady: boolean, text: string }} */
   readiness () {
     const { isStopping, handover, options: { maxUnavailable } } = this.supervisor
-    if (handover?.isLeaving) return { isReady: true, text: 'ready: another primary serves' }
+    if (handover?.isLeaving || handover?.hasLeft) return { isReady: true, text: 'ready: another primary serves' }
     if (isStopping) return { isReady: false, text: 'not ready: the fleet is stopping' }
     const failing = this.#failing
     const ready = this.#slotsThatAre('ready') - failing

@@ -19,11 +19,10 @@ const { renderDocument } = require('../../report/page/document')
 const { Health } = require('./health')
 const { Metrics } = require('./metrics')
 const { Picture } = require('./picture')
-const { createServer, answer } = require('./server')
+const { REQUEST_MS, createServer, answer } = require('./server')
 const { Stream } = require('./stream')
 
 const TICK_MS = 1000
-const GRACE_MS = 1000 // for requests that are under way when another primary takes over
 
 /**
  * @param {import('../control-verbs').Supervised} supervisor not started yet, or in the same turn of the event loop
@@ -80,7 +79,7 @@ async function openAdmin (supervisor, { admin, adminAllowRemote }) {
     const now = timeOfDay()
     const status = supervisor.status()
     metrics.look(status.workers)
-    picture.look(now, status.workers, performance.now() - lookedAt)
+    picture.look(now, status, performance.now() - lookedAt)
     lookedAt = performance.now()
     if (stream.isIdle) picture.catchUp()
     else stream.send('news', picture.news(now, status))
@@ -113,12 +112,15 @@ async function openAdmin (supervisor, { admin, adminAllowRemote }) {
     if (handover) handover.adminSocket = null
     stream.end()
     return new Promise(resolve => {
+      // Its connections do not keep this process, but until they have their answers it stays.
+      const grace = setTimeout(() => setImmediate(() => server.closeAllConnections()), graceMs)
       // Not http's own close(): it ends idle connections, to which a request may be on its way, and from Node.js 26 on also those
       // whose first request has not been read yet.
-      net.Server.prototype.close.call(server, () => resolve(undefined))
+      net.Server.prototype.close.call(server, () => {
+        clearTimeout(grace)
+        resolve(undefined)
+      })
       server.prependListener('request', (request, response) => response.setHeader('connection', 'close'))
-      if (graceMs === 0) setImmediate(() => server.closeAllConnections())
-      else setTimeout(() => server.closeAllConnections(), graceMs).unref()
     })
   }
   return {
@@ -127,7 +129,7 @@ async function openAdmin (supervisor, { admin, adminAllowRemote }) {
     },
     /** Another primary answers from now on; the pages that are open connect to it. */
     async leave () {
-      await (ending ??= end(GRACE_MS))
+      await (ending ??= end(REQUEST_MS))
     },
     async close () {
       if (!ending) {

@@ -9,7 +9,9 @@ const { setImmediate: turn } = require('node:timers/promises')
 const { Registry, Counter, Gauge, Histogram } = require('prom-client')
 const { version } = require('../../../package.json')
 const { REASONS } = require('../../core/verdict')
+const { busyWorkers } = require('./busy-workers')
 const { Growth } = require('./growth')
+const { OF_WORKER, OF_SLOT, GC_KINDS, inServiceBySlot, isInSlot, gcOf, seconds } = require('./worker-metrics')
 
 /**
  * @typedef {Record<string, any>} Line
@@ -27,28 +29,6 @@ const COLLECT_REASONS = ['rss', 'hard-rss', 'requested']
 const STATES = ['spawning', 'standby', 'ready', 'out-of-rotation', 'draining']
 const BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
 const FLEET = 0 // in place of a pid
-const GC_KINDS = /** @type {const} */ ([['scavenge', 'scavenges'], ['mark_sweep', 'markSweeps']])
-
-/** Metrics of the worker that serves a slot. @type {[name: string, help: string, value: (worker: Worker) => number | null | undefined][]} */
-const OF_WORKER = [
-  ['resident_bytes', 'Resident set size (RSS) of the worker in service.', worker => worker.rssBytes],
-  ['proportional_bytes', 'Proportional set size (PSS): shared pages divided among the processes that share them. As last read.', worker => worker.pssBytes],
-  ['unique_bytes', 'Unique set size (USS): private pages, what ending the worker would free. As last read.', worker => worker.ussBytes],
-  ['budget_bytes', 'Soft memory budget of the worker, jitter included.', worker => worker.budgetBytes],
-  ['event_loop_utilization_ratio', 'Share of time in which the event loop was busy, since the last beat.', worker => worker.elu],
-  ['event_loop_lag_seconds', 'Longest event-loop delay since the last beat.', worker => seconds(worker.loopLagMs)],
-  ['event_loop_lag_p99_seconds', 'With --max-lag: event-loop delay, 99th percentile of the latest period.', worker => seconds(worker.lagP99Ms)],
-  ['heap_live_bytes', 'With --max-heap: heap in use after the last mark-sweep.', worker => worker.heapUsedBytes],
-  ['heap_limit_bytes', 'With --max-heap: heap at which V8 ends the worker.', worker => worker.heapLimitBytes],
-  ['open_fds', 'With --max-fds: open file descriptors.', worker => worker.fds],
-  ['health_failures', 'With --health: failed probes in a row.', worker => worker.healthFailures]
-]
-
-/** Metrics of all workers in a slot, including those that are leaving. @type {[name: string, help: string, value: (worker: Worker) => number][]} */
-const OF_SLOT = [
-  ['connections', 'Open connections.', worker => worker.connections],
-  ['requests_in_flight', 'Requests begun whose response is not closed.', worker => worker.inFlight]
-]
 
 class Metrics {
   #registry = new Registry()
@@ -186,7 +166,7 @@ class Metrics {
   #showAutoscale (workers, autoscale) {
     for (const bound of ['min', 'max']) this.#slotBounds.set({ bound }, autoscale[bound])
     this.#pinned.set(Number(autoscale.isPinned))
-    this.#busy.set(workers.filter(({ state }) => state === 'ready').reduce((sum, { elu }) => sum + (elu ?? 0), 0))
+    this.#busy.set(busyWorkers(workers))
   }
 
   /** @param {Record<string, any> | null} memory null: the system does not tell */
@@ -244,32 +224,6 @@ class Metrics {
   #histogram (name, help) {
     return new Histogram({ name: `recycle_${name}`, help, buckets: BUCKETS, registers: [this.#registry] })
   }
-}
-
-/** @param {Worker[]} workers @returns {Map<number, Worker>} the ready worker of each slot, else any other in the slot */
-function inServiceBySlot (workers) {
-  /** @type {Map<number, Worker>} */
-  const found = new Map()
-  for (const worker of workers.filter(isInSlot)) {
-    const other = found.get(worker.slot)
-    if (!other || (other.state !== 'ready' && worker.state === 'ready')) found.set(worker.slot, worker)
-  }
-  return found
-}
-
-/** A standby has no slot. @param {Worker} worker */
-function isInSlot ({ slot }) {
-  return typeof slot === 'number'
-}
-
-/** @param {Record<string, any>} worker @returns {Record<string, { count: number, totalMs: number, longestMs: number }> | null} */
-function gcOf (worker) {
-  return worker.gc ?? null
-}
-
-/** @param {number | null | undefined} ms */
-function seconds (ms) {
-  return typeof ms === 'number' ? ms / 1000 : null
 }
 
 module.exports = { Metrics }

@@ -1,21 +1,34 @@
 'use strict'
 
 /**
- * The data of the live page: memory of each slot and traffic over the last minutes, recycles, crashes, and the workers. A
- * page that is just opened gets all of it; open pages get what is new.
+ * The data of the live page: memory of each slot, traffic, and workers beside the load over the last minutes, recycles, crashes, and the
+ * workers. A page that is just opened gets all of it; open pages get what is new.
  *
  * @typedef {{ t: number, bytes: number, budget: number | null }} Point
  *
- * @typedef {{ workers: Record<string, any>[], memoryByRoute?: Record<string, any> | null }} Status the part of status() that is used here
+ * @typedef {object} Status the part of status() that is used here
+ * @property {Record<string, any>[]} workers
+ * @property {{ workers: number, ready: number }} totals
+ * @property {{ min: number, max: number, isPinned: boolean } | null} [autoscale]
+ * @property {Record<string, any> | null} [memoryByRoute]
  *
  * @typedef {object} Moment the fleet at one time
  * @property {number} t
  * @property {number} perSecond requests begun since the moment before
  * @property {number | null} lagMs the longest event-loop delay of any worker
+ * @property {number} wanted workers that there are to be
+ * @property {number} ready
+ * @property {number} busy sum of the event-loop utilisations of the workers in service
+ *
+ * @typedef {object} Size of the fleet
+ * @property {number} wanted
+ * @property {{ min: number, max: number, isPinned: boolean } | null} autoscale null: the fleet does not size itself
+ * @property {{ t: number, from: number, to: number, reason: string } | null} change the last one
  *
  * @typedef {object} Part of the picture; a page merges the parts
  * @property {number} t now, ms since the epoch
  * @property {Record<string, any>} about sums and facts of the fleet
+ * @property {Size} size
  * @property {Record<string, any>[]} workers as in status()
  * @property {Record<string, any> | null} memoryByRoute as in status()
  * @property {{ slot: number, points: Point[] }[]} memory
@@ -27,6 +40,7 @@
 const { Audit } = require('../../report/audit')
 const { shownEvent } = require('../../report/figures')
 const { verdictOf } = require('../../report/verdict')
+const { busyWorkers } = require('./busy-workers')
 const { Growth } = require('./growth')
 
 const WINDOW_MS = 10 * 60_000
@@ -43,6 +57,8 @@ class Picture {
   #requests = 0
   /** @type {number | null} */
   #startedAt = null
+  /** The last of the fleet's size. @type {Size['change']} */
+  #change = null
   #audit = new Audit({ add () {} }, { add: (slot, t, bytes, budget) => this.#addPoint(slot, { t, bytes, budget }) }, () => {}, MOST_EVENTS)
   /** What is new since the last news(). Its times may be older: a line is written after the time that it records. */
   #fresh = nothing()
@@ -56,19 +72,27 @@ class Picture {
   hear (line) {
     this.#audit.handlers[line.event]?.(line)
     if (line.event === 'fleet.start') this.#startedAt = line.t
+    if (line.event === 'fleet.scale') this.#change = { t: line.t, from: line.from, to: line.to, reason: line.reason }
     if (ENDS.includes(line.event)) this.#fresh.recycles++
     if (line.event === 'worker.crash') this.#fresh.crashes++
     if (typeof line.requests === 'number') this.#requests += this.#growth.of(line.pid, 'requests', line.requests)
     if (line.event === 'worker.retire' || line.event === 'worker.crash') this.#growth.forget(line.pid)
   }
 
-  /** @param {number} now @param {Record<string, any>[]} workers @param {number} elapsedMs since the last call, or since the start */
-  look (now, workers, elapsedMs) {
+  /** @param {number} now @param {Status} status @param {number} elapsedMs since the last call, or since the start */
+  look (now, { workers, totals }, elapsedMs) {
     for (const { pid, requests } of workers) this.#requests += this.#growth.of(pid, 'requests', requests)
     this.#trim(now - this.windowMs, now)
     if (elapsedMs > 0) {
       const lags = workers.map(({ loopLagMs }) => loopLagMs).filter(lag => typeof lag === 'number')
-      const moment = { t: now, perSecond: this.#requests / elapsedMs * 1000, lagMs: lags.length > 0 ? Math.max(...lags) : null }
+      const moment = {
+        t: now,
+        perSecond: this.#requests / elapsedMs * 1000,
+        lagMs: lags.length > 0 ? Math.max(...lags) : null,
+        wanted: totals.workers,
+        ready: totals.ready,
+        busy: busyWorkers(workers)
+      }
       this.#traffic.push(moment)
       this.#fresh.traffic.push(moment)
     }
@@ -93,12 +117,13 @@ class Picture {
   }
 
   /** @param {number} now @param {Status} status @param {ReturnType<typeof nothing>} what */
-  #part (now, { workers, memoryByRoute = null }, { memory, traffic, recycles, crashes }) {
+  #part (now, { workers, totals, autoscale = null, memoryByRoute = null }, { memory, traffic, recycles, crashes }) {
     const { events, crashEvents } = this.#audit
     const from = now - this.windowMs
     return {
       t: now,
       about: this.#about(),
+      size: { wanted: totals.workers, autoscale, change: this.#change },
       workers,
       memoryByRoute,
       memory: [...memory].sort(([a], [b]) => a - b).map(([slot, points]) => ({ slot, points })),

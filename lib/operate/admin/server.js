@@ -12,10 +12,11 @@ const http = require('node:http')
 const { isLoopback } = require('../../core/loopback')
 
 const MAX_CONNECTIONS = 64
+const REQUEST_MS = 3000 // that a request may take to come
 const LIMITS = Object.freeze({
   maxHeaderSize: 8192,
-  headersTimeout: 3000,
-  requestTimeout: 3000,
+  headersTimeout: REQUEST_MS,
+  requestTimeout: REQUEST_MS,
   keepAliveTimeout: 5000,
   connectionsCheckingInterval: 500,
   insecureHTTPParser: false
@@ -96,4 +97,4 @@ function pathOf ({ url = '' }) {
   return url.split('?', 1)[0]
 }
 
-module.exports = { createServer, answer }
+module.exports = { REQUEST_MS, createServer, answer }

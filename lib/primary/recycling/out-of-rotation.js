@@ -11,6 +11,7 @@
 
 const { RecycleError } = require('../../core/errors')
 const { now } = require('../clock')
+const { howItLeft } = require('../workers/process')
 const { replayAfter } = require('../workers/retirement')
 
 const EMPTY_MS = 10_000 // out of rotation for longer, an idle TLS connection is not worth it
@@ -82,7 +83,8 @@ class OutOfRotation {
       if (done.why === null && handle.state === 'out-of-rotation') await settle(outcome)
     } finally {
       this.#bringBack(handle, done.isHeard === true)
-      this.record('worker.in-rotation', { slot, pid, task: task.type, why: done.why, moved: outcome.moved, outMs: now() - began })
+      const why = done.why ?? (handle.isGone ? `its worker ${howItLeft(/** @type {any} */ (handle.left))}` : null) // after its task, perhaps
+      this.record('worker.in-rotation', { slot, pid, task: task.type, why, moved: outcome.moved, outMs: now() - began })
       this.#handle = null
       this.changed()
     }

@@ -7,12 +7,11 @@
  * As cluster does, but for one thing: cluster closes a shared socket with its last worker, and resets what waits in its queue.
  */
 
-const net = require('node:net')
-const { constants } = require('node:os')
-const path = require('node:path')
+const { constants: { errno: { EMFILE } } } = require('node:os')
 const { setImmediate, setTimeout } = require('node:timers/promises')
 const { now } = require('../clock')
 const { addressOf } = require('../../core/inherited-socket')
+const { allow, bind } = require('./bind')
 const { CloseWithoutReset } = require('./close-without-reset')
 const { InheritedSockets } = require('./inherited-sockets')
 const { UnixSocketFile } = require('./unix-socket-file')
@@ -20,7 +19,7 @@ const { UnixSocketFile } = require('./unix-socket-file')
 /**
  * @typedef {object} Query net's
  * @property {string | null} address a path is absolute
- * @property {string | null} asked the path as the app gave it
+ * @property {string | null} [asked] the path as the app gave it
  * @property {number} port -1: a path
  * @property {number} addressType
  * @property {number} [fd]
@@ -37,9 +36,7 @@ const { UnixSocketFile } = require('./unix-socket-file')
  */
 
 const BACKLOG = 4096
-const LONGEST_NAME = process.platform === 'linux' ? 108 : 104 // bytes, of sockaddr_un
-const READABLE = 1 // libuv's UV_READABLE and UV_WRITABLE
-const WRITABLE = 2
+const MOST_ADDRESSES = 1000 // one worker must not take all descriptors of the primary
 const QUIET_MS = 10
 const EMPTYING_MS = 250
 const PLUGGING_MS = 1500 // a handshake whose last ACK the kernel has dropped is taken up again after a second
@@ -76,9 +73,10 @@ class ListeningSockets {
    * @param {Query} query
    * @param {unknown} data
    * @param {unknown} user
-   * @returns {{ errno: number, handle?: any, data?: unknown }} `errno` is libuv's, 0 where it listens
+   * @returns {{ errno: number, handle?: any, data?: unknown }} `errno` is libuv's, 0 where it listens; EMFILE: the fleet has 1,000 addresses
    */
   open (key, query, data, user) {
+    if (!this.#byKey.has(key) && this.#byKey.size >= MOST_ADDRESSES) return { errno: -EMFILE }
     const listener = this.#byKey.get(key) ?? this.#inherit(query, data) ?? bind(query, data)
     if (typeof listener === 'number') return { errno: listener }
     this.#byKey.set(key, listener)
@@ -214,43 +212,6 @@ class ListeningSockets {
 /** libuv accepts one connection a turn of its loop: the queue is empty when a whole turn has brought none. @param {() => number} accepted */
 async function emptied (accepted) {
   for (let seen = -1; seen !== accepted(); await setImmediate()) seen = accepted()
-}
-
-/**
- * @param {Query} query
- * @param {unknown} data
- * @returns {Listener | number} libuv's error
- */
-function bind (query, data) {
-  const isFile = query.port < 0 && query.address !== null && !query.address.startsWith('\0') // \0: abstract
-  const name = isFile ? nameOf(query) : query.address
-  const handle = /** @type {any} */ (net)._createServerHandle(name, query.port, query.addressType, query.fd, query.flags)
-  if (typeof handle === 'number') return handle
-  if (query.port > 0 && portOf(handle) !== query.port) { // libuv keeps this error back until listen(), which would take any port
-    handle.close()
-    return -constants.errno.EADDRINUSE
-  }
-  const isWhole = isFile && Buffer.byteLength(String(name)) <= LONGEST_NAME // libuv of Node 20 and 22 cuts a longer one
-  return { handle, data, file: isWhole ? new UnixSocketFile(String(name)) : null, users: new Set(), inherited: null }
-}
-
-/** Lets other users of the machine connect. @param {any} handle @param {Query} query @returns {number} libuv's error */
-function allow (handle, { readableAll, writableAll }) {
-  const mode = (readableAll === true ? READABLE : 0) | (writableAll === true ? WRITABLE : 0)
-  return mode === 0 ? 0 : handle.fchmod(mode)
-}
-
-/** The name that the app gave, where it means the same file here: the kernel takes ~100 bytes, and an absolute one may be longer. @param {Query} query */
-function nameOf ({ address, asked }) {
-  return asked !== null && path.resolve(asked) === address ? asked : address
-}
-
-/** @param {any} handle @returns {number | undefined} */
-function portOf (handle) {
-  /** @type {{ port?: number }} */
-  const bound = {}
-  handle.getsockname?.(bound)
-  return bound.port
 }
 
 module.exports = { ListeningSockets }

@@ -26,7 +26,7 @@ const REAP_MS = 10_000
  * @typedef {{ addresses: string[], workers: { slot: number, pid: number }[] }} Serving
  */
 
-/** Emits `progress` ({ done, of }), `handed-over`, and `resumed` if the successor has died since. */
+/** Emits `progress` ({ done, of }), `handed-over`, `resumed` if the successor has died since, and `to-stop` if the fleet must stop, which this primary runs. */
 class Handover extends EventEmitter {
   /** @type {import('../../core/upgrade').PredecessorState} */
   #state = 'running'
@@ -38,8 +38,8 @@ class Handover extends EventEmitter {
   #decided = Promise.resolve()
   /** This primary has been told to stop. */
   isStopping = false
-  /** Its copies of the sockets are closed, since the other one has been told to stop. */
-  #hasReleased = false
+  /** The successor has been told to stop: this fleet ends with it. */
+  #endsWithIt = false
   /** The successor's workers. @type {import('./remote-workers').RemoteReceiver[]} */
   receivers = []
 
@@ -112,6 +112,10 @@ class Handover extends EventEmitter {
       if (!fs.existsSync(program.cwd)) throw new Error(`the folder ${program.cwd}, in which it was started, is gone`)
       const successor = this.#successor = new Peer(new SuccessorProcess(program), FROM_SUCCESSOR)
       successor.on('booted', progress => this.emit('progress', progress))
+      successor.on('stopping', () => {
+        this.#endsWithIt = true
+        if (this.isLeaving) this.#release(successor)
+      })
       this.record('fleet.upgrade', { pid: successor.process.pid, node: program.node })
       const serving = await this.#handOver(successor)
       this.#step('serving')
@@ -119,7 +123,9 @@ class Handover extends EventEmitter {
     } catch (error) {
       if (this.#successor) await this.#undo(this.#successor)
       this.#step('gone')
-      throw this.#failed(this.#successor && this.#pidOf(this.#successor), /** @type {Error} */ (error).message)
+      const failure = this.#failed(this.#successor && this.#pidOf(this.#successor), /** @type {Error} */ (error).message)
+      if (this.#endsWithIt) this.emit('to-stop')
+      throw failure
     }
   }
 
@@ -169,13 +175,13 @@ class Handover extends EventEmitter {
     const pid = /** @type {number} */ (successor.process.pid)
     this.receivers = new RemoteReceivers(successor, workers.length, addresses).all
     for (const receiver of this.receivers) this.ledger.connect(/** @type {any} */ (receiver))
-    successor.on('stopping', () => this.#release(successor))
+    if (this.#endsWithIt) this.#release(successor) // it was told before it served
     this.tenure.end(new RecycleError('RECYCLE_UPGRADED', { pid }))
     this.emit('handed-over')
     const departed = this.departure.run(new Map(workers.map(({ slot, pid }) => [slot, pid])))
     const dies = successor.next(['exit', 'failed'], Infinity)
     const died = await Promise.race([departed.then(() => null), dies])
-    if (died === null || this.#hasReleased) {
+    if (died === null || this.#endsWithIt) {
       await departed
       if (!successor.isGone) await new Promise(resolve => successor.send('left', {}, undefined, resolve))
       this.#step('left')
@@ -193,9 +199,8 @@ class Handover extends EventEmitter {
     throw new RecycleError('RECYCLE_NOT_UPGRADED', { why: `the new primary, pid ${pid}, has exited` })
   }
 
-  /** The successor has been told to stop: this fleet ends with it. @param {Successor} successor */
+  /** Closes the copies of the sockets that are here. @param {Successor} successor */
   #release (successor) {
-    this.#hasReleased = true
     this.listeningSockets.letGo()
     successor.send('released')
   }

@@ -20,7 +20,7 @@ const { EventEmitter } = require('node:events')
  * not matter here, where all of this fleet's leave.
  */
 class RemoteReceiver extends EventEmitter {
-  latest = { connections: 0 }
+  connections = 0
   isServing = true
 
   /** @param {RemoteReceivers} group */

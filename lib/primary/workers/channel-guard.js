@@ -3,11 +3,15 @@
 /**
  * An app shares its process with Node's end of the IPC channel, and Node and cluster trust what comes through it: a line that is not
  * JSON, or one of their own messages with wrong fields, is an exception in the primary, which ends it. The guard turns that into a
- * flaw of the worker. What is wrong is left to Node and cluster to find: only they know their messages.
+ * flaw of the worker. What is wrong is left to Node and cluster to find: only they know their messages. But what goes wrong later, when
+ * no listener of the channel is on the stack, is not let through.
  */
 
 const { createHook } = require('node:async_hooks')
+const { mayListenOn } = require('../inherited-descriptors')
 
+const NONE = 2 ** 31 - 1 // a descriptor that no process has: cluster answers that it cannot be listened on
+const UDP = new Set(['udp4', 'udp6'])
 const LONGEST = 64 * 1024 ** 2 // characters of a message: Node would collect half a gigabyte
 
 /** The handle of each process's channel: Node itself does not give it away. @type {WeakMap<object, any>} */
@@ -38,12 +42,13 @@ function forkGuardable (fork) {
  */
 function guardChannel (child, onFlaw) {
   const refuse = (/** @type {unknown} */ type, /** @type {unknown} */ error) =>
-    onFlaw(typeof type === 'string' ? type : 'none', `Node.js cannot read it: ${error instanceof Error ? error.message : error}`.slice(0, 200))
+    onFlaw(typeof type === 'string' ? type : 'none', `Node.js cannot read it: ${error instanceof Error ? error.message : error}`)
   for (const listener of child.listeners('internalMessage')) {
     child.removeListener('internalMessage', /** @type {any} */ (listener))
     child.on(/** @type {any} */ ('internalMessage'), (/** @type {any} */ message, /** @type {any} */ handle) => {
+      if (isForTcp(message)) return onFlaw(message.cmd, 'cluster opens UDP sockets alone here')
       try {
-        listener.call(child, message, handle)
+        listener.call(child, harmless(message, handle), handle)
       } catch (error) {
         refuse(message?.cmd, error)
       }
@@ -67,6 +72,26 @@ function guardChannel (child, onFlaw) {
       refuse('none', error)
     }
   }
+}
+
+/** A worker's TCP servers do not listen by cluster, whose primary throws when a worker leaves before such a server listens. @param {any} message */
+function isForTcp (message) {
+  return message?.cmd === 'NODE_CLUSTER' && message.act === 'queryServer' && !UDP.has(message.addressType)
+}
+
+/**
+ * Of a socket or a server that an app sends, Node would have the primary read, or listen on it, and an error of that has no listener: each
+ * comes as a plain handle, which no message of recycle's takes. A descriptor is named for a UDP socket.
+ *
+ * @param {any} message
+ * @param {any} handle
+ */
+function harmless (message, handle) {
+  if (message?.cmd === 'NODE_HANDLE' && message.type !== 'net.Native') {
+    if (handle) handle.isOfApp = true
+    return { ...message, type: 'net.Native' }
+  }
+  return mayListenOn(message?.fd) ? message : { ...message, fd: NONE }
 }
 
 module.exports = { forkGuardable, guardChannel }

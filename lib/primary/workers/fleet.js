@@ -26,7 +26,7 @@ class Slot {
   freshOverBudget = new Backoff()
   /** Workers that soon exceeded another limit: heap, descriptors, lag, health. */
   limits = new Backoff()
-  /** The addresses that its last ready worker has asked for. @type {ReadonlySet<string> | null} */
+  /** The addresses that its last ready worker has asked for, and how long it was up then: ms, 0: it was not yet. @type {ReadonlyMap<string, number> | null} */
   addresses = null
   /** The recycle under way, and the worker that it replaces; `isReplaced`: the successor has taken over. @type {{ old: WorkerHandle, how: 'surge' | 'drain-first', isReplaced?: boolean } | null} */
   recycle = null
@@ -113,6 +113,8 @@ class Fleet {
   /** @type {Map<number, Slot>} */
   slots = new Map()
   standbyPool = new StandbyPool()
+  /** Addresses on which a new worker listens only when its app is asked to. @type {Set<string>} */
+  onDemand = new Set()
   /** Of which generation they are to be. */
   rollout = new Rollout()
 
@@ -178,10 +180,10 @@ class Fleet {
     return this.all().filter(handle => handle.isWatched)
   }
 
-  /** @returns {string[]} the addresses that all slots have in common */
+  /** @returns {string[]} the addresses that all slots have in common, without those on demand */
   commonAddresses () {
     const [first, ...others] = this.list().flatMap(slot => slot.addresses ?? [])
-    return [...first ?? []].filter(key => others.every(other => other.has(key)))
+    return [...first?.keys() ?? []].filter(key => !this.onDemand.has(key) && others.every(other => other.has(key)))
   }
 
   /** Standbys that can be called. @returns {WorkerHandle[]} */

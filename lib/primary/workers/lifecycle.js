@@ -8,13 +8,13 @@
 const { EventEmitter } = require('node:events')
 const { now } = require('../clock')
 const { howItLeft } = require('./process')
+const { noteOnDemand, requiredAddresses } = require('./required-addresses')
 const { kill } = require('./retirement')
 
 /** @typedef {import('./worker-handle').WorkerHandle} WorkerHandle @typedef {import('./fleet').Slot | import('./fleet').StandbyPool} Place */
 
 const TOO_MANY_DEATHS = 5
 const EARLY_MS = 1000
-const INSISTENT = 3 // replacements that fail
 const CALL_MS = 2000 // a standby has loaded everything: it is silent for longer only if it is stuck
 
 /**
@@ -65,8 +65,10 @@ class Lifecycle extends EventEmitter {
     const why = await becomesReady(handle, standby ? CALL_MS : this.options.readyTimeoutMs)
     if (why === null) return { why }
     const hasCrashed = handle.isGone
+    const missing = hasCrashed ? [] : missingOf(handle)
     if (!hasCrashed) handle.givenUp = why
     if (['spawning', 'standby'].includes(handle.state)) await kill(handle)
+    noteOnDemand(this.fleet, place, missing)
     return standby && !this.stopping.aborted ? this.acquire(place) : { why, hasCrashed }
   }
 
@@ -76,19 +78,10 @@ class Lifecycle extends EventEmitter {
     return this.fleet.usableStandbys().find(standby => addresses.every(key => standby.addresses.has(key))) ?? null
   }
 
-  /**
-   * What the predecessor in this slot listens on, or has just asked to: its clients may know of it before the primary does.
-   * Without a predecessor, or where one replacement after the other does not listen there (a path with a pid in it, say),
-   * what all slots have in common. Where no worker serves, no client is to be kept.
-   *
-   * @param {Place} place
-   * @returns {ReadonlySet<string>}
-   */
-  #addressesFor ({ addresses, boots }) {
+  /** Where no worker serves, no client is to be kept. @param {Place} place @returns {ReadonlySet<string>} */
+  #addressesFor (place) {
     if (this.isHeld()) return this.expected
-    if (this.fleet.serving().length === 0) return new Set()
-    if (addresses && boots.failures < INSISTENT) return new Set(addresses)
-    return new Set(this.fleet.commonAddresses())
+    return this.fleet.serving().length === 0 ? new Set() : requiredAddresses(this.fleet, place)
   }
 
   /** @param {Place} place @returns {WorkerHandle} */
@@ -162,9 +155,15 @@ async function becomesReady (handle, timeoutMs) {
   const { event, value } = await handle.next([handle.isHeld ? 'standby' : 'ready', 'exit'], timeoutMs)
   if (event === 'exit') return `it ${howItLeft(value)}`
   if (event !== 'timeout') return null
-  const missing = [...handle.terms.mustListenOn].filter(key => !handle.addresses.has(key))
+  if (handle.process.forkedBy !== null && handle.process.pid === null) return becomesReady(handle, timeoutMs) // its mold's time is up first
+  const missing = missingOf(handle)
   if (handle.health.why !== null) return `it was not ready within ${timeoutMs} ms; it fails its health check: ${handle.health.why}`
   return `it was not ready within ${timeoutMs} ms${missing.length ? `; it does not listen on ${missing.join(', ')}, as the others do` : ''}`
+}
+
+/** @param {WorkerHandle} handle */
+function missingOf ({ terms, addresses }) {
+  return [...terms.mustListenOn].filter(key => !addresses.has(key))
 }
 
 module.exports = { Lifecycle }

@@ -6,6 +6,8 @@
  *
  *     fork(generation) ─▶ loading ──frozen──▶ forks what has been asked for meanwhile, and what is asked for later
  *                            └── ends, refuses or takes too long: what has been asked for cannot be started; the next call tries anew
+ *
+ * One that does not fork in time, or does not tell that a copy has ended, hangs, and is ended as well.
  */
 
 const { EventEmitter } = require('node:events')
@@ -48,7 +50,9 @@ class Molds extends EventEmitter {
    */
   fork (generation, start) {
     const forkedBy = this.#moldOf(generation)
-    return { worker: forkedBy.control.forkBy(start), forkedBy }
+    const worker = forkedBy.control.forkBy(start)
+    forkedBy.awaits(worker)
+    return { worker, forkedBy }
   }
 
   /** A worker died before it was ready, or within a second of it. @param {import('./process').WorkerProcess} process */
@@ -105,6 +109,7 @@ class Mold extends EventEmitter {
   constructor (addon, generation, { start, readyTimeoutMs }) {
     super()
     this.generation = generation
+    this.readyTimeoutMs = readyTimeoutMs
     const { MoldControl } = require('../../mold/forked-process') // loaded only for `--fork mold`
     const control = this.control = new MoldControl(addon)
     const spawnedAt = now()
@@ -128,6 +133,10 @@ class Mold extends EventEmitter {
       this.emit('frozen', now() - spawnedAt)
     })
     control.once('refused', why => this.#refuse(why))
+    control.once('silent', ms => {
+      this.why = `its mold did not tell within ${ms} ms that a process had ended` // whether it was to retire or not
+      this.#end(this.why)
+    })
     /** @type {Promise<void>} */
     this.gone = new Promise(resolve => {
       const gone = (/** @type {number | null} */ code, /** @type {string | null} */ signal, /** @type {string} */ how) => {
@@ -140,6 +149,17 @@ class Mold extends EventEmitter {
       this.worker.once('exit', (code, signal) => gone(code, signal, signal ? `was killed by ${signal}` : `exited with code ${code}`))
       this.worker.once('error', error => { if (this.pid === null) gone(null, null, `could not be started (${error.message})`) })
     })
+  }
+
+  /** It is to be forked at once, or when the mold is ready for it. @param {Worker} worker */
+  awaits (worker) {
+    const begin = () => {
+      const ms = this.readyTimeoutMs
+      const deadline = setTimeout(() => this.#end(`its mold did not fork within ${ms} ms`), ms)
+      for (const event of ['forked', 'error', 'exit']) worker.process.once(event, () => clearTimeout(deadline))
+    }
+    if (this.isFrozen) begin()
+    else this.once('frozen', begin)
   }
 
   /** It ends with its last copy. */

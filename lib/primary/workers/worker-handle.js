@@ -50,8 +50,8 @@ class WorkerHandle extends Channel {
   requested = null
   /** The addresses it listens on. @type {Set<string>} */
   addresses = new Set()
-  /** The addresses it has asked for; there may be more than one `listen()` before the first is answered. @type {Set<string>} */
-  asked = new Set()
+  /** The addresses it has asked for (there may be more than one `listen()` before the first is answered), and how long it was up then: ms, 0: it was not yet. @type {Map<string, number>} */
+  asked = new Map()
   /** What its probes found, with --health: failures in a row, and the latest, in words; it has passed one. @type {{ failures: number, why: string | null, isPassed: boolean }} */
   health = { failures: 0, why: null, isPassed: false }
   /** It meets all else that makes it ready. */
@@ -81,7 +81,7 @@ class WorkerHandle extends Channel {
   facts () {
     const { slot, pid, generation, budget, state, reason, requested, hasEntered, connections, latest, health } = this
     const times = { at: now(), spawnedAt: this.spawnedAt, calledAt: this.calledAt, upSince: this.upSince, heardAt: this.heardAt, condemnedAt: this.condemnedAt }
-    const addresses = { addresses: [...this.addresses], asked: [...this.asked] }
+    const addresses = { addresses: [...this.addresses], asked: [...this.asked.keys()] }
     return { slot, pid, generation, budget, state, reason, requested, hasEntered, connections, latest, health: { ...health }, ...times, ...addresses }
   }
 
@@ -150,10 +150,11 @@ class WorkerHandle extends Channel {
         this.emit('hello', fields)
       },
       listen: ({ id, ...fields }) => {
-        this.asked.add(fields.key)
+        if (!this.asked.has(fields.key)) this.asked.set(fields.key, this.upSince === null ? 0 : now() - this.upSince)
         this.emit('listen', fields, (/** @type {Record<string, any>} */ answer, /** @type {any} */ socket) => this.send('answer', { id, ...answer }, socket))
       },
       listening: ({ key, missing }) => {
+        if (!this.asked.has(key)) return this.#refuse({ type: 'listening' }, undefined, 'it has not asked for this address')
         this.addresses.add(key)
         if (missing) this.emit('missing', { key, missing })
         this.#checkReady('listening')
@@ -182,6 +183,7 @@ class WorkerHandle extends Channel {
       },
       answer: ({ id, ...fields }) => this.emit(`answer ${id}`, fields),
       drained: ({ account }) => {
+        if (this.state !== 'draining') return this.#refuse({ type: 'drained' }, undefined, 'it has not been told to leave')
         this.account = account
         this.emit('drained', account)
       }
@@ -192,8 +194,12 @@ class WorkerHandle extends Channel {
       if (flaw !== null) return this.#refuse(message, socket, flaw)
       this.heardAt = now()
       const handler = handlers[message.type]
-      if (handler) handler(message, socket)
-      else this.emit(message.type, message, socket)
+      try {
+        if (handler) handler(message, socket)
+        else this.emit(message.type, message, socket)
+      } catch (error) { // one worker must not end the fleet
+        this.#refuse(message, undefined, `the primary failed at it: ${/** @type {Error} */ (error).stack?.split('\n', 2).join('')}`)
+      }
     }
     this.process.on('message', (/** @type {any} */ received, socket) => {
       const message = ourMessage(received, socket)
@@ -218,13 +224,13 @@ class WorkerHandle extends Channel {
     if (socket) (socket.close ?? socket.destroy)?.call(socket)
     if (this.requested === 'protocol-error') return
     this.requested = 'protocol-error'
-    this.emit('flaw', { type: String(type).slice(0, 40), flaw })
+    this.emit('flaw', { type: String(type).slice(0, 40), flaw: flaw.slice(0, 300) })
   }
 
   /** @param {string} cause */
   #checkReady (cause) {
     if (this.state !== 'spawning' || cause !== this.terms.readyOn) return
-    if (cause === 'listening' && ![...this.terms.mustListenOn, ...this.asked].every(key => this.addresses.has(key))) return
+    if (cause === 'listening' && ![...this.terms.mustListenOn, ...this.asked.keys()].every(key => this.addresses.has(key))) return
     if (this.#isBooted) return
     this.#isBooted = this.terms.isProbed === true
     if (this.#isBooted) this.emit('booted')

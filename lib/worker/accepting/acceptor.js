@@ -68,6 +68,11 @@ class Acceptor extends EventEmitter {
     return socket._handle?.constructor === this.#handleClass
   }
 
+  /** @param {any} connection a handle, or a Descriptor @returns {any} a handle of the kind that this acceptor accepts */
+  handleOf (connection) {
+    return connection.isDescriptor ? connection.handleOf(this.#handleClass) : connection
+  }
+
   /** @returns {string | null} what this Node lacks for moving this server's connections */
   selfTest () {
     if (!(this.server instanceof http.Server)) return null // plain HTTP/1 is the only protocol whose connections have no state between two requests

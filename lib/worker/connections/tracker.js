@@ -143,8 +143,7 @@ class ConnectionTracker extends EventEmitter {
   sweep () {
     for (const connection of this.connections) {
       if (connection.socket?.destroyed) this.release(connection)
-      for (const exchange of [...connection.exchanges]) {
-        if (!hasEnded(connection, exchange)) continue
+      for (const exchange of connection.exchanges.filter(exchange => hasEnded(connection, exchange))) {
         if (exchange.isSwept && this.#end(exchange)) this.emit('rest', connection, exchange)
         exchange.isSwept = true
       }

@@ -23,21 +23,25 @@ class Inbox {
   #held = new Map()
   /** Of those, the ones that another primary has as well, as long as this worker's lives. @type {Set<number>} */
   #lent = new Set()
+  /** Those that have come since the last poll for I/O. @type {Connection[]} */
+  #unpolled = []
 
   /** @param {Pick<import('../enter').Parts, 'channel' | 'state' | 'acceptors' | 'admission' | 'tracker'>} parts */
   constructor ({ channel, state, acceptors, admission, tracker }) {
     this.state = state
+    this.acceptors = acceptors
     this.admission = admission
     this.tracker = tracker
     /** Whether this worker adopts a connection of this session of its own although it leaves. @type {(session: string) => boolean} */
     this.isExpected = () => false
     channel.on({
-      adopt: ({ id, parcel, isLent }, handle) => {
-        const acceptor = [...acceptors].find(({ key }) => key === parcel.key)
-        const why = this.#whyNot(acceptor, handle, parcel)
-        if (why || !acceptor) {
-          handle?.close()
-          return channel.send('refused', { id, why })
+      adopt: ({ id, parcel, isLent }, socket) => {
+        const acceptor = this.#acceptorOf(parcel.key)
+        const why = this.#whyNot(acceptor, socket, parcel)
+        const handle = why || !acceptor ? null : acceptor.handleOf(socket)
+        if (!acceptor || !handle) {
+          socket?.close()
+          return channel.send('refused', { id, why: why ?? 'it is no connection of this kind' })
         }
         const connection = new Connection(null, acceptor)
         tracker.adopt(connection, fromFields(parcel, handle))
@@ -48,6 +52,11 @@ class Inbox {
       keep: ({ id }) => this.#settle(id, connection => this.wait(connection)),
       drop: ({ id }) => this.#settle(id, connection => this.#drop(connection))
     })
+  }
+
+  /** @param {string} key */
+  #acceptorOf (key) {
+    for (const acceptor of this.acceptors) if (acceptor.key === key) return acceptor
   }
 
   /** The primary has exited and will not send `keep`: the sender has closed its copy of these, and a lender takes back its own. */
@@ -66,17 +75,24 @@ class Inbox {
     const socket = new net.Socket(/** @type {net.SocketConstructorOpts} */ ({ handle: parcel.handle, allowHalfOpen: true }))
     connection.socket = socket
     connection.isPolled = false
-    socket.on('error', () => {}) // a reset: the handle is closed
+    socket.on('error', ignore) // a reset: the handle is closed
     socket.once('data', chunk => {
       connection.parcel = { ...parcel, bytes: Buffer.concat([chunk, takeUnread(socket)]) }
       detachHandle(socket)
       this.#serve(connection)
     })
-    socket.once('end', () => socket.destroy())
-    setImmediate(() => setImmediate(() => { connection.isPolled = true })) // a poll for I/O lies between the two
+    socket.on('end', destroy)
+    if (this.#unpolled.push(connection) === 1) setImmediate(() => this.#awaitPoll())
     if (connection.until === null) return
     // Closed after a poll for I/O: a request that came in time is read first, also where the time has ended on the way here.
     socket.setTimeout(Math.max(1, Math.ceil(connection.until - performance.now())), () => setImmediate(() => { if (connection.stage === 'waiting') socket.destroy() }))
+  }
+
+  /** A poll for I/O lies between two immediates. */
+  #awaitPoll () {
+    const connections = this.#unpolled
+    this.#unpolled = []
+    setImmediate(() => { for (const connection of connections) connection.isPolled = true })
   }
 
   /** Closes connections that have been idle here for so long; of one server, where it is given. @param {number} idleMs @param {import('../accepting/acceptor').Acceptor} [acceptor] */
@@ -102,9 +118,9 @@ class Inbox {
     connection.parcel?.handle.close()
   }
 
-  /** @param {import('../accepting/acceptor').Acceptor | undefined} acceptor @param {any} handle @param {import('../../core/message').ParcelFields} parcel */
-  #whyNot (acceptor, handle, { session = '', isOwned }) {
-    if (!handle) return 'no connection came with the message'
+  /** @param {import('../accepting/acceptor').Acceptor | undefined} acceptor @param {any} socket a handle, or a Descriptor @param {import('../../core/message').ParcelFields} parcel */
+  #whyNot (acceptor, socket, { session = '', isOwned }) {
+    if (!socket) return 'no connection came with the message'
     if (this.state.refusal && !(isOwned && this.isExpected(session))) return this.state.refusal
     if (this.admission.isAtCeiling) return 'no descriptors are left'
     if (!acceptor) return 'nothing listens there'
@@ -119,6 +135,13 @@ class Inbox {
     connection.become('served') // its server counts it
     connection.acceptor.accept(connection.parcel?.handle)
   }
+}
+
+function ignore () {}
+
+/** @this {net.Socket} */
+function destroy () {
+  this.destroy()
 }
 
 module.exports = { Inbox }

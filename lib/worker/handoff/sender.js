@@ -6,7 +6,9 @@
  * answer, for a sibling to handle. There is one sender, and it has one task at a time.
  *
  * It looks for idle connections at an interval and when responses end. Then it passes over the list, oldest first, and offers
- * as many as there is room for; each answer continues the pass. The other connections are served meanwhile.
+ * as many as there is room for; each answer continues the pass. The other connections are served meanwhile. A look visits every
+ * connection, so with many of them it is rarer: with 15,000 it takes 20 ms and more, and at each interval it would take most of
+ * the time of a worker that shares its CPU.
  */
 
 const { performance } = require('node:perf_hooks')
@@ -15,6 +17,7 @@ const { clearInterval, setInterval } = require('node:timers')
 const RETRY_MS = 250
 const LOOK_MS = 50
 const LOOK_SHARE = 0.1 // of the worker's time, at the most
+const LONGEST_REST_MS = 1000 // between two looks, all the same
 
 /** @typedef {import('../connections/connection').Connection} Connection */
 
@@ -33,7 +36,9 @@ class Sender {
   #quota = 0
   #isReplaying = false
   #lookScheduled = false
-  #lookNotBefore = 0
+  #lookedAt = 0
+  /** What the last look took for each connection, ms. */
+  #msEach = 0
   #offerNotBefore = 0
   /** @type {NodeJS.Timeout | undefined} */
   #timer
@@ -57,7 +62,7 @@ class Sender {
     this.#isReplaying = false
     this.#offerNotBefore = 0
     this.tracker.on('rest', this.onRest)
-    this.#timer = setInterval(() => this.look(), LOOK_MS)
+    this.#timer = setInterval(() => this.#lookIfDue(), LOOK_MS)
   }
 
   end () {
@@ -87,15 +92,27 @@ class Sender {
     return this.isMovable(connection) && this.mayLeave(connection) && (connection.isIdle || (this.#isReplaying && connection.isReplayable))
   }
 
-  /** Looks for connections that are idle now. The more there are, the longer a look takes, and the rarer it is. */
+  /** Looks for connections that are idle now. */
   look () {
-    const began = performance.now()
+    const { connections } = this.tracker
+    this.#lookedAt = performance.now()
     this.#lookScheduled = false
     this.tracker.noteIdle()
-    this.tracker.connections.rewind()
+    connections.rewind()
+    this.#msEach = (performance.now() - this.#lookedAt) / Math.max(1, connections.size)
     this.#pump()
     this.#task?.onLook()
-    this.#lookNotBefore = began + (performance.now() - began) / LOOK_SHARE
+  }
+
+  /** By the connections that there are now: with the last ones it looks at each interval again. */
+  get #isLookDue () {
+    const restMs = Math.min(this.#msEach * this.tracker.connections.size / LOOK_SHARE, LONGEST_REST_MS)
+    return performance.now() >= this.#lookedAt + restMs
+  }
+
+  #lookIfDue () {
+    if (this.#isLookDue) this.look()
+    else this.#pump()
   }
 
   /** Goes on with the pass, as long as there is room for offers. */
@@ -119,7 +136,7 @@ class Sender {
   }
 
   #lookSoon () {
-    if (this.#lookScheduled || performance.now() < this.#lookNotBefore) return
+    if (this.#lookScheduled || !this.#isLookDue) return
     this.#lookScheduled = true
     process.nextTick(() => {
       if (this.#task) this.look()

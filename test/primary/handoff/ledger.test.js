@@ -17,7 +17,7 @@ class Socket {
 /** A worker as the ledger sees it; messages sent to it are a list that a test can wait on. */
 class Worker extends EventEmitter {
   addresses = new Set([KEY])
-  latest = { connections: 0 }
+  connections = 0
   isGone = false
   isServing = true
   isBatching = false
@@ -30,11 +30,12 @@ class Worker extends EventEmitter {
   constructor (name, connections = 0) {
     super()
     this.name = name
-    this.latest = { connections }
+    this.connections = connections
   }
 
   /** @param {string} type @param {any} fields @param {Socket} [socket] @param {(error: Error | null) => void} [sent] */
   send (type, fields, socket, sent = () => {}) {
+    if (type === 'keep') this.connections++ // as in WorkerHandle
     this.got.push({ type, ...fields, ...(socket && { socket }) })
     process.nextTick(sent, this.sendError)
     this.emit('got')

@@ -10,7 +10,7 @@ const { signal } = new AbortController()
 t.test('the two ends are those of one connection, several at a time', async t => {
   const pairs = new LoopbackPairs()
   t.teardown(() => pairs.close())
-  const opened = await Promise.all(Array.from({ length: 20 }, () => pairs.open(signal)))
+  const opened = await Promise.all(Array.from({ length: 20 }, () => pairs.open(new AbortController().signal)))
   await Promise.all(opened.map(async ({ near, far }, i) => {
     const socket = new net.Socket(/** @type {any} */ ({ handle: far }))
     near.write(`pair ${i}`)

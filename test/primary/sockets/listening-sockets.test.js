@@ -56,6 +56,31 @@ t.test('an address that is not available gives an errno, and is tried again the 
   t.equal(listeners.open('a', query, null, 'worker 1').errno, 0)
 })
 
+t.test('what no listen() asks for, but an app can send, is refused or ignored', async t => {
+  const listeners = openListeners(t)
+  t.equal(listeners.open('mode', { ...QUERY, readableAll: true, writableAll: true }, null, 'worker 1').errno, 0, 'TCP has no mode')
+  for (const address of [null, '', 'a\0b', '192.0.2.1']) {
+    for (const port of [null, -1, -5, 65536]) {
+      for (const addressType of [null, -1, 4, 7]) {
+        const key = JSON.stringify([address, port, addressType])
+        t.type(listeners.open(key, /** @type {any} */ ({ address, port, addressType }), null, 'worker 1').errno, 'number', key)
+        listeners.leave(key, 'worker 1')
+      }
+    }
+  }
+})
+
+t.test('a fleet has 1,000 addresses, so that no worker takes all descriptors of the primary', async t => {
+  const listeners = openListeners(t)
+  const open = (/** @type {number} */ i) => listeners.open(`key ${i}`, QUERY, null, 'worker 1').errno
+  t.same(new Set(Array.from({ length: 1000 }, (_, i) => open(i))), new Set([0]))
+  t.equal(open(1000), -os.constants.errno.EMFILE)
+  t.equal(open(5), 0, 'one that is open already')
+  listeners.leave('key 7', 'worker 1')
+  t.equal(open(1000), 0, 'another has been given up')
+  for (let i = 0; i <= 1000; i++) listeners.leave(`key ${i}`, 'worker 1')
+})
+
 t.test('an address of another machine is refused at once', async t => {
   const listeners = openListeners(t)
   t.ok(listeners.open('a', { ...QUERY, address: '192.0.2.1' }, null, 'worker 1').errno < 0)

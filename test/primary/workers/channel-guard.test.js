@@ -8,7 +8,7 @@ const { forkGuardable, guardChannel } = require('../../../lib/primary/workers/ch
 
 /** @param {any} t @param {string} code of a child, which is told `go` when all is in place */
 function start (t, code) {
-  const file = path.join(t.testdir({ 'child.js': `process.once('message', () => { ${code} })` }), 'child.js')
+  const file = path.join(t.testdir({ 'child.js': `const net = require('net'); process.once('message', () => { ${code} })` }), 'child.js')
   const { process: child } = forkGuardable(() => /** @type {any} */ ({ process: fork(file) }))
   /** @type {string[][]} */
   const flaws = []
@@ -37,9 +37,21 @@ t.test('a message that goes on and on is a flaw before it fills the memory', asy
 })
 
 t.test('an app\'s messages, and sockets that come with them, are none', async t => {
-  const { child, flaws } = start(t, "const server = require('net').createServer().listen(0, '127.0.0.1', () => process.send({ a: 1 }, server))")
-  const [message, server] = await once(child, 'message')
+  const { child, flaws } = start(t, "const server = net.createServer().listen(0, '127.0.0.1', () => process.send({ a: 1 }, server))")
+  const [message, handle] = await once(child, 'message')
   t.same(message, { a: 1 })
-  server.close()
+  handle.close()
+  t.same(flaws, [])
+})
+
+t.test('a connection that is sent as a server is not listened on here', async t => {
+  const { child, flaws } = start(t, `const server = net.createServer().listen(0, '127.0.0.1', () => net.connect(server.address().port, '127.0.0.1', function () {
+    const fake = new net.Server()
+    fake._handle = this._handle
+    process.send('a server', fake)
+  }))`)
+  const [message, handle] = await once(child, 'message')
+  t.equal(message, 'a server')
+  handle.close()
   t.same(flaws, [])
 })

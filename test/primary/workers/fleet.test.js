@@ -3,7 +3,7 @@
 const t = require('tap')
 const { Fleet } = require('../../../lib/primary/workers/fleet')
 
-const worker = (/** @type {string} */ name, isServing = true) => /** @type {any} */ ({ name, isServing, asked: new Set([name]) })
+const worker = (/** @type {string} */ name, isServing = true) => /** @type {any} */ ({ name, isServing, asked: new Map([[name, 0]]) })
 
 t.test('a slot is opened once, and the list is by number', async t => {
   const fleet = new Fleet()

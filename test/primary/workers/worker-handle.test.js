@@ -2,9 +2,10 @@
 
 const { EventEmitter } = require('node:events')
 const t = require('tap')
+const { openAccount } = require('../../../lib/core/account')
 const { drawBudget } = require('../../../lib/core/budget')
 const { message } = require('../../../lib/core/message')
-const { resolveOptions } = require('../../../lib/core/options')
+const { resolveOptions } = require('../../../lib/core/resolved-options')
 const { WorkerHandle } = require('../../../lib/primary/workers/worker-handle')
 
 const BEAT = {
@@ -29,31 +30,35 @@ function worker (slot) {
   const budget = drawBudget(resolveOptions({ maxRss: '512MiB', maxRequests: 1000 }, { parallelism: 2 }), 2, 0.5)
   const handle = new WorkerHandle(slot, /** @type {any} */ (process), { generation: 3, budget, mustListenOn: new Set(['a']), readyOn: 'listening' })
   const says = (/** @type {string} */ type, /** @type {any} */ fields) => process.emit('message', message(type, fields))
-  return { handle, says, told, budget }
+  const listens = (/** @type {string} */ key) => {
+    says('listen', { id: 1, key, query: { address: null, port: 80, addressType: 4 } })
+    says('listening', { key, missing: null })
+  }
+  return { handle, says, listens, told, budget }
 }
 
 t.test('the facts of a worker are plain data: through JSON nothing of them is lost', async t => {
-  const { handle, says, budget } = worker(1)
-  t.same(JSON.parse(JSON.stringify(handle.facts())), handle.facts(), 'while it boots')
+  const { handle, says, listens, budget } = worker(1)
+  const early = handle.facts()
+  t.same(JSON.parse(JSON.stringify(early)), early, 'while it boots')
   t.match(handle.facts(), { state: 'spawning', upSince: null, calledAt: null, addresses: [], hasEntered: false })
 
   says('hello', { heapLimitBytes: 2 ** 31 })
-  says('listen', { id: 1, key: 'b', query: { address: null, port: 80, addressType: 4 } })
-  for (const key of ['a', 'b']) says('listening', { key, missing: null })
+  for (const key of ['a', 'b']) listens(key)
   says('beat', BEAT)
   handle.reason = 'rss'
   handle.condemnedAt = handle.spawnedAt + 1
   const facts = handle.facts()
   t.same(JSON.parse(JSON.stringify(facts)), facts)
   t.match(facts, {
-    slot: 1, pid: 4321, generation: 3, budget, state: 'ready', reason: 'rss', requested: null, hasEntered: true, connections: 5, latest: BEAT, addresses: ['a', 'b'], asked: ['b']
+    slot: 1, pid: 4321, generation: 3, budget, state: 'ready', reason: 'rss', requested: null, hasEntered: true, connections: 5, latest: BEAT, addresses: ['a', 'b'], asked: ['a', 'b']
   })
   for (const time of ['spawnedAt', 'upSince', 'heardAt']) t.ok(/** @type {any} */ (facts)[time] <= facts.at, `${time} has been`)
 })
 
 t.test('a standby is up when it has booted, and again when it serves in its slot', async t => {
-  const { handle, says, told } = worker(null)
-  says('listening', { key: 'a', missing: null })
+  const { handle, says, listens, told } = worker(null)
+  listens('a')
   t.match(handle.facts(), { slot: null, state: 'standby', calledAt: null, upSince: Number })
   handle.serve(2)
   t.match(handle.facts(), { slot: 2, state: 'standby', calledAt: Number })
@@ -74,4 +79,50 @@ t.test('what a worker says by a message that changes none of its facts is emitte
   says('full', { isAtCeiling: true })
   t.same(heard, [true])
   t.ok(handle.heardAt > 0)
+})
+
+t.test('a message at which the primary fails is a flaw of the worker, and the next one is heard', async t => {
+  const { handle, says } = worker(0)
+  /** @type {any[]} */
+  const flaws = []
+  handle.on('flaw', flaw => flaws.push(flaw))
+  handle.once('full', () => { throw new TypeError('as told') })
+  says('full', { isAtCeiling: true })
+  t.match(flaws, [{ type: 'full', flaw: /^the primary failed at it: TypeError: as told {4}at / }])
+  t.equal(handle.requested, 'protocol-error')
+  says('beat', BEAT)
+  t.match(handle.latest, BEAT)
+})
+
+t.test('of each address is known how long the worker was up when it first asked for it', async t => {
+  const { handle, listens } = worker(0)
+  listens('a')
+  handle.upSince = Number(handle.upSince) - 10_000
+  for (const key of ['a', 'b']) listens(key)
+  t.match([...handle.asked], [['a', 0], ['b', Number]])
+  t.ok(Number(handle.asked.get('b')) >= 10_000)
+})
+
+t.test('a worker gives no account before it is told to leave', async t => {
+  const { handle, says, listens } = worker(0)
+  listens('a')
+  /** @type {any[]} */
+  const flaws = []
+  handle.on('flaw', flaw => flaws.push(flaw))
+  says('drained', { account: openAccount(0, 0) })
+  t.same(flaws, [{ type: 'drained', flaw: 'it has not been told to leave' }])
+  t.equal(handle.account, null)
+  handle.become('draining')
+  says('drained', { account: openAccount(0, 0) })
+  t.same(handle.account, openAccount(0, 0))
+})
+
+t.test('a worker listens only on addresses that it has asked for', async t => {
+  const { handle, says } = worker(0)
+  /** @type {any[]} */
+  const flaws = []
+  handle.on('flaw', flaw => flaws.push(flaw))
+  says('listening', { key: 'a', missing: null })
+  t.same(flaws, [{ type: 'listening', flaw: 'it has not asked for this address' }])
+  t.match(handle.facts(), { state: 'spawning', addresses: [], requested: 'protocol-error' })
 })

@@ -1,9 +1,9 @@
 'use strict'
 
 const { h } = require('../../../report/page/browser/element.cjs')
-const { MOST_SLOTS_AT_ONCE, legend, throughput, strips, moreSlots } = require('../../../report/page/browser/charts.cjs')
+const { MOST_SLOTS_AT_ONCE, legend, throughput, workers, strips, moreSlots } = require('../../../report/page/browser/charts.cjs')
 const { Plots } = require('../../../report/page/browser/plot.cjs')
-const { time } = require('../../../report/page/browser/format.cjs')
+const { time, plural } = require('../../../report/page/browser/format.cjs')
 
 /** The report's charts, updated live. */
 class LiveCharts {
@@ -12,19 +12,22 @@ class LiveCharts {
   /** The title of each figure's plot. */
   #figures = new Map()
   #shape = ''
+  #sizing = h('p.hint')
 
   /** @param {import('./state.cjs').State} state */
-  show ({ report, series, range }) {
+  show ({ t, report, series, range, size }) {
     const traffic = trafficOf(report, series.client)
+    const load = workers(series.client, size.autoscale)
     const slots = strips(report, series.memory)
-    const shape = JSON.stringify([...traffic, ...slots].map(({ title, lines }) => [title, lines.length]))
-    if (shape !== this.#shape) this.#build(report, range, traffic, slots)
+    this.#sizing.textContent = sizing(size, t)
+    const shape = JSON.stringify([...traffic, load, ...slots].map(({ title, lines }) => [title, lines.length]))
+    if (shape !== this.#shape) this.#build(report, range, traffic, load, slots)
     this.#shape = shape
-    const whats = new Map([...traffic, ...slots].map(what => [what.title, what]))
+    const whats = new Map([...traffic, load, ...slots].map(what => [what.title, what]))
     this.#plots.follow(range, new Map([...this.#figures].map(([figure, title]) => [figure, whats.get(title)])))
   }
 
-  #build (report, range, traffic, slots) {
+  #build (report, range, traffic, load, slots) {
     this.#plots.clear()
     this.#plots.range = range
     this.#figures.clear()
@@ -38,9 +41,18 @@ class LiveCharts {
     if (rest.length > 0) memory.append(moreSlots(rest.length, () => rest.map(draw)))
     this.element.replaceChildren(
       h('h2', {}, ['Traffic']), legend({ ...report, crashEvents: [null] }), h('div.panel', {}, traffic.map(draw)),
+      h('h2', {}, ['Workers and load']), this.#sizing, h('div.panel', {}, [draw(load)]),
       h('h2', {}, ['Memory by slot']), memory
     )
   }
+}
+
+/** By what the number of workers is decided, and why there are as many. @param {import('../picture').Size} size @param {number} now */
+function sizing ({ wanted, autoscale, change }, now) {
+  const by = autoscale === null
+    ? `${plural(wanted, 'worker')}, a fixed number`
+    : autoscale.isPinned ? `Pinned at ${plural(wanted, 'worker')}; by the load it would be ${autoscale.min} to ${autoscale.max}` : `Auto: ${autoscale.min} to ${autoscale.max} workers by the load`
+  return change === null ? `${by}.` : `${by}. Last change ${time(1000 * Math.max(1, Math.round((now - change.t) / 1000)))} ago: ${change.from} → ${change.to}, reason ${change.reason}.`
 }
 
 function trafficOf (report, moments) {

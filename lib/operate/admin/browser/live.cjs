@@ -72,12 +72,12 @@ function draw () {
 }
 
 function tiles ({ recycles, moved, cut, unaccounted, byReason, ...report }) {
-  const { workers, series } = state
+  const { workers, series, size: { wanted } } = state
   const sum = name => workers.reduce((total, worker) => total + (worker[name] ?? 0), 0)
   const ready = workers.filter(worker => worker.state === 'ready').length
   const reasons = Object.entries(byReason).sort((a, b) => b[1] - a[1]).slice(0, 3).map(([reason, count]) => `${whole(count)} ${reason}`).join(', ')
   return h('dl.tiles', {}, [
-    tile('Ready', whole(ready), ready < workers.length ? `of ${plural(workers.length, 'worker')}` : null),
+    tile('Ready', whole(ready), ready < wanted ? `of ${plural(wanted, 'worker')}` : null),
     tile('Requests/s', whole(series.client.at(-1)?.perSecond ?? null), `${whole(sum('inFlight'))} in flight`),
     tile('Connections', whole(sum('connections'))),
     tile('RSS', size(sum('rssBytes')), 'of all workers'),

@@ -12,11 +12,12 @@ class State {
   #startedAt = Infinity
   t = 0
   about = null
+  size = null
   workers = []
   memoryByRoute = null
 
-  add ({ t, about, workers, memoryByRoute, memory, traffic, recycleEvents, crashEvents }) {
-    Object.assign(this, { t, about, workers, memoryByRoute })
+  add ({ t, about, size, workers, memoryByRoute, memory, traffic, recycleEvents, crashEvents }) {
+    Object.assign(this, { t, about, size, workers, memoryByRoute })
     for (const { slot, points } of memory) this.#memory.set(slot, byTime([...this.#memory.get(slot) ?? [], ...points]))
     this.#traffic.push(...traffic)
     this.#recycleEvents.push(...recycleEvents)

@@ -16,7 +16,7 @@ function charts ({ report, series }) {
   if (series.client.length > 0) {
     panels.push(['Traffic', h('div.panel', {}, [throughput(report, series.client), latency(report, series.client)].map(what => plots.add(what)))])
   }
-  if (series.scaling.length > 0) panels.push(['Workers and load', h('div.panel', {}, [plots.add(workers(report, series.scaling))])])
+  if (series.scaling.length > 0) panels.push(['Workers and load', h('div.panel', {}, [plots.add(workers(series.scaling, report.scaling))])])
   if (series.memory.length > 0) panels.push(['Memory by slot', memory(plots, report, series.memory)])
   if (panels.length === 0) return null
   return h('section.charts', {}, panels.flatMap(([title, panel], i) => [h('h2', {}, [title]), i === 0 ? legend(report) : null, panel]))
@@ -64,16 +64,19 @@ function latency (report, client) {
   }
 }
 
-/** How many there were to be, and how many the load kept busy. */
-function workers (report, scaling) {
+/** How many there were to be, how many were ready, and how many the load kept busy. @param {any[]} moments @param {any} bounds null: there are none */
+function workers (moments, bounds) {
+  const limits = ['min', 'max'].filter(which => typeof bounds?.[which] === 'number')
   return {
     title: 'Workers',
     height: 120,
     isLast: true,
-    data: [scaling.map(({ t }) => t / 1000), scaling.map(({ busy }) => busy), scaling.map(({ workers }) => workers)],
+    data: [moments.map(({ t }) => t / 1000), ...['busy', 'ready', 'wanted'].map(name => moments.map(moment => moment[name])), ...limits.map(which => moments.map(() => bounds[which]))],
     lines: [
       { label: 'busy', color: 'rate', format: tenths, fill: true },
-      { label: 'workers', color: 'budget', format: tenths, stepped: true }
+      { label: 'ready', color: 'memory', format: tenths, stepped: true },
+      { label: 'wanted', color: 'budget', format: tenths, dash: [4, 4], stepped: true },
+      ...limits.map(which => ({ label: which, color: 'muted', format: tenths, dash: [1, 5] }))
     ],
     format: tenths,
     marks: { spans: [], moments: [] }
@@ -139,4 +142,4 @@ function spansOf (events) {
   return events.map(({ beganAt, t }) => ({ from: beganAt, to: t }))
 }
 
-module.exports = { MOST_SLOTS_AT_ONCE, charts, legend, throughput, strips, moreSlots }
+module.exports = { MOST_SLOTS_AT_ONCE, charts, legend, throughput, workers, strips, moreSlots }

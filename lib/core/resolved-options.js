@@ -1,0 +1,134 @@
+'use strict'
+
+/** From options as they are given, in a call, the environment or a config file, to the options of a fleet. */
+
+const { size, autoWorkers, autoscaleBounds, autoBudget, whyNoAutoBudget } = require('./container-budget')
+const { RecycleError } = require('./errors')
+const { largestBudget } = require('./gc')
+const { isOfType, typesOf } = require('./option-types')
+const { isLoopback } = require('./loopback')
+const { OPTIONS } = require('./options')
+const { formatSize } = require('./units')
+
+/**
+ * @typedef {import('./options').Option} Option @typedef {import('./options').Options} Options
+ *
+ * @typedef {object} Sources the origins of options; the first that sets an option wins
+ * @property {Record<string, string | undefined>} [env]
+ * @property {{ name: string, values: Record<string, any> } | null} [file] a config file, as messages show it, and its
+ *   values; strict about types: no number as text
+ * @property {number} parallelism CPUs that this process may run on
+ * @property {import('./container-budget').Container | null} [container] null: not known; `auto` is then by the CPUs alone
+ * @property {(o: Option) => string} [nameOf] the option's name for messages: a flag on the command line, its name in the
+ *   library
+ *
+ * @typedef {object} Origin the origin of a value
+ * @property {'given' | 'env' | 'file' | 'default'} from
+ * @property {string} called the option's name there
+ * @property {unknown} text the value as written; undefined: by default
+ */
+
+/**
+ * Resolves options: the given value, else the environment, else the config file, else the default. Checks each option,
+ * then all of them together.
+ *
+ * @param {Record<string, any>} given by name; sizes and times as text, or in bytes and milliseconds
+ * @param {Sources} sources
+ * @returns {Readonly<Options>}
+ * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_UNKNOWN_OPTION
+ */
+function resolveOptions (given, sources) {
+  return traceOptions(given, sources).options
+}
+
+/**
+ * Resolves options, with the origin of each value.
+ *
+ * @param {Record<string, any>} given
+ * @param {Sources} sources
+ * @returns {{ options: Readonly<Options>, origins: Map<string, Origin> }} origins by the options' names
+ */
+function traceOptions (given, { env = {}, file = null, parallelism, container = null, nameOf = o => o.name }) {
+  const unknown = Object.keys(given).find(name => !OPTIONS.some(o => o.name === name))
+  if (unknown) throw new RecycleError('RECYCLE_UNKNOWN_OPTION', { option: unknown, accepts: OPTIONS.map(o => o.name).join(', ') })
+
+  /** @type {Map<string, Origin>} */
+  const origins = new Map(OPTIONS.map(option => [option.name, originOf(option, given, env, file, nameOf(option))]))
+  const origin = (/** @type {string} */ name) => /** @type {Origin} */ (origins.get(name))
+  /** @type {any} */
+  const resolved = {}
+  for (const option of OPTIONS) resolved[option.key] = read(option, origin(option.name))
+  const sizing = resolved.sizing = size({ parallelism, container }, resolved)
+  if (sizing.isAutoWorkers) resolved.workers = autoWorkers(sizing, resolved.maxRssBytes)
+  resolved.autoscale = typeof resolved.workers === 'object' ? autoscaleBounds(sizing, resolved.workers) : null
+  if (resolved.autoscale) resolved.workers = resolved.autoscale.min
+  const most = resolved.autoscale?.max ?? resolved.workers
+  // Most of a fork's resident memory is shared; only PSS adds up to what the container uses.
+  resolved.metric ??= resolved.fork === 'mold' ? (sizing.isAutoBudget ? 'pss' : 'uss') : 'rss'
+  if (sizing.isAutoBudget) resolved.maxRssBytes = autoBudget(sizing, most)
+  if (resolved.maxRssBytes !== null) resolved.hardRssBytes ??= Math.round(1.25 * resolved.maxRssBytes)
+  checkTogether(resolved, origin)
+  return { options: Object.freeze(resolved), origins }
+}
+
+/**
+ * @param {Option} option @param {Record<string, any>} given @param {Record<string, string | undefined>} env
+ * @param {Exclude<Sources['file'], undefined>} file @param {string} called
+ * @returns {Origin}
+ */
+function originOf ({ name, env: variable }, given, env, file, called) {
+  if (given[name] === null) return { from: 'default', called, text: undefined }
+  if (given[name] !== undefined) return { from: 'given', called, text: given[name] }
+  if (env[variable]) return { from: 'env', called: variable, text: env[variable] } // an empty variable counts as not set
+  if (file?.values[name] !== undefined) return { from: 'file', called: `${name} in ${file.name}`, text: file.values[name] }
+  return { from: 'default', called, text: undefined }
+}
+
+/** @param {Option} option @param {Origin} origin */
+function read ({ kind, fallback }, { from, called, text }) {
+  if (from === 'default') return fallback
+  const isWrongType = from === 'file' && !isOfType(kind.schema, text)
+  const value = isWrongType ? undefined : kind.read(text)
+  if (value !== undefined) return value
+  const types = isWrongType ? typesOf(kind.schema) : ''
+  throw new RecycleError('RECYCLE_BAD_OPTION', { option: called, given: text, accepts: types ? `${kind.accepts}, as ${types}` : kind.accepts })
+}
+
+/** @param {Options} options @param {(name: string) => { called: string, text: unknown }} of origin of an option, by name */
+function checkTogether ({ health, healthInitialDelayMs, readyTimeoutMs, maxRssBytes, hardRssBytes, gc, heap, nodeOptions, maxSurge, maxUnavailable, workers, autoscale, standby, drainTimeoutMs, replayAfterMs, handoff, sticky, fork, warm, forkUnsafe, admin, adminAllowRemote, sizing }, of) {
+  const refuse = (/** @type {string} */ name, /** @type {string} */ accepts) => {
+    throw new RecycleError('RECYCLE_BAD_OPTION', { option: of(name).called, given: of(name).text, accepts })
+  }
+  const noAutoBudget = sizing.isAutoBudget ? whyNoAutoBudget(sizing, autoscale?.max ?? workers) : null
+  if (noAutoBudget !== null) refuse('maxRss', noAutoBudget)
+  if (hardRssBytes !== null && (maxRssBytes === null || hardRssBytes < maxRssBytes)) {
+    refuse('hardRss', `a size of at least ${of('maxRss').called}, which must be set too`)
+  }
+  if (gc !== 'default' && maxRssBytes === null) refuse('gc', `default, unless ${of('maxRss').called} is set`)
+  if (heap === 'auto' && (maxRssBytes === null || gc !== 'default')) refuse('heap', `default, unless ${of('maxRss').called} is set and ${of('gc').called} is default`)
+  if (maxRssBytes !== null && maxRssBytes > largestBudget(gc, maxRssBytes, nodeOptions)) {
+    const largest = formatSize(largestBudget(gc, maxRssBytes, nodeOptions))
+    refuse('maxRss', `a size of at most ${largest} with ${of('gc').called} ${gc}: the old space cannot grow larger`)
+  }
+  if (maxSurge === 0 && (maxUnavailable < 1 || workers < 2)) {
+    refuse('maxSurge', `0 only with ${of('maxUnavailable').called} of at least 1 and at least 2 workers`)
+  }
+  if (maxUnavailable >= workers) refuse('maxUnavailable', `a whole number below the number of workers (${workers})`)
+  if (sticky !== null && !handoff) refuse('sticky', `none with ${of('handoff').called}: a session is kept together by moving connections`)
+  if (replayAfterMs !== null && replayAfterMs > drainTimeoutMs) refuse('replayAfter', `a time of at most ${of('drainTimeout').called}`)
+  if (fork === 'mold') {
+    if (standby > 0) refuse('standby', `0 with ${of('fork').called} mold: a forked replacement is as fast`)
+    if (nodeOptions.some(flag => flag.startsWith('--inspect'))) refuse('nodeOption', `no --inspect with ${of('fork').called} mold: a forked process has no thread for the inspector`)
+  } else {
+    if (warm > 0) refuse('warm', `0, unless ${of('fork').called} is mold`)
+    if (forkUnsafe) refuse('forkUnsafe', `false, unless ${of('fork').called} is mold`)
+  }
+  const idle = health === null && ['healthPeriod', 'healthTimeout', 'healthFailureThreshold', 'healthInitialDelay'].find(name => of(name).text !== undefined)
+  if (idle) refuse(idle, `none, unless ${of('health').called} is set`)
+  if (health !== null && healthInitialDelayMs >= readyTimeoutMs) refuse('healthInitialDelay', `a time below ${of('readyTimeout').called}, by which a worker must have passed a probe`)
+  if (admin !== null && !adminAllowRemote && !isLoopback(admin.host)) {
+    refuse('admin', `a loopback address, such as 127.0.0.1:${admin.port}; any other only with ${of('adminAllowRemote').called}`)
+  }
+}
+
+module.exports = { resolveOptions, traceOptions }

@@ -1,0 +1,75 @@
+'use strict'
+
+/** A connection on its way from one worker to another, of which this process has a copy; ledger.js moves it. */
+
+const { now } = require('../clock')
+
+/**
+ * @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle
+ *
+ * @typedef {object} Offered
+ * @property {number} id the ledger's
+ * @property {WorkerHandle} sender
+ * @property {number} offerId the sender's
+ * @property {import('../../core/message').ParcelFields} parcel as the sender gave it
+ * @property {any} socket our copy
+ * @property {Claim} claim
+ *
+ * @typedef {'own' | 'lent' | 'asked' | 'given'} Claim a worker's own; or of a lender, which has it still, has been asked for it, has given it away
+ */
+
+class Entry {
+  since = now()
+  /** Null: it is queued. @type {WorkerHandle | null} */
+  receiver = null
+  /** The receiver has adopted it, and waits for `keep`. */
+  isHeld = false
+  /** Its session has no owner that takes it. */
+  isAnyones = false
+  /** When its receiver is to have answered. @type {NodeJS.Timeout | null} */
+  deadline = null
+  /** When its session's owner is not waited for any longer. @type {NodeJS.Timeout | null} */
+  ownerDeadline = null
+
+  /** @param {Offered} offered */
+  constructor ({ id, sender, offerId, parcel, socket, claim }) {
+    this.id = id
+    this.sender = sender
+    this.offerId = offerId
+    this.parcel = parcel
+    this.socket = socket
+    this.claim = claim
+    this.tried = new Set([sender])
+  }
+
+  /** Its sender may say that it has it again. */
+  get isLent () {
+    return this.claim === 'lent' || this.claim === 'asked'
+  }
+
+  /** No worker has been asked for it, and any may be. */
+  get isFresh () {
+    return this.tried.size === 1 && this.parcel.session === undefined
+  }
+
+  /** How long it may still be idle, ms; below zero: it is too late. @returns {number | null} null: for ever */
+  get leftMs () {
+    return this.parcel.leftMs === null ? null : this.parcel.leftMs - (now() - this.since)
+  }
+
+  /** It has no receiver any more. */
+  takeBack () {
+    if (this.deadline) clearTimeout(this.deadline)
+    this.deadline = null
+    this.receiver = null
+    this.isHeld = false
+  }
+
+  close () {
+    if (this.deadline) clearTimeout(this.deadline)
+    if (this.ownerDeadline) clearTimeout(this.ownerDeadline)
+    this.socket.close()
+  }
+}
+
+module.exports = { Entry }

@@ -1,0 +1,119 @@
+'use strict'
+
+/**
+ * Which worker gets a connection: the least connected of those that take it, and have not been asked for it before; one of a
+ * session, the session's owner. Counts what is under way to each: a receiver has no more than two batches (lib/mold/batches.js);
+ * without batches it has one, for Node would queue more behind it, where they cannot be taken back.
+ */
+
+const WINDOW = 1
+const BATCHED_WINDOW = 256
+
+/**
+ * @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle
+ *
+ * @typedef {object} Placed what placement looks at, of a connection that is to be moved
+ * @property {WorkerHandle} sender
+ * @property {import('../../core/message').ParcelFields} parcel
+ * @property {Set<WorkerHandle>} tried the workers that have been asked for it, and the sender
+ * @property {boolean} isAnyones its session has no owner that takes it
+ *
+ * @typedef {{ to: WorkerHandle | null, isOwned: boolean, why: Why | null }} Place `isOwned`: it owns the session; `why` there is none
+ * @typedef {'full' | 'silent' | 'ownerless' | 'refused' | 'sender' | 'none'} Why
+ *   full       the receiver has as much under way as it may: it waits
+ *   silent     its session's owner does not answer at the moment: it waits
+ *   ownerless  no worker has its session at the moment: it waits
+ *   refused    its session's owner does not take it, or has gone for good: any worker may handle it
+ *   sender     its session is its sender's
+ *   none       no worker takes it
+ */
+
+class Placement {
+  /** How many sockets are under way to each receiver, and not answered. @type {Map<WorkerHandle, number>} */
+  #underWay = new Map()
+  /** Receivers that have not answered in time: until they do, they are given nothing else. @type {Set<WorkerHandle>} */
+  #silent = new Set()
+
+  /**
+   * @param {() => WorkerHandle[]} serving
+   * @param {(sender: WorkerHandle) => WorkerHandle | null} successorOf
+   * @param {import('./session-owners').SessionOwners} sessionOwners
+   */
+  constructor (serving, successorOf, sessionOwners) {
+    this.serving = serving
+    this.successorOf = successorOf
+    this.sessionOwners = sessionOwners
+  }
+
+  /** @param {Placed} placed @returns {Place} */
+  find (placed) {
+    const { sender, parcel: { session, key }, tried, isAnyones } = placed
+    if (session !== undefined && !isAnyones) return this.#atOwner(placed, session)
+    const able = this.serving().filter(handle => !handle.isGone && handle.addresses.has(key) && !tried.has(handle) && !this.#silent.has(handle))
+    return able.length === 0 ? none('none') : this.#ifRoom(this.#leastConnected(sender, able), false)
+  }
+
+  /** @param {Placed} placed @param {string} session @returns {Place} */
+  #atOwner ({ sender, parcel: { key }, tried }, session) {
+    const owner = this.sessionOwners.find(session)
+    if (owner === null) return none(this.sessionOwners.isOver ? 'refused' : 'ownerless')
+    if (owner === sender) return none('sender')
+    if (tried.has(owner) || !owner.addresses.has(key)) return none('refused')
+    return this.#silent.has(owner) ? none('silent') : this.#ifRoom(owner, true)
+  }
+
+  /** @param {WorkerHandle} to @param {boolean} isOwned @returns {Place} */
+  #ifRoom (to, isOwned) {
+    const hasRoom = this.#countOf(to) < (to.isBatching ? BATCHED_WINDOW : WINDOW)
+    return hasRoom ? { to, isOwned, why: null } : none('full')
+  }
+
+  /** Among equals the sender's successor, which starts with none. @param {WorkerHandle} sender @param {WorkerHandle[]} able */
+  #leastConnected (sender, able) {
+    const successor = this.successorOf(sender)
+    const inOrder = successor && able.includes(successor) ? [successor, ...able] : able
+    const load = (/** @type {WorkerHandle} */ handle) => handle.connections + this.#countOf(handle)
+    return inOrder.reduce((least, handle) => load(handle) < load(least) ? handle : least)
+  }
+
+  /** @param {WorkerHandle} receiver */
+  #countOf (receiver) {
+    return this.#underWay.get(receiver) ?? 0
+  }
+
+  /** Whether a worker that would take it is silent. @param {Placed} placed */
+  isSilenceInTheWay ({ sender, parcel: { key } }) {
+    return this.serving().some(handle => handle !== sender && handle.addresses.has(key) && this.#silent.has(handle))
+  }
+
+  /** A socket is on its way to it. @param {WorkerHandle} receiver */
+  sent (receiver) {
+    this.#underWay.set(receiver, this.#countOf(receiver) + 1)
+  }
+
+  /** It has answered for one. @param {WorkerHandle} receiver */
+  answered (receiver) {
+    const left = this.#countOf(receiver) - 1
+    if (left > 0) this.#underWay.set(receiver, left)
+    else this.#underWay.delete(receiver)
+    this.#silent.delete(receiver)
+  }
+
+  /** It has not answered in time. @param {WorkerHandle} receiver */
+  timedOut (receiver) {
+    this.#silent.add(receiver)
+  }
+
+  /** It has died. @param {WorkerHandle} receiver */
+  forget (receiver) {
+    this.#underWay.delete(receiver)
+    this.#silent.delete(receiver)
+  }
+}
+
+/** @param {Why} why @returns {Place} */
+function none (why) {
+  return { to: null, isOwned: false, why }
+}
+
+module.exports = { Placement }

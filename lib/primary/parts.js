@@ -1,0 +1,187 @@
+'use strict'
+
+/**
+ * Puts the parts of the primary together; it is the only file that knows all of them.
+ *
+ *     every interval   sampler.look() ─▶ condemned ─┐
+ *     commands         desired ─────────────────────┼─▶ reconciler: plan() ─▶ steps: boot, recycle, collect, retire, account
+ *     workers          ready, gone, requests ───────┘
+ */
+
+const { RecycleError } = require('../core/errors')
+const { Autoscaler } = require('./autoscaler')
+const { Commands } = require('./commands')
+const { Balancer } = require('./handoff/balancer')
+const { HandoffLedger } = require('./handoff/ledger')
+const { SessionOwners } = require('./handoff/session-owners')
+const { Container } = require('./measuring/container')
+const { LeakingRoutes } = require('./measuring/leaking-routes')
+const { MemoryWatch } = require('./measuring/memory-watch')
+const { Sampler } = require('./measuring/sampler')
+const { Reconciler } = require('./reconciler')
+const { CondemnedHeapdumps } = require('./recycling/condemned-heapdumps')
+const { Departure } = require('./recycling/departure')
+const { Diagnostics } = require('./recycling/diagnostics')
+const { GarbageCollection } = require('./recycling/garbage-collection')
+const { OutOfRotation } = require('./recycling/out-of-rotation')
+const { Recycler } = require('./recycling/recycler')
+const { Shutdown } = require('./recycling/shutdown')
+const { ListeningSockets } = require('./sockets/listening-sockets')
+const { Tasks } = require('./tasks')
+const { Tenure } = require('./tenure')
+const { Handover } = require('./upgrade/handover')
+const { Succession } = require('./upgrade/succession')
+const { Fleet } = require('./workers/fleet')
+const { Lifecycle } = require('./workers/lifecycle')
+
+/** @typedef {import('./workers/worker-handle').WorkerHandle} WorkerHandle */
+
+/**
+ * @typedef {object} Given
+ * @property {import('../core/options').Options} options
+ * @property {import('./workers/spawner').Spawner} spawner
+ * @property {ReturnType<typeof import('./measuring/meter').pickMeter>} meter
+ * @property {import('./recycling/heapdump-folder').HeapdumpFolder | null} heapdumpFolder of --on-condemn
+ * @property {import('./sockets/inherited-sockets').InheritedSockets} [inherited]
+ * @property {import('./upgrade/takeover').Takeover | null} [takeover] of a running fleet
+ *
+ * @typedef {object} Hooks
+ * @property {(event: string, fields: Record<string, any>) => Record<string, any>} record writes a line of the journal
+ * @property {(at?: { requestedAlone?: boolean }) => void} look judges the workers
+ * @property {(error: RecycleError) => void} abandon stops the fleet for an error
+ * @property {(message: { slot: number | null, pid: number, message: unknown }) => void} onMessage takes what the app sends by `process.send`
+ *
+ * @typedef {ReturnType<typeof assembleParts>} Parts
+ */
+
+/** @param {Given} given @param {Hooks} hooks */
+function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, takeover = null }, { record, look, abandon, onMessage }) {
+  const fleet = new Fleet()
+  const tasks = new Tasks()
+  const tenure = new Tenure()
+  const listeningSockets = new ListeningSockets({ inherited, record })
+  const memory = () => memoryWatch.latest
+  /** @type {Reconciler} */
+  const reconciler = assembleReconciler()
+  const changed = () => reconciler.changed()
+  const until = (/** @type {() => boolean} */ isSo) => reconciler.until(isSo)
+  const figuresOf = (/** @type {WorkerHandle} */ handle) => sampler.figuresOf(handle)
+  const wasOomKilled = (/** @type {WorkerHandle} */ handle) => memoryWatch.wasOomKilled(handle)
+  const isHeld = () => takeover !== null && !takeover.isLeading
+  const collect = (/** @type {number} */ slot) => tasks.run('collect', () => garbageCollection.request(slot).catch(() => {})) // refused: `worker.in-rotation` has it
+  const deps = { options, fleet, spawner, meter, heapdumpFolder, tasks, stopping: tenure, changed, until, figuresOf, wasOomKilled, memory, isHeld, collect, listeningSockets, record, look, abandon }
+
+  const sampler = new Sampler(deps)
+  const memoryWatch = new MemoryWatch({ ...deps, container: new Container() })
+  const healthChecks = options.health === null ? null : new (require('./health/health-checks').HealthChecks)(deps)
+  const leakingRoutes = new LeakingRoutes(deps)
+  const sessionOwners = new SessionOwners(fleet)
+  /** @type {HandoffLedger} */
+  const ledger = new HandoffLedger(() => fleet.serving().concat(/** @type {any} */ (handover.receivers)), sender => fleet.successorOf(sender), sessionOwners)
+  const balancer = new Balancer({ ...deps, ledger })
+  const autoscaler = new Autoscaler(deps)
+  const lifecycle = new Lifecycle(deps)
+    .on('spawned', connect)
+    .on('hopeless', details => abandon(new RecycleError('RECYCLE_APP_DIES', details)))
+  const outOfRotation = new OutOfRotation(deps)
+  const garbageCollection = new GarbageCollection({ ...deps, sampler, outOfRotation })
+  const diagnostics = new Diagnostics({ ...deps, outOfRotation })
+  const condemnedHeapdumps = new CondemnedHeapdumps({ ...deps, sampler, diagnostics })
+  const recycler = new Recycler({ ...deps, lifecycle, sampler })
+  const shutdown = new Shutdown(deps)
+  const departure = new Departure({ ...deps, sampler })
+  /** @type {Handover} */
+  const handover = new Handover({ ...deps, ledger, departure, tenure })
+    .on('handed-over', () => { sessionOwners.isOver = true })
+    .on('resumed', () => {
+      sessionOwners.isOver = false
+      changed()
+    })
+  const succession = takeover && new Succession({ ...deps, takeover, lifecycle })
+  const commands = new Commands({ ...deps, recycler, garbageCollection, diagnostics })
+
+  spawner.molds?.on('event', (event, fields) => record(event, fields))
+  spawner.molds?.on('refused', why => { if (fleet.serving().length === 0) abandon(new RecycleError('RECYCLE_FORK_REFUSED', { why })) })
+  if (takeover) {
+    ledger.connectLender(takeover.sender)
+    takeover.greet(listeningSockets, options)
+  }
+
+  function assembleReconciler () {
+    return new Reconciler({
+      options,
+      fleet,
+      tasks,
+      stopping: tenure,
+      steps: {
+        boot: ({ slot }) => recycler.boot(slot),
+        recycle: ({ slot, how, hasNoRoom }) => recycler.recycle(slot, how, hasNoRoom),
+        condemn: async ({ slot }) => {
+          sampler.condemnAhead(/** @type {WorkerHandle} */ (fleet.slots.get(slot)?.incumbent))
+          changed()
+        },
+        collect: ({ slot }) => garbageCollection.relieve(slot),
+        heapdump: ({ slot }) => condemnedHeapdumps.dump(slot),
+        rejoin: () => outOfRotation.rejoin(),
+        'scale-away': ({ slot }) => recycler.scaleAway(slot),
+        close: async ({ slot }) => fleet.close(slot),
+        'boot-standby': () => recycler.bootStandby(),
+        'retire-standby': ({ handle, reason }) => recycler.retireStandby(handle, reason)
+      },
+      figuresOf: handle => sampler.figuresOf(handle),
+      taskOf: handle => garbageCollection.taskOf(handle) ?? condemnedHeapdumps.taskOf(handle),
+      memory
+    })
+  }
+
+  /** @param {WorkerHandle} handle a worker that has been spawned */
+  function connect (handle) {
+    for (const part of [listeningSockets, sessionOwners, ledger, balancer, memoryWatch, leakingRoutes]) part.connect(handle)
+    healthChecks?.connect(handle)
+    for (const event of ['standby', 'ready']) handle.on(event, () => sampler.attend(handle))
+    if (options.sticky) {
+      handle.on('listen', ({ query: { address, port }, data }) => { // https servers alone have any
+        if (data !== undefined) abandon(new RecycleError('RECYCLE_STICKY_TLS', { address: port > 0 ? `port ${port}` : address }))
+      })
+    }
+    handle.on('missing', ({ key, missing }) => record('fleet.warning', { warning: 'no-handoff', key, missing }))
+    handle.on('requested', ({ reason }) => {
+      record('worker.request', { slot: handle.slot, pid: handle.pid, reason: reason ?? null })
+      handle.requested ??= 'requested'
+      look({ requestedAlone: true })
+    })
+    handle.on('flaw', ({ type, flaw }) => {
+      record('worker.protocol-error', { slot: handle.slot, pid: handle.pid, type, flaw })
+      look({ requestedAlone: true })
+    })
+    handle.on('disconnect', () => tasks.run('disconnect', async () => { // it has died, or the app has cut the channel
+      if (await handle.afterDown()) return
+      if (handle.isWatched || handle.state === 'out-of-rotation') handle.requested ??= 'requested'
+    }))
+    handle.on('message', message => onMessage({ slot: handle.slot, pid: handle.pid, message }))
+  }
+
+  return {
+    fleet,
+    tasks,
+    tenure,
+    listeningSockets,
+    reconciler,
+    sampler,
+    memoryWatch,
+    healthChecks,
+    ledger,
+    balancer,
+    autoscaler,
+    recycler,
+    condemnedHeapdumps,
+    leakingRoutes,
+    shutdown,
+    departure,
+    handover,
+    succession,
+    commands
+  }
+}
+
+module.exports = { assembleParts }

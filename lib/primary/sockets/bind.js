@@ -1,0 +1,63 @@
+'use strict'
+
+/**
+ * Opens a listening socket for a worker, as net would in a process without workers.
+ *
+ * @typedef {import('./listening-sockets').Query} Query
+ * @typedef {import('./listening-sockets').Listener} Listener
+ */
+
+const net = require('node:net')
+const { constants } = require('node:os')
+const path = require('node:path')
+const { mayListenOn } = require('../inherited-descriptors')
+const { UnixSocketFile } = require('./unix-socket-file')
+
+const LONGEST_NAME = process.platform === 'linux' ? 108 : 104 // bytes, of sockaddr_un
+const READABLE = 1 // libuv's UV_READABLE and UV_WRITABLE
+const WRITABLE = 2
+
+/** @param {Query} query @param {unknown} data @returns {Listener | number} libuv's error */
+function bind (query, data) {
+  if (!mayListenOn(query.fd)) return -constants.errno.EINVAL
+  try {
+    return tryToBind(query, data)
+  } catch {
+    return -constants.errno.EINVAL // net and fs throw for what no listen() asks for, but an app can send it all the same
+  }
+}
+
+/** @param {Query} query @param {unknown} data @returns {Listener | number} libuv's error */
+function tryToBind (query, data) {
+  const isFile = query.port < 0 && query.address !== null && !query.address.startsWith('\0') // \0: abstract
+  const name = isFile ? nameOf(query) : query.address
+  const handle = /** @type {any} */ (net)._createServerHandle(name, query.port, query.addressType, query.fd, query.flags)
+  if (typeof handle === 'number') return handle
+  if (query.port > 0 && portOf(handle) !== query.port) { // libuv keeps this error back until listen(), which would take any port
+    handle.close()
+    return -constants.errno.EADDRINUSE
+  }
+  const isWhole = isFile && Buffer.byteLength(String(name)) <= LONGEST_NAME // libuv of Node 20 and 22 cuts a longer one
+  return { handle, data, file: isWhole ? new UnixSocketFile(String(name)) : null, users: new Set(), inherited: null }
+}
+
+/** Lets other users of the machine connect to a unix socket: TCP has no mode. @param {any} handle @param {Query} query @returns {number} libuv's error */
+function allow (handle, { readableAll, writableAll }) {
+  const mode = (readableAll === true ? READABLE : 0) | (writableAll === true ? WRITABLE : 0)
+  return mode === 0 || !handle.fchmod ? 0 : handle.fchmod(mode)
+}
+
+/** The name that the app gave, where it means the same file here: the kernel takes ~100 bytes, and an absolute one may be longer. @param {Query} query */
+function nameOf ({ address, asked }) {
+  return typeof asked === 'string' && path.resolve(asked) === address ? asked : address
+}
+
+/** @param {any} handle @returns {number | undefined} */
+function portOf (handle) {
+  /** @type {{ port?: number }} */
+  const bound = {}
+  handle.getsockname?.(bound)
+  return bound.port
+}
+
+module.exports = { allow, bind }

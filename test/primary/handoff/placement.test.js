@@ -1,0 +1,92 @@
+'use strict'
+
+const t = require('tap')
+const { Placement } = require('../../../lib/primary/handoff/placement')
+
+const KEY = '127.0.0.1:80:4::0'
+
+/** What a placement reads of a worker. @param {string} name @param {Record<string, any>} [facts] @returns {any} */
+const worker = (name, facts) => ({ name, connections: 0, isGone: false, isBatching: false, addresses: new Set([KEY]), ...facts })
+
+/** @param {any[]} serving @param {{ successor?: any, owner?: any, isOver?: boolean }} [how] @returns {any} */
+const placementOf = (serving, { successor = null, owner = null, isOver = false } = {}) =>
+  new Placement(() => serving, () => successor, /** @type {any} */ ({ isOver, find: () => owner }))
+
+/** A connection of this sender. @param {any} sender @param {Record<string, any>} [facts] */
+const connection = (sender, { session, tried = [sender], isAnyones = false } = {}) =>
+  ({ sender, parcel: { key: KEY, leftMs: null, session }, tried: new Set(tried), isAnyones })
+
+const sender = worker('sender')
+
+t.test('the least connected worker is chosen, of those that take it and were not asked before', async t => {
+  const [dead, elsewhere, busy, idle] = [worker('dead', { isGone: true }), worker('elsewhere', { addresses: new Set() }), worker('busy', { connections: 9 }), worker('idle', { connections: 2 })]
+  const placement = placementOf([sender, dead, elsewhere, busy, idle])
+  t.equal(placement.find(connection(sender)).to, idle)
+  t.equal(placement.find(connection(sender, { tried: [sender, idle] })).to, busy)
+  t.equal(placement.find(connection(sender, { tried: [sender, idle, busy] })).why, 'none')
+})
+
+t.test('among equals the sender\'s successor is chosen, and what is under way counts', async t => {
+  const [first, successor] = [worker('first', { isBatching: true }), worker('successor', { isBatching: true })]
+  const placement = placementOf([first, successor], { successor })
+  const order = Array.from({ length: 4 }, () => {
+    const { to } = placement.find(connection(sender))
+    placement.sent(to)
+    return to.name
+  })
+  t.same(order, ['successor', 'first', 'successor', 'first'])
+})
+
+t.test('a receiver has one socket under way, and with batches 256; each answer makes room', async t => {
+  for (const [isBatching, window] of [[false, 1], [true, 256]]) {
+    const receiver = worker('receiver', { isBatching })
+    const placement = placementOf([receiver])
+    let sent = 0
+    for (; placement.find(connection(sender)).to; sent++) placement.sent(receiver)
+    t.equal(sent, window)
+    t.equal(placement.find(connection(sender)).why, 'full')
+    placement.answered(receiver)
+    t.equal(placement.find(connection(sender)).to, receiver)
+  }
+})
+
+t.test('a silent receiver gets nothing until it answers', async t => {
+  const [receiver, other] = [worker('receiver'), worker('other', { connections: 5 })]
+  const placement = placementOf([receiver, other])
+  placement.sent(receiver)
+  placement.timedOut(receiver)
+  t.equal(placement.find(connection(sender)).to, other)
+  t.equal(placement.isSilenceInTheWay(connection(sender)), true)
+  placement.answered(receiver)
+  t.equal(placement.find(connection(sender)).to, receiver)
+  t.equal(placement.isSilenceInTheWay(connection(sender)), false)
+})
+
+t.test('a worker that has died has nothing under way', async t => {
+  const receiver = worker('receiver')
+  const placement = placementOf([receiver])
+  placement.sent(receiver)
+  placement.forget(receiver)
+  t.equal(placement.find(connection(sender)).to, receiver)
+})
+
+t.test('a connection of a session goes to its owner alone', async t => {
+  const [owner, other] = [worker('owner', { connections: 100 }), worker('other')]
+  const of = (/** @type {any} */ how, facts = {}) => placementOf([owner, other], how).find(connection(sender, { session: 's', ...facts }))
+  t.strictSame(of({ owner }), { to: owner, isOwned: true, why: null })
+  t.equal(of({ owner: sender }).why, 'sender')
+  t.equal(of({ owner: null }).why, 'ownerless')
+  t.equal(of({ owner: null, isOver: true }).why, 'refused', 'the fleet is another primary\'s by now')
+  t.equal(of({ owner }, { tried: [sender, owner] }).why, 'refused')
+  t.equal(of({ owner: worker('elsewhere', { addresses: new Set() }) }).why, 'refused')
+  t.strictSame(of({ owner }, { isAnyones: true }), { to: other, isOwned: false, why: null })
+})
+
+t.test('a session\'s owner that is silent, or has no room, is waited for', async t => {
+  const [owner, other] = [worker('owner'), worker('other')]
+  const placement = placementOf([owner, other], { owner })
+  placement.sent(owner)
+  t.equal(placement.find(connection(sender, { session: 's' })).why, 'full')
+  placement.timedOut(owner)
+  t.equal(placement.find(connection(sender, { session: 's' })).why, 'silent')
+})

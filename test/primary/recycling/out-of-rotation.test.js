@@ -1,0 +1,48 @@
+'use strict'
+
+const { EventEmitter } = require('node:events')
+const t = require('tap')
+const { OutOfRotation } = require('../../../lib/primary/recycling/out-of-rotation')
+
+/** A worker of two that serve, which answers what it is asked, and the journal. */
+function scene () {
+  /** @type {any[]} */
+  const journal = []
+  const handle = Object.assign(new EventEmitter(), {
+    slot: 0,
+    pid: 1000,
+    state: 'ready',
+    isServing: true,
+    isGone: false,
+    left: null,
+    latest: { connections: 2, inFlight: 0 },
+    become (/** @type {string} */ state) { Object.assign(handle, { state }) },
+    send () {},
+    call: async () => ({ why: null, isHeard: true })
+  })
+  const outOfRotation = new OutOfRotation(/** @type {any} */ ({
+    options: { drainTimeoutMs: 1000, handoff: true, replayAfterMs: null },
+    fleet: { slots: new Map(), serving: () => [handle, {}] },
+    record: (/** @type {string} */ event, /** @type {any} */ fields) => journal.push({ event, ...fields }),
+    changed () {},
+    until: async () => {},
+    stopping: new AbortController().signal
+  }))
+  return { handle, journal, outOfRotation }
+}
+
+t.test('a worker that has done its task is back in rotation', async t => {
+  const { handle, journal, outOfRotation } = scene()
+  t.match(await outOfRotation.take(/** @type {any} */ (handle), { type: 'collect', timeoutMs: 1000 }), { why: null })
+  t.equal(handle.state, 'ready')
+  t.match(journal, [{ event: 'worker.out-of-rotation', pid: 1000, task: 'collect' }, { event: 'worker.in-rotation', pid: 1000, why: null }])
+})
+
+t.test('one that dies once its task is done, and before it is measured, is not: the journal says why', async t => {
+  const { handle, journal, outOfRotation } = scene()
+  await outOfRotation.take(/** @type {any} */ (handle), { type: 'collect', timeoutMs: 1000 }, async () => {
+    Object.assign(handle, { state: 'crashed', isGone: true, left: { code: null, signal: 'SIGKILL' } })
+  })
+  t.equal(handle.state, 'crashed')
+  t.match(journal.at(-1), { event: 'worker.in-rotation', pid: 1000, why: 'its worker was killed by SIGKILL' })
+})
