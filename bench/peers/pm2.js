@@ -2,19 +2,10 @@
 
 // pm2 in cluster mode, its daemon in a home of its own. pm2 reads memory every 30 s; here every second, or its workers would be
 // many times over budget. With `reload` no memory limit is set, and the app is reloaded repeatedly.
-const fs = require('node:fs')
-const path = require('node:path')
 const { promisify } = require('node:util')
-const { temporaryFolder } = require('../support/folder')
+const { setUpHome, endDaemon } = require('../support/pm2-daemon')
 
-const home = temporaryFolder()
-Object.assign(process.env, {
-  PM2_HOME: home,
-  PM2_WORKER_INTERVAL: '1000',
-  PM2_DISABLE_VERSION_CHECK: 'true',
-  PM2_NO_INTERACTION: 'true',
-  PM2_DISCRETE_MODE: 'true'
-})
+const home = setUpHome({ PM2_WORKER_INTERVAL: '1000' })
 const pm2 = require('pm2')
 
 const PAUSE_MS = 1000
@@ -42,21 +33,9 @@ function reload () {
   if (!isStopping) pm2.reload('app', () => setTimeout(reload, PAUSE_MS)) // pm2 refuses a reload while another one runs
 }
 
-/** The daemon outlives this process. It is ended by its pid, and ends its workers. */
 async function stop () {
   if (isStopping) return
   isStopping = true
-  const pid = Number(fs.readFileSync(path.join(home, 'pm2.pid'), 'latin1'))
-  process.kill(pid, 'SIGTERM')
-  for (let i = 0; i < 80 && isAlive(pid); i++) await new Promise(resolve => setTimeout(resolve, 100))
-  if (isAlive(pid)) process.kill(pid, 'SIGKILL')
+  await endDaemon(home)
   process.exit()
-}
-
-function isAlive (pid) {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
 }

@@ -1,17 +1,21 @@
 'use strict'
 
 /**
- * npm run campaign [-- --seconds 120] [--seed 1] [--only <words of a fault's name>] [--out file]: faults under load, at random moments, for
- * so long. It prints a table of faults, and writes bench/results/campaign.json. The same seed makes the same choices; what the machine does
- * meanwhile it cannot repeat. The exit code is 1 if a fault was not survived, or cost a request that it had not killed itself.
+ * npm run campaign [-- --seconds 120] [--seed 1] [--only <words of a fault's name>] [--evidence <folder>] [--out <file>] [--add]:
+ * faults under load, at random moments, for so long. It prints a table of faults, and writes bench/results/campaign.json and a page
+ * beside it; --add adds to what is there. The same seed makes the same choices; what the machine does meanwhile it cannot repeat. The exit code is 1 if a fault was
+ * not survived, or cost a request that it had not killed itself; the folder gets the journal, the faults and the requests of each fleet to
+ * which that happened.
  */
 
+const fs = require('node:fs')
 const path = require('node:path')
 const { readFlags, exitOnBadFlag } = require('../../bench/support/flags')
 const { ResultsFile, RESULTS } = require('../../bench/support/results-file')
+const { campaignPage } = require('./page')
 const { campaign } = require('./run')
 
-const FLAGS = { seconds: '120', seed: '1', only: { default: '' }, out: { default: path.join(RESULTS, 'campaign.json') } }
+const FLAGS = { seconds: '120', seed: '1', only: { default: '' }, evidence: { default: '' }, add: false, out: { default: path.join(RESULTS, 'campaign.json') } }
 
 /** @param {import('./run').Try[]} tries */
 function byFault (tries) {
@@ -22,7 +26,18 @@ function byFault (tries) {
   })
 }
 
-/** @param {ReturnType<typeof byFault>} rows */
+/** @typedef {ReturnType<typeof byFault>} Rows */
+
+/** The rows of both, one a fault. @param {Rows} earlier @param {Rows} rows @returns {Rows} */
+function sum (earlier, rows) {
+  const of = (/** @type {Rows} */ rows, /** @type {string} */ name) => rows.find(({ fault }) => fault === name) ?? { tries: 0, survived: 0, killed: 0, beyond: 0 }
+  return [...new Set([...earlier, ...rows].map(({ fault }) => fault))].map(fault => {
+    const [a, b] = [of(earlier, fault), of(rows, fault)]
+    return { fault, tries: a.tries + b.tries, survived: a.survived + b.survived, killed: a.killed + b.killed, beyond: a.beyond + b.beyond }
+  })
+}
+
+/** @param {Rows} rows */
 function table (rows) {
   const width = Math.max(...rows.map(({ fault }) => fault.length), 5)
   const row = (/** @type {any[]} */ [fault, ...figures]) => `${fault.padEnd(width)}${figures.map(figure => String(figure).padStart(12)).join('')}`
@@ -38,20 +53,26 @@ function table (rows) {
 
 async function main () {
   exitOnBadFlag('campaign')
-  const { seconds, seed, only, out } = readFlags(FLAGS, {}, process.argv.slice(2))
+  const { seconds, seed, only, evidence, add, out } = readFlags(FLAGS, {}, process.argv.slice(2))
   const file = new ResultsFile(out)
   const began = Date.now()
-  const { tries, requests, refused } = await campaign({
+  const { tries, requests, refused, skipped } = await campaign({
     seconds: Number(seconds),
     seed: Number(seed),
+    evidence,
     where: ({ name }) => name.includes(only),
     onTry: ({ fault, variant, violations }) => { for (const { rule, what } of violations) console.error(`${fault} (${variant}): ${rule}: ${what}`) }
   })
   for (const step of refused.slice(0, 10)) console.error(`the model: ${step.slice(0, 300)}`)
   const rows = byFault(tries)
   console.log(table(rows))
-  console.log(`${requests} requests in ${Math.round((Date.now() - began) / 1000)} s, seed ${seed}`)
-  file.save({ v: 1, node: process.version, seed: Number(seed), seconds: Math.round((Date.now() - began) / 1000), requests, faults: rows })
+  for (const { fault, why } of skipped) console.log(`skipped: ${fault}: ${why}`)
+  const run = { seed: Number(seed), seconds: Math.round((Date.now() - began) / 1000), requests, node: process.version }
+  console.log(`${requests} requests in ${run.seconds} s, seed ${seed}`)
+  const earlier = add && fs.existsSync(out) ? JSON.parse(fs.readFileSync(out, 'utf8')) : { runs: [], faults: [] }
+  const results = { v: 1, runs: [...earlier.runs, run], faults: sum(earlier.faults, rows), skipped, notes: earlier.notes ?? [] }
+  file.save(results)
+  fs.writeFileSync(out.replace(/(\.json)?$/, '.md'), campaignPage(results))
   process.exitCode = rows.some(({ tries, survived, beyond }) => survived < tries || beyond > 0) || refused.length > 0 ? 1 : 0
 }
 

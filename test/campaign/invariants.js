@@ -4,7 +4,8 @@
  * What must hold of a fleet whatever goes wrong, checked over its journal, the records of its clients, and the processes that the
  * kernel lists. It has its own reading of the journal, by docs/journal.md, and uses nothing of lib/.
  *
- * @typedef {{ t: number, event: string } & Record<string, any>} Line
+ * @typedef {import('./lives').Line} Line
+ * @typedef {import('./lives').Life} Life
  *
  * @typedef {object} Request a request that a client has sent
  * @property {number} startedAt
@@ -18,36 +19,23 @@
  * @property {number} from
  * @property {number} to when it was over
  * @property {number[]} pids the workers whose connections it may end; none: it may cost no client anything
+ * @property {number[]} [ports] whose connections these had: the clients' ports, by the kernel
  * @property {boolean} [isFleet] it ends the primary: any connection may be closed
  *
  * @typedef {{ t: number, living: number[], zombies: number[] }} Processes the primary's children at a time
  * @typedef {{ rule: string, t: number, what: string }} Violation
  */
 
+const { LEAVES, livesOf, readLines } = require('./lives')
+
 const NOTICED_MS = 3000 // until a client has noticed the end of its worker, on a busy machine
 const SLACK_MS = 100 // between two processes' looks at the same clock, and the same event
 const REAPED_MS = 3000
+const THINK_MS = 100 // of a client, between two requests
 const ENDS = ['moved', 'closedByClient', 'closedAfterResponse', 'closedIdle', 'cut', 'unacked', 'unaccounted']
-const LEAVES = ['worker.retire', 'worker.crash']
+const DURATIONS = ['ageMs', 'silentMs', 'readyMs', 'drainMs', 'tookMs', 'outMs', 'emptyMs', 'pauseMs', 'loopLagMs']
+const PRIMARY_FAILED = 'the primary failed at it' // an exception that a worker's message has caused
 const RESETS = ['ECONNRESET', 'EPIPE', 'closed', 'ECONNREFUSED']
-
-/** @param {string} text NDJSON @returns {{ lines: Line[], torn: number }} `torn`: lines that are not JSON objects with a time and an event */
-function readLines (text) {
-  /** @type {Line[]} */
-  const lines = []
-  let torn = 0
-  for (const row of text.split('\n')) {
-    if (row === '') continue
-    try {
-      const line = JSON.parse(row)
-      if (line === null || typeof line !== 'object' || !Number.isFinite(line.t) || typeof line.event !== 'string') torn++
-      else lines.push(line)
-    } catch {
-      torn++
-    }
-  }
-  return { lines, torn }
-}
 
 /**
  * @param {object} evidence
@@ -67,41 +55,13 @@ function check ({ journal, requests, faults, processes, left }) {
   if (torn > (killed ? 1 : 0)) found('journal', 0, `${torn} lines are not of a journal`)
   const lives = livesOf(lines, found)
   checkNumbers(lines, found)
+  checkDurations(lines, found)
   checkAccounts(lines, lives, faults, found, killed !== undefined)
   checkProcesses(processes, lines, lives, found)
   for (const pid of left) found('process', lines.at(-1)?.t ?? 0, `process ${pid} is alive after the end of the fleet`)
+  for (const { t, pid, event, flaw } of lines) if (event === 'worker.protocol-error' && flaw.startsWith(PRIMARY_FAILED)) found('exception', t, `${pid}: ${flaw}`)
   const explained = checkRequests(requests, lines, lives, faults, found)
   return { violations, explained }
-}
-
-/** @typedef {{ from: number, drainAt: number, to: number, ends: number, accounts: number, slot: number | null }} Life */
-
-/** @param {Line[]} lines @param {(rule: string, t: number, what: string) => void} found @returns {Map<number, Life>} by pid */
-function livesOf (lines, found) {
-  /** @type {Map<number, Life>} */
-  const lives = new Map()
-  let isOver = false
-  for (const line of lines) {
-    if (line.event === 'fleet.stop') isOver = true
-    if (!line.event.startsWith('worker.') || line.pid === null || line.event === 'worker.not-ready') continue
-    const life = lives.get(line.pid)
-    if (line.event === 'worker.spawn') {
-      if (life && life.to === Infinity) found('pid', line.t, `worker ${line.pid} is spawned twice`)
-      lives.set(line.pid, { from: line.t, drainAt: Infinity, to: Infinity, ends: 0, accounts: 0, slot: line.slot })
-    } else if (!life) {
-      found('pid', line.t, `${line.event} of ${line.pid}, which has not been spawned`)
-    } else if (LEAVES.includes(line.event)) {
-      life.ends++
-      if (life.ends > 1) found('pid', line.t, `worker ${line.pid} has exited twice`)
-      life.to = line.t
-    } else if (line.event === 'worker.drain') {
-      life.drainAt = line.t
-    } else if (life.to !== Infinity && line.event !== 'worker.sample' && !(line.event === 'worker.in-rotation' && line.why !== null)) {
-      found('pid', line.t, `${line.event} of ${line.pid}, which has exited`)
-    }
-  }
-  if (isOver) for (const [pid, { to, from }] of lives) if (to === Infinity) found('pid', from, `worker ${pid} has no end in the journal`)
-  return lives
 }
 
 /** Never fewer that serve than promised, never more than the surge. @param {Line[]} lines @param {(rule: string, t: number, what: string) => void} found */
@@ -114,6 +74,8 @@ function checkNumbers (lines, found) {
   const slots = new Map()
   /** @type {Map<number, { slot: number | null, leaves: boolean }>} */
   const living = new Map()
+  /** Of each slot, workers that are scaled away and have not been forked yet. @type {Map<number, number>} */
+  const unforked = new Map()
   let outOfRotation = 0
   const slotOf = (/** @type {number} */ slot) => {
     const known = slots.get(slot) ?? { ready: new Set(), wasReady: false, isFault: false }
@@ -130,8 +92,16 @@ function checkNumbers (lines, found) {
     if (event === 'fleet.scale') {
       most = Math.max(most, desired, line.to)
       desired = line.to
+      // A worker that is leaving already counts for its slot no more, and if the slot comes back, it is a new one.
+      for (const worker of living.values()) worker.leaves ||= worker.slot !== null && worker.slot >= desired
+      for (const number of [...slots.keys()]) if (number >= desired) slots.delete(number)
     }
-    if (event === 'worker.spawn' && pid !== null) living.set(pid, { slot, leaves: false })
+    if (event === 'worker.spawn' && pid !== null) {
+      const leaves = (unforked.get(slot) ?? 0) > 0
+      if (leaves) unforked.set(slot, Number(unforked.get(slot)) - 1)
+      living.set(pid, { slot, leaves })
+    }
+    if (event === 'worker.drain' && pid === null && line.reason === 'scale') unforked.set(slot, 1 + (unforked.get(slot) ?? 0))
     if (event === 'worker.ready') {
       const here = slotOf(slot)
       here.ready.add(pid)
@@ -143,7 +113,7 @@ function checkNumbers (lines, found) {
       const here = slotOf(slot)
       here.ready.delete(pid)
       if (line.reason === 'scale') slots.delete(slot)
-      Object.assign(living.get(pid) ?? {}, { leaves: line.reason === 'scale' })
+      if (line.reason === 'scale') Object.assign(living.get(pid) ?? {}, { leaves: true })
     }
     if (event === 'worker.out-of-rotation') outOfRotation++
     if (event === 'worker.in-rotation') outOfRotation = Math.max(0, outOfRotation - 1)
@@ -160,6 +130,17 @@ function checkNumbers (lines, found) {
     const scaledAway = [...living.values()].filter(({ leaves }) => leaves).length
     const surge = Math.max(options.maxSurge, options.standby)
     if (living.size - scaledAway > Math.max(desired, most) + surge) found('surge', t, `${living.size - scaledAway} workers run, after ${event}: ${desired} and a surge of ${surge} may`)
+  }
+}
+
+/** Nothing has taken less than no time, or longer than the fleet has lived: whatever the wall clock was set to. @param {Line[]} lines @param {(rule: string, t: number, what: string) => void} found */
+function checkDurations (lines, found) {
+  const lived = Number(lines.at(-1)?.t) - Number(lines[0]?.t) + SLACK_MS
+  for (const line of lines) {
+    for (const name of DURATIONS) {
+      const took = line[name]
+      if (typeof took === 'number' && (took < 0 || took > lived)) found('duration', line.t, `${name} of ${line.event} is ${took} ms, in a fleet that has lived for ${lived} ms`)
+    }
   }
 }
 
@@ -216,8 +197,9 @@ function checkRequests (requests, lines, lives, faults, found) {
       continue
     }
     const isCut = cutPorts.get(port)?.some(at => at >= startedAt - SLACK_MS && at <= t + NOTICED_MS)
-    // A connection may have moved since its last response: to any worker, if that of the response was leaving.
-    const isOf = (/** @type {Fault} */ { pids, to }) => pid === null || pids.includes(pid) || (life && life.drainAt <= to)
+    // A connection may have moved since its last response: to any worker, if that of the response was leaving, or out of rotation.
+    const hasMoved = life?.aside.some(({ from, to }) => from <= t && to >= startedAt - THINK_MS)
+    const isOf = (/** @type {Fault} */ { pids, ports, to }) => pid === null || pids.includes(pid) || ports?.includes(port) || (life && life.drainAt <= to) || hasMoved
     const fault = faults.find(fault => t >= fault.from - SLACK_MS && startedAt <= fault.to + NOTICED_MS && t <= fault.to + NOTICED_MS &&
       RESETS.includes(error) && (fault.isFleet || (fault.pids.length > 0 && isOf(fault))))
     const cause = fault ?? (isCut ? faults.find(({ from, to }) => from <= t && t <= to + NOTICED_MS) : undefined)
@@ -227,4 +209,4 @@ function checkRequests (requests, lines, lives, faults, found) {
   return explained
 }
 
-module.exports = { check, readLines }
+module.exports = { check }

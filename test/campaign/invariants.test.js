@@ -3,7 +3,8 @@
 /** The checker of the campaign accepts what a fleet writes, and finds each lie that is put into it. */
 
 const t = require('tap')
-const { check, readLines } = require('./invariants')
+const { check } = require('./invariants')
+const { readLines } = require('./lives')
 
 const OPTIONS = { workers: 2, maxSurge: 1, maxUnavailable: 0, standby: 0 }
 const ACCOUNT = { connections: 3, inFlight: 1, finished: 1, aborted: 0, moved: 2, refused: 0, takenBack: 0, replayed: 0, closedByClient: 1, closedAfterResponse: 0, closedIdle: 0, cut: 0, unacked: 0, unaccounted: 0, cuts: [], lost: false }
@@ -70,6 +71,9 @@ t.test('it finds a journal that is doctored', async t => {
     ['a cut without a fault', { journal: doctored(is('recycled', 10), { moved: 1, cut: 1, cuts: [{ remotePort: 5000 }] }) }, 'cut'],
     ['a cut that is not named', { journal: doctored(is('recycled', 10), { moved: 1, cut: 1 }), faults: [...FAULTS, { kind: 'x', from: 1000, to: 1201, pids: [10] }] }, 'cut'],
     ['a lost account without a fault', { journal: doctored(is('recycled', 10), { lost: true }) }, 'cut'],
+    ['a drain of less than no time', { journal: doctored(is('recycled', 10), { drainMs: -1 }) }, 'duration'],
+    ['an age beyond that of the fleet', { journal: doctored(is('recycled', 10), { ageMs: 72 * 3600 * 1000 }) }, 'duration'],
+    ['a message at which the primary failed', { journal: [...JOURNAL.slice(0, 6), { t: 1001, event: 'worker.protocol-error', slot: 1, pid: 11, type: 'beat', flaw: 'the primary failed at it: TypeError' }, ...JOURNAL.slice(6)] }, 'exception'],
     ['a line that is torn', { text: `${JOURNAL.map(line => JSON.stringify(line)).join('\n')}\n{"t":1,` }, 'journal']
   ]
   for (const [name, evidence, rule] of lies) t.ok(rules(evidence).includes(rule), `${name}: ${rules(evidence)}`)
@@ -90,6 +94,11 @@ t.test('it finds a request that no fault explains', async t => {
   t.same(rules(failed({ pid: null })), [], 'a new connection may have been in any worker')
   const moved = { startedAt: 9000, t: 9005, port: 5000, pid: 10, error: 'ECONNRESET' }
   t.same(rules({ requests: [moved] }), [], 'its worker had left: it may have moved to that one')
+  t.same(rules({ ...failed({ pid: 12 }), faults: [{ ...FAULTS[0], ports: [5001] }] }), [], 'it had been moved to the worker that was hit')
+  const aside = [{ t: 8900, event: 'worker.out-of-rotation', slot: 0, pid: 12 }, { t: 8980, event: 'worker.in-rotation', slot: 0, pid: 12, why: null }]
+  const journal = JOURNAL.flatMap(line => is('worker.crash', 11)(line) ? [...aside, line] : [line])
+  t.same(rules({ ...failed({ pid: 12 }), journal }), [], 'its worker was out of rotation just before')
+  t.same(rules({ ...failed({ pid: 12, startedAt: 9090, t: 9095 }), journal }), ['drop'], 'its worker was out of rotation before')
   t.same(rules({ requests: [{ ...REQUESTS[0], pid: 77 }] }), ['response'], 'a response of a process that is no worker')
   t.same(rules({ requests: [{ ...REQUESTS[0], startedAt: 5000, t: 5001 }] }), ['response'], 'of a worker that was gone')
 })
@@ -105,5 +114,7 @@ t.test('it finds processes that the journal does not have', async t => {
 
 t.test('it reads lines by itself, and counts those that are none', async t => {
   t.same(readLines('{"t":1,"event":"a"}\n\nnull\n[]\n{"t":"1","event":"a"}\n{"t":1}\nx\n'), { lines: [{ t: 1, event: 'a' }], torn: 5 })
-  t.notMatch(require('node:fs').readFileSync(require.resolve('./invariants'), 'utf8'), /require\(/, 'and uses nothing of what it judges')
+  for (const file of ['./invariants', './lives']) {
+    t.notMatch(require('node:fs').readFileSync(require.resolve(file), 'utf8'), /require\((?!'\.\/lives'\))/, 'and uses nothing of what it judges')
+  }
 })

@@ -77,7 +77,8 @@ function inCluster ({ file, flags, args = [], cwd }, env) {
 function inRecycle ({ file, flags, args = [], cwd }, env) {
   const ours = ['--log', 'json', '--control', 'none', '-w', '1', '--ready-timeout', '10m', ...flags.flatMap(flag => ['--node-option', flag])]
   return run([BIN, ...ours, file, ...args], { env, cwd }, line => {
-    const { event, code } = line.startsWith('{"level"') ? JSON.parse(line) : {}
+    const ofOurs = line.indexOf('{"level"') // behind what the worker has written without a line's end
+    const { event, code } = ofOurs >= 0 ? JSON.parse(line.slice(ofOurs)) : {}
     return event === 'worker.crash' ? code === 0 : null
   })
 }

@@ -13,8 +13,9 @@ const path = require('node:path')
 const { parseArgs } = require('node:util')
 const { compareAll, fail } = require('./compare')
 
-const TEST_FILE = /\.(?:test|spec)\.[cm]?js$/
+const TEST_FILE = /\.(?:test|spec)\.[cm]?[jt]s$/
 const FOLDERS = ['test', '__tests__']
+const KNOWN_PORTS = `--require=${path.join(__dirname, 'known-ports.js')}`
 
 /** @param {string} folder @returns {import('./compare').Test[]} */
 function findTests (folder) {
@@ -25,10 +26,11 @@ function findTests (folder) {
   const files = FOLDERS.flatMap(sub => fs.existsSync(path.join(folder, sub)) ? fs.readdirSync(path.join(folder, sub), { recursive: true }).map(file => path.join(sub, String(file))) : [])
   const named = files.filter(file => TEST_FILE.test(file))
   // Where no file is named as a test, all of them are, as mocha takes them.
-  const tests = named.length > 0 ? named : files.filter(file => path.dirname(file) !== path.join('test', 'support') && /\.[cm]?js$/.test(file))
+  const tests = named.length > 0 ? named : files.filter(file => path.dirname(file) !== path.join('test', 'support') && /(?<!\.test-d)\.[cm]?[jt]s$/.test(file))
   return tests.filter(file => !file.includes('fixtures')).sort().map(file => usesMocha
-    ? { name: `${name} ${file}`, file: mocha, flags: [], args: ['--exit', ...required, file], cwd: folder }
-    : { name: `${name} ${file}`, file: path.join(folder, file), flags: [], cwd: folder })
+    ? { name: `${name} ${file}`, file: mocha, flags: [KNOWN_PORTS], args: ['--exit', ...required, file], cwd: folder }
+    // Where a test of the file has failed, its server keeps the process alive for ever.
+    : { name: `${name} ${file}`, file: path.join(folder, file), flags: [KNOWN_PORTS, '--test-force-exit'], cwd: folder })
 }
 
 const { positionals: folders } = parseArgs({ allowPositionals: true, strict: false })

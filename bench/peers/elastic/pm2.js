@@ -5,10 +5,9 @@ const fs = require('node:fs')
 const { createRequire } = require('node:module')
 const path = require('node:path')
 const { promisify } = require('node:util')
-const { temporaryFolder } = require('../../support/folder')
+const { setUpHome, endDaemon } = require('../../support/pm2-daemon')
 
-const home = temporaryFolder()
-Object.assign(process.env, { PM2_HOME: home, PM2_DISABLE_VERSION_CHECK: 'true', PM2_NO_INTERACTION: 'true', PM2_DISCRETE_MODE: 'true' })
+const home = setUpHome()
 
 const [, , app, max, modules] = process.argv
 const of = createRequire(path.join(modules, 'package.json'))
@@ -25,20 +24,7 @@ async function main () {
   of('pm2-autoscale/core/pm2').startPm2Connect({ ...config, max_workers: max })
 }
 
-/** The daemon outlives this process. It is ended by its pid, and ends its workers. */
 async function stop () {
-  const pid = Number(fs.readFileSync(path.join(home, 'pm2.pid'), 'latin1'))
-  process.kill(pid, 'SIGTERM')
-  for (let i = 0; i < 80 && isAlive(pid); i++) await new Promise(resolve => setTimeout(resolve, 100))
-  if (isAlive(pid)) process.kill(pid, 'SIGKILL')
+  await endDaemon(home)
   process.exit()
-}
-
-/** @param {number} pid */
-function isAlive (pid) {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
 }
