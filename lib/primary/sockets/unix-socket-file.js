@@ -13,6 +13,8 @@ const { fileId } = require('../../core/file-id')
 class UnixSocketFile {
   /** @type {fs.FSWatcher | null} */
   #watcher = null
+  /** @type {string | null} */
+  id
 
   /** @param {string} file of a socket that has been bound */
   constructor (file) {
@@ -20,16 +22,19 @@ class UnixSocketFile {
     this.spare = `${this.file}.recycle`
     this.id = idOf(this.file)
     try {
-      fs.rmSync(this.spare, { force: true })
-      fs.linkSync(this.file, this.spare)
+      if (!this.#isOurs(this.spare)) fs.rmSync(this.spare, { force: true })
+      this.restore()
       this.#watcher = fs.watch(path.dirname(this.file), { persistent: false }, () => this.restore()).on('error', () => {})
-    } catch {} // no hard links there, or no watches left: it is given back when a worker listens there
+    } catch {} // no watches left, or the folder is out of reach: it is given back when a worker listens there
   }
 
+  /** Either name is given back by the other: another fleet that listens on the same inherited socket removes the second name when it ends. */
   restore () {
-    try {
-      if (!fs.existsSync(this.file) && this.#isOurs(this.spare)) fs.linkSync(this.spare, this.file)
-    } catch {} // the spare is gone too, or the folder
+    for (const [name, other] of [[this.file, this.spare], [this.spare, this.file]]) {
+      try {
+        if (!fs.existsSync(name) && this.#isOurs(other)) fs.linkSync(other, name)
+      } catch {} // no hard links there, or the folder is gone
+    }
   }
 
   /** Another primary looks after it. */
@@ -49,8 +54,8 @@ class UnixSocketFile {
 
   /** The socket stays open elsewhere, and so does its file; the second name goes. */
   leave () {
-    this.restore()
     this.#watcher?.close()
+    this.restore()
     try {
       if (this.#isOurs(this.spare)) fs.rmSync(this.spare, { force: true })
     } catch {} // the folder may no longer be written to

@@ -1,0 +1,57 @@
+'use strict'
+
+const { once } = require('node:events')
+const fs = require('node:fs')
+const net = require('node:net')
+const os = require('node:os')
+const path = require('node:path')
+const t = require('tap')
+const { becomesTrue } = require('../../support/processes')
+const { UnixSocketFile } = require('../../../lib/primary/sockets/unix-socket-file')
+
+/** @param {any} t tap's @returns {Promise<{ folder: string, file: string }>} the file of a socket that listens */
+async function listen (t) {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'recycle-'))
+  const file = path.join(folder, 'web')
+  const server = net.createServer().listen(file)
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.close()
+    fs.rmSync(folder, { recursive: true, force: true })
+  })
+  return { folder, file }
+}
+
+t.test('a second name of another socket, left there by a fleet that was killed, is replaced', async t => {
+  const { file } = await listen(t)
+  fs.writeFileSync(`${file}.recycle`, '')
+  const socketFile = new UnixSocketFile(file)
+  t.teardown(() => socketFile.letGo())
+  t.equal(fs.statSync(`${file}.recycle`).ino, fs.statSync(file).ino)
+})
+
+t.test('two fleets listen on one inherited socket: when one ends, the other still gives the file back', async t => {
+  const { folder, file } = await listen(t)
+  const { ino } = fs.statSync(file)
+  const [ends, stays] = [new UnixSocketFile(file), new UnixSocketFile(file)]
+  ends.leave()
+  t.ok(await becomesTrue(() => fs.existsSync(`${file}.recycle`)), 'the second name is back')
+  fs.rmSync(file)
+  t.ok(await becomesTrue(() => fs.existsSync(file)), 'and gives the first one back')
+  t.equal(fs.statSync(file).ino, ino)
+  stays.leave()
+  t.same(fs.readdirSync(folder), ['web'])
+})
+
+t.test('at its end a fleet that has bound the socket itself removes both names, and leaves those of another', async t => {
+  const { folder, file } = await listen(t)
+  new UnixSocketFile(file).remove()
+  t.same(fs.readdirSync(folder), [])
+  const other = await listen(t)
+  const socketFile = new UnixSocketFile(other.file)
+  fs.rmSync(`${other.file}.recycle`)
+  fs.renameSync(other.file, `${other.file}-moved`)
+  fs.writeFileSync(other.file, 'of another')
+  socketFile.remove()
+  t.equal(fs.readFileSync(other.file, 'utf8'), 'of another')
+})
