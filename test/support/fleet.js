@@ -4,6 +4,7 @@
 
 require('./bare-children')
 const { spawn } = require('node:child_process')
+const { randomInt } = require('node:crypto')
 const { EventEmitter } = require('node:events')
 const net = require('node:net')
 const path = require('node:path')
@@ -57,14 +58,17 @@ class Events extends EventEmitter {
   }
 }
 
-/** A port of the loopback interface that is free. @returns {Promise<number>} */
-function freePort () {
-  return new Promise((resolve, reject) => {
-    const server = net.createServer().once('error', reject).listen(0, '127.0.0.1', () => {
-      const { port } = /** @type {net.AddressInfo} */ (server.address())
-      server.close(() => resolve(port))
-    })
-  })
+/** A free port, out of the range from which the kernel takes those of clients and of `listen(0)`: it stays free. @returns {Promise<number>} */
+async function freePort () {
+  const server = net.createServer()
+  for (;;) {
+    const port = randomInt(10_240, 32_768)
+    const isFree = await new Promise(resolve => server.once('error', () => resolve(false)).listen(port, () => resolve(true)))
+    server.removeAllListeners()
+    if (!isFree) continue
+    await new Promise(resolve => server.close(resolve))
+    return port
+  }
 }
 
 /**
