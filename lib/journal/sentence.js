@@ -69,6 +69,7 @@ const WARNINGS = {
   'flags-after-app': l => `${l.flags.join(', ')} ${l.flags.length === 1 ? 'stands after the app, which gets it' : 'stand after the app, which gets them'}; for recycle write: ${l.instead}; if ${l.flags.length === 1 ? 'it is' : 'they are'} the app's, write -- before`,
   journal: l => `the journal ${l.file} cannot be written: ${l.why}`,
   'not-operated': l => l.why,
+  'on-demand': l => `${workerOf(l)} is ready without listening on ${l.addresses.join(', ')}: its app opens that on demand, and it is not waited for again`,
   'unused-socket': l => `descriptor ${l.fd}${l.name === null ? '' : ` (${l.name})`}, ${l.address ?? 'a socket'} that recycle was given, is not used: ${l.why}`,
   notify: l => `the service manager cannot be told what the fleet does: ${l.why}`,
   descriptors: l => `${l.connections} connections are open, and ${l.workers} workers have descriptors for ${l.capacity}; beyond that, clients wait in the kernel's queue: raise the hard limit (ulimit -Hn, LimitNOFILE=) or add workers`,

@@ -112,24 +112,35 @@ t.test('an app that opens a server on demand, long after it was ready: its worke
   client.destroy()
 })
 
-t.test('an app all of whose workers have opened a server with a request: replacements are waited for there three times, and no more', async t => {
-  const { port, supervisor, events } = await startApp(t, 'opens-on-demand.js', { workers: 2, readyTimeout: '2s' })
+t.test('an app all of whose workers have opened a server with a request: a replacement is given time to listen there, once', async t => {
+  const { port, supervisor, events } = await startApp(t, 'opens-on-demand.js', { workers: 2 })
+  const load = new Load({ port, connections: 4, thinkMs: 5 })
   const agents = [...(await clientPerWorker(t, port, 2, 'x-pid')).values()]
   for (const agent of agents) t.match(await get(port, '/more', { agent }), { status: 200 })
-  await supervisor.recycle(0).catch(() => {})
-  await events.until('recycled')
-  t.equal(events.all('worker.not-ready').length, 3)
-  await supervisor.recycle(1)
-  t.equal(events.all('worker.not-ready').length, 3)
+  const { readyMs } = await supervisor.recycle(0)
+  t.ok(readyMs >= 10_000, `${readyMs} ms`)
+  t.match(events.all('fleet.warning'), [{ warning: 'on-demand', slot: 0, addresses: [/./], lateMs: 10_000 }])
+  t.ok((await supervisor.recycle(1)).readyMs < 10_000)
+  t.equal(events.all('fleet.warning').length, 1)
+  t.same(events.all('worker.not-ready'), [])
   for (const agent of agents) t.match(await get(port, '/', { agent }), { status: 200, body: 'ok' })
+  t.same((await load.stop()).failures, [])
 })
 
-t.test('a reload of such an app, before that is known, fails, and the old workers stay', async t => {
-  const { port, supervisor } = await startApp(t, 'opens-on-demand.js', { workers: 2, readyTimeout: '2s' })
-  const byPid = await clientPerWorker(t, port, 2, 'x-pid')
-  for (const agent of byPid.values()) await get(port, '/more', { agent })
-  await t.rejects(supervisor.reload(), /did not become ready; the old workers stay in service/)
-  const serving = supervisor.status().workers.filter((/** @type {any} */ { state }) => state === 'ready')
-  t.same(serving.map((/** @type {any} */ { pid }) => pid).sort(), [...byPid.keys()].sort())
+t.test('so does a reload of such an app, whose time is over with --ready-timeout', async t => {
+  const { port, supervisor, events } = await startApp(t, 'opens-on-demand.js', { workers: 2, readyTimeout: '2s' })
+  for (const agent of (await clientPerWorker(t, port, 2, 'x-pid')).values()) await get(port, '/more', { agent })
+  await supervisor.reload()
+  t.equal(events.all('recycled').length, 2)
+  t.equal(events.all('fleet.warning').length, 1)
   t.match(await get(port), { status: 200 })
+})
+
+t.test('an app that opens a second server a second after the first is waited for', async t => {
+  const { supervisor, events } = await startApp(t, 'opens-later.js', { workers: 2 })
+  await events.until('worker.ready', { count: 2 })
+  await setTimeout(1500)
+  const { readyMs } = await supervisor.recycle(0)
+  t.ok(readyMs >= 1000 && readyMs < 10_000, `${readyMs} ms`)
+  t.same(events.all('fleet.warning'), [])
 })

@@ -8,7 +8,7 @@
 const { EventEmitter } = require('node:events')
 const { now } = require('../clock')
 const { howItLeft } = require('./process')
-const { noteOnDemand, requiredAddresses } = require('./required-addresses')
+const { requiredAddresses, NONE } = require('./required-addresses')
 const { kill } = require('./retirement')
 
 /** @typedef {import('./worker-handle').WorkerHandle} WorkerHandle @typedef {import('./fleet').Slot | import('./fleet').StandbyPool} Place */
@@ -65,36 +65,42 @@ class Lifecycle extends EventEmitter {
     const why = await becomesReady(handle, standby ? CALL_MS : this.options.readyTimeoutMs)
     if (why === null) return { why }
     const hasCrashed = handle.isGone
-    const missing = hasCrashed ? [] : missingOf(handle)
     if (!hasCrashed) handle.givenUp = why
     if (['spawning', 'standby'].includes(handle.state)) await kill(handle)
-    noteOnDemand(this.fleet, place, missing)
     return standby && !this.stopping.aborted ? this.acquire(place) : { why, hasCrashed }
   }
 
   /** @param {Place} slot @returns {WorkerHandle | null} a standby that listens where the slot's clients are */
   fitting (slot) {
-    const addresses = [...this.#addressesFor(slot)]
+    const { must, late } = this.#requiredOf(slot)
+    const addresses = [...must, ...late]
     return this.fleet.usableStandbys().find(standby => addresses.every(key => standby.addresses.has(key))) ?? null
   }
 
-  /** Where no worker serves, no client is to be kept. @param {Place} place @returns {ReadonlySet<string>} */
-  #addressesFor (place) {
-    if (this.isHeld()) return this.expected
-    return this.fleet.serving().length === 0 ? new Set() : requiredAddresses(this.fleet, place)
+  /** Where no worker serves, no client is to be kept. @param {Place} place */
+  #requiredOf (place) {
+    if (this.isHeld()) return { ...NONE, must: this.expected }
+    return this.fleet.serving().length === 0 ? NONE : requiredAddresses(this.fleet, place)
   }
 
   /** @param {Place} place @returns {WorkerHandle} */
   #spawn (place) {
     const isHeld = this.isHeld()
-    const handle = this.spawner.spawn(place.slot, { generation: this.fleet.rollout.generation, workers: this.fleet.desired, mustListenOn: this.#addressesFor(place), isHeld })
+    const handle = this.spawner.spawn(place.slot, { generation: this.fleet.rollout.generation, workers: this.fleet.desired, required: this.#requiredOf(place), isHeld })
     const { slot, generation, budget } = handle
     handle.process.whenBegun(() => this.record('worker.spawn', { slot, pid: handle.pid, generation, budget }))
+    handle.on('waived', late => this.#onWaived(handle, late))
     handle.on('standby', () => this.#onUp(handle))
     handle.on('ready', () => this.#onUp(handle))
     handle.on('exit', () => this.#onExit(handle))
     this.emit('spawned', handle)
     return handle
+  }
+
+  /** @param {WorkerHandle} handle @param {string[]} late where it was given time to listen, and does not */
+  #onWaived ({ slot, pid, terms }, late) {
+    for (const key of late) this.fleet.onDemand.add(key)
+    this.record('fleet.warning', { warning: 'on-demand', slot, pid, addresses: late, lateMs: terms.required.lateMs })
   }
 
   /** @param {WorkerHandle} handle */
@@ -156,14 +162,10 @@ async function becomesReady (handle, timeoutMs) {
   if (event === 'exit') return `it ${howItLeft(value)}`
   if (event !== 'timeout') return null
   if (handle.process.forkedBy !== null && handle.process.pid === null) return becomesReady(handle, timeoutMs) // its mold's time is up first
-  const missing = missingOf(handle)
+  if (handle.waive()) return null
+  const missing = handle.lacks(handle.terms.required.must)
   if (handle.health.why !== null) return `it was not ready within ${timeoutMs} ms; it fails its health check: ${handle.health.why}`
   return `it was not ready within ${timeoutMs} ms${missing.length ? `; it does not listen on ${missing.join(', ')}, as the others do` : ''}`
-}
-
-/** @param {WorkerHandle} handle */
-function missingOf ({ terms, addresses }) {
-  return [...terms.mustListenOn].filter(key => !addresses.has(key))
 }
 
 module.exports = { Lifecycle }

@@ -56,11 +56,11 @@ class Spawner {
 
   /**
    * @param {number | null} slot null: a standby, which is told when it is called
-   * @param {{ generation: number, workers: number, mustListenOn: ReadonlySet<string>, isHeld?: boolean }} terms `workers`: how many there are to be;
+   * @param {{ generation: number, workers: number, required: import('./required-addresses').Required, isHeld?: boolean }} terms `workers`: how many there are to be;
    *   `isHeld`: it is called into its slot later
    * @returns {WorkerHandle}
    */
-  spawn (slot, { generation, workers, mustListenOn, isHeld = false }) {
+  spawn (slot, { generation, workers, required, isHeld = false }) {
     const start = () => this.#fork({
       RECYCLE_SLOT: slot === null ? 'standby' : String(slot),
       RECYCLE_WORKER: JSON.stringify({ ...this.#settings, isStandby: isHeld || slot === null })
@@ -68,7 +68,7 @@ class Spawner {
     const process = new ClusterProcess(() => this.molds?.isUsable ? this.molds.fork(generation, start) : { worker: start() })
     const budget = drawBudget(this.options, workers, Math.random())
     /** @type {WorkerHandle} */
-    const handle = new WorkerHandle(slot, process, { generation, budget, mustListenOn, readyOn: this.options.readyOn, isHeld, isProbed: this.options.health !== null })
+    const handle = new WorkerHandle(slot, process, { generation, budget, required, readyOn: this.options.readyOn, isHeld, isProbed: this.options.health !== null })
     return handle
   }
 

@@ -58,11 +58,13 @@ class WorkerHandle extends Channel {
   #isBooted = false
   /** Its preload has run: it holds signals off, and takes commands. */
   hasEntered = false
+  /** Runs while it is given time to listen. @type {NodeJS.Timeout | undefined} */
+  #lateness
 
   /**
    * @param {number | null} slot null: a standby, which has none yet
    * @param {import('./process').WorkerProcess} process
-   * @param {{ generation: number, budget: import('../../core/budget').Budget, mustListenOn: ReadonlySet<string>, readyOn: string, isHeld?: boolean, isProbed?: boolean }} terms `isHeld`: it
+   * @param {{ generation: number, budget: import('../../core/budget').Budget, required: import('./required-addresses').Required, readyOn: string, isHeld?: boolean, isProbed?: boolean }} terms `isHeld`: it
    *   stands by in its slot; `isProbed`: a probe makes it ready
    */
   constructor (slot, process, terms) {
@@ -230,11 +232,36 @@ class WorkerHandle extends Channel {
   /** @param {string} cause */
   #checkReady (cause) {
     if (this.state !== 'spawning' || cause !== this.terms.readyOn) return
-    if (cause === 'listening' && ![...this.terms.mustListenOn, ...this.asked.keys()].every(key => this.addresses.has(key))) return
+    if (cause === 'listening' && !this.#listens()) return
     if (this.#isBooted) return
     this.#isBooted = this.terms.isProbed === true
     if (this.#isBooted) this.emit('booted')
     else this.#comeUp(this.isHeld ? 'standby' : 'ready')
+  }
+
+  #listens () {
+    const { must, late, lateMs } = this.terms.required
+    if (this.lacks([...must, ...this.asked.keys()]).length > 0) return false
+    const isLate = this.lacks(late).length > 0
+    if (isLate) this.#lateness ??= setTimeout(() => this.waive(), lateMs).unref()
+    return !isLate
+  }
+
+  /** @param {Iterable<string>} addresses @returns {string[]} those on which it does not listen */
+  lacks (addresses) {
+    return [...addresses].filter(key => !this.addresses.has(key))
+  }
+
+  /** It need no longer listen on what it was given time for. @returns {boolean} it is ready by that */
+  waive () {
+    clearTimeout(this.#lateness)
+    const { required } = this.terms
+    const late = this.#lateness && this.state === 'spawning' ? this.lacks(required.late) : []
+    if (late.length === 0) return false
+    this.terms = { ...this.terms, required: { ...required, late: new Set() } }
+    this.emit('waived', late)
+    this.#checkReady('listening')
+    return this.upSince !== null
   }
 
   /** It has passed a probe. */
