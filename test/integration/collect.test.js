@@ -9,19 +9,9 @@ const { isRelieved } = require('../../lib/core/collect-policy')
 
 const OPTIONS = { onBudget: 'collect', maxRss: '128MiB', hardRss: '1GiB', jitter: '0' }
 
-/** @param {import('../support/fleet').Events} events @param {number} pid @returns {string[]} its events */
-function lifeOf (events, pid) {
-  return events.lines.filter(line => (line.pid === pid || line.oldPid === pid) && line.event !== 'worker.sample').map(line => line.event)
-}
-
-/** Waits for the first sample of every worker, that of a fresh process. @param {any} supervisor @param {import('../support/fleet').Events} events */
-async function allSampled (supervisor, events) {
-  for (const { pid } of supervisor.status().workers) await events.until('worker.sample', { where: line => line.pid === pid })
-}
-
 t.test('garbage is collected out of rotation, and no worker is recycled', async t => {
   const { port, supervisor, events, told } = await startFleet(t, 'memory.js', { ...OPTIONS, workers: 3 })
-  await allSampled(supervisor, events)
+  await events.allSampled(supervisor)
   const load = new Load({ port, connections: 12 })
   const client = await RawClient.connect(port)
   const pid = pidOf(await client.fetch('/garbage?mb=120'))
@@ -29,7 +19,7 @@ t.test('garbage is collected out of rotation, and no worker is recycled', async 
   t.match(line, { pid, reason: 'rss', metric: 'rss', isEnough: true, softBytes: 128 * 1024 * 1024 })
   t.equal(line.bytes, line.rssAfter)
   await events.until('worker.in-rotation')
-  t.strictSame(lifeOf(events, pid), ['worker.spawn', 'worker.ready', 'worker.condemn', 'worker.out-of-rotation', 'collected', 'worker.keep', 'worker.in-rotation'])
+  t.strictSame(events.lifeOf(pid), ['worker.spawn', 'worker.ready', 'worker.condemn', 'worker.out-of-rotation', 'collected', 'worker.keep', 'worker.in-rotation'])
   t.match(events.all('worker.keep'), [{ pid, reason: 'rss' }])
   const samples = events.all('worker.sample').filter(line => line.pid === pid).length
   await events.until('worker.sample', { where: line => line.pid === pid, count: samples + 5 })
@@ -47,13 +37,13 @@ t.test('garbage is collected out of rotation, and no worker is recycled', async 
 
 t.test('memory that the app keeps is not collected: the worker is recycled, and nothing is dropped', async t => {
   const { port, supervisor, events } = await startFleet(t, 'memory.js', OPTIONS)
-  await allSampled(supervisor, events)
+  await events.allSampled(supervisor)
   const load = new Load({ port, connections: 8 })
   const client = await RawClient.connect(port)
   const pid = pidOf(await client.fetch('/keep?mb=120'))
   t.match(await events.until('collected'), { pid, isEnough: false })
   t.match(await events.until('recycled'), { oldPid: pid, reason: 'rss', cut: 0 })
-  t.strictSame(lifeOf(events, pid), ['worker.spawn', 'worker.ready', 'worker.condemn', 'worker.out-of-rotation', 'collected', 'worker.in-rotation', 'worker.drain', 'worker.retire', 'recycled'])
+  t.strictSame(events.lifeOf(pid), ['worker.spawn', 'worker.ready', 'worker.condemn', 'worker.out-of-rotation', 'collected', 'worker.in-rotation', 'worker.drain', 'worker.retire', 'recycled'])
   t.equal((await client.fetch('/')).status, 200)
   await client.close()
   const { requests, failures, sockets } = await load.stop()

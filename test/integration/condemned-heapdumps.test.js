@@ -18,11 +18,6 @@ function folderFor (t) {
   return path.join(above, 'heapdumps')
 }
 
-/** @param {import('../support/fleet').Events} events @param {number} pid @returns {string[]} its events */
-function lifeOf (events, pid) {
-  return events.lines.filter(line => (line.pid === pid || line.oldPid === pid) && line.event !== 'worker.sample').map(line => line.event)
-}
-
 const RECYCLED = ['worker.spawn', 'worker.ready', 'worker.condemn', 'worker.drain', 'worker.retire', 'recycled']
 
 t.test('a worker condemned for its memory writes a heap snapshot out of rotation, is recycled, and nothing is dropped', async t => {
@@ -31,11 +26,12 @@ t.test('a worker condemned for its memory writes a heap snapshot out of rotation
   t.match(supervisor.status().heapdumps, { folder: heapdumpDir, perDay: 1, isDue: true, usedBytes: 0, limitBytes: 4 * 1024 ** 3, latest: null })
   const load = new Load({ port, connections: 8 })
   const client = await RawClient.connect(port)
+  await events.allSampled(supervisor)
   const pid = pidOf(await client.fetch('/keep?mb=120'))
   const { file, bytes, ...line } = await events.until('heapdump')
   t.match(line, { pid, reason: 'rss' })
   t.match(await events.until('recycled'), { oldPid: pid, reason: 'rss', cut: 0 })
-  t.strictSame(lifeOf(events, pid), ['worker.spawn', 'worker.ready', 'worker.condemn', 'worker.out-of-rotation', 'worker.in-rotation', 'heapdump', 'worker.drain', 'worker.retire', 'recycled'])
+  t.strictSame(events.lifeOf(pid), ['worker.spawn', 'worker.ready', 'worker.condemn', 'worker.out-of-rotation', 'worker.in-rotation', 'heapdump', 'worker.drain', 'worker.retire', 'recycled'])
   t.equal(path.dirname(file), heapdumpDir)
   t.equal(fs.statSync(file).size, bytes)
   t.equal(fs.statSync(file).mode & 0o777, 0o600)
@@ -43,9 +39,10 @@ t.test('a worker condemned for its memory writes a heap snapshot out of rotation
   t.ok(JSON.parse(fs.readFileSync(file, 'utf8')).snapshot.node_count > 1000)
   t.match(supervisor.status().heapdumps, { isDue: false, usedBytes: bytes, latest: file })
 
+  await events.allSampled(supervisor)
   const second = pidOf(await client.fetch('/keep?mb=120'))
   t.match(await events.until('recycled', { count: 2 }), { oldPid: second, reason: 'rss', cut: 0 })
-  t.strictSame(lifeOf(events, second).filter(event => event !== 'worker.standby'), RECYCLED, 'one a day')
+  t.strictSame(events.lifeOf(second).filter(event => event !== 'worker.standby'), RECYCLED, 'one a day')
   t.equal(fs.readdirSync(heapdumpDir).length, 1)
   await client.close()
   const { requests, failures, sockets } = await load.stop()
@@ -59,7 +56,7 @@ t.test('where there is no room, or the folder is not private, the worker is recy
   const client = await RawClient.connect(port)
   const pid = pidOf(await client.fetch('/keep?mb=120'))
   await events.until('recycled')
-  t.strictSame(lifeOf(events, pid).filter(event => event !== 'fleet.warning'), RECYCLED)
+  t.strictSame(events.lifeOf(pid).filter(event => event !== 'fleet.warning'), RECYCLED)
   const warnings = () => events.all('fleet.warning').filter(({ warning }) => warning === 'heapdump') // not of a worker that is over its budget at its first sample
   t.match(warnings(), [{ pid, folder: heapdumpDir, why: /limit of the folder/ }])
   fs.chmodSync(heapdumpDir, 0o777)

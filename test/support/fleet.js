@@ -30,6 +30,16 @@ class Events extends EventEmitter {
     return this.lines.filter(line => line.event === event)
   }
 
+  /** @param {number} pid of a worker @returns {string[]} its events, without samples */
+  lifeOf (pid) {
+    return this.lines.filter(line => (line.pid === pid || line.oldPid === pid) && line.event !== 'worker.sample').map(line => line.event)
+  }
+
+  /** Waits for the first sample of every worker, that of a fresh process. @param {any} supervisor */
+  async allSampled (supervisor) {
+    for (const { pid } of supervisor.status().workers) await this.until('worker.sample', { where: line => line.pid === pid })
+  }
+
   /**
    * The `count`th line of this kind, counted from the start.
    *

@@ -98,9 +98,9 @@ class Lifecycle extends EventEmitter {
   }
 
   /** @param {WorkerHandle} handle @param {string[]} late where it was given time to listen, and does not */
-  #onWaived ({ slot, pid, terms }, late) {
+  #onWaived ({ slot, pid, readiness }, late) {
     for (const key of late) this.fleet.onDemand.add(key)
-    this.record('fleet.warning', { warning: 'on-demand', slot, pid, addresses: late, lateMs: terms.required.lateMs })
+    this.record('fleet.warning', { warning: 'on-demand', slot, pid, addresses: late, lateMs: readiness.required.lateMs })
   }
 
   /** @param {WorkerHandle} handle */
@@ -162,8 +162,8 @@ async function becomesReady (handle, timeoutMs) {
   if (event === 'exit') return `it ${howItLeft(value)}`
   if (event !== 'timeout') return null
   if (handle.process.forkedBy !== null && handle.process.pid === null) return becomesReady(handle, timeoutMs) // its mold's time is up first
-  if (handle.waive()) return null
-  const missing = handle.lacks(handle.terms.required.must)
+  if (handle.readiness.waive()) return null
+  const missing = handle.readiness.lacks(handle.readiness.required.must)
   if (handle.health.why !== null) return `it was not ready within ${timeoutMs} ms; it fails its health check: ${handle.health.why}`
   return `it was not ready within ${timeoutMs} ms${missing.length ? `; it does not listen on ${missing.join(', ')}, as the others do` : ''}`
 }

@@ -12,6 +12,7 @@ const { now } = require('../clock')
 const { loadAddon } = require('../../mold/addon')
 const { BATCHED } = require('../../mold/batches')
 const { Channel } = require('./channel')
+const { Readiness } = require('./readiness')
 
 /** @typedef {ReturnType<WorkerHandle['facts']>} WorkerFacts */
 
@@ -19,8 +20,9 @@ const { Channel } = require('./channel')
 const NO_BEAT = { requests: 0, inFlight: 0, connections: 0, lasting: 0, elu: 0, ...NO_DELAYS, heap: null, lagP99Ms: null, debugged: false, ceiling: null }
 
 /**
- * Emits `booted` (with --health: it is ready but for a probe), `ready`, `standby`, `leaving`, `exit` (Left), `drained` (account), `message` (the app's own), and what the worker says of its addresses,
- * connections and wishes, by the message's type.
+ * Emits `booted` (with --health: it is ready but for a probe), `waived` (where it was given time to listen, and does not), `ready`, `standby`,
+ * `leaving`, `exit` (Left), `drained` (account), `message` (the app's own), and what the worker says of its addresses, connections and
+ * wishes, by the message's type.
  */
 class WorkerHandle extends Channel {
   /** @type {import('../../core/state').State} */
@@ -54,12 +56,8 @@ class WorkerHandle extends Channel {
   asked = new Map()
   /** What its probes found, with --health: failures in a row, and the latest, in words; it has passed one. @type {{ failures: number, why: string | null, isPassed: boolean }} */
   health = { failures: 0, why: null, isPassed: false }
-  /** It meets all else that makes it ready. */
-  #isBooted = false
   /** Its preload has run: it holds signals off, and takes commands. */
   hasEntered = false
-  /** Runs while it is given time to listen. @type {NodeJS.Timeout | undefined} */
-  #lateness
 
   /**
    * @param {number | null} slot null: a standby, which has none yet
@@ -73,6 +71,7 @@ class WorkerHandle extends Channel {
     this.terms = terms
     this.budget = terms.budget
     this.generation = terms.generation
+    this.readiness = new Readiness(this, terms, () => this.#comeUp(this.isHeld ? 'standby' : 'ready'))
     this.#listen()
   }
 
@@ -131,7 +130,7 @@ class WorkerHandle extends Channel {
   /** It will not listen there. @param {string} key */
   renounce (key) {
     this.asked.delete(key)
-    if (this.addresses.size > 0) this.#checkReady('listening')
+    if (this.addresses.size > 0) this.readiness.check('listening')
   }
 
   /** Calls a standby into a slot; it is `ready` when it accepts. @param {number} slot */
@@ -159,7 +158,7 @@ class WorkerHandle extends Channel {
         if (!this.asked.has(key)) return this.#refuse({ type: 'listening' }, undefined, 'it has not asked for this address')
         this.addresses.add(key)
         if (missing) this.emit('missing', { key, missing })
-        this.#checkReady('listening')
+        this.readiness.check('listening')
       },
       unlisten: fields => {
         this.addresses.delete(fields.key)
@@ -208,9 +207,9 @@ class WorkerHandle extends Channel {
       if (message !== null) receive(message, socket)
     })
     this.process.on('flaw', (type, flaw) => this.#refuse({ type }, undefined, flaw))
-    this.process.on('online', () => this.#checkReady('online'))
+    this.process.on('online', () => this.readiness.check('online'))
     this.process.on('app-message', received => {
-      if (received === 'ready') this.#checkReady('message')
+      if (received === 'ready') this.readiness.check('message')
       this.emit('message', received)
     })
   }
@@ -229,45 +228,10 @@ class WorkerHandle extends Channel {
     this.emit('flaw', { type: String(type).slice(0, 40), flaw: flaw.slice(0, 300) })
   }
 
-  /** @param {string} cause */
-  #checkReady (cause) {
-    if (this.state !== 'spawning' || cause !== this.terms.readyOn) return
-    if (cause === 'listening' && !this.#listens()) return
-    if (this.#isBooted) return
-    this.#isBooted = this.terms.isProbed === true
-    if (this.#isBooted) this.emit('booted')
-    else this.#comeUp(this.isHeld ? 'standby' : 'ready')
-  }
-
-  #listens () {
-    const { must, late, lateMs } = this.terms.required
-    if (this.lacks([...must, ...this.asked.keys()]).length > 0) return false
-    const isLate = this.lacks(late).length > 0
-    if (isLate) this.#lateness ??= setTimeout(() => this.waive(), lateMs).unref()
-    return !isLate
-  }
-
-  /** @param {Iterable<string>} addresses @returns {string[]} those on which it does not listen */
-  lacks (addresses) {
-    return [...addresses].filter(key => !this.addresses.has(key))
-  }
-
-  /** It need no longer listen on what it was given time for. @returns {boolean} it is ready by that */
-  waive () {
-    clearTimeout(this.#lateness)
-    const { required } = this.terms
-    const late = this.#lateness && this.state === 'spawning' ? this.lacks(required.late) : []
-    if (late.length === 0) return false
-    this.terms = { ...this.terms, required: { ...required, late: new Set() } }
-    this.emit('waived', late)
-    this.#checkReady('listening')
-    return this.upSince !== null
-  }
-
   /** It has passed a probe. */
   pass () {
     this.health.isPassed = true
-    if (this.#isBooted && this.state === 'spawning') this.#comeUp(this.isHeld ? 'standby' : 'ready')
+    this.readiness.passed()
   }
 
   /** @param {'standby' | 'ready'} state */

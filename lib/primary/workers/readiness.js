@@ -1,0 +1,71 @@
+'use strict'
+
+/**
+ * What a worker that boots still lacks to be ready: it listens where it is to (required-addresses.js), or it says that it is ready, by
+ * --ready-on; and with --health it passes a probe.
+ */
+
+/** @typedef {import('./worker-handle').WorkerHandle} WorkerHandle */
+
+class Readiness {
+  /** It lacks nothing but a probe. */
+  #isBooted = false
+  /** Runs while it is given time to listen. @type {NodeJS.Timeout | undefined} */
+  #lateness
+
+  /**
+   * @param {WorkerHandle} handle
+   * @param {Pick<WorkerHandle['terms'], 'required' | 'readyOn' | 'isProbed'>} terms
+   * @param {() => void} comeUp to be called when it is ready
+   */
+  constructor (handle, { required, readyOn, isProbed = false }, comeUp) {
+    this.handle = handle
+    this.required = required
+    this.readyOn = readyOn
+    this.isProbed = isProbed
+    this.comeUp = comeUp
+  }
+
+  get #isBooting () {
+    return this.handle.state === 'spawning'
+  }
+
+  /** @param {string} cause what has just happened, as --ready-on has it */
+  check (cause) {
+    if (!this.#isBooting || this.#isBooted || cause !== this.readyOn) return
+    if (cause === 'listening' && !this.#listens()) return
+    this.#isBooted = this.isProbed
+    if (this.#isBooted) this.handle.emit('booted')
+    else this.comeUp()
+  }
+
+  passed () {
+    if (this.#isBooted && this.#isBooting) this.comeUp()
+  }
+
+  #listens () {
+    const { must, late, lateMs } = this.required
+    if (this.lacks([...must, ...this.handle.asked.keys()]).length > 0) return false
+    const isLate = this.lacks(late).length > 0
+    if (isLate) this.#lateness ??= setTimeout(() => this.waive(), lateMs).unref()
+    return !isLate
+  }
+
+  /** @param {Iterable<string>} addresses @returns {string[]} those on which it does not listen */
+  lacks (addresses) {
+    return [...addresses].filter(key => !this.handle.addresses.has(key))
+  }
+
+  /** It need no longer listen on what it was given time for. @returns {boolean} it is ready by that */
+  waive () {
+    clearTimeout(this.#lateness)
+    const late = this.#lateness && this.#isBooting ? this.lacks(this.required.late) : []
+    if (late.length === 0) return false
+    this.required = { ...this.required, late: new Set() }
+    this.handle.emit('waived', late)
+    this.check('listening')
+    return this.handle.upSince !== null
+  }
+}
+
+module.exports = { Readiness }
