@@ -13,7 +13,7 @@
 const v8 = require('node:v8')
 
 const GROWTH = 2 // V8's default
-const COMPILERS = Number(process.versions.node.split('.')[0]) >= 22 ? ['opt', 'maglev'] : ['opt'] // Node.js 20 has no Maglev
+const COMPILERS = parseInt(process.versions.node) >= 22 ? ['opt', 'maglev'] : ['opt'] // Node.js 20 has no Maglev
 const LOOK_MS = 1000
 const BUSY = 0.05 // of a CPU
 

@@ -127,13 +127,18 @@ t.test('an app all of whose workers have opened a server with a request: a repla
   t.same((await load.stop()).failures, [])
 })
 
-t.test('so does a reload of such an app, whose time is over with --ready-timeout', async t => {
-  const { port, supervisor, events } = await startApp(t, 'opens-on-demand.js', { workers: 2, readyTimeout: '2s' })
+t.test('so does a reload of such an app, whose time is over with --ready-timeout; code that opens that server at once is waited for again', async t => {
+  const { port, supervisor, events } = await startApp(t, 'opens-on-demand.js', { workers: 2, readyTimeout: '4s' })
   for (const agent of (await clientPerWorker(t, port, 2, 'x-pid')).values()) await get(port, '/more', { agent })
   await supervisor.reload()
   t.equal(events.all('recycled').length, 2)
   t.equal(events.all('fleet.warning').length, 1)
   t.match(await get(port), { status: 200 })
+  t.equal(supervisor.parts.fleet.commonAddresses().length, 1)
+  process.env.AT_ONCE = '1'
+  t.teardown(() => { delete process.env.AT_ONCE })
+  await supervisor.reload()
+  t.equal(supervisor.parts.fleet.commonAddresses().length, 2)
 })
 
 t.test('an app that opens a second server a second after the first is waited for', async t => {

@@ -70,6 +70,11 @@ class InheritedSockets {
     for (const { file } of [...this.#free, ...this.#claimed]) file?.leave()
   }
 
+  /** Another primary looks after those without a server. */
+  letGo () {
+    for (const { file } of this.#free) file?.letGo()
+  }
+
   /** Those from which no worker has accepted so far, and why. @returns {(Passed & { address: string | null, why: string })[]} */
   get unclaimed () {
     const waiting = this.#free.filter(socket => !this.#claimed.has(socket))

@@ -191,6 +191,7 @@ class ListeningSockets {
   /** Another primary has them: here they are closed, and what waits in their queues stays. */
   letGo () {
     this.#isClosing = true
+    this.inherited.letGo()
     for (const { handle, file } of this.#byKey.values()) {
       file?.letGo()
       if (file) handle.unref() // close() would delete the file, by its path

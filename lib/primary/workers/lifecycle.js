@@ -105,7 +105,8 @@ class Lifecycle extends EventEmitter {
 
   /** @param {WorkerHandle} handle */
   #onUp (handle) {
-    const { slot, pid, readyMs, isServing } = handle
+    const { slot, pid, readyMs, isServing, asked } = handle
+    for (const [key, upMs] of asked) if (upMs === 0) this.fleet.onDemand.delete(key) // new code opens it at once
     this.record(isServing ? 'worker.ready' : 'worker.standby', { slot, pid, readyMs, addresses: [...handle.addresses] })
     if (isServing || slot === null) this.fleet.placeOf(handle).ready(handle)
     else if (!this.isHeld()) this.call(handle)

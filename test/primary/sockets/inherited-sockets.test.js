@@ -7,7 +7,10 @@ const fs = require('node:fs')
 const net = require('node:net')
 const os = require('node:os')
 const path = require('node:path')
+const { setTimeout } = require('node:timers/promises')
 const t = require('tap')
+const { InheritedSockets } = require('../../../lib/primary/sockets/inherited-sockets')
+const { becomesTrue } = require('../../support/processes')
 
 const MODULE = require.resolve('../../../lib/primary/sockets/inherited-sockets')
 
@@ -69,4 +72,20 @@ t.test('a socket is taken once, until it is given back', async t => {
     return { isTaken: first.fd === 3, isTwice: second !== undefined, again: sockets.take(${query}) === first, unclaimed: sockets.unclaimed }
   })()`)
   t.same(outcome, { isTaken: true, isTwice: false, again: true, unclaimed: [] })
+})
+
+t.test('a unix socket that another primary has taken over is looked after there', async t => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'recycle-'))
+  t.teardown(() => fs.rmSync(folder, { recursive: true, force: true }))
+  const file = path.join(folder, 'web')
+  const server = await listen(t, file)
+  const sockets = new InheritedSockets([])
+  sockets.inherit({ fd: 3, name: null, path: file, address: null, port: null }, server._handle)
+  const spare = `${file}.recycle`
+  fs.rmSync(spare)
+  t.ok(await becomesTrue(() => fs.existsSync(spare)))
+  sockets.letGo()
+  fs.rmSync(spare)
+  await setTimeout(200)
+  t.notOk(fs.existsSync(spare))
 })
