@@ -1,18 +1,33 @@
 'use strict'
 
+const fs = require('node:fs')
+const { now } = require('./clock')
+
+/** npm's bash, among others, gives on what the terminal has already sent to the whole process group. */
+const SAME_MS = 1000
+const ANCESTORS = 3 // nodemon starts by a shell
+
 /**
  * Signals to the primary, as verbs of the supervisor:
  *
- *   SIGTERM, SIGINT   stop; a second one stops now
+ *   SIGTERM, SIGINT   stop; a second one, a second later or more, stops now
  *   SIGHUP            rolling reload; stop, where it says that the terminal has closed
  *   SIGTTIN, SIGTTOU  one worker more, one fewer
- *   SIGUSR2           upgrade: another primary, of the code on disk, takes the fleet over (as in nginx, unicorn and gunicorn)
+ *   SIGUSR2           upgrade: another primary, of the code on disk, takes the fleet over (as in nginx, unicorn and gunicorn);
+ *                     stop, where nodemon sends it: it starts anew itself
+ *   SIGUSR1           nothing: by default Node.js would open an inspector
  *
  * @param {import('./supervisor').Supervisor} supervisor
  * @param {import('./terminal').Terminal} terminal as this process was started
  */
 function obeySignals (supervisor, terminal) {
-  const stop = () => { supervisor.stop() }
+  const isRestarted = isUnderNodemon() // asked now: its shell may die by the same signal
+  let stoppedAt = -Infinity
+  const stop = () => {
+    if (now() - stoppedAt < SAME_MS) return
+    stoppedAt = now()
+    supervisor.stop()
+  }
   /** A signal has no sender to be told; what a worker did is in the log. @param {Promise<unknown>} verb */
   const attempt = verb => verb.catch(() => {})
   process.on('SIGTERM', stop)
@@ -21,9 +36,21 @@ function obeySignals (supervisor, terminal) {
     if (!terminal.isGone) attempt(supervisor.reload())
     else if (!supervisor.isStopping) stop() // it comes from the kernel and from the shell: the second one must not hurry
   })
-  process.on('SIGUSR2', () => attempt(supervisor.upgrade()))
+  process.on('SIGUSR2', () => isRestarted ? stop() : attempt(supervisor.upgrade()))
+  process.on('SIGUSR1', () => {})
   process.on('SIGTTIN', () => attempt(supervisor.scale(supervisor.size + 1)))
   process.on('SIGTTOU', () => attempt(supervisor.scale(Math.max(1, supervisor.size - 1))))
+}
+
+/** @returns {boolean} false also where /proc does not tell */
+function isUnderNodemon () {
+  try {
+    for (let pid = process.ppid, i = 0; i < ANCESTORS && pid > 1; i++) {
+      if (/(^|[/\0])nodemon(\.js)?(\0|$)/m.test(fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8'))) return true
+      pid = Number(/^PPid:\s*(\d+)/m.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
+    }
+  } catch {} // no /proc, or the ancestor has gone
+  return false
 }
 
 module.exports = { obeySignals }

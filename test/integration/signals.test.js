@@ -27,6 +27,20 @@ t.test('a signal to a worker alone has no effect (Puma: test_stuck_external_term
   t.same(events.all('worker.drain'), [])
 })
 
+t.test('a signal that is a verb to the primary, sent to every process of the unit, ends and stops no worker', async t => {
+  const { port, child, events, said } = await startCli(t, ['-w', '2', path.join(FIXTURES, 'puts-back.js')])
+  await events.until('worker.ready', { count: 2 })
+  const clients = await clientPerWorker(t, port, 2, 'x-pid')
+  for (const signal of ['SIGUSR1', 'SIGUSR2', 'SIGTTIN', 'SIGTTOU']) {
+    for (const pid of clients.keys()) process.kill(pid, signal)
+    for (const [pid, agent] of clients) t.match(await get(port, '/', { agent }), { status: 200, headers: { 'x-pid': String(pid) }, reused: true }, signal)
+  }
+  child.kill('SIGUSR1')
+  t.match(await get(port), { status: 200 })
+  t.same(said, [], 'no inspector has been opened')
+  t.same(events.all('worker.crash'), [])
+})
+
 t.test('SIGHUP is a rolling reload', async t => {
   const version = (/** @type {number} */ n) => `require('node:http').createServer((request, response) => response.end('version ${n}')).listen(process.env.PORT)`
   const app = path.join(t.testdir({ 'app.js': version(1) }), 'app.js')
@@ -67,6 +81,16 @@ t.test('SIGHUP is a rolling reload', async t => {
   t.equal(sockets, 10, 'no client ever reconnected')
 })
 
+t.test('SIGUSR2 from nodemon, which starts the command anew itself, is a stop and no upgrade', async t => {
+  const { events, exited } = await startCli(t, ['-w', '1', APP], { under: () => [process.execPath, path.join(FIXTURES, 'nodemon.js')] })
+  await events.until('worker.ready')
+  const { pid } = await events.until('fleet.start')
+  process.kill(pid, 'SIGUSR2')
+  t.same(await exited, { code: 0, signal: null })
+  t.same(events.all('fleet.start').map(line => line.pid), [pid])
+  t.equal(events.all('fleet.stop').length, 1)
+})
+
 t.test('SIGTTIN adds a worker, SIGTTOU removes one, and one always stays', async t => {
   const { port, child, events } = await startCli(t, ['-w', '1', APP])
   await events.until('worker.ready', { count: 1 })
@@ -91,13 +115,15 @@ t.test('SIGTTIN adds a worker, SIGTTOU removes one, and one always stays', async
   t.equal(events.all('scaled').length, 2)
 })
 
-t.test('Ctrl-C to the whole process group: requests in flight are answered', async t => {
+t.test('Ctrl-C to the whole process group, and given on by npm: requests in flight are answered', async t => {
   const { port, child, events, out, exited } = await startCli(t, ['-w', '2', '--stop-linger', '100ms', APP])
   await events.until('worker.ready', { count: 2 })
   const agent = new http.Agent({ keepAlive: true })
   const slow = [get(port, '/slow?ms=1500', { agent }), get(port, '/slow?ms=1500')]
   t.ok(await becomesTrue(() => out.length === 2), 'both are in flight')
   process.kill(-child.pid, 'SIGINT')
+  await events.until('fleet.stopping')
+  child.kill('SIGINT') // as npm's shell gives it on
   for (const answer of await Promise.all(slow)) t.match(answer, { status: 200, body: 'ok' })
   t.same(await exited, { code: 0, signal: null })
   t.same(events.all('stopped').map(line => line.cut), [0, 0])

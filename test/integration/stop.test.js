@@ -81,6 +81,7 @@ t.test('a second SIGTERM stops now: requests in flight are cut, and named (Puma:
   child.kill('SIGTERM')
   await events.until('fleet.stopping')
   await events.until('worker.drain', { count: 2 })
+  await setTimeout(1000) // sooner it would be the same signal
   child.kill('SIGTERM')
   t.match(await slow, { status: null, error: 'ECONNRESET' })
   t.same(await exited, { code: 0, signal: null })
@@ -96,6 +97,7 @@ t.test('a second SIGTERM also ends a worker that is stuck, by the kill timeout',
   const spun = get(port, '/spin', { agent })
   child.kill('SIGTERM')
   await events.until('worker.drain', { count: 2 })
+  await setTimeout(1000)
   child.kill('SIGTERM')
   t.match(await spun, { error: 'ECONNRESET' })
   t.same(await exited, { code: 0, signal: null })

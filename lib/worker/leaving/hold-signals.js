@@ -10,6 +10,8 @@
  */
 
 const HELD = /** @type {const} */ (['SIGTERM', 'SIGINT', 'SIGHUP'])
+/** Verbs of the primary, which may reach every process of a unit, and Node's own, which opens an inspector: the app's listeners alone have them. */
+const WITHOUT_DEFAULT = /** @type {const} */ (['SIGUSR1', 'SIGUSR2', 'SIGTTIN', 'SIGTTOU'])
 
 function holdSignals () {
   let isHeld = true
@@ -32,9 +34,12 @@ function holdSignals () {
     for (const listener of listeners) process.on(signal, /** @type {NodeJS.SignalsListener} */ (listener))
   }
 
+  for (const signal of WITHOUT_DEFAULT) process.on(signal, ours)
+
   // An app that removes all listeners of a signal removes ours too.
-  const putBack = (/** @type {any} */ event, /** @type {unknown} */ listener) => { if (isHeld && listener === ours) process.on(event, ours) }
-  process.on('removeListener', putBack)
+  process.on('removeListener', (/** @type {any} */ event, /** @type {unknown} */ listener) => {
+    if (listener === ours && (isHeld || WITHOUT_DEFAULT.includes(event))) process.on(event, ours)
+  })
 
   return {
     /**
@@ -46,7 +51,6 @@ function holdSignals () {
     release (done) {
       isHeld = false
       heard = done
-      process.removeListener('removeListener', putBack)
       for (const signal of HELD) process.removeListener(signal, ours)
     }
   }

@@ -71,3 +71,16 @@ for (const signal of /** @type {const} */ (['SIGTERM', 'SIGINT', 'SIGHUP'])) {
     t.same([code, by], [null, signal])
   })
 }
+
+t.test('what is a verb to the primary neither ends nor stops the worker, and reaches the app that listens for it', async t => {
+  const silent = await start(t, 'silent')
+  for (const signal of /** @type {const} */ (['SIGTTIN', 'SIGTTOU', 'SIGUSR1', 'SIGUSR2', 'SIGUSR2'])) {
+    silent.child.kill(signal)
+    await ask(silent, `after ${signal}`)
+  }
+  t.equal(silent.heard.filter(text => text === 'app heard SIGUSR2').length, 1)
+  await ask(silent, 'release')
+  silent.child.kill('SIGUSR2')
+  await ask(silent, 'ping')
+  t.equal(silent.child.signalCode, null, 'also while it leaves')
+})
