@@ -14,7 +14,7 @@ const MAY_IMPORT = {
   bin: ['cli'],
   cli: ['cli', 'index', 'operate', 'drill', 'report', 'primary', 'control', 'journal', 'core'],
   index: ['operate', 'drill', 'report', 'primary', 'journal', 'core'],
-  operate: ['operate', 'report', 'control', 'journal', 'core'],
+  operate: ['operate', 'report', 'control', 'journal', 'mold', 'core'],
   drill: ['drill', 'report', 'primary', 'control', 'journal', 'core'],
   report: ['report', 'journal', 'core'],
   primary: ['primary', 'mold', 'journal', 'core'],

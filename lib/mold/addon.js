@@ -28,6 +28,7 @@ const PREBUILT = path.join(FOLDER, 'prebuilds', `${process.platform}-${process.a
  * @property {(code: number) => void} exitAs the code by which a copy ends
  * @property {() => number} exited the pid of a child whose exit has not been collected, by Node or by us; 0: there is none
  * @property {(pid: number) => void} collect collects the exit of a child
+ * @property {(path: string, text: string) => void} notify sends a datagram to a unix socket, `@…` an abstract one; it does not wait (EAGAIN)
  * @property {string} source the hash of what it was made from; empty where it was built here
  */
 

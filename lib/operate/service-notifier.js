@@ -1,20 +1,24 @@
 'use strict'
 
 /**
- * Tells the service manager (systemd) what the fleet does: sd_notify(3). Node has no datagram sockets of the unix kind, so
- * `systemd-notify` sends each message; it is there wherever systemd is, on any architecture. It comes from a child of this process:
- * the unit needs NotifyAccess=all.
+ * Tells the service manager (systemd) what the fleet does: sd_notify(3). Node has no datagram sockets of the unix kind: the addon sends
+ * each message, which takes no process, so that a full pids limit does not silence the watchdog. Without the addon `systemd-notify` does, which is there
+ * wherever systemd is: its message comes from a child of this process, and the unit needs NotifyAccess=all.
  *
  * The watchdog is told by a timer of this event loop: when the loop is stuck, so is the timer.
  */
 
 const { spawn } = require('node:child_process')
+const { setTimeout: sleep } = require('node:timers/promises')
 const { count } = require('../core/units')
 const { ServiceState } = require('../core/service-state')
+const { loadAddon } = require('../mold/addon')
 const { Health } = require('./admin/health')
 
 const PROGRAM = 'systemd-notify'
 const STATUS_MS = 1000 // no more often than that
+const FULL_MS = 100 // between two attempts while the service manager's queue is full
+const MOST_ATTEMPTS = 20
 
 /** @typedef {Record<string, string | number>} Message the assignments */
 
@@ -87,10 +91,26 @@ class ServiceNotifier {
 
   async #send () {
     for (let message; (message = this.#queue.shift());) {
-      const why = await run(Object.entries(message).map(([name, value]) => `${name}=${value}`), { ...process.env, NOTIFY_SOCKET: this.notifySocket })
+      const assignments = Object.entries(message).map(([name, value]) => `${name}=${value}`)
+      const { addon } = loadAddon()
+      const why = await (addon ? send(addon, this.notifySocket, assignments) : run(assignments, { ...process.env, NOTIFY_SOCKET: this.notifySocket }))
       if (why === null || this.#hasFailed) continue
       this.#hasFailed = true
       this.supervisor.announce('fleet.warning', { warning: 'notify', why })
+    }
+  }
+}
+
+/** @param {import('../mold/addon').Addon} addon @param {string} socket @param {string[]} assignments @returns {Promise<string | null>} why they could not be sent; null: they were */
+async function send (addon, socket, assignments) {
+  for (let attempts = 1; ; attempts++) {
+    try {
+      addon.notify(socket, assignments.join('\n'))
+      return null
+    } catch (error) {
+      const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
+      if (code !== 'EAGAIN' || attempts === MOST_ATTEMPTS) return `${socket}: ${message}`
+      await sleep(FULL_MS)
     }
   }
 }

@@ -112,12 +112,38 @@ t.test('the status follows the workers', { skip }, async t => {
   t.match(await heard.until('STATUS', { where: ({ STATUS }) => STATUS.startsWith('2 of 2') }), { STATUS: '2 of 2 workers ready, 0 recycles' })
 })
 
-t.test('without systemd-notify it says so once, and serves', async t => {
-  const { port, child, events, exited } = await startCli(t, ['-w', '1', file('plain.js')], { env: { NOTIFY_SOCKET: '/nowhere', WATCHDOG_USEC: '100000', PATH: '/nowhere' } })
-  t.match(await events.until('fleet.warning'), { warning: 'notify', why: 'spawn systemd-notify ENOENT' })
-  await events.until('worker.ready')
-  t.equal((await get(port)).status, 200)
+t.test('no process is needed to tell: where none can be started, the watchdog hears of the primary all the same', { skip }, async t => {
+  const { notifySocket, heard } = await startListener(t)
+  const { child, events, exited } = await startCli(t, ['-w', '1', file('plain.js')], { env: { NOTIFY_SOCKET: notifySocket, WATCHDOG_USEC: String(PERIOD_MS * 1000), PATH: '/nowhere' } })
+  await heard.until('READY')
+  await heard.until('WATCHDOG', { count: 2 })
   child.kill('SIGTERM')
+  await heard.until('STOPPING')
   t.same(await exited, { code: 0, signal: null })
-  t.equal(events.all('fleet.warning').length, 1)
+  t.same(events.all('fleet.warning'), [])
 })
+
+t.test('without the addon the program tells', { skip }, async t => {
+  const { notifySocket, heard } = await startListener(t)
+  const { child, events, exited } = await startCli(t, ['-w', '1', file('plain.js')], { env: { NOTIFY_SOCKET: notifySocket, NODE_OPTIONS: '--no-addons' } })
+  await heard.until('READY')
+  child.kill('SIGTERM')
+  await heard.until('STOPPING')
+  t.same(await exited, { code: 0, signal: null })
+  t.same(events.all('fleet.warning'), [])
+})
+
+for (const [what, env, why] of /** @type {[string, Record<string, string>, string]} */ ([
+  ['nothing listens for it', {}, '/nowhere: sendto: No such file or directory'],
+  ['there is neither the addon nor systemd-notify', { NODE_OPTIONS: '--no-addons' }, 'spawn systemd-notify ENOENT']
+])) {
+  t.test(`where ${what} it says so once, and serves`, async t => {
+    const { port, child, events, exited } = await startCli(t, ['-w', '1', file('plain.js')], { env: { NOTIFY_SOCKET: '/nowhere', WATCHDOG_USEC: '100000', PATH: '/nowhere', ...env } })
+    t.match(await events.until('fleet.warning'), { warning: 'notify', why })
+    await events.until('worker.ready')
+    t.equal((await get(port)).status, 200)
+    child.kill('SIGTERM')
+    t.same(await exited, { code: 0, signal: null })
+    t.equal(events.all('fleet.warning').length, 1)
+  })
+}

@@ -20,3 +20,11 @@ t.test('where there is none, a sentence says so', async t => {
   const file = path.join(t.testdir({ 'broken.node': 'not a library' }), 'broken.node')
   t.match(loadAddon({ platform: 'linux', files: [file] }).missing, /^the addon that forks workers cannot be loaded: .*broken\.node.*; npm run build:addon/)
 })
+
+t.test('a datagram goes to the socket of that path, or is refused by name', { skip: !isPrebuiltHere && 'it is for another machine' }, async t => {
+  const { addon } = loadAddon({ files: [PREBUILT] })
+  for (const [socket, code] of [['/nowhere', 'ENOENT'], ['@nowhere-at-all', 'ECONNREFUSED'], ['', 'EINVAL'], ['/'.repeat(200), 'ENAMETOOLONG']]) {
+    t.throws(() => addon.notify(socket, 'READY=1'), { code }, socket.slice(0, 20))
+  }
+  t.throws(() => addon.notify('/nowhere', 'x'.repeat(40_000)), { code: 'EMSGSIZE' })
+})

@@ -1,5 +1,5 @@
 /**
- * What a process needs to fork copies of itself, to be PID 1, or to pass many descriptors at once, and Node does not give: system calls, and the one call of libuv
+ * What a process needs to fork copies of itself, to be PID 1, to pass many descriptors at once, or to notify systemd, and Node does not give: system calls, and the one call of libuv
  * that makes an event loop usable in a copy. What is done with them is decided in the JavaScript beside this folder.
  */
 
@@ -13,6 +13,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <node_api.h>
@@ -306,6 +308,31 @@ static napi_value Socketpair (napi_env env, napi_callback_info info) {
   return numbers(env, ends, 2);
 }
 
+/** notify(path, text): one datagram, shorter than 32 KiB, to a unix socket; a path that begins with @ is an abstract one. It does not wait: EAGAIN. */
+static napi_value Notify (napi_env env, napi_callback_info info) {
+  napi_value values[2];
+  struct sockaddr_un to = { .sun_family = AF_UNIX };
+  static char text[MAX_MESSAGE];
+  size_t path_length = 0, length = 0;
+  if (!arguments(env, info, 2, values)) return NULL;
+  napi_get_value_string_utf8(env, values[0], NULL, 0, &path_length);
+  napi_get_value_string_utf8(env, values[1], NULL, 0, &length);
+  if (path_length == 0 || path_length >= sizeof to.sun_path || length >= sizeof text) {
+    errno = path_length == 0 ? EINVAL : length >= sizeof text ? EMSGSIZE : ENAMETOOLONG;
+    return fail(env, "sendto");
+  }
+  napi_get_value_string_utf8(env, values[0], to.sun_path, sizeof to.sun_path, &path_length);
+  napi_get_value_string_utf8(env, values[1], text, sizeof text, &length);
+  if (to.sun_path[0] == '@') to.sun_path[0] = '\0';
+  int from = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (from < 0) return fail(env, "socket");
+  ssize_t sent = sendto(from, text, length, MSG_NOSIGNAL | MSG_DONTWAIT, (struct sockaddr *) &to, (socklen_t) (offsetof(struct sockaddr_un, sun_path) + path_length));
+  int cause = errno;
+  close(from);
+  errno = cause;
+  return sent < 0 ? fail(env, "sendto") : undefined(env);
+}
+
 static pid_t original; // the process that asked for it
 static int exit_code = -1; // it is not about to exit
 
@@ -441,7 +468,7 @@ NAPI_MODULE_INIT () {
   const struct { const char *name; napi_callback call; } functions[] = {
     { "fork", Fork }, { "wait", Wait }, { "send", Send }, { "receive", Receive }, { "socketpair", Socketpair }, { "exit", Exit },
     { "guardExits", GuardExits }, { "exitAs", ExitAs }, { "drainAlone", DrainAlone }, { "activeRequests", ActiveRequests }, { "ignore", Ignore },
-    { "exited", Exited }, { "collect", Collect }
+    { "exited", Exited }, { "collect", Collect }, { "notify", Notify }
   };
   for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
     napi_value function;
