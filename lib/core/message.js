@@ -92,7 +92,7 @@ const FROM_WORKER = Object.freeze({
   adopted: kind('the answer to `adopt`: it holds the connection, unread', { id }),
   refused: kind('the answer to `adopt`: it does not take it', { id, why: optional(orNull(why)) }),
   batching: kind('it has the socket that came with `batching`'),
-  batch: kind('messages of a hand-off, with a packet of that number on that socket, where connections come with them', batch),
+  batch: kind('messages of a hand-off; where connections come with them, a packet of that number is on that socket, and each message names its `descriptor` by its index there', batch),
   answer: kind('the answer to a call of the primary\'s; `why` it was not done, or null', {
     id, why: orNull(why), moved: optional(count), tookMs: optional(duration), pauseMs: optional(duration), bytes: optional(count), before: optional(usage), after: optional(usage), isSkipped: optional(flag), isTls: optional(flag)
   }),

@@ -5,13 +5,13 @@
  * waits until that has been acknowledged; here those of one tick travel together:
  *
  *     messages ──▶ one packet on a socket: up to 128 descriptors (SCM_RIGHTS), and the number of the batch
- *              ──▶ one message `batch` on the channel: that number, and the messages in their order
+ *              ──▶ one message `batch` on the channel: that number, and the messages in their order, each with the index of its descriptor
  *
  * The packet is sent first, so it is there when its message is read: nothing waits on the socket, and what passes is ordered,
  * and ends, with the channel. What cannot go as a batch goes message by message.
  */
 
-const { FROM_WORKER, FROM_PRIMARY, message } = require('../core/message')
+const { message } = require('../core/message')
 const { Descriptor } = require('./descriptor')
 
 /** The messages of a hand-off; any other sends those before it on their way. */
@@ -84,9 +84,13 @@ class Batches {
    * @returns {{ message: Message, descriptor: Descriptor | undefined }[]} a descriptor for which this process has no room is missing
    */
   open ({ number, messages }) {
-    const descriptors = messages.some(isCarrier) ? this.#receive(number) : []
-    const opened = messages.map(message => ({ message, descriptor: isCarrier(message) ? descriptors.shift() : undefined }))
-    for (const descriptor of descriptors) descriptor.close()
+    const descriptors = new Map(messages.some(({ descriptor }) => descriptor !== undefined) ? this.#receive(number).entries() : [])
+    const opened = messages.map(({ descriptor: at, ...message }) => {
+      const descriptor = descriptors.get(at)
+      descriptors.delete(at)
+      return { message: /** @type {Message} */ (message), descriptor }
+    })
+    for (const descriptor of descriptors.values()) descriptor.close()
     return opened
   }
 
@@ -109,17 +113,13 @@ class Batches {
 
 /** @param {number} number @param {Item[]} items */
 function batch (number, items) {
-  return message('batch', { number, messages: items.map(({ message }) => message) })
+  let descriptors = 0
+  return message('batch', { number, messages: items.map(({ message, handle }) => handle ? { ...message, descriptor: descriptors++ } : message) })
 }
 
 /** @param {Item} item */
 function isOpen ({ handle }) {
   return !handle || handle.fd >= 0
-}
-
-/** @param {Message} message */
-function isCarrier ({ type }) {
-  return (FROM_WORKER[type] ?? FROM_PRIMARY[type])?.handle === 'socket'
 }
 
 module.exports = { BATCHED, Batches }

@@ -72,6 +72,27 @@ t.test('what is added in one tick is one message and one packet, in its order', 
   handles.forEach(handle => handle.close())
 })
 
+t.test('each message names its descriptor: one that has none takes no other\'s', options, async t => {
+  const { sender, receiver, sent } = scene(t)
+  const handle = file(t, 'b')
+  sender.add(offer(1, undefined))
+  sender.add(offer(2, handle))
+  await tick()
+  const [first, second] = receiver.open(sent[0].message)
+  t.equal(first.descriptor, undefined)
+  t.equal(contentOf(second.descriptor), 'b')
+  t.notOk('descriptor' in second.message, 'the message is as it was added')
+  sender.add(offer(3, handle))
+  sender.add(offer(4, handle))
+  await tick()
+  for (const message of sent[1].message.messages) message.descriptor = 0
+  const [third, fourth] = receiver.open(sent[1].message)
+  t.ok(third.descriptor)
+  t.equal(fourth.descriptor, undefined, 'no two have the same')
+  third.descriptor?.close()
+  handle.close()
+})
+
 t.test('at most 128 descriptors are in a packet', options, async t => {
   const { sender, receiver, sent } = scene(t)
   const handle = file(t, 'a')
