@@ -31,8 +31,9 @@ function fakeChannel () {
         receive[type] = ({ id, ...fields }) => handler(fields, (/** @type {any} */ answer) => channel.send('answer', { id, ...answer }))
       }
     },
-    send (/** @type {string} */ type, /** @type {any} */ fields, /** @type {any} */ handle) {
-      sent.push({ type, ...fields, ...(handle && { handle }) })
+    send (/** @type {string} */ type, /** @type {any} */ fields, /** @type {any} */ handle, /** @type {(error: Error) => void} */ failed = () => {}) {
+      if (channel.isUp) sent.push({ type, ...fields, ...(handle && { handle }) })
+      else process.nextTick(failed, new Error('the primary has exited'))
     }
   }
   return { channel: /** @type {any} */ (channel), receive, sent, all: (/** @type {string} */ type) => sent.filter(message => message.type === type) }

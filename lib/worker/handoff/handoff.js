@@ -104,8 +104,10 @@ class Handoff {
    * copy is closed, because two readers would be worse than a lost idle connection. The others stay here.
    */
   relinquish () {
+    const unsent = new Set(this.#unsent)
+    this.#unsent.clear() // each end makes room, which none of them is to take
     for (const id of [...this.#outstanding.keys()]) {
-      if (this.#unsent.has(id)) this.#back(id, false)
+      if (unsent.has(id)) this.#back(id, false)
       else this.#end(id, 'unacked')
     }
   }

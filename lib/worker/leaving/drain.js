@@ -174,9 +174,16 @@ class Drain {
   #cut () {
     clearTimeout(this.#lastCall)
     this.#closeAfterMs = 0
+    this.#cutAll()
+    setTimeout(() => {
+      this.parts.handoff.relinquish()
+      this.#cutAll() // what had not been sent is here again
+    }, SETTLE_MS)
+  }
+
+  #cutAll () {
     this.#closeIdle()
     for (const connection of this.parts.tracker.connections) this.#cutOff(connection)
-    setTimeout(() => this.parts.handoff.relinquish(), SETTLE_MS)
   }
 
   /** @param {Connection} connection */

@@ -1,0 +1,20 @@
+'use strict'
+
+const t = require('tap')
+const { workerParts, received, turn } = require('../../support/worker-parts')
+
+const REQUEST = Buffer.from('GET /held HTTP/1.1\r\nHost: here\r\n\r\n')
+
+t.test('when the primary has exited, what has not been offered yet stays here and is served; the outcome of the rest is unknown', async t => {
+  const { connect, handoff, tracker, channel, all } = await workerParts(t)
+  const [first, second, third, fourth] = [await connect(), await connect(), await connect(), await connect()]
+  for (const { connection } of [first, second, third, fourth]) handoff.offer(connection, REQUEST)
+  t.equal(all('offer').length, 2, 'no more than two are on their way at once')
+  channel.isUp = false
+  handoff.relinquish()
+  const answers = await Promise.all([third, fourth].map(({ client }) => received(client, '/held')))
+  t.ok(answers.every(text => text.startsWith('HTTP/1.1 200')))
+  await turn()
+  t.same([first, second].map(({ connection }) => connection.fate), ['unacked', 'unacked'])
+  t.equal(tracker.total, 2)
+})
