@@ -15,7 +15,8 @@ const { now } = require('../clock')
  * @property {any} socket our copy
  * @property {Claim} claim
  *
- * @typedef {'own' | 'lent' | 'asked' | 'given'} Claim a worker's own; or of a lender, which has it still, has been asked for it, has given it away
+ * @typedef {'own' | 'lent' | 'asked' | 'given'} Claim a worker's own; or of a lender, which has it still, has been asked for it; or given
+ *   away by its sender: this process alone has it
  */
 
 class Entry {
@@ -28,8 +29,8 @@ class Entry {
   isAnyones = false
   /** When its receiver is to have answered. @type {NodeJS.Timeout | null} */
   deadline = null
-  /** When its session's owner is not waited for any longer. @type {NodeJS.Timeout | null} */
-  ownerDeadline = null
+  /** When it is not waited for any longer, for its session's owner, or for any worker that takes it. @type {NodeJS.Timeout | null} */
+  waitDeadline = null
 
   /** @param {Offered} offered */
   constructor ({ id, sender, offerId, parcel, socket, claim }) {
@@ -57,6 +58,14 @@ class Entry {
     return this.parcel.leftMs === null ? null : this.parcel.leftMs - (now() - this.since)
   }
 
+  /** @param {number} ms unless it waits already @param {() => void} expired called if it has no receiver then */
+  waitFor (ms, expired) {
+    this.waitDeadline ??= setTimeout(() => {
+      this.waitDeadline = null
+      expired()
+    }, ms)
+  }
+
   /** It has no receiver any more. */
   takeBack () {
     if (this.deadline) clearTimeout(this.deadline)
@@ -67,7 +76,7 @@ class Entry {
 
   close () {
     if (this.deadline) clearTimeout(this.deadline)
-    if (this.ownerDeadline) clearTimeout(this.ownerDeadline)
+    if (this.waitDeadline) clearTimeout(this.waitDeadline)
     this.socket.close()
   }
 }

@@ -19,9 +19,11 @@
  * 1. Our copy of the socket is closed on `adopted`, never before: if a process dies on the way, one copy is left.
  * 2. The receiver reads nothing before `keep`. If it does not answer within a second, the connection goes to another worker;
  *    a later `adopted` is answered by `drop`. So there is never a second reader.
- * 3. When all receivers have refused, it goes `back` to its sender; if that has exited, to the next worker that becomes ready.
- * 4. A connection of a session goes to the session's owner alone, and waits where there is none for the moment; after ten
- *    seconds any worker will do.
+ * 3. When all receivers have refused, it goes `back` to its sender; if that has exited, to the next worker that becomes ready
+ *    within its time, or half a minute.
+ * 4. A request of a session goes to the session's owner alone, and waits where there is none for the moment; after ten
+ *    seconds any worker will do. Meanwhile the connection is this process's alone: its sender may have to leave before the owner
+ *    is there (--max-surge 0).
  * 5. A sender that is another primary only lends its connections: it has asked others before, and may have taken one back. So
  *    on `adopted` it is asked, and decides between `keep` and `drop`. If it dies, the connection is ours.
  */
@@ -32,6 +34,7 @@ const { Queue } = require('./queue')
 
 const ANSWER_MS = 1000
 const OWNER_MS = 10_000
+const ORPHAN_MS = 30_000
 
 /** @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle */
 
@@ -93,16 +96,24 @@ class HandoffLedger {
     else if (why === 'none') this.#giveBack(entry)
     else if (why === 'refused') this.#openToAll(entry)
     else if (why === 'sender') this.#returnToOwner(entry)
-    else if (why !== 'full') entry.ownerDeadline ??= setTimeout(() => this.#openToAll(entry), OWNER_MS)
+    else if (why !== 'full') this.#awaitOwner(entry)
     return why
   }
 
-  /** @param {Entry} entry */
+  /** @param {Entry} entry with a request */
+  #awaitOwner (entry) {
+    entry.waitFor(OWNER_MS, () => this.#openToAll(entry))
+    if (entry.claim !== 'own') return
+    if (!entry.sender.isGone) entry.sender.send('moved', { id: entry.offerId })
+    entry.claim = 'given'
+    entry.tried.delete(entry.sender)
+  }
+
+  /** @param {Entry} entry with a request */
   #openToAll (entry) {
-    if (entry.receiver !== null || !this.#entries.has(entry.id)) return
     entry.isAnyones = true
-    if (entry.parcel.bytes !== undefined) this.totals.misplaced++
-    this.#place(entry)
+    this.totals.misplaced++
+    if (entry.receiver === null) this.#place(entry)
   }
 
   /** @param {Entry} entry */
@@ -220,12 +231,16 @@ class HandoffLedger {
     if (!entry.sender.isGone && (entry.claim === 'own' || entry.claim === 'lent')) {
       entry.sender.send('back', { id: entry.offerId, isStalled: this.placement.isSilenceInTheWay(entry) })
       this.#close(entry)
-    } else if (entry.leftMs !== null && entry.leftMs < 0) {
-      this.totals.lost++
-      this.#close(entry)
     } else {
       entry.tried.clear() // the next worker to become ready gets it
+      entry.waitFor(Math.max(1, entry.leftMs ?? ORPHAN_MS), () => { if (entry.receiver === null) this.#lose(entry) })
     }
+  }
+
+  /** @param {Entry} entry */
+  #lose (entry) {
+    this.totals.lost++
+    this.#close(entry)
   }
 
   /** @param {Entry} entry */

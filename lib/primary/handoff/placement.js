@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * Which worker gets a connection: the least connected of those that take it, and have not been asked for it before; one of a
- * session, the session's owner. Counts what is under way to each: a receiver has no more than two batches (lib/mold/batches.js);
+ * Which worker gets a connection: the least connected of those that take it, and have not been asked for it before; one with a
+ * request of a session, the session's owner. An idle one of a session goes to its owner where that takes it now. Counts what is under way to each: a receiver has no more than two batches (lib/mold/batches.js);
  * without batches it has one, for Node would queue more behind it, where they cannot be taken back.
  */
 
@@ -15,7 +15,7 @@ const BATCHED_WINDOW = 256
  * @typedef {object} Placed what placement looks at, of a connection that is to be moved
  * @property {WorkerHandle} sender
  * @property {import('../../core/message').ParcelFields} parcel
- * @property {Set<WorkerHandle>} tried the workers that have been asked for it, and the sender
+ * @property {Set<WorkerHandle>} tried the workers that have been asked for it, and the sender where it has it still
  * @property {boolean} isAnyones its session has no owner that takes it
  *
  * @typedef {{ to: WorkerHandle | null, isOwned: boolean, why: Why | null }} Place `isOwned`: it owns the session; `why` there is none
@@ -47,8 +47,11 @@ class Placement {
 
   /** @param {Placed} placed @returns {Place} */
   find (placed) {
-    const { sender, parcel: { session, key }, tried, isAnyones } = placed
-    if (session !== undefined && !isAnyones) return this.#atOwner(placed, session)
+    const { sender, parcel: { session, key, bytes }, tried, isAnyones } = placed
+    if (session !== undefined && !isAnyones) {
+      const place = this.#atOwner(placed, session)
+      if (bytes !== undefined || place.to || place.why === 'full' || place.why === 'sender') return place
+    }
     const able = this.serving().filter(handle => !handle.isGone && handle.addresses.has(key) && !tried.has(handle) && !this.#silent.has(handle))
     return able.length === 0 ? none('none') : this.#ifRoom(this.#leastConnected(sender, able), false)
   }
@@ -57,7 +60,7 @@ class Placement {
   #atOwner ({ sender, parcel: { key }, tried }, session) {
     const owner = this.sessionOwners.find(session)
     if (owner === null) return none(this.sessionOwners.isOver ? 'refused' : 'ownerless')
-    if (owner === sender) return none('sender')
+    if (owner === sender && tried.has(sender)) return none('sender')
     if (tried.has(owner) || !owner.addresses.has(key)) return none('refused')
     return this.#silent.has(owner) ? none('silent') : this.#ifRoom(owner, true)
   }

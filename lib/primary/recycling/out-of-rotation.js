@@ -15,6 +15,7 @@ const { howItLeft } = require('../workers/process')
 const { replayAfter } = require('../workers/retirement')
 
 const EMPTY_MS = 10_000 // out of rotation for longer, an idle TLS connection is not worth it
+const STICKY_MS = 1000 // with --sticky, when the requests of its sessions wait for it
 const ANSWER_MS = 2000
 
 /**
@@ -74,7 +75,7 @@ class OutOfRotation {
     handle.become('out-of-rotation')
     const { slot, pid, latest: { connections, inFlight } } = handle
     this.record('worker.out-of-rotation', { slot, pid, task: task.type, connections, inFlight })
-    const deadlineMs = Math.min(this.options.drainTimeoutMs, EMPTY_MS)
+    const deadlineMs = Math.min(this.options.drainTimeoutMs, this.options.sticky ? STICKY_MS : EMPTY_MS)
     const left = await ask(handle, 'leave-rotation', { deadlineMs, handoff: this.options.handoff, replayAfterMs: this.#replayAfter(deadlineMs) }, deadlineMs + ANSWER_MS)
     const refusal = left.why === null ? await task.refusal?.() ?? null : null
     const done = refusal !== null ? { ...left, why: refusal } : left.why === null ? await ask(handle, task.type, task.fields ?? {}, task.timeoutMs) : left

@@ -1,6 +1,7 @@
 'use strict'
 
 const { EventEmitter } = require('node:events')
+const { mock } = require('node:test')
 const t = require('tap')
 const fc = require('fast-check')
 const { HandoffLedger } = require('../../../lib/primary/handoff/ledger')
@@ -57,10 +58,10 @@ class Worker extends EventEmitter {
     return this.all(type)[count - 1]
   }
 
-  /** @param {number} id @param {number | null} [leftMs] @param {string} [session] */
-  offer (id, leftMs = 5000, session) {
+  /** @param {number} id @param {number | null} [leftMs] @param {string} [session] @param {string | null} [bytes] null: it is idle */
+  offer (id, leftMs = 5000, session, bytes = 'aGVhZA==') {
     const socket = new Socket()
-    this.emit('offer', { id, parcel: { key: KEY, leftMs, bytes: 'aGVhZA==', ...(session && { session }) } }, socket)
+    this.emit('offer', { id, parcel: { key: KEY, leftMs, ...(bytes && { bytes }), ...(session && { session }) } }, socket)
     return socket
   }
 
@@ -86,6 +87,13 @@ function connect (workers, successors = new Map(), sessions = { owner: null, onM
   )
   for (const worker of workers) ledger.connect(/** @type {any} */ (worker))
   return ledger
+}
+
+/** Timers that end when the test says so. @param {any} t */
+function fakeTimers (t) {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => mock.timers.reset())
+  return mock.timers
 }
 
 /** A draining sender, and serving receivers. @param {number} receivers */
@@ -326,6 +334,23 @@ t.test('the sender is dead and all have refused: the next ready worker gets the 
   t.equal(socket.closed, 1)
 })
 
+t.test('the sender is dead and no worker takes the connection: it ends with its time, and where it has none after half a minute', async t => {
+  const clock = fakeTimers(t)
+  for (const [leftMs, endsMs] of /** @type {[number | null, number][]} */ ([[5000, 5000], [null, 30_000]])) {
+    const { sender, receivers: [a], ledger } = scene(1)
+    a.isServing = false
+    sender.isGone = true
+    const socket = sender.offer(1, leftMs)
+    clock.tick(endsMs - 10)
+    t.equal(socket.closed, 0)
+    clock.tick(20)
+    t.equal(socket.closed, 1)
+    t.equal(ledger.totals.lost, 1)
+    a.becomeReady()
+    t.same(a.got, [])
+  }
+})
+
 t.test('one socket at a time is under way to a receiver', async t => {
   const { sender, receivers: [a] } = scene(1)
   const sockets = [1, 2, 3].map(id => sender.offer(id))
@@ -493,6 +518,45 @@ t.test('a lent connection that no worker takes goes back to its lender', async t
   t.equal(socket.closed, 1)
 })
 
+t.test('an idle connection of a session that has no owner at the moment goes to any worker', async t => {
+  const { sender, owner, other, sessions, ledger } = sessionScene()
+  sessions.owner = null
+  sender.offer(1, null, 's', null)
+  t.equal(other.all('adopt').length, 1)
+  t.notOk(other.last('adopt').parcel.isOwned)
+  sessions.owner = owner
+  sender.offer(2, null, 's', null)
+  t.equal(owner.all('adopt').length, 1, 'else to its owner')
+  t.equal(ledger.totals.misplaced, 0, 'no request of it is')
+})
+
+t.test('a request that waits for its session\'s owner does not keep its sender from leaving: the connection is the primary\'s', async t => {
+  const { sender, owner, other, sessions, ledger } = sessionScene()
+  sessions.owner = null
+  const socket = sender.offer(1, null, 's')
+  t.same(sender.got, [{ type: 'moved', id: 1 }])
+  t.equal(socket.closed, 0)
+  sessions.owner = owner
+  sessions.onMoved()
+  owner.emit('adopted', { id: owner.last('adopt').id })
+  t.equal(owner.all('keep').length, 1)
+  t.equal(socket.closed, 1)
+  t.same([sender.got.length, other.got.length], [1, 0], 'the sender is told once')
+  t.equal(ledger.totals.moved, 1)
+})
+
+t.test('an owner that answers once and is silent again is not waited for a second time', async t => {
+  const { sender, owner, other, sessions } = sessionScene()
+  const clock = fakeTimers(t)
+  sessions.owner = null
+  sender.offer(1, null, 's')
+  clock.tick(9990)
+  sessions.owner = owner
+  sessions.onMoved() // it is under way when its time ends
+  clock.tick(1010) // the owner does not answer
+  t.equal(other.all('adopt').length, 1)
+})
+
 /** Three workers that serve, and the owner of every session. */
 function sessionScene () {
   const workers = ['sender', 'owner', 'other'].map((name, i) => new Worker(name, 2 - i))
@@ -530,7 +594,7 @@ t.test('a session without an owner is waited for; so is an owner that is silent'
   const { sender, owner, other, sessions } = sessionScene()
   sessions.owner = null
   sender.offer(1, null, 's')
-  t.same([...owner.got, ...other.got, ...sender.got], [])
+  t.same([...owner.got, ...other.got], [])
   sessions.owner = owner
   sessions.onMoved()
   const { id } = owner.last('adopt')

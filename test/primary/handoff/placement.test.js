@@ -12,9 +12,9 @@ const worker = (name, facts) => ({ name, connections: 0, isGone: false, isBatchi
 const placementOf = (serving, { successor = null, owner = null, isOver = false } = {}) =>
   new Placement(() => serving, () => successor, /** @type {any} */ ({ isOver, find: () => owner }))
 
-/** A connection of this sender. @param {any} sender @param {Record<string, any>} [facts] */
-const connection = (sender, { session, tried = [sender], isAnyones = false } = {}) =>
-  ({ sender, parcel: { key: KEY, leftMs: null, session }, tried: new Set(tried), isAnyones })
+/** A connection of this sender; `bytes`: with a request, or undefined. @param {any} sender @param {Record<string, any>} [facts] */
+const connection = (sender, { session, bytes = 'AA==', tried = [sender], isAnyones = false } = {}) =>
+  ({ sender, parcel: { key: KEY, leftMs: null, session, bytes }, tried: new Set(tried), isAnyones })
 
 const sender = worker('sender')
 
@@ -70,16 +70,29 @@ t.test('a worker that has died has nothing under way', async t => {
   t.equal(placement.find(connection(sender)).to, receiver)
 })
 
-t.test('a connection of a session goes to its owner alone', async t => {
+t.test('a request of a session goes to its owner alone', async t => {
   const [owner, other] = [worker('owner', { connections: 100 }), worker('other')]
   const of = (/** @type {any} */ how, facts = {}) => placementOf([owner, other], how).find(connection(sender, { session: 's', ...facts }))
   t.strictSame(of({ owner }), { to: owner, isOwned: true, why: null })
   t.equal(of({ owner: sender }).why, 'sender')
+  t.equal(of({ owner }, { tried: [] }).to, owner)
   t.equal(of({ owner: null }).why, 'ownerless')
   t.equal(of({ owner: null, isOver: true }).why, 'refused', 'the fleet is another primary\'s by now')
   t.equal(of({ owner }, { tried: [sender, owner] }).why, 'refused')
   t.equal(of({ owner: worker('elsewhere', { addresses: new Set() }) }).why, 'refused')
   t.strictSame(of({ owner }, { isAnyones: true }), { to: other, isOwned: false, why: null })
+})
+
+t.test('an idle connection of a session goes to its owner where that takes it now, and else to any worker', async t => {
+  const [owner, other] = [worker('owner', { connections: 100 }), worker('other')]
+  const idle = connection(sender, { session: 's' })
+  idle.parcel.bytes = undefined
+  t.equal(placementOf([owner, other], { owner }).find(idle).to, owner)
+  t.strictSame(placementOf([owner, other]).find(idle), { to: other, isOwned: false, why: null }, 'no worker has its session')
+  t.equal(placementOf([owner, other], { owner: sender }).find(idle).why, 'sender')
+  const placement = placementOf([owner, other], { owner })
+  placement.timedOut(owner)
+  t.equal(placement.find(idle).to, other, 'its owner is silent')
 })
 
 t.test('a session\'s owner that is silent, or has no room, is waited for', async t => {
