@@ -84,6 +84,7 @@ async function runFleet (app, args, given, command, takeover) {
   })
   const stopped = new Promise(resolve => supervisor.once('stopped', resolve))
   const operations = await operate(supervisor, options, service)
+  supervisor.parts.failures.watchProcess()
   obeySignals(supervisor, terminal) // before the forks, which take time
   supervisor.start()
   supervisor.ready().then(() => compileWhenBusy(supervisor), () => {})

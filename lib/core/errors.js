@@ -141,6 +141,10 @@ const CATALOGUE = Object.freeze({
     exitCode: 1,
     sentence: d => `the fleet was not taken over: ${d.why}`
   },
+  RECYCLE_PRIMARY_FAILED: {
+    exitCode: 1,
+    sentence: d => `recycle itself has failed (${d.what}): ${d.why}`
+  },
   RECYCLE_BAD_TRANSITION: {
     exitCode: 1,
     sentence: d => `a worker cannot go from ${d.from} to ${d.to}`

@@ -69,6 +69,7 @@ const WARNINGS = {
   'flags-after-app': l => `${l.flags.join(', ')} ${l.flags.length === 1 ? 'stands after the app, which gets it' : 'stand after the app, which gets them'}; for recycle write: ${l.instead}; if ${l.flags.length === 1 ? 'it is' : 'they are'} the app's, write -- before`,
   journal: l => `the journal ${l.file} cannot be written: ${l.why}`,
   'not-operated': l => l.why,
+  'primary-failed': l => `recycle itself has failed (${l.what}) and goes on: ${l.why}`,
   'on-demand': l => `${workerOf(l)} is ready without listening on ${l.addresses.join(', ')}: its app opens that on demand, and it is not waited for again`,
   'unused-socket': l => `descriptor ${l.fd}${l.name === null ? '' : ` (${l.name})`}, ${l.address ?? 'a socket'} that recycle was given, is not used: ${l.why}`,
   notify: l => `the service manager cannot be told what the fleet does: ${l.why}`,

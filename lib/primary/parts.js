@@ -11,6 +11,7 @@
 const { RecycleError } = require('../core/errors')
 const { Autoscaler } = require('./autoscaler')
 const { Commands } = require('./commands')
+const { Failures } = require('./failures')
 const { Balancer } = require('./handoff/balancer')
 const { HandoffLedger } = require('./handoff/ledger')
 const { SessionOwners } = require('./handoff/session-owners')
@@ -57,7 +58,9 @@ const { Lifecycle } = require('./workers/lifecycle')
 /** @param {Given} given @param {Hooks} hooks */
 function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, takeover = null }, { record, look, abandon, onMessage }) {
   const fleet = new Fleet()
-  const tasks = new Tasks()
+  const isHeld = () => takeover !== null && !takeover.isLeading
+  const failures = new Failures({ record, abandon, mustEnd: () => isHeld() || fleet.list().every(({ isNew }) => isNew) })
+  const tasks = new Tasks((name, error) => failures.note(name, error))
   const tenure = new Tenure()
   const listeningSockets = new ListeningSockets({ inherited, record })
   const memory = () => memoryWatch.latest
@@ -67,7 +70,6 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
   const until = (/** @type {() => boolean} */ isSo) => reconciler.until(isSo)
   const figuresOf = (/** @type {WorkerHandle} */ handle) => sampler.figuresOf(handle)
   const wasOomKilled = (/** @type {WorkerHandle} */ handle) => memoryWatch.wasOomKilled(handle)
-  const isHeld = () => takeover !== null && !takeover.isLeading
   const collect = (/** @type {number} */ slot) => tasks.run('collect', () => garbageCollection.request(slot).catch(() => {})) // refused: `worker.in-rotation` has it
   const deps = { options, fleet, spawner, meter, heapdumpFolder, tasks, stopping: tenure, changed, until, figuresOf, wasOomKilled, memory, isHeld, collect, listeningSockets, record, look, abandon }
 
@@ -154,6 +156,7 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
       record('worker.protocol-error', { slot: handle.slot, pid: handle.pid, type, flaw })
       look({ requestedAlone: true })
     })
+    handle.on('failed', ({ type, error }) => failures.note(`a worker's message ${type}`, error))
     handle.on('disconnect', () => tasks.run('disconnect', async () => { // it has died, or the app has cut the channel
       if (await handle.afterDown()) return
       if (handle.isWatched || handle.state === 'out-of-rotation') handle.requested ??= 'requested'
@@ -163,6 +166,7 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
 
   return {
     fleet,
+    failures,
     tasks,
     tenure,
     listeningSockets,

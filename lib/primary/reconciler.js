@@ -56,7 +56,7 @@ class Reconciler {
     setImmediate(() => {
       this.#isScheduled = false
       if (this.stopping.aborted) return
-      this.#reconcile()
+      this.tasks.run('plan', async () => this.#reconcile())
       this.#rounds.emit('round')
     })
   }
@@ -87,7 +87,7 @@ class Reconciler {
       this.tasks.run(action.type, () => this.steps[action.type]({ ...action, handle }))
     }
     clearTimeout(this.#timer)
-    if (wakeAt < Infinity) this.#timer = setTimeout(() => this.changed(), wakeAt - now())
+    if (wakeAt < Infinity) this.#timer = setTimeout(() => this.changed(), Math.max(0, wakeAt - now()))
   }
 
   /** @param {WorkerHandle[]} standbys @returns {import('../core/plan').Facts} */

@@ -186,14 +186,18 @@ class Supervisor extends EventEmitter {
   async #stop () {
     this.parts.tenure.end(this.#failure ?? new RecycleError('RECYCLE_STOPPED'))
     this.announce('fleet.stopping', {})
+    await this.#stopWorkers().catch(error => this.parts.failures.note('stop', error))
+    await this.#end()
+  }
+
+  async #stopWorkers () {
     await this.handover.cancel('the fleet is stopping')
-    if (this.handover.hasLeft) return this.#end()
+    if (this.handover.hasLeft) return
     await this.#leaveTakeover()
     this.#endSupport()
     await this.parts.shutdown.run()
     await this.parts.tasks.settled()
     this.announce('fleet.stop', { recycles: this.parts.recycler.count, failure: this.#failure?.code ?? null })
-    await this.#end()
   }
 
   /** No other primary runs the fleet when this one has stopped: where this one has not led, or has failed, its predecessor does. */
@@ -223,7 +227,7 @@ class Supervisor extends EventEmitter {
     await this.parts.tasks.settled()
     this.parts.ledger.close()
     this.orphans?.close()
-    await this.flush()
+    await this.flush().catch(error => this.parts.failures.note('flush', error))
     queueMicrotask(() => this.emit('stopped', this.#failure))
   }
 

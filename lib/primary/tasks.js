@@ -1,25 +1,29 @@
 'use strict'
 
 /**
- * Work that its starter does not wait for: each such promise is owned here, so that the end of the fleet waits for it
- * and its failure, which is a defect of ours, is not lost.
+ * Work that its starter need not wait for: each such promise is owned here, so that the end of the fleet waits for it
+ * and its failure, which is a defect of ours, is told and ends nothing else.
  */
 class Tasks {
   /** @type {Set<Promise<void>>} */
   #running = new Set()
 
+  /** @param {(name: string, error: unknown) => void} onFailure */
+  constructor (onFailure) {
+    this.onFailure = onFailure
+  }
+
   /**
    * Begins a task, in this tick.
    *
-   * @param {string} name for the error of one that fails
+   * @param {string} name
    * @param {() => Promise<unknown>} work
+   * @returns {Promise<void>} resolves when it has ended, by a failure or not
    */
   run (name, work) {
-    const task = work().then(() => {}, error => {
-      const failure = new Error(`${name}: ${error?.message ?? error}`, { cause: error })
-      process.nextTick(() => { throw failure })
-    }).finally(() => this.#running.delete(task))
+    const task = new Promise(resolve => resolve(work())).then(() => {}, error => this.onFailure(name, error)).finally(() => this.#running.delete(task))
     this.#running.add(task)
+    return task
   }
 
   /** Resolves when no task is under way. */

@@ -60,6 +60,7 @@ function check ({ journal, requests, faults, processes, left }) {
   checkProcesses(processes, lines, lives, found)
   for (const pid of left) found('process', lines.at(-1)?.t ?? 0, `process ${pid} is alive after the end of the fleet`)
   for (const { t, pid, event, flaw } of lines) if (event === 'worker.protocol-error' && flaw.startsWith(PRIMARY_FAILED)) found('exception', t, `${pid}: ${flaw}`)
+  for (const { t, event, warning, what, why } of lines) if (event === 'fleet.warning' && warning === 'primary-failed') found('exception', t, `${what}: ${why}`)
   const explained = checkRequests(requests, lines, lives, faults, found)
   return { violations, explained }
 }

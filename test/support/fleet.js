@@ -87,12 +87,14 @@ async function freePort () {
  * @param {any} t tap's
  * @param {string} fixture a file of test/fixtures, or an absolute path
  * @param {Record<string, any>} [options] of supervise()
+ * @param {{ mayFail?: boolean }} [how] `mayFail`: the primary itself may fail at something
  */
-async function startFleet (t, fixture, options = {}) {
+async function startFleet (t, fixture, options = {}, { mayFail = false } = {}) {
   const port = await freePort()
   process.env.PORT = String(port)
   const supervisor = supervise({ app: path.resolve(FIXTURES, fixture), workers: 2, interval: '100ms', stopLinger: '200ms', ...options })
   const events = new Events()
+  if (!mayFail) events.on('line', line => failOnFailure(t, line))
   supervisor.on('event', line => events.push(line))
   /** The messages of the app by process.send({ what, … }). */
   const told = new Events()
@@ -114,14 +116,16 @@ async function startFleet (t, fixture, options = {}) {
  * @param {string} [how.node] another node
  * @param {string} [how.program] one that supervises a fleet by the library, with the log in JSON, in place of `recycle`
  * @param {(port: number) => string[]} [how.under] the program that starts it, with its arguments
+ * @param {boolean} [how.mayFail] the primary itself may fail at something
  */
-async function startCli (t, args, { env = {}, cwd, detached = true, node = process.execPath, program, under = () => [] } = {}) {
+async function startCli (t, args, { env = {}, cwd, detached = true, node = process.execPath, program, under = () => [], mayFail = false } = {}) {
   const port = await freePort()
   const [first, ...all] = [...under(port), node, ...program ? [program] : [BIN, '--log', 'json', ...args]]
   const child = spawn(first, all, {
     env: { ...process.env, PORT: String(port), ...env }, cwd, stdio: ['ignore', 'pipe', 'pipe'], detached
   })
   const events = new Events()
+  if (!mayFail) events.on('line', line => failOnFailure(t, line))
   /** Output of the supervisor and the workers that is not an event. @type {string[]} */
   const said = []
   /** @type {string[]} */
@@ -140,6 +144,11 @@ async function startCli (t, args, { env = {}, cwd, detached = true, node = proce
     return exited
   })
   return { port, child, events, said, out, exited }
+}
+
+/** A primary that fails goes on, and would go on unseen. @param {any} t tap's @param {Record<string, any>} line */
+function failOnFailure (t, { event, warning, what, why }) {
+  if (event === 'fleet.warning' && warning === 'primary-failed') t.fail(`the primary has failed: ${what}: ${why}`)
 }
 
 /** @param {string} text */

@@ -60,21 +60,24 @@ class CondemnedHeapdumps {
     const handle = /** @type {WorkerHandle} */ (this.fleet.slots.get(slot)?.incumbent)
     const folder = /** @type {import('./heapdump-folder').HeapdumpFolder} */ (this.folder)
     this.#tried.set(handle, 'under way')
-    const why = this.#refusal(handle)
-    if (why === null) {
-      const begunAt = now()
-      const line = await this.diagnostics.dumpCondemned(handle, folder.path, () => this.#whyNotNow(handle))
-      if (line !== null) {
-        this.#takenAt = [...this.#takenAt.slice(1 - Number(this.options.heapdumpsPerDay)), begunAt]
-        this.#latest = line.file
-        this.#usedBytes += line.bytes
+    try {
+      const why = this.#refusal(handle)
+      if (why === null) {
+        const begunAt = now()
+        const line = await this.diagnostics.dumpCondemned(handle, folder.path, () => this.#whyNotNow(handle))
+        if (line !== null) {
+          this.#takenAt = [...this.#takenAt.slice(1 - Number(this.options.heapdumpsPerDay)), begunAt]
+          this.#latest = line.file
+          this.#usedBytes += line.bytes
+        }
+      } else if (!this.#isSaid) {
+        this.record('fleet.warning', { warning: 'heapdump', slot, pid: handle.pid, folder: folder.path, why })
       }
-    } else if (!this.#isSaid) {
-      this.record('fleet.warning', { warning: 'heapdump', slot, pid: handle.pid, folder: folder.path, why })
+      this.#isSaid = why !== null
+    } finally {
+      this.#tried.set(handle, 'over')
+      this.changed()
     }
-    this.#isSaid = why !== null
-    this.#tried.set(handle, 'over')
-    this.changed()
   }
 
   /** @returns plain data for status(); null: without the option */

@@ -37,7 +37,7 @@ class Departure {
   async run (successors) {
     const handles = this.fleet.all()
     this.deadlineMs = this.options.drainTimeoutMs + MOVE_MS * handles.reduce((sum, { connections }) => sum + connections, 0)
-    await Promise.all(handles.map(handle => this.#retire(handle, successors)))
+    await Promise.all(handles.map(handle => this.tasks.run('leave', () => this.#retire(handle, successors))))
   }
 
   /** Cuts what is in flight. */

@@ -72,13 +72,16 @@ class GarbageCollection {
     const handle = /** @type {WorkerHandle} */ (this.fleet.slots.get(slot)?.incumbent)
     const began = now()
     this.#tried.set(handle, 'under way')
-    await this.outOfRotation.take(handle, TASK, async done => {
-      const { isEnough } = await this.#weigh(handle, done, /** @type {string} */ (handle.reason), began)
-      if (isEnough) this.sampler.keep(handle)
-    })
-    if (handle.reason === null) this.#tried.delete(handle)
-    else this.#tried.set(handle, 'over')
-    this.changed()
+    try {
+      await this.outOfRotation.take(handle, TASK, async done => {
+        const { isEnough } = await this.#weigh(handle, done, /** @type {string} */ (handle.reason), began)
+        if (isEnough) this.sampler.keep(handle)
+      })
+    } finally {
+      if (handle.reason === null) this.#tried.delete(handle)
+      else this.#tried.set(handle, 'over')
+      this.changed()
+    }
   }
 
   /** @param {WorkerHandle} handle @param {Outcome} done @param {string} reason @param {number} began */

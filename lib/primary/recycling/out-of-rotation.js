@@ -76,16 +76,18 @@ class OutOfRotation {
     const { slot, pid, latest: { connections, inFlight } } = handle
     this.record('worker.out-of-rotation', { slot, pid, task: task.type, connections, inFlight })
     const deadlineMs = Math.min(this.options.drainTimeoutMs, this.options.sticky ? STICKY_MS : EMPTY_MS)
-    const left = await ask(handle, 'leave-rotation', { deadlineMs, handoff: this.options.handoff, replayAfterMs: this.#replayAfter(deadlineMs) }, deadlineMs + ANSWER_MS)
-    const refusal = left.why === null ? await task.refusal?.() ?? null : null
-    const done = refusal !== null ? { ...left, why: refusal } : left.why === null ? await ask(handle, task.type, task.fields ?? {}, task.timeoutMs) : left
-    const outcome = { ...done, moved: left.moved ?? 0, emptyMs: left.tookMs ?? null }
+    /** @type {Outcome} */
+    let outcome = { why: 'the primary has failed' }
     try {
+      const left = await ask(handle, 'leave-rotation', { deadlineMs, handoff: this.options.handoff, replayAfterMs: this.#replayAfter(deadlineMs) }, deadlineMs + ANSWER_MS)
+      const refusal = left.why === null ? await task.refusal?.() ?? null : null
+      const done = refusal !== null ? { ...left, why: refusal } : left.why === null ? await ask(handle, task.type, task.fields ?? {}, task.timeoutMs) : left
+      outcome = { ...done, moved: left.moved ?? 0, emptyMs: left.tookMs ?? null }
       if (done.why === null && handle.state === 'out-of-rotation') await settle(outcome)
     } finally {
-      this.#bringBack(handle, done.isHeard === true)
-      const why = done.why ?? (handle.isGone ? `its worker ${howItLeft(/** @type {any} */ (handle.left))}` : null) // after its task, perhaps
-      this.record('worker.in-rotation', { slot, pid, task: task.type, why, moved: outcome.moved, outMs: now() - began })
+      this.#bringBack(handle, outcome.isHeard === true)
+      const why = outcome.why ?? (handle.isGone ? `its worker ${howItLeft(/** @type {any} */ (handle.left))}` : null) // after its task, perhaps
+      this.record('worker.in-rotation', { slot, pid, task: task.type, why, moved: outcome.moved ?? 0, outMs: now() - began })
       this.#handle = null
       this.changed()
     }

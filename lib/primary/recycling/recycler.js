@@ -58,17 +58,22 @@ class Recycler {
     const reason = /** @type {string} */ (old.reason)
     slot.recycle = { old, how }
     if (hasNoRoom) this.record('worker.no-room', { slot: number, pid: old.pid, how })
-    let why = how === 'surge' ? await this.#replace(slot) : null
-    if (why === null && !this.stopping.aborted) {
-      const isByStandby = how === 'surge' && slot.incumbent !== null && slot.incumbent.calledAt !== null
-      slot.vacate(old)
-      slot.recycle = { old, how, isReplaced: how === 'surge' }
-      const { account, drainMs } = await retire(old, orderFor(reason, this.options), this.record)
-      if (how === 'drain-first') why = await this.#replace(slot)
-      const line = await this.#account(slot, old, { reason, how: isByStandby ? 'standby' : how, ...account, drainMs, tookMs: now() - began })
-      if (why === null) this.requests.done(old, line)
+    /** @type {string | null} */
+    let why
+    try {
+      why = how === 'surge' ? await this.#replace(slot) : null
+      if (why === null && !this.stopping.aborted) {
+        const isByStandby = how === 'surge' && slot.incumbent !== null && slot.incumbent.calledAt !== null
+        slot.vacate(old)
+        slot.recycle = { old, how, isReplaced: how === 'surge' }
+        const { account, drainMs } = await retire(old, orderFor(reason, this.options), this.record)
+        if (how === 'drain-first') why = await this.#replace(slot)
+        const line = await this.#account(slot, old, { reason, how: isByStandby ? 'standby' : how, ...account, drainMs, tookMs: now() - began })
+        if (why === null) this.requests.done(old, line)
+      }
+    } finally {
+      slot.recycle = null
     }
-    slot.recycle = null
     if (this.stopping.aborted) return
     if (why !== null) this.#replacementFailed(slot, old, why)
     else if (this.fleet.rollout.requested(old.generation)) this.fleet.rollout.succeeded()

@@ -31,14 +31,18 @@ class Shutdown {
 
   /** Resolves when every worker is gone. */
   async run () {
-    await this.#giveUpAddresses()
-    await Promise.all(this.fleet.all().map(handle => this.#retire(handle)))
+    await this.tasks.run('stop', () => this.#giveUpAddresses())
+    await this.#retireAll()
   }
 
   /** Cuts what is in flight. */
   hurry () {
     this.deadlineMs = 0
-    for (const handle of this.fleet.all()) this.tasks.run('stop', () => this.#retire(handle))
+    this.#retireAll()
+  }
+
+  #retireAll () {
+    return Promise.all(this.fleet.all().map(handle => this.tasks.run('stop', () => this.#retire(handle))))
   }
 
   /** A worker that boots may hold an address too, and one that has just been told to drain may not have got round to it. */

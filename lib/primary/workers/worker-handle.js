@@ -20,7 +20,7 @@ const { Readiness } = require('./readiness')
 const NO_BEAT = { requests: 0, inFlight: 0, connections: 0, lasting: 0, elu: 0, ...NO_DELAYS, heap: null, lagP99Ms: null, debugged: false, ceiling: null }
 
 /**
- * Emits `booted` (with --health: it is ready but for a probe), `waived` (where it was given time to listen, and does not), `ready`, `standby`,
+ * Emits `failed` ({ type, error }: what the primary lacks for that message), `booted` (with --health: it is ready but for a probe), `waived` (where it was given time to listen, and does not), `ready`, `standby`,
  * `leaving`, `exit` (Left), `drained` (account), `message` (the app's own), and what the worker says of its addresses, connections and
  * wishes, by the message's type.
  */
@@ -146,9 +146,9 @@ class WorkerHandle extends Channel {
     const handlers = checkHandlers(FROM_WORKER, {
       hello: fields => {
         this.hasEntered = true
+        this.emit('hello', fields)
         const { addon } = loadAddon()
         if (addon) this.offerBatching(addon)
-        this.emit('hello', fields)
       },
       listen: ({ id, ...fields }) => {
         if (!this.asked.has(fields.key)) this.asked.set(fields.key, this.upSince === null ? 0 : now() - this.upSince)
@@ -199,7 +199,8 @@ class WorkerHandle extends Channel {
         if (handler) handler(message, socket)
         else this.emit(message.type, message, socket)
       } catch (error) { // one worker must not end the fleet
-        this.#refuse(message, undefined, `the primary failed at it: ${/** @type {Error} */ (error).stack?.split('\n', 2).join('')}`)
+        if (/** @type {NodeJS.ErrnoException} */ (error).syscall) this.emit('failed', { type: message.type, error }) // the primary lacks descriptors, say
+        else this.#refuse(message, undefined, `the primary failed at it: ${/** @type {Error} */ (error).stack?.split('\n', 2).join('')}`)
       }
     }
     this.process.on('message', (/** @type {any} */ received, socket) => {
