@@ -27,6 +27,7 @@
  * | `socket.parser.getCurrentBuffer()`     | tracker: whether a pipelined request follows                          |
  * | `server._connections`, `_emitCloseIfDrained()` | inbox: counts adopted connections                             |
  * | `response.shouldKeepAlive`             | close-notice: makes Node send `Connection: close`                     |
+ * | `socket.destroySoon()`                 | lingering-close: how Node closes behind a response                    |
  * | `secure._parent`                       | tracker: the connection beneath a TLS socket                          |
  * | `server._getServerData()`, `_setServerData()` | acceptor: the same TLS ticket keys in every worker             |
  * | `socket.write()` beneath a session     | goaway: an HTTP/2 frame for which Node has no method                  |

@@ -12,6 +12,7 @@
 const { clearInterval, setImmediate, setInterval } = require('node:timers')
 const { currentChunk } = require('../../core/internals')
 const { Goaway } = require('./goaway')
+const { closeAtOnce, closeLingering } = require('./lingering-close')
 
 const STEP_MS = 250
 const HEAD_END = '\r\n\r\n'
@@ -97,6 +98,7 @@ function announceClose (connection, { response }) {
   if (connection.session || response.headersSent || !response.shouldKeepAlive) return
   response.shouldKeepAlive = false
   connection.isAnnounced = true
+  closeLingering(connection.top, response.req)
   insistOnClose(/** @type {any} */ (response))
 }
 
@@ -135,6 +137,7 @@ function retractClose (connection, { response }) {
   if (!connection.isAnnounced || response.headersSent) return
   response.shouldKeepAlive = true
   connection.isAnnounced = false
+  closeAtOnce(connection.top)
 }
 
 /**
