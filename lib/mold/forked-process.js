@@ -10,11 +10,26 @@ const { EventEmitter } = require('node:events')
 const fs = require('node:fs')
 const net = require('node:net')
 const os = require('node:os')
-const readline = require('node:readline')
+const { count, flag, integer, optional, orNull, record, text } = require('../core/shape')
 
 /** @typedef {import('./addon').Addon} Addon */
 
 const ENDED_MS = 3000 // from a process's SIGKILL until its mold says that it has ended
+const LONGEST = 65_536 // characters of an answer
+
+/** What a mold answers: see mold.js. The app that it loads has the same descriptor, and may write anything to it. */
+const ANSWER = record({
+  held: optional(flag),
+  frozen: optional(flag),
+  refused: optional(text(LONGEST)),
+  forked: optional(count),
+  pid: optional(count),
+  failed: optional(count),
+  errno: optional(integer),
+  ended: optional(count),
+  code: optional(integer),
+  signal: optional(orNull(text(20)))
+})
 
 /**
  * A mold as its primary sees it; the process itself is started by the caller, with `inherited` among its descriptors. Emits
@@ -24,6 +39,9 @@ class MoldControl extends EventEmitter {
   /** @type {Map<number, Handle>} forked or being forked, by number */
   #handles = new Map()
   #lastNumber = 0
+  /** What has come of the next answer. */
+  #rest = ''
+  #isRetiring = false
   isUp = true
   /** The app has called listen(). */
   isHeld = false
@@ -39,9 +57,7 @@ class MoldControl extends EventEmitter {
     this.socket = new net.Socket({ fd: ours, readable: true, writable: false })
     this.socket.on('error', () => {}) // its close follows
     this.socket.on('close', () => this.#lose())
-    const lines = readline.createInterface({ input: this.socket })
-    lines.on('line', line => this.#hear(JSON.parse(line)))
-    lines.on('error', () => {}) // it repeats the socket's
+    this.socket.setEncoding('utf8').on('data', data => this.#read(String(data)))
   }
 
   started () {
@@ -75,7 +91,8 @@ class MoldControl extends EventEmitter {
 
   /** It forks no more, and ends when the last process that it forked has. */
   retire () {
-    if (!this.isUp) return
+    if (!this.isUp || this.#isRetiring) return
+    this.#isRetiring = true // told twice before it looks, it would read both as one message
     try {
       this.addon.send(this.ours, JSON.stringify({ retire: true }), [])
     } catch {} // it has just ended by itself: the socket's close follows
@@ -87,6 +104,24 @@ class MoldControl extends EventEmitter {
     const number = ++this.#lastNumber
     this.addon.send(this.ours, JSON.stringify({ fork: number, places, env }), descriptors)
     this.#handles.set(number, handle)
+  }
+
+  /** @param {string} data */
+  #read (data) {
+    const lines = (this.#rest + data).split('\n')
+    this.#rest = /** @type {string} */ (lines.pop())
+    if (this.#rest.length > LONGEST) lines.push(this.#rest)
+    for (const line of lines) {
+      const answer = answerOf(line)
+      if (answer !== null && (answer.forked === undefined || (this.#handles.has(answer.forked) && answer.pid > 1))) this.#hear(answer)
+      else return this.#distrust(line)
+    }
+  }
+
+  /** The app has written it: from here on nothing that comes can be told from an answer. @param {string} line */
+  #distrust (line) {
+    this.emit('refused', `the app writes to the file descriptor by which its mold answers the primary (${JSON.stringify(line.slice(0, 40))}); it must leave alone what it has not opened`)
+    this.socket.destroy()
   }
 
   /** @param {{ held?: true, frozen?: true, refused?: string, forked?: number, pid?: number, failed?: number, errno?: number, ended?: number, code?: number, signal?: string | null }} answer */
@@ -202,6 +237,16 @@ class Handle {
   ref () {}
   unref () {}
   hasRef () { return true }
+}
+
+/** @param {string} line @returns {any} null: it is none */
+function answerOf (line) {
+  try {
+    const answer = JSON.parse(line)
+    return ANSWER(answer) === null ? answer : null
+  } catch {
+    return null
+  }
 }
 
 /** What a process is given beside our own environment, which its mold has. @param {string[]} pairs `NAME=value` */

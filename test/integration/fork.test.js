@@ -146,6 +146,24 @@ for (const [mode, what] of [['file', /^no worker can be forked: before it listen
   })
 }
 
+t.test('an app that writes to the descriptor of its mold ends neither the primary nor another process: the fleet says so', async t => {
+  for (const text of ['hello', 'null', '{"forked":1,"pid":1}', '{"frozen":"true"}', '{"ended":{}}', 'x'.repeat(70_000)]) {
+    const { exited, events, said } = await startCli(t, ['--fork', 'mold', '-w', '2', FORKS], { env: { MODE: 'writes', WRITES: text } })
+    t.same(await exited, { code: 1, signal: null }, text.slice(0, 20))
+    t.match(events.all('fleet.failed'), [{ code: 'RECYCLE_FORK_REFUSED', error: /the app writes to the file descriptor by which its mold answers the primary \("/ }])
+    t.same(said.filter(line => /^\s+at /.test(line)), [], 'no stack trace')
+  }
+})
+
+t.test('new code that writes there is not taken: the old workers stay', async t => {
+  const app = path.join(t.testdir({ 'app.js': "require('node:http').createServer((request, response) => response.end('old')).listen(process.env.PORT)" }), 'app.js')
+  const { port, supervisor, events } = await startFleet(t, app, { workers: 2, fork: 'mold' })
+  fs.writeFileSync(app, `require('node:fs').writeSync(4, 'hello\\n');${fs.readFileSync(app)}`)
+  await t.rejects(supervisor.reload(), { code: 'RECYCLE_ROLLOUT_STOPPED' })
+  t.match(events.all('worker.not-ready')[0].why, /the app writes to the file descriptor/)
+  t.match(await get(port), { status: 200, body: 'old' })
+})
+
 t.test('a thread that has ended is none', async t => {
   const { port } = await startForked(t, { mode: 'thread-ended', workers: 1 })
   t.match(await ask(port), { warmed: 0 })
