@@ -209,3 +209,14 @@ t.test('core is pure: no clock, timer, fs or process', async t => {
     t.same(impure, null, file)
   }
 })
+
+t.test('npm run test:unit starts no fleet', async t => {
+  const args = require('../package.json').scripts['test:unit'].split(' ').slice(2)
+  const tests = args.flatMap(arg => {
+    const [, folder, all] = /^(.*?)(\/\*\.test\.js)?$/.exec(arg)
+    if (folder.endsWith('.js')) return [folder]
+    return fs.readdirSync(path.join(ROOT, folder), { recursive: !all }).filter(name => name.endsWith('.test.js')).map(name => path.join(folder, name))
+  })
+  t.ok(tests.length > 80)
+  for (const file of tests.filter(file => file !== 'test/layers.test.js')) t.notMatch(fs.readFileSync(path.join(ROOT, file), 'utf8'), /\b(startFleet|startCli|supervise)\(/, file)
+})

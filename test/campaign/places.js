@@ -21,6 +21,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { Cgroups, noCgroups } = require('./cgroups')
 const { childrenOf } = require('../support/processes')
+const { absent } = require('../support/program')
 
 const SHIM = path.join(__dirname, '..', 'fixtures', 'clock-shift.cc')
 const UNSHARE = ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child', ...process.getuid?.() === 0 ? [] : ['--map-root-user']]
@@ -46,7 +47,7 @@ const PLACES = {
       runAt: (pid, command) => { execFileSync('nsenter', ['--mount', ...process.getuid?.() === 0 ? [] : ['--user', '--preserve-credentials'], '--target', String(pid), 'sh', '-c', command]) }
     })
   },
-  clock: { missing: () => failure(['g++', '--version']), make: makeClock }
+  clock: { missing: () => absent('g++'), make: makeClock }
 }
 
 /** @param {string} folder @returns {Place} */

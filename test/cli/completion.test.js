@@ -7,7 +7,8 @@ const t = require('tap')
 const { OPTIONS } = require('../../lib/core/options')
 const { BIN } = require('../support/fleet')
 const { runToEnd } = require('../support/processes')
-const { Terminal, has, hasTmux } = require('../support/terminal')
+const { lacking } = require('../support/program')
+const { Terminal } = require('../support/terminal')
 
 const COMMANDS = ['drill', 'report', 'completion'] // some of them
 
@@ -57,7 +58,7 @@ const OFFERS = [
   [['report', '--j'], ['--json']]
 ]
 
-t.test('bash', { skip: !has('bash') }, async t => {
+t.test('bash', { skip: lacking('bash') }, async t => {
   const { script, cwd } = await prepare(t, 'bash')
   const offers = (/** @type {string[]} */ ...words) => execFileSync('bash', ['--norc', '--noprofile', '-c', `
     set -u
@@ -77,7 +78,7 @@ t.test('bash', { skip: !has('bash') }, async t => {
   for (const { flag, short } of OPTIONS) for (const name of [flag.split(' ')[0], short]) if (name) t.ok(flags.includes(name), name)
 })
 
-t.test('fish', { skip: !has('fish') }, async t => {
+t.test('fish', { skip: lacking('fish') }, async t => {
   const { script, cwd } = await prepare(t, 'fish')
   const offers = (/** @type {string[]} */ ...words) => execFileSync('fish', ['--no-config', '-c', `source ${script}; complete -C ${JSON.stringify(['recycle', ...words].join(' '))}`], { cwd, encoding: 'utf8' })
     .split('\n').filter(Boolean).map(line => line.split('\t')[0].replace(/\/$/, '').replaceAll('\\ ', ' ')).sort()
@@ -90,7 +91,7 @@ t.test('fish', { skip: !has('fish') }, async t => {
   for (const { flag } of OPTIONS) t.ok(flags.includes(flag.split(' ')[0]), flag)
 })
 
-t.test('zsh', { skip: !has('zsh') || !hasTmux }, async t => {
+t.test('zsh', { skip: lacking('zsh', 'tmux') }, async t => {
   const { script, cwd } = await prepare(t, 'zsh')
   fs.appendFileSync(script, "\nunsetopt auto_menu beep\nzstyle ':completion:*' menu no\nLISTMAX=1000\nPS1='ready> '\n")
   const terminal = new Terminal(t, ['zsh', '-f'], { columns: 120, rows: 100, cwd })

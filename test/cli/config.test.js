@@ -6,7 +6,8 @@ const t = require('tap')
 const { BIN, FIXTURES, freePort, startCli } = require('../support/fleet')
 const { get } = require('../support/client')
 const { runToEnd } = require('../support/processes')
-const { Terminal, hasTmux } = require('../support/terminal')
+const { lacking } = require('../support/program')
+const { Terminal } = require('../support/terminal')
 
 const INTROSPECT = fs.readFileSync(path.join(FIXTURES, 'introspect.js'), 'utf8')
 
@@ -64,7 +65,7 @@ t.test('flags beat the environment, the environment beats the file, the file bea
   t.match(rowsOf((await recycle(cwd, ['--print-config'], { RECYCLE_CONFIG: 'none' })).stdout), { interval: ['1s', 'default'] })
 })
 
-t.test('on a terminal, defaults are dimmed', { skip: !hasTmux && 'needs tmux' }, async t => {
+t.test('on a terminal, defaults are dimmed', { skip: lacking('tmux') }, async t => {
   const cwd = project(t, { 'recycle.config.json': '{ "samples": 4 }' })
   const terminal = new Terminal(t, ['sh', '-c', `env -u NO_COLOR -u NODE_DISABLE_COLORS -u FORCE_COLOR ${process.execPath} ${BIN} --print-config; exec sleep 1000`], { cwd, rows: 60, columns: 120 })
   await terminal.until(/^prefix /m)

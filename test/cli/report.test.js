@@ -6,6 +6,7 @@ const path = require('node:path')
 const zlib = require('node:zlib')
 const t = require('tap')
 const { BIN } = require('../support/fleet')
+const { lacking } = require('../support/program')
 const { fleetStart, recycle, clientStart, clientEnd, drop, tick, cut, ndjson } = require('../report/written')
 
 const CLEAN = [fleetStart(), clientStart(), tick(0, [[1, 10]]), ...recycle(1000), tick(1000, [[2, 10]]), clientEnd(2000, 20, 0)]
@@ -69,7 +70,7 @@ t.test('a FIFO is refused, and not waited for', async t => {
   }
 })
 
-t.test('a pipe that the command was started with is read: standard input, a process substitution', async t => {
+t.test('a pipe that the command was started with is read: standard input, a process substitution', { skip: lacking('bash') }, async t => {
   const file = files(t, { 'run.ndjson': ndjson(CLEAN), 'run.ndjson.gz': zlib.gzipSync(ndjson(CLEAN)) })
   const { stdout: whole } = await report('--json', file('run.ndjson'))
   const command = `'${process.execPath}' '${BIN}' report --json`
@@ -119,7 +120,7 @@ t.test('--html writes the page beside the report', async t => {
   t.match(await report(file('run.ndjson'), '--html', file('no/such/folder.html')), { code: 2, stderr: /^recycle: --html .*\n$/ })
 })
 
-t.test('a terminal gets colours, unless NO_COLOR is set', async t => {
+t.test('a terminal gets colours, unless NO_COLOR is set', { skip: lacking('script') }, async t => {
   const file = files(t, { 'run.ndjson': ndjson(DROPPED) })
   const onTerminal = env => new Promise(resolve => {
     const command = `'${process.execPath}' '${BIN}' report '${file('run.ndjson')}'`

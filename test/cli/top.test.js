@@ -6,9 +6,10 @@ const path = require('node:path')
 const t = require('tap')
 const { BIN, FIXTURES, startCli } = require('../support/fleet')
 const { becomesTrue, processes, runToEnd } = require('../support/processes')
-const { Terminal, hasTmux } = require('../support/terminal')
+const { lacking } = require('../support/program')
+const { Terminal } = require('../support/terminal')
 
-const skip = !hasTmux && 'needs tmux'
+const skip = lacking('tmux', 'bash')
 
 /** A socket's path must be short. @param {any} t */
 function folder (t) {

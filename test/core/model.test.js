@@ -1,21 +1,17 @@
 'use strict'
 
 /**
- * The state machine of a fleet, explored to its end, and held beside a real fleet. `npm run test:model` lets two workers be recycled;
- * in the suite it is one.
+ * The state machine of a fleet, explored to its end. `npm run test:model` lets two workers be recycled, and holds the model beside a
+ * real fleet (test/integration/model.test.js); in the suite it is one.
  */
 
 const t = require('tap')
 const { TRANSITIONS } = require('../../lib/core/state')
 const { extent } = require('../support/campaign')
 const { explore } = require('../support/fleet-space')
-const { startFleet } = require('../support/fleet')
 const { firstSlots, transitionsSeen } = require('../support/fleet-model')
-const { Load } = require('../support/load')
-const { becomesTrue } = require('../support/processes')
-const { trace } = require('../support/trace')
 
-const RECYCLES = extent({ short: 1, long: 2 }) // also how many slots of the real fleet
+const RECYCLES = extent({ short: 1, long: 2 })
 t.setTimeout(600_000)
 
 for (const [name, limits] of Object.entries({
@@ -48,40 +44,4 @@ t.test('so does every order of a fault and commands to two workers', async t => 
 t.test('these are all transitions that the table of states has', async t => {
   const all = Object.entries(TRANSITIONS).flatMap(([from, to]) => to.map(to => `${from} ${to}`))
   t.equal([...transitionsSeen].sort().join(), all.sort().join())
-})
-
-const skip = extent({ short: 'it takes 10 seconds: npm run test:model has it', long: false })
-
-t.test('the model accepts the journal of a real fleet with crashes, recycles, a reload and scales, and refuses it where a line is missing or too many', { skip }, async t => {
-  const { port, supervisor, events } = await startFleet(t, 'misbehaves.js', { workers: 3, interval: '50ms' })
-  const load = new Load({ port, connections: 6, thinkMs: 5 })
-  t.teardown(() => load.stop())
-  const pidOf = (/** @type {number} */ slot) => supervisor.status().workers.find((/** @type {any} */ worker) => worker.slot === slot && worker.state === 'ready').pid
-  for (let slot = 0; slot < RECYCLES; slot++) {
-    await supervisor.recycle(slot)
-    process.kill(pidOf(slot), 'SIGKILL')
-    await supervisor.ready()
-    const recycled = supervisor.recycle(slot).catch(() => {})
-    await events.until('worker.spawn', { count: events.all('worker.spawn').length + 1 })
-    process.kill(events.all('worker.spawn').at(-1)?.pid, 'SIGKILL')
-    await recycled
-    await becomesTrue(() => supervisor.status().totals.ready === 3)
-  }
-  await supervisor.scale(1)
-  await supervisor.scale(3)
-  await supervisor.reload()
-  await load.stop()
-  await supervisor.stop()
-
-  const { lines } = events
-  const { steps, refused } = trace(lines)
-  t.same(refused, [])
-  t.ok(steps > 15, `${steps} steps`)
-  const without = (/** @type {string} */ event) => {
-    const at = lines.findLastIndex(line => line.event === event && line.reason !== 'stop')
-    return trace(lines.filter((_, i) => i !== at)).refused.length
-  }
-  for (const event of ['worker.spawn', 'worker.drain', 'worker.condemn', 'worker.crash', 'fleet.scale']) t.ok(without(event) > 0, `without its last ${event}`)
-  const twice = lines.flatMap(line => line === events.all('worker.spawn').at(-2) ? [line, { ...line, pid: 1 }] : [line])
-  t.ok(trace(twice).refused.length > 0, 'with a process too many')
 })

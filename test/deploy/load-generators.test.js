@@ -2,15 +2,14 @@
 
 /** wrk and h2load, which count what fails: rolling reloads under each. */
 
-const { spawn, spawnSync } = require('node:child_process')
+const { spawn } = require('node:child_process')
 const { text } = require('node:stream/consumers')
 const t = require('tap')
 const { extent } = require('../support/campaign')
 const { startFleet } = require('../support/fleet')
+const { lacking } = require('../support/program')
 
 const SECONDS = String(extent({ short: 3, long: 120 }))
-
-const isThere = (/** @type {string} */ program) => !spawnSync(program, ['--version']).error
 
 /**
  * Reloads the fleet until the program ends.
@@ -33,14 +32,14 @@ async function reloadUnder (t, fixture, command) {
   return printed
 }
 
-t.test('wrk, with keep-alive, sees no reload', { skip: !isThere('wrk') && 'there is no wrk' }, async t => {
+t.test('wrk, with keep-alive, sees no reload', { skip: lacking('wrk') }, async t => {
   const printed = await reloadUnder(t, 'plain.js', port => ['wrk', '-t', '1', '-c', '20', '-d', SECONDS, `http://127.0.0.1:${port}/`])
   t.match(printed, /[1-9]\d* requests in /)
   t.notMatch(printed, /Socket errors|Non-2xx/)
 })
 
 // With HTTP/2 it counts each GOAWAY as a failed request, and opens no further connection; test/apps/grpc.test.js has clients that do.
-t.test('h2load, with HTTP/1.1, sees no reload', { skip: !isThere('h2load') && 'there is no h2load' }, async t => {
+t.test('h2load, with HTTP/1.1, sees no reload', { skip: lacking('h2load') }, async t => {
   const printed = await reloadUnder(t, 'plain.js', port => ['h2load', '--h1', '-c', '20', '-D', SECONDS, `http://127.0.0.1:${port}/`])
   t.match(printed, /, 0 failed, 0 errored, 0 timeout/)
   t.match(printed, /[1-9]\d* 2xx, 0 3xx, 0 4xx, 0 5xx/)

@@ -8,10 +8,11 @@ const path = require('node:path')
 const t = require('tap')
 const { parse } = require('yaml')
 const { check, LABELS } = require('../support/metrics-table')
+const { lacking } = require('../support/program')
 
 const FOLDER = path.join(__dirname, '..', '..', 'examples', 'deploy')
 const RULES = path.join(FOLDER, 'prometheus', 'alerts.yml')
-const skip = spawnSync('promtool', ['--version']).error && 'there is no promtool (Debian: prometheus)'
+const skip = lacking('promtool')
 
 const rules = parse(fs.readFileSync(RULES, 'utf8')).groups.flatMap((/** @type {any} */ group) => group.rules)
 const dashboard = JSON.parse(fs.readFileSync(path.join(FOLDER, 'grafana', 'dashboard.json'), 'utf8'))

@@ -3,11 +3,12 @@
 /** The configurations of examples/deploy/nginx and haproxy, in the real ones: rolling reloads behind them. */
 
 const t = require('tap')
-const { nginxVersion, startNginx } = require('../../bench/support/nginx')
+const { startNginx } = require('../../bench/support/nginx')
 const { startAdmin } = require('../support/admin')
 const { extent } = require('../support/campaign')
-const { startHaproxy, isThere } = require('../support/haproxy')
+const { startHaproxy } = require('../support/haproxy')
 const { Load } = require('../support/load')
+const { lacking } = require('../support/program')
 
 const RELOADS = extent({ short: 3, long: 20 })
 
@@ -25,7 +26,7 @@ async function reloadBehind (t, port, supervisor) {
   t.equal(supervisor.status().totals.recycles, 2 * RELOADS)
 }
 
-t.test('behind nginx no client sees a reload', { skip: !nginxVersion() && 'there is no nginx' }, async t => {
+t.test('behind nginx no client sees a reload', { skip: lacking('nginx') }, async t => {
   const { port, supervisor } = await startAdmin(t, 'plain.js', { workers: 2 })
   const nginx = await startNginx(port)
   try {
@@ -35,7 +36,7 @@ t.test('behind nginx no client sees a reload', { skip: !nginxVersion() && 'there
   }
 })
 
-t.test('behind HAProxy no client sees a reload', { skip: !isThere && 'there is no haproxy' }, async t => {
+t.test('behind HAProxy no client sees a reload', { skip: lacking('haproxy') }, async t => {
   const { port, adminPort, supervisor } = await startAdmin(t, 'plain.js', { workers: 2 })
   await reloadBehind(t, await startHaproxy(t, { port, adminPort }), supervisor)
 })

@@ -13,12 +13,12 @@ const { get } = require('../support/client')
 const { BIN, FIXTURES, freePort } = require('../support/fleet')
 const { Load } = require('../support/load')
 const { lackingSystemd, startSystemd } = require('../support/systemd')
+const { lacking } = require('../support/program')
 
 const FOLDER = path.join(__dirname, '..', '..', 'examples', 'deploy', 'systemd')
 const SERVICE = fs.readFileSync(path.join(FOLDER, 'shop.service'), 'utf8')
 const SOCKET = fs.readFileSync(path.join(FOLDER, 'shop.socket'), 'utf8')
 const COMMAND = /\/usr\/local\/bin\/recycle/g
-const analyze = spawnSync('systemd-analyze', ['--version'])
 
 /** @param {string} text @param {[RegExp, string][]} changes each is made at least once */
 function change (text, changes) {
@@ -29,7 +29,7 @@ function change (text, changes) {
   }, text)
 }
 
-t.test('systemd-analyze finds nothing wrong with the units', { skip: analyze.error && 'there is no systemd-analyze (Debian: systemd)' }, async t => {
+t.test('systemd-analyze finds nothing wrong with the units', { skip: lacking('systemd-analyze') }, async t => {
   const folder = t.testdir({ 'shop.service': change(SERVICE, [[COMMAND, BIN]]), 'shop.socket': SOCKET })
   for (const unit of ['shop.service', 'shop.socket']) {
     const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', path.join(folder, unit)], { encoding: 'utf8' })

@@ -7,7 +7,7 @@ const t = require('tap')
 const { startCli, FIXTURES } = require('../support/fleet')
 const { get } = require('../support/client')
 const { becomesTrue, childrenOf, runToEnd } = require('../support/processes')
-const { startListener, lacking: skip } = require('../support/service-manager')
+const { startListener, skip } = require('../support/service-manager')
 const { startUpgradable } = require('../support/upgrade')
 
 const PERIOD_MS = 400

@@ -9,7 +9,7 @@ const t = require('tap')
 const { freePort, FIXTURES } = require('../support/fleet')
 const { get } = require('../support/client')
 const { Load } = require('../support/load')
-const { startActivated, lacking: skip } = require('../support/service-manager')
+const { startActivated, skip } = require('../support/service-manager')
 
 const file = (/** @type {string} */ name) => path.join(FIXTURES, name)
 

@@ -3,13 +3,14 @@
 /** Sticky sessions behind nginx with upstream keep-alive: each of its connections has the requests of many sessions. */
 
 const t = require('tap')
-const { nginxVersion, startNginx } = require('../../bench/support/nginx')
+const { startNginx } = require('../../bench/support/nginx')
 const { startFleet } = require('../support/fleet')
 const { RawClient } = require('../support/raw-client')
+const { lacking } = require('../support/program')
 
 t.setTimeout(90_000)
 
-t.test('each request reaches its session, also while workers are replaced', { skip: !nginxVersion() && 'there is no nginx' }, async t => {
+t.test('each request reaches its session, also while workers are replaced', { skip: lacking('nginx') }, async t => {
   process.env.TRANSFER = '1'
   t.teardown(() => { delete process.env.TRANSFER })
   const { port, supervisor } = await startFleet(t, 'sessions.js', { workers: 3, sticky: 'cookie:sid' })

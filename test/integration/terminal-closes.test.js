@@ -11,7 +11,7 @@ const { readJournal } = require('../..')
 const { get } = require('../support/client')
 const { freePort, BIN, FIXTURES } = require('../support/fleet')
 const { becomesTrue } = require('../support/processes')
-const { has } = require('../support/terminal')
+const { lacking } = require('../support/program')
 
 /**
  * A shell in a terminal of its own that runs a fleet.
@@ -60,7 +60,7 @@ async function inTerminal (t, command) {
 /** @param {number} pid */
 const isAlive = pid => fs.existsSync(`/proc/${pid}/stat`) && !/^\d+ \(.*\) Z/.test(fs.readFileSync(`/proc/${pid}/stat`, 'latin1'))
 
-t.test('the terminal of a fleet closes: it stops, and what is in flight finishes', { skip: has('script') ? false : 'there is no script' }, async t => {
+t.test('the terminal of a fleet closes: it stops, and what is in flight finishes', { skip: lacking('script') }, async t => {
   const { port, pid, until, lines, close } = await inTerminal(t, recycle => recycle)
   process.kill(pid, 'SIGHUP')
   await until('fleet.reloaded')
@@ -74,7 +74,7 @@ t.test('the terminal of a fleet closes: it stops, and what is in flight finishes
   t.equal((await get(port)).error, 'ECONNREFUSED', 'the port is free')
 })
 
-t.test('with nohup a fleet outlives its terminal, and SIGHUP means reload', { skip: has('script') && has('nohup') ? false : 'there is no script or nohup' }, async t => {
+t.test('with nohup a fleet outlives its terminal, and SIGHUP means reload', { skip: lacking('script') }, async t => {
   const { port, pid, until, close } = await inTerminal(t, recycle => `nohup ${recycle} > /dev/null 2>&1 & sleep 60`)
   await close()
   t.match(await get(port), { status: 200 })

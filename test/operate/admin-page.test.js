@@ -4,19 +4,14 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
-const { chromium } = require('playwright-core')
 const t = require('tap')
 const { FIXTURES } = require('../support/fleet')
 const { Load } = require('../support/load')
 const { startAdmin } = require('../support/admin')
+const { lacking, startBrowser } = require('../support/browser')
 
-const CHROMIUM = '/usr/bin/chromium'
-const ARGS = ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync']
-
-t.test('the live page', async t => {
-  if (!fs.existsSync(CHROMIUM)) throw new Error(`this test needs ${CHROMIUM}: apt-get install -y chromium`)
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGS })
-  t.teardown(() => browser.close())
+t.test('the live page', { skip: lacking }, async t => {
+  const browser = await startBrowser(t)
   const fleet = await startAdmin(t, 'plain.js', { workers: '2..4', maxRss: '200MiB', memoryByRoute: true })
   const { supervisor } = fleet
   const load = new Load({ port: fleet.port, connections: 4, thinkMs: 400 })

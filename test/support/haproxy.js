@@ -3,7 +3,7 @@
 /** HAProxy in front of a server, with the configuration of examples/deploy/haproxy. */
 
 require('./bare-children')
-const { spawn, spawnSync } = require('node:child_process')
+const { spawn } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 const { freePort } = require('./fleet')
@@ -11,8 +11,6 @@ const { get } = require('./client')
 
 const CONFIGURATION = fs.readFileSync(path.join(__dirname, '..', '..', 'examples', 'deploy', 'haproxy', 'haproxy.cfg'), 'utf8')
 const READY_MS = 10_000
-
-const isThere = !spawnSync('haproxy', ['-v']).error
 
 /**
  * Without retries, which would hide a request that fails.
@@ -41,4 +39,4 @@ async function startHaproxy (t, upstream) {
   return port
 }
 
-module.exports = { startHaproxy, isThere }
+module.exports = { startHaproxy }

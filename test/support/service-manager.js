@@ -3,13 +3,14 @@
 /** What systemd does for a service, by systemd's own programs: it passes sockets, and hears notifications. */
 
 require('./bare-children')
-const { spawn, spawnSync } = require('node:child_process')
+const { spawn } = require('node:child_process')
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const readline = require('node:readline')
 const { Events, startCli } = require('./fleet')
 const { becomesTrue } = require('./processes')
+const { lacking } = require('./program')
 
 const ACTIVATE = 'systemd-socket-activate'
 const PASSED_ON = ['PORT', 'PORT_2', 'SOCKET', 'RECYCLE_CONTROL', 'NOTIFY_SOCKET', 'WATCHDOG_USEC', 'TMPDIR', 'XDG_RUNTIME_DIR', 'NEXT']
@@ -17,7 +18,7 @@ const PASSED_ON = ['PORT', 'PORT_2', 'SOCKET', 'RECYCLE_CONTROL', 'NOTIFY_SOCKET
 const KEEPER = 'while :; do sh -c \'LISTEN_PID=$$ exec "$@"\' service "$@" || exit; [ -z "$NEXT" ] || read -r _ <"$NEXT"; done'
 
 /** Why tests with it are skipped; false: it is there. */
-const lacking = spawnSync(ACTIVATE, ['--version']).error ? `there is no ${ACTIVATE} (Debian: systemd)` : false
+const skip = lacking(ACTIVATE, 'systemd-notify')
 
 /**
  * A fleet that starts at the first connection to one of its sockets.
@@ -82,4 +83,4 @@ async function startListener (t) {
   return { notifySocket, heard }
 }
 
-module.exports = { startActivated, startListener, lacking }
+module.exports = { startActivated, startListener, skip }

@@ -9,6 +9,7 @@ const os = require('node:os')
 const path = require('node:path')
 const { promisify } = require('node:util')
 const { becomesTrue, childrenOf } = require('./processes')
+const { lacking } = require('./program')
 
 const execFile = promisify(require('node:child_process').execFile)
 
@@ -27,7 +28,8 @@ ${MANAGER} --user --unit=idle.target` // it refuses to be PID 1
 
 /** Why tests with it are skipped; false: it works here. */
 function lackingSystemd () {
-  if (!fs.existsSync(MANAGER)) return `there is no ${MANAGER} (Debian: systemd)`
+  const missing = lacking(MANAGER)
+  if (missing) return missing
   if (process.getuid?.() !== 0) return 'it needs root'
   if (fs.readdirSync(CGROUPS).length === 0) return `no control groups are mounted on ${CGROUPS}`
   const { error, status, stderr } = spawnSync('unshare', [...NAMESPACES, 'true'])

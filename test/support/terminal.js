@@ -5,18 +5,6 @@
 require('./bare-children')
 const { execFileSync } = require('node:child_process')
 
-const hasTmux = has('tmux')
-
-/** @param {string} program */
-function has (program) {
-  try {
-    execFileSync('/bin/sh', ['-c', `command -v ${program}`])
-    return true
-  } catch {
-    return false
-  }
-}
-
 let opened = 0
 
 class Terminal {
@@ -85,4 +73,4 @@ class Terminal {
   }
 }
 
-module.exports = { Terminal, has, hasTmux }
+module.exports = { Terminal }

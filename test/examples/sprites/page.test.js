@@ -5,25 +5,21 @@
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
-const { chromium } = require('playwright-core')
 const t = require('tap')
 const { startHub } = require('../../../examples/sprites/hub')
+const { lacking, startBrowser } = require('../../support/browser')
 const { startFleet } = require('../../support/fleet')
 
 const SERVER = path.join(__dirname, '..', '..', '..', 'examples', 'sprites', 'server.js')
-const CHROMIUM = '/usr/bin/chromium'
-const ARGS = ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync']
 const WORKERS = 2
 
-t.test('a sprite is thrown from one window into the other and back, while the workers are recycled', async t => {
-  if (!fs.existsSync(CHROMIUM)) throw new Error(`this test needs ${CHROMIUM}: apt-get install -y chromium`)
+t.test('a sprite is thrown from one window into the other and back, while the workers are recycled', { skip: lacking }, async t => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'sprites-'))
   const hub = await startHub(path.join(folder, 'hub'))
   process.env.SPRITES_HUB = path.join(folder, 'hub')
   const { port, supervisor } = await startFleet(t, SERVER, { workers: WORKERS, replayAfter: 0 })
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGS })
+  const browser = await startBrowser(t)
   t.teardown(async () => {
-    await browser.close()
     await hub.close()
     fs.rmSync(folder, { recursive: true })
   })

@@ -2,7 +2,6 @@
 
 /** Two fleets, as if on two machines, with one hub that they reach through a real Redis server. */
 
-const fs = require('node:fs')
 const path = require('node:path')
 const { spawn } = require('node:child_process')
 const { once } = require('node:events')
@@ -10,14 +9,14 @@ const readline = require('node:readline')
 const t = require('tap')
 const { startHub } = require('../../../examples/sprites/hub')
 const { startFleet, startCli, freePort } = require('../../support/fleet')
+const { lacking } = require('../../support/program')
 const { Player, checkSprites } = require('../../support/sprites')
 
 const SERVER = path.join(__dirname, '..', '..', '..', 'examples', 'sprites', 'server.js')
-const REDIS = '/usr/bin/redis-server'
 
 /** @param {any} t tap's @param {number} port */
 async function startRedis (t, port) {
-  const child = spawn(REDIS, ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'], { stdio: ['ignore', 'pipe', 'ignore'] })
+  const child = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'], { stdio: ['ignore', 'pipe', 'ignore'] })
   t.teardown(() => child.kill('SIGKILL'))
   for await (const line of readline.createInterface({ input: child.stdout })) if (line.includes('Ready to accept connections')) break
   child.stdout.resume()
@@ -27,8 +26,7 @@ async function startRedis (t, port) {
   }
 }
 
-t.test('sprites fly between two fleets, over recycles of both and a restart of Redis that loses its data', async t => {
-  if (!fs.existsSync(REDIS)) throw new Error(`this test needs ${REDIS}: apt-get install -y redis-server`)
+t.test('sprites fly between two fleets, over recycles of both and a restart of Redis that loses its data', { skip: lacking('redis-server') }, async t => {
   const redisPort = await freePort()
   const url = `redis://127.0.0.1:${redisPort}`
   const stopRedis = await startRedis(t, redisPort)

@@ -5,10 +5,10 @@ const path = require('node:path')
 const t = require('tap')
 const { readReport } = require('../../lib/report')
 const { startFleet } = require('../support/fleet')
-const { ndjson } = require('./written')
+const { ndjson } = require('../report/written')
 
 t.test('a request that a real drain cuts is joined to that recycle by its port', async t => {
-  const { port, supervisor, events } = await startFleet(t, path.join(__dirname, 'holding.js'), { drainTimeout: '300ms', replay: 'off' })
+  const { port, supervisor, events } = await startFleet(t, 'holding.js', { drainTimeout: '300ms', replay: 'off' })
   const held = hold(port)
   const { slot, pid: oldPid } = await events.until('worker.sample', { where: line => line.inFlight === 1 })
   const recycled = await supervisor.recycle(slot)

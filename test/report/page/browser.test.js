@@ -1,17 +1,13 @@
 'use strict'
 
-const fs = require('node:fs')
 const path = require('node:path')
 const { pathToFileURL } = require('node:url')
-const { chromium } = require('playwright-core')
 const t = require('tap')
-const { Figures } = require('../../lib/report/figures')
-const { renderPage } = require('../../lib/report/page')
-const { leaking } = require('../support/leaking')
-const { fleetStart, spawn, sample, recycle, cut, clientStart, clientEnd, drop, tick, line } = require('./written')
-
-const CHROMIUM = '/usr/bin/chromium'
-const ARGS = ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync']
+const { Figures } = require('../../../lib/report/figures')
+const { renderPage } = require('../../../lib/report/page')
+const { lacking, startBrowser } = require('../../support/browser')
+const { leaking } = require('../../support/leaking')
+const { fleetStart, spawn, sample, recycle, cut, clientStart, clientEnd, drop, tick, line } = require('../written')
 
 function run () {
   const lines = [fleetStart(), spawn(0, 0, 100), spawn(0, 1, 200), clientStart()]
@@ -36,10 +32,8 @@ function pageOf (lines) {
   return renderPage({ ...figures.summary(), skippedLines: 0 }, figures.series())
 }
 
-t.test('the page in a browser', async t => {
-  if (!fs.existsSync(CHROMIUM)) throw new Error(`this test needs ${CHROMIUM}: apt-get install -y chromium`)
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGS })
-  t.teardown(() => browser.close())
+t.test('the page in a browser', { skip: lacking }, async t => {
+  const browser = await startBrowser(t)
 
   /** Opens the report as a file, as a reader would. */
   async function open (t, html, how = {}) {

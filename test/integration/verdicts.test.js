@@ -1,0 +1,46 @@
+'use strict'
+
+/** The verdicts in the journals of real fleets: judged again from the lines alone, they are the same. */
+
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+const t = require('tap')
+const { readJournal } = require('../..')
+const { startFleet } = require('../support/fleet')
+const { Load } = require('../support/load')
+const { replay, decided } = require('../support/replay')
+
+for (const [name, options, reasons] of /** @type {const} */ ([
+  ['RSS', { maxRss: '96MiB', samples: 2, interval: '50ms' }, ['rss']],
+  ['USS, one sample, hard at once', { maxRss: '70MiB', hardRss: '70MiB', metric: 'uss', samples: 3, interval: '50ms' }, ['hard-rss']],
+  // 40 requests come long before the age, on a slow machine, too; the age is reached when no more requests come.
+  ['requests and age', { maxRequests: 40, maxAge: '4s', interval: '50ms' }, ['requests', 'age']],
+  ['RSS, with a standby', { maxRss: '96MiB', samples: 2, interval: '50ms', standby: 1 }, ['rss']]
+])) {
+  t.test(`the journal of a real fleet gives every decision again: ${name}`, async t => {
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'recycle-replay-'))
+    t.teardown(() => fs.rmSync(folder, { recursive: true }))
+    const file = path.join(folder, 'journal.ndjson')
+    const fixture = reasons.includes(/** @type {never} */ ('requests')) ? 'plain.js' : 'leaky.js'
+    const { port, supervisor, events } = await startFleet(t, fixture, { ...options, journal: file })
+    const load = new Load({ port, connections: 4, thinkMs: 20 })
+    await events.until('recycled', { count: 3, where: line => line.reason === reasons[0] })
+    const { failures } = await load.stop()
+    t.same(failures, [])
+    if (reasons.length > 1) await events.until('recycled', { count: 2, where: line => line.reason === 'age' })
+    await supervisor.recycle(0).catch(error => { if (error.code !== 'RECYCLE_NOT_READY') throw error })
+    await supervisor.reload()
+    await supervisor.stop()
+
+    const lines = []
+    for await (const line of readJournal(file)) lines.push(line)
+    t.same(lines.slice(-events.lines.length), JSON.parse(JSON.stringify(events.lines)), 'the file has every event')
+    const made = decided(lines)
+    t.strictSame(replay(lines), made)
+    for (const reason of [...reasons, 'reload']) t.ok(made.some(d => d.reason === reason), reason)
+    const upAt = new Map(lines.filter(l => ['worker.standby', 'worker.ready'].includes(l.event)).map(l => [l.pid, l.t]))
+    const ages = lines.filter(l => l.event === 'worker.condemn').map(l => l.ageMs - (l.t - upAt.get(l.pid)))
+    t.ok(ages.every(difference => difference <= 2 && difference > -1000), `ages are those at the reading: ${ages}`)
+  })
+}

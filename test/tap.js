@@ -1,0 +1,24 @@
+'use strict'
+
+/** Runs tap with these arguments, and lists at the end what was skipped, and why: among thousands of lines it is not seen. */
+
+const { spawnSync } = require('node:child_process')
+const fs = require('node:fs')
+const path = require('node:path')
+
+const RESULTS = path.join('.tap', 'test-results') // what each test file printed
+const SKIPPED = /^ *ok \d+ - (.*?) # SKIP ?(.*)$/gm
+
+const startedAt = Date.now()
+const { status, signal } = spawnSync('tap', process.argv.slice(2), { stdio: 'inherit' })
+
+/** @type {Map<string, string[]>} where, by why */
+const skipped = new Map()
+for (const name of fs.readdirSync(RESULTS, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.tap')).sort()) {
+  const file = path.join(RESULTS, name)
+  if (fs.statSync(file).mtimeMs < startedAt) continue // of an earlier run
+  for (const [, title, why] of fs.readFileSync(file, 'utf8').matchAll(SKIPPED)) skipped.set(why, [...skipped.get(why) ?? [], `${name.slice(0, -'.tap'.length)}: ${title}`])
+}
+for (const [why, where] of skipped) console.log([`\nskipped: ${why || 'no reason is given'}`, ...where].join('\n  '))
+
+process.exitCode = signal ? 1 : status ?? 1
