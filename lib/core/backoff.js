@@ -2,6 +2,7 @@
 
 const BASE_MS = 250
 const LONGEST_MS = 60_000
+const UNSERVED_MS = 1000 // the longest where no worker serves: clients wait
 
 /**
  * The delay before the next try: 250 ms, doubled with each failure in a row, at most a minute.
@@ -19,15 +20,18 @@ class Backoff {
   failures = 0
   /** No next try before. */
   notBefore = 0
+  /** The same, while no worker serves. */
+  unservedNotBefore = 0
 
   /** @param {number} now */
   failed (now) {
-    this.notBefore = now + backoffMs(++this.failures)
+    const delayMs = backoffMs(++this.failures)
+    this.notBefore = now + delayMs
+    this.unservedNotBefore = now + Math.min(UNSERVED_MS, delayMs)
   }
 
   succeeded () {
-    this.failures = 0
-    this.notBefore = 0
+    this.failures = this.notBefore = this.unservedNotBefore = 0
   }
 }
 

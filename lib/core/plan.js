@@ -33,6 +33,7 @@
  * @property {boolean} isReplaced by that recycle its worker has been replaced, and drains
  * @property {boolean} isNew no worker of it has been ready since it was opened
  * @property {number} bootNotBefore
+ * @property {number} unservedNotBefore the same, while no worker serves
  * @property {number} recycleNotBefore
  *
  * @typedef {object} Facts
@@ -163,8 +164,8 @@ function bootSlots ({ slots }, { slots: wanted, maxBoots = 1 }, { room, surging,
   const actions = []
   let starting = 0
   for (const slot of wanted) {
-    const { incumbent = null, recycle = null, isReplaced = false, isNew = true, bootNotBefore = 0 } = byNumber.get(slot) ?? {}
-    if (incumbent !== null || (recycle !== null && !isReplaced) || !clock.isDue(bootNotBefore)) continue
+    const { incumbent = null, recycle = null, isReplaced = false, isNew = true, bootNotBefore = 0, unservedNotBefore = 0 } = byNumber.get(slot) ?? {}
+    if (incumbent !== null || (recycle !== null && !isReplaced) || !clock.isDue(isServed ? bootNotBefore : unservedNotBefore)) continue
     if (isNew && isServed && surging + starting >= Math.max(maxBoots, room)) continue
     if (isNew && isServed) starting++
     actions.push({ type: 'boot', slot })

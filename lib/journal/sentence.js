@@ -75,7 +75,8 @@ const WARNINGS = {
   notify: l => `the service manager cannot be told what the fleet does: ${l.why}`,
   descriptors: l => `${l.connections} connections are open, and ${l.workers} workers have descriptors for ${l.capacity}; beyond that, clients wait in the kernel's queue: raise the hard limit (ulimit -Hn, LimitNOFILE=) or add workers`,
   heapdump: l => `no heap snapshot of slot ${l.slot} (${l.pid}) in ${l.folder}, whose worker is recycled at once: ${l.why}`,
-  'fork-failed': l => `${l.failures} forked workers in a row died early: from here on workers are spawned`,
+  'fork-failed': l => `${l.why}: workers are spawned from here on, until a reload`,
+  'sticky-tls': l => `${workerOf(l)}: ${l.why}`,
   'no-handoff': l => `connections of ${l.key} cannot move: this Node.js lacks ${l.missing}; they are drained by Connection: close`
 }
 

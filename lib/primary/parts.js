@@ -103,7 +103,11 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
   const commands = new Commands({ ...deps, recycler, garbageCollection, diagnostics })
 
   spawner.molds?.on('event', (event, fields) => record(event, fields))
-  spawner.molds?.on('refused', why => { if (fleet.serving().length === 0) abandon(new RecycleError('RECYCLE_FORK_REFUSED', { why })) })
+  spawner.molds?.on('refused', why => {
+    if (fleet.serving().length > 0) return // what was to be forked has failed, and is tried again
+    if (lifecycle.hasServed) spawner.molds?.giveUp(`no worker can be forked any more: ${why}`)
+    else abandon(new RecycleError('RECYCLE_FORK_REFUSED', { why }))
+  })
   if (takeover) {
     ledger.connectLender(takeover.sender)
     takeover.greet(listeningSockets, options)
@@ -143,7 +147,11 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
     for (const event of ['standby', 'ready']) handle.on(event, () => sampler.attend(handle))
     if (options.sticky) {
       handle.on('listen', ({ query: { address, port }, data }) => { // https servers alone have any
-        if (data !== undefined) abandon(new RecycleError('RECYCLE_STICKY_TLS', { address: port > 0 ? `port ${port}` : address }))
+        if (data === undefined) return
+        const error = new RecycleError('RECYCLE_STICKY_TLS', { address: port > 0 ? `port ${port}` : address })
+        if (!lifecycle.hasServed) return abandon(error)
+        record('fleet.warning', { warning: 'sticky-tls', slot: handle.slot, pid: handle.pid, why: error.message })
+        if (handle.state === 'spawning') handle.process.kill('SIGKILL') // so that a reload fails
       })
     }
     handle.on('missing', ({ key, missing }) => record('fleet.warning', { warning: 'no-handoff', key, missing }))

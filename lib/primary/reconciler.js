@@ -102,6 +102,7 @@ class Reconciler {
         isReplaced: slot.recycle?.isReplaced === true,
         isNew: slot.isNew,
         bootNotBefore: slot.boots.notBefore,
+        unservedNotBefore: slot.boots.unservedNotBefore,
         recycleNotBefore: Math.max(slot.boots.notBefore, slot.freshOverBudget.notBefore, slot.limits.notBefore)
       })),
       standbys: standbys.map(handle => this.#describe(handle)),

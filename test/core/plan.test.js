@@ -9,7 +9,7 @@ const DESIRED = { slots: [0, 1], generation: 0, standbys: 0, maxSurge: 1, maxUna
 const worker = (/** @type {any} */ facts = {}) =>
   ({ state: 'ready', generation: 0, reason: null, bytes: 0, isSampled: true, condemnedAt: 0, task: null, isOverHard: false, crossesAt: null, ...facts })
 const slot = (/** @type {number} */ slot, /** @type {any} */ facts = {}) =>
-  ({ slot, incumbent: worker(), isLeaving: false, recycle: null, isReplaced: false, isNew: false, bootNotBefore: 0, recycleNotBefore: 0, ...facts })
+  ({ slot, incumbent: worker(), isLeaving: false, recycle: null, isReplaced: false, isNew: false, bootNotBefore: 0, unservedNotBefore: 0, recycleNotBefore: 0, ...facts })
 
 /** @param {any[]} slots @param {any} [more] */
 function steps (slots, { standbys = [], standbyNotBefore = 0, bootMs = 0, memory = null, now = 0, workers = 2, wanted = Array.from({ length: workers }, (_, i) => i), ...desired } = {}) {
@@ -38,6 +38,13 @@ t.test('a boot that is backed off comes when its time has come, which the plan t
   const slots = [slot(0, { incumbent: null, bootNotBefore: 250 }), slot(1)]
   t.same(steps(slots), { actions: [], wakeAt: 250 })
   t.same(steps(slots, { now: 250 }), { actions: [{ type: 'boot', slot: 0 }], wakeAt: Infinity })
+})
+
+t.test('while no worker serves, a boot is backed off for a second at most', async t => {
+  const empty = { incumbent: null, bootNotBefore: 60_000, unservedNotBefore: 1000 }
+  t.same(steps([slot(0, empty), slot(1, empty)]), { actions: [], wakeAt: 1000 })
+  t.same(steps([slot(0, empty), slot(1, empty)], { now: 1000 }).actions, [{ type: 'boot', slot: 0 }, { type: 'boot', slot: 1 }])
+  t.same(steps([slot(0, empty), slot(1)], { now: 1000 }), { actions: [], wakeAt: 60_000 })
 })
 
 t.test('a recycle that is backed off comes when its time has come', async t => {

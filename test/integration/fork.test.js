@@ -131,11 +131,14 @@ t.test('a fleet whose mold hangs stops all the same', async t => {
   for (const { cut, lost } of events.all('stopped')) t.same([cut, lost], [0, false])
 })
 
-t.test('three workers in a row that die early: the fleet goes on by spawn, and says so', async t => {
-  const { port, events } = await startForked(t, { workers: 1, mode: 'throws' })
-  t.match(events.all('fleet.warning'), [{ warning: 'fork-failed', failures: 3 }])
+t.test('three workers in a row that do not start: the fleet goes on by spawn, and says so; a reload forks again', async t => {
+  const { port, supervisor, events } = await startForked(t, { workers: 1, mode: 'throws' })
+  t.match(events.all('fleet.warning'), [{ warning: 'fork-failed', why: '3 forked workers in a row did not start' }])
   t.equal(events.all('worker.crash').length, 3)
   t.match(await ask(port), { heard: [], ppid: process.pid })
+  process.env.MODE = ''
+  await supervisor.reload()
+  t.match(await ask(port), { ppid: events.all('mold.ready').at(-1).pid })
 })
 
 for (const [mode, what] of [['file', /^no worker can be forked: before it listened the app opened the file .*forks\.js, which forked workers cannot share; open it in listen's callback or in onFork\(\), or give --fork-unsafe/], ['thread', /opened a pipe, a thread \(worker_threads or module hooks\)/], ['hooks', /a thread \(worker_threads or module hooks\)/]]) {

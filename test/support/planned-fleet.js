@@ -78,7 +78,7 @@ class PlannedFleet {
   facts () {
     return {
       slots: this.list().map(({ slot, incumbent, successor, leaving, recycle, isNew, boots, fresh }) => ({
-        slot, incumbent, isLeaving: leaving.length > 0, recycle: recycle?.how ?? null, isReplaced: recycle?.how === 'surge' && successor === null, isNew, bootNotBefore: boots.notBefore, recycleNotBefore: Math.max(boots.notBefore, fresh.notBefore)
+        slot, incumbent, isLeaving: leaving.length > 0, recycle: recycle?.how ?? null, isReplaced: recycle?.how === 'surge' && successor === null, isNew, bootNotBefore: boots.notBefore, unservedNotBefore: boots.unservedNotBefore, recycleNotBefore: Math.max(boots.notBefore, fresh.notBefore)
       })),
       standbys: this.standbys,
       standbyNotBefore: this.standbyBoots.notBefore,
@@ -179,7 +179,7 @@ class PlannedFleet {
   /** A model of the same state, apart from this one. */
   copy () {
     const copy = /** @type {this} */ (new /** @type {any} */ (this.constructor)(this.desired))
-    const backoff = (/** @type {any} */ { failures, notBefore }) => Object.assign(new Backoff(), { failures, notBefore })
+    const backoff = (/** @type {any} */ { failures, notBefore, unservedNotBefore }) => Object.assign(new Backoff(), { failures, notBefore, unservedNotBefore })
     const clone = (/** @type {any} */ worker) => worker && { ...worker }
     copy.now = this.now
     copy.memory = this.memory
@@ -193,7 +193,7 @@ class PlannedFleet {
 
   /** Equal for states that no plan can tell apart. @returns {string} */
   get key () {
-    const aheadMs = (/** @type {any} */ { failures, notBefore }) => [failures, Math.max(0, notBefore - this.now)]
+    const aheadMs = (/** @type {any} */ { failures, notBefore, unservedNotBefore }) => [failures, ...[notBefore, unservedNotBefore].map(time => Math.max(0, time - this.now))]
     const worker = (/** @type {any} */ worker) => worker && Object.values({ ...worker, condemnedAt: worker.reason && this.now - worker.condemnedAt })
     const slots = this.list().map(({ slot, incumbent, successor, leaving, recycle, isNew, hasCrashed, boots, fresh }) =>
       [slot, worker(incumbent), worker(successor), leaving.length, recycle?.how, isNew, hasCrashed === true, aheadMs(boots), aheadMs(fresh)])

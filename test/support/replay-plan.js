@@ -36,7 +36,7 @@ function unplanned (lines, onForeseen) {
   const placeOf = (/** @type {any} */ worker) => [...slots.values()].find(slot => slot.incumbent === worker || slot.successor === worker || slot.leaving.has(worker))
   const facts = () => ({
     slots: [...slots.values()].sort((a, b) => a.slot - b.slot).map(({ slot, incumbent, successor, leaving, recycle, isNew }) =>
-      ({ slot, incumbent, isLeaving: leaving.size > 0, recycle: recycle?.how ?? null, isReplaced: recycle?.how === 'surge' && successor === null, isNew, bootNotBefore: 0, recycleNotBefore: 0 })),
+      ({ slot, incumbent, isLeaving: leaving.size > 0, recycle: recycle?.how ?? null, isReplaced: recycle?.how === 'surge' && successor === null, isNew, bootNotBefore: 0, unservedNotBefore: 0, recycleNotBefore: 0 })),
     standbys: [...standbys.values()],
     standbyNotBefore: 0,
     bootMs: Math.max(0, ...[...workers.values()].map(({ bootMs }) => bootMs)),

@@ -45,6 +45,7 @@ class Recycler {
     const slot = this.fleet.open(number)
     const { why, hasCrashed = false } = await this.lifecycle.acquire(slot)
     slot.unready = why === null ? null : { why, hasCrashed }
+    if (why === null) this.fleet.rollout.succeeded()
     if (why === null || this.stopping.aborted) return
     if (!hasCrashed) this.#recordNotReady(slot, null, why) // else its crash is in the journal
     this.#rolloutFailed() // the predecessor may have been drained first
@@ -147,8 +148,9 @@ class Recycler {
   }
 
   /** @param {import('../workers/fleet').Slot | import('../workers/fleet').StandbyPool} place @param {number | null} oldPid @param {string} why */
-  #recordNotReady ({ slot, boots: { failures, notBefore } }, oldPid, why) {
-    this.record('worker.not-ready', { slot, oldPid, why, failures, nextTryMs: Math.max(0, notBefore - now()) })
+  #recordNotReady ({ slot, boots: { failures, notBefore, unservedNotBefore } }, oldPid, why) {
+    const nextTry = this.fleet.serving().length > 0 ? notBefore : unservedNotBefore
+    this.record('worker.not-ready', { slot, oldPid, why, failures, nextTryMs: Math.max(0, nextTry - now()) })
   }
 
   /** A replacement did not come up; after some in a row the reload is stopped. */

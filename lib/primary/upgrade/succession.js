@@ -49,6 +49,7 @@ class Succession extends EventEmitter {
       return this.#lead(workers)
     }))
     takeover.on('sole', () => tasks.run('sole', async () => {
+      lifecycle.hasServed = true // the predecessor's workers have
       try {
         await until(() => fleet.isComplete) // the predecessor may have died before these workers have asked for their sockets
         listeningSockets.closeUnused()

@@ -20,7 +20,7 @@ class Slot {
   leaving = new Set()
   /** No worker of it has been ready since it was opened, or scaled away. */
   isNew = true
-  /** Workers that died before they were ready or within a second of it. */
+  /** Workers that did not start; see lifecycle.js. */
   boots = new Backoff()
   /** Workers that were over budget from the start. */
   freshOverBudget = new Backoff()
@@ -85,7 +85,7 @@ class StandbyPool {
   addresses = null
   /** Those that boot, wait and leave without a slot. @type {Set<WorkerHandle>} */
   handles = new Set()
-  /** Standbys that died early. */
+  /** Standbys that did not start. */
   boots = new Backoff()
   /** Standbys that had to be replaced soon, for their memory, say. */
   freshOverBudget = new Backoff()

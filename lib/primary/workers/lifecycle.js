@@ -1,8 +1,11 @@
 'use strict'
 
 /**
- * The lives of workers: each is obtained for a place, becomes ready, and leaves it, as intended or not. A worker that dies
- * before it is ready, or within a second of it, is a failure of its place, which is tried again ever more slowly.
+ * The lives of workers: each is obtained for a place, becomes ready, and leaves it, as intended or not.
+ *
+ * A worker has started when it has been ready for a second, or has had a connection then. One that dies before that is a failure of
+ * its place, which is tried again ever more slowly; one that dies later is replaced at once, whatever has ended it: a client can. A
+ * fleet of which no worker ever starts ends; one that has served does not end by itself.
  */
 
 const { EventEmitter } = require('node:events')
@@ -18,10 +21,12 @@ const EARLY_MS = 1000
 const CALL_MS = 2000 // a standby has loaded everything: it is silent for longer only if it is stuck
 
 /**
- * Emits `spawned` with the handle, and `hopeless` ({ deaths, how }) when one worker after the other dies and none serves.
+ * Emits `spawned` with the handle, and `hopeless` ({ deaths, how }) when no worker has started, after some that died.
  */
 class Lifecycle extends EventEmitter {
-  /** Early deaths in a row, in the whole fleet. */
+  /** Some worker has started. */
+  hasServed = false
+  /** Workers that did not, before that. */
   #deaths = 0
 
   /**
@@ -110,7 +115,9 @@ class Lifecycle extends EventEmitter {
     this.record(isServing ? 'worker.ready' : 'worker.standby', { slot, pid, readyMs, addresses: [...handle.addresses] })
     if (isServing || slot === null) this.fleet.placeOf(handle).ready(handle)
     else if (!this.isHeld()) this.call(handle)
-    this.#endsFailures(handle)
+    const { boots } = this.fleet.placeOf(handle)
+    const { failures } = boots
+    setTimeout(() => { if (!handle.isGone) this.#started(handle, boots, failures) }, EARLY_MS).unref()
     this.changed()
   }
 
@@ -121,17 +128,11 @@ class Lifecycle extends EventEmitter {
     if (event === 'timeout' && handle.state === 'standby') await kill(handle)
   }
 
-  /** It proves that the failures before it are over, and says nothing of those since. @param {WorkerHandle} handle */
-  #endsFailures (handle) {
-    const { boots } = this.fleet.placeOf(handle)
-    const { failures } = boots
-    const deaths = this.#deaths
-    setTimeout(() => {
-      if (handle.isGone) return
-      if (boots.failures === failures) boots.succeeded()
-      if (this.#deaths === deaths) this.#deaths = 0
-      this.spawner.molds?.succeeded(handle.process)
-    }, EARLY_MS).unref()
+  /** It proves that the failures before it are over, and says nothing of those since. @param {WorkerHandle} handle @param {import('../../core/backoff').Backoff} boots @param {number} [failures] before it */
+  #started (handle, boots, failures = boots.failures) {
+    if (boots.failures === failures) boots.succeeded()
+    this.hasServed = true
+    this.spawner.molds?.succeeded(handle.process)
   }
 
   /** @param {WorkerHandle} handle */
@@ -139,17 +140,21 @@ class Lifecycle extends EventEmitter {
     const place = this.fleet.placeOf(handle)
     const left = /** @type {import('./process').Left} */ (handle.left)
     const isIntended = handle.state === 'draining'
-    const isFailure = !isIntended && (handle.upSince === null || now() - handle.upSince < EARLY_MS)
+    const isStarted = handle.upSince !== null && (now() - handle.upSince >= EARLY_MS || handle.connections > 0)
+    if (isStarted) this.#started(handle, place.boots)
     handle.become(isIntended ? 'retired' : 'crashed')
     place.remove(handle)
     this.record(isIntended ? 'worker.retire' : 'worker.crash', { slot: handle.slot, pid: handle.pid, ...left, oomKilled: this.wasOomKilled(handle), connections: handle.connections, inFlight: handle.latest.inFlight, requests: handle.latest.requests })
-    if (isFailure) {
-      place.boots.failed(now())
-      this.spawner.molds?.failed(handle.process)
-      const isHopeless = ++this.#deaths >= TOO_MANY_DEATHS && !this.fleet.all().some(({ state }) => state === 'ready' || state === 'out-of-rotation')
-      if (isHopeless) this.emit('hopeless', { deaths: this.#deaths, how: handle.givenUp?.replace(/^it /, '') ?? howItLeft(left) })
-    }
+    if (!isIntended && !isStarted) this.#failed(handle, place, left)
     this.changed()
+  }
+
+  /** @param {WorkerHandle} handle @param {Place} place @param {import('./process').Left} left */
+  #failed ({ process, givenUp }, { boots }, left) {
+    boots.failed(now())
+    this.spawner.molds?.failed(process)
+    if (this.hasServed || ++this.#deaths < TOO_MANY_DEATHS || this.fleet.serving().length > 0) return
+    this.emit('hopeless', { deaths: this.#deaths, how: givenUp?.replace(/^it /, '') ?? howItLeft(left) })
   }
 }
 

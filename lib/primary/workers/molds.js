@@ -7,7 +7,8 @@
  *     fork(generation) ─▶ loading ──frozen──▶ forks what has been asked for meanwhile, and what is asked for later
  *                            └── ends, refuses or takes too long: what has been asked for cannot be started; the next call tries anew
  *
- * One that does not fork in time, or does not tell that a copy has ended, hangs, and is ended as well.
+ * One that does not fork in time, or does not tell that a copy has ended, hangs, and is ended as well. A generation whose copies do not
+ * start, one after the other and none before, is spawned; what ends a copy that has started says nothing of forking.
  */
 
 const { EventEmitter } = require('node:events')
@@ -26,8 +27,9 @@ class Molds extends EventEmitter {
   #current = null
   /** Still alive. @type {Set<Mold>} */
   #all = new Set()
-  /** Forked workers in a row that died early. */
+  /** Copies of the present generation that did not start; -Infinity: one has; Infinity: its workers are spawned. */
   #failures = 0
+  #generation = 0
   #isClosed = false
 
   /** @param {import('../../mold/addon').Addon} addon @param {{ readyTimeoutMs: number }} options @param {Start} start starts a mold */
@@ -38,33 +40,36 @@ class Molds extends EventEmitter {
     this.start = start
   }
 
-  /** Forked workers live. */
-  get isUsable () {
-    return this.#failures < MOST_FAILURES
-  }
-
   /**
    * @param {number} generation
    * @param {() => Worker} start runs cluster.fork() once
-   * @returns {{ worker: Worker, forkedBy: Mold }} its process begins when it has been forked
+   * @returns {{ worker: Worker, forkedBy?: Mold }} its process begins when it has been forked, or has begun where none is forked
    */
   fork (generation, start) {
+    if (generation > this.#generation) [this.#generation, this.#failures] = [generation, 0]
+    if (this.#failures === Infinity) return { worker: start() }
     const forkedBy = this.#moldOf(generation)
     const worker = forkedBy.control.forkBy(start)
     forkedBy.awaits(worker)
     return { worker, forkedBy }
   }
 
-  /** A worker died before it was ready, or within a second of it. @param {import('./process').WorkerProcess} process */
+  /** A worker has died that had not started; see lifecycle.js. @param {import('./process').WorkerProcess} process */
   failed ({ forkedBy, pid }) {
-    if (forkedBy === null || pid === null || ++this.#failures !== MOST_FAILURES) return
-    this.#record('fleet.warning', { warning: 'fork-failed', failures: this.#failures })
-    this.close()
+    if (forkedBy?.generation !== this.#generation || pid === null || ++this.#failures !== MOST_FAILURES) return
+    this.giveUp(`${MOST_FAILURES} forked workers in a row did not start`)
   }
 
-  /** A worker has outlived that second. @param {import('./process').WorkerProcess} process */
+  /** A worker has started. @param {import('./process').WorkerProcess} process */
   succeeded ({ forkedBy }) {
-    if (this.isUsable && forkedBy !== null) this.#failures = 0
+    if (forkedBy?.generation === this.#generation && this.#failures < Infinity) this.#failures = -Infinity
+  }
+
+  /** Workers of this generation are spawned from here on. @param {string} why */
+  giveUp (why) {
+    this.#failures = Infinity
+    this.#record('fleet.warning', { warning: 'fork-failed', why })
+    for (const mold of this.#all) mold.retire()
   }
 
   /** Each ends with its last copy; one that loads the app yet, at once. */

@@ -27,7 +27,7 @@ const { guardChannel } = require('./channel-guard')
  * @property {boolean} isKilled the primary has sent it a SIGKILL
  * @property {EventEmitter['on']} on
  *
- * @typedef {{ failure: (error: Error) => Promise<string> }} Forker a mold; `failure`: why a process could not be forked
+ * @typedef {{ generation: number, failure: (error: Error) => Promise<string> }} Forker a mold; `failure`: why a process could not be forked
  */
 
 class ClusterProcess extends EventEmitter {

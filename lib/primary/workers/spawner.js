@@ -65,7 +65,7 @@ class Spawner {
       RECYCLE_SLOT: slot === null ? 'standby' : String(slot),
       RECYCLE_WORKER: JSON.stringify({ ...this.#settings, isStandby: isHeld || slot === null })
     }, { slot: () => handle.slot ?? 'standby', inspectPort: this.#inspectPort(slot) })
-    const process = new ClusterProcess(() => this.molds?.isUsable ? this.molds.fork(generation, start) : { worker: start() })
+    const process = new ClusterProcess(() => this.molds?.fork(generation, start) ?? { worker: start() })
     const budget = drawBudget(this.options, workers, Math.random())
     /** @type {WorkerHandle} */
     const handle = new WorkerHandle(slot, process, { generation, budget, required, readyOn: this.options.readyOn, isHeld, isProbed: this.options.health !== null })
