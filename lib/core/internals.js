@@ -24,7 +24,9 @@
  * | `NODE_HANDLE` without a handle         | channel: a socket for which the receiver had no descriptor            |
  * | `socket._handle.fd`                    | admission: the number of descriptors in use                           |
  * | `server[http.server.connections]`      | tracker: tells a half-received head from an idle connection           |
- * | `socket.parser.getCurrentBuffer()`     | tracker: whether a pipelined request follows                          |
+ * | `socket.parser.getCurrentBuffer()`     | tracker: whether a pipelined request follows; sticky: a head's bytes  |
+ * | `socket.parser.maxHeaderPairs`         | replay: whether the parser has left out headers                       |
+ * | `parser.onIncoming`, `kOnMessageBegin`, `kOnExecute` | sticky: a head has ended, one begins, a chunk has been parsed |
  * | `server._connections`, `_emitCloseIfDrained()` | inbox: counts adopted connections                             |
  * | `response.shouldKeepAlive`             | close-notice: makes Node send `Connection: close`                     |
  * | `socket.destroySoon()`                 | lingering-close: how Node closes behind a response                    |
@@ -82,6 +84,27 @@ function betweenRequests (server) {
  */
 function currentChunk (socket) {
   return socket.parser?.getCurrentBuffer?.()
+}
+
+/** The names and values of a request's headers that the parser keeps: it leaves out those behind. @param {any} socket @returns {number} 0: it keeps all */
+function mostFieldsOf (socket) {
+  return socket.parser?.maxHeaderPairs ?? 0
+}
+
+/**
+ * Node takes these off a parser when its connection is done with it.
+ *
+ * @param {any} parser http's, of a connection
+ * @param {{ begin: () => void, executed: () => void }} on `begin`: a head begins; `executed`: a chunk from the handle has been parsed
+ */
+function watchParser (parser, { begin, executed }) {
+  const { kOnMessageBegin, kOnExecute } = parser.constructor
+  const onExecute = parser[kOnExecute]
+  parser[kOnMessageBegin] = begin
+  parser[kOnExecute] = (/** @type {any[]} */ ...args) => {
+    executed()
+    return onExecute(...args)
+  }
 }
 
 /**
@@ -147,4 +170,4 @@ function missingForHandoff (server, handle) {
   return null
 }
 
-module.exports = { acceptEarly, trackBeforeListening, betweenRequests, currentChunk, detachHandle, handleWatcher, missingForHandoff }
+module.exports = { acceptEarly, trackBeforeListening, betweenRequests, currentChunk, mostFieldsOf, watchParser, detachHandle, handleWatcher, missingForHandoff }

@@ -13,27 +13,35 @@ const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
 /** Each of them says that more than a head is under way. */
 const REFUSED = new Set(['expect', 'transfer-encoding', 'upgrade'])
 const LONGEST_HEAD = 1_000_000 // a message to the primary has a limit; Node's own for a head is 16 KiB
+const TARGET = /^[\x21-\x7e\x80-\xff]+$/
+const NAME = /^[\w!#$%&'*+.^`|~-]+$/
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
 /**
- * @typedef {object} Head a request's, as the client sent it
+ * @typedef {object} Head a request's, as Node's parser gives it
  * @property {string} method
  * @property {string} url
  * @property {string} version of HTTP, '1.1'
- * @property {string[]} headers names and values in turn, in latin1
+ * @property {readonly string[]} headers names and values in turn, in latin1
  */
 
 /**
+ * Whether a worker that gets toWire() of this head sees the same request, and nothing else. A lenient parser takes names and values
+ * that another one would read otherwise; and behind so many headers Node leaves out the others, which may announce a body.
+ *
  * @param {Head} head
- * @param {boolean} [isMarked] the app says that its handler may run twice, whatever the method
+ * @param {object} [how]
+ * @param {boolean} [how.isMarked] the app says that its handler may run twice, whatever the method
+ * @param {number} [how.mostFields] names and values that the parser keeps; 0: all
  * @returns {boolean}
  */
-function isReplaySafe ({ method, headers }, isMarked = false) {
-  if (!isMarked && !SAFE.has(method)) return false
+function isReplaySafe ({ method, url, headers }, { isMarked = false, mostFields = 0 } = {}) {
+  if (!(isMarked || SAFE.has(method)) || !TARGET.test(url) || (mostFields > 0 && headers.length >= mostFields)) return false
   let length = 0
   for (let i = 0; i < headers.length; i += 2) {
-    const name = headers[i].toLowerCase()
-    if (REFUSED.has(name) || (name === 'content-length' && Number(headers[i + 1]) !== 0)) return false
-    length += headers[i].length + headers[i + 1].length
+    const [name, value] = [headers[i].toLowerCase(), headers[i + 1]]
+    if (!NAME.test(name) || !VALUE.test(value) || REFUSED.has(name) || (name === 'content-length' && !/^0+$/.test(value))) return false
+    length += name.length + value.length
   }
   return length < LONGEST_HEAD
 }

@@ -29,6 +29,7 @@
 
 const { performance } = require('node:perf_hooks')
 const { LONGEST_PATH } = require('../../core/account')
+const { mostFieldsOf } = require('../../core/internals')
 const { isReplaySafe } = require('../../core/request-replay')
 
 const LASTING_MS = 1000
@@ -119,7 +120,7 @@ class Connection {
     const [{ head, response, written, isMarked }] = this.exchanges
     const socket = /** @type {any} */ (this.socket)
     const isUnanswered = !response.headersSent && socket._handle?.bytesWritten === written && socket.writableLength === 0
-    return isUnanswered && socket.bytesRead === this.idleBytes && isReplaySafe(head, isMarked)
+    return isUnanswered && socket.bytesRead === this.idleBytes && isReplaySafe(head, { isMarked, mostFields: mostFieldsOf(socket) })
   }
 
   /** Neither request nor stream is in flight. HTTP/1 alone: half a head may have been received. */

@@ -32,7 +32,8 @@ const NOTHING = Buffer.alloc(0)
  */
 function pack (connection, request) {
   const { socket, acceptor: { key }, exchanges: [exchange], replayed, sessionId: session } = connection
-  const bytes = request ?? (exchange ? toWire(exchange.head) : takeUnread(socket))
+  const begun = request ?? (exchange ? toWire(exchange.head) : NOTHING)
+  const bytes = Buffer.concat([begun, takeUnread(socket)])
   const leftMs = request || exchange ? null : timeLeft(connection) // a request that has come is waited for
   return { handle: detachHandle(socket), key, leftMs, bytes, replayed: replayed + (exchange ? 1 : 0), session, isOwned: false }
 }

@@ -220,8 +220,8 @@ class ConnectionTracker extends EventEmitter {
   #begin ({ request, response, socket }) {
     const connection = this.#connectionOf(socket)
     if (connection === undefined) return // its server has no acceptor
-    const { method, url, httpVersion: version, rawHeaders: headers } = request
-    const head = { method, url, version, headers }
+    const { method, url, httpVersion: version, rawHeaders } = request
+    const head = { method, url, version, headers: rawHeaders.slice() } // the app may change its own
     const exchange = { head, response, since: performance.now(), written: /** @type {any} */ (connection.socket)._handle?.bytesWritten, isMarked: false, connection }
     connection.exchanges.push(exchange)
     this.requests++

@@ -14,15 +14,16 @@
  * then on it handles no request of that session, so that what was transferred is not outdated later.
  *
  * The parser stops behind a head when `onIncoming` returns 2, as it does for CONNECT. Node takes it off the connection then and
- * emits `connect` with the bytes that follow the head, so none of the request's body is lost, and the app sees no request.
+ * emits `connect`, and the app sees no request. The connection moves with the bytes that the client has sent since the head began
+ * (head-bytes.js), those behind it among them; where they are not known, the request is handled here.
  */
 
 const http = require('node:http')
 const { setTimeout } = require('node:timers')
 const { deserialize, serialize } = require('node:v8')
 const { RecycleError } = require('../../core/errors')
-const { toWire } = require('../../core/request-replay')
 const { bounded, sessionBegunIn, sessionOf } = require('../../core/session')
+const { HeadBytes } = require('./head-bytes')
 const { holdWrites } = require('./hold-writes')
 
 const MOST_REMEMBERED = 50_000
@@ -35,7 +36,7 @@ const STOP_BEHIND_HEAD = 2
 class Sessions {
   /** This worker's, the oldest first. @type {Set<string>} */
   #own = new Set()
-  /** The heads of requests that move, until the bytes behind them are known. @type {WeakMap<object, { connection: Connection, head: import('../../core/request-replay').Head }>} */
+  /** The requests that move, as they were sent, until Node has taken its parser off their connection. @type {WeakMap<object, { connection: Connection, bytes: Buffer }>} */
   #moving = new WeakMap()
   /** @type {WeakSet<object>} */
   #watched = new WeakSet()
@@ -85,7 +86,7 @@ class Sessions {
     if (!(server instanceof http.Server) || this.#watched.has(server)) return
     this.#watched.add(server)
     server.on('connection', socket => this.#watchParser(socket)) // behind http's own listener, which gives it its parser
-    server.prependListener('connect', (request, socket, rest) => this.#onHeadEnd(request, socket, rest))
+    server.prependListener('connect', (request, socket) => this.#onHeadEnd(request, socket))
   }
 
   /** @param {string} session it is this worker's from here on @returns {Promise<void>} resolves when the primary knows it */
@@ -168,13 +169,19 @@ class Sessions {
     const connection = this.tracker.of(socket)
     if (!parser || !connection) return
     const { onIncoming } = parser
+    const head = new HeadBytes(socket)
     parser.onIncoming = (/** @type {any} */ request, /** @type {boolean} */ keepAlive) => {
-      if (this.#isHere(connection, request)) return onIncoming(request, keepAlive)
-      const { method, url, httpVersion: version, rawHeaders: headers } = request
-      this.#moving.set(request, { connection, head: { method, url, version, headers } })
-      request.method = 'CONNECT'
-      request.upgrade = true
-      return STOP_BEHIND_HEAD
+      const bytes = this.#isHere(connection, request) ? null : head.take()
+      head.next(request)
+      if (bytes !== null) {
+        this.#moving.set(request, { connection, bytes })
+        request.method = 'CONNECT'
+        request.upgrade = true
+        return STOP_BEHIND_HEAD
+      }
+      const next = onIncoming(request, keepAlive)
+      if (next === STOP_BEHIND_HEAD) head.end()
+      return next
     }
   }
 
@@ -197,10 +204,10 @@ class Sessions {
     return this.channel.isUp && acceptor.isMovable && !isPinned && exchanges.length === 0 && acceptor.server.listenerCount('connect') === 1
   }
 
-  /** @param {any} request @param {any} socket @param {Buffer} rest the bytes behind its head */
-  #onHeadEnd (request, socket, rest) {
+  /** @param {any} request @param {any} socket */
+  #onHeadEnd (request, socket) {
     const moving = this.#moving.get(request)
-    if (moving) this.handoff.offer(moving.connection, Buffer.concat([toWire(moving.head), rest]))
+    if (moving) this.handoff.offer(moving.connection, moving.bytes)
     else if (socket.server?.listenerCount('connect') === 1) socket.destroy() // as Node does without a listener
   }
 
