@@ -57,6 +57,7 @@ const { types } = require('./option-types')
  * @property {'even' | 'shared'} schedule
  * @property {string | null} journal
  * @property {'pretty' | 'json' | 'silent' | null} log null: pretty on a terminal, else json
+ * @property {boolean} leaveChildren
  * @property {boolean} prefix
  * @property {'default' | 'huge-heap' | 'no-mark-sweep'} gc
  * @property {'default' | 'auto'} heap
@@ -103,6 +104,7 @@ const OPTIONS = Object.freeze([
   row('readyTimeout', '--ready-timeout <time>', types.time(100, '100ms'), 30_000, '30s', 'a worker that is not ready by then is killed', 'readyTimeoutMs'),
   row('drainTimeout', '--drain-timeout <time>', types.time(0, '0'), 30_000, '30s', 'requests still in flight by then are cut, and named in the journal', 'drainTimeoutMs'),
   row('killTimeout', '--kill-timeout <time>', types.time(0, '0'), 5000, '5s', 'time from SIGTERM to SIGKILL', 'killTimeoutMs'),
+  row('leaveChildren', '--leave-children', types.boolean(), false, 'off', 'do not end the processes that a worker has started when it is gone'),
   row('stopLinger', '--stop-linger <time>', types.time(0, '0'), 5000, '5s', 'time for which idle connections stay open when the fleet stops', 'stopLingerMs'),
   row('stuckTimeout', '--stuck-timeout <time>', types.time(1000, '1s'), 30_000, '30s', 'a worker whose event loop is blocked for this long is replaced', 'stuckTimeoutMs'),
   row('nodeOption', '--node-option <flag>', types.list(), [], 'none', 'Node or V8 flag for the workers; repeatable', 'nodeOptions'),

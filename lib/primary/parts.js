@@ -32,6 +32,7 @@ const { Tasks } = require('./tasks')
 const { Tenure } = require('./tenure')
 const { Handover } = require('./upgrade/handover')
 const { Succession } = require('./upgrade/succession')
+const { Children } = require('./workers/children')
 const { Fleet } = require('./workers/fleet')
 const { Lifecycle } = require('./workers/lifecycle')
 
@@ -77,6 +78,7 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
   const memoryWatch = new MemoryWatch({ ...deps, container: new Container() })
   const healthChecks = options.health === null ? null : new (require('./health/health-checks').HealthChecks)(deps)
   const leakingRoutes = new LeakingRoutes(deps)
+  const children = new Children(deps)
   const sessionOwners = new SessionOwners(fleet)
   /** @type {HandoffLedger} */
   const ledger = new HandoffLedger(() => fleet.serving().concat(/** @type {any} */ (handover.receivers)), sender => fleet.successorOf(sender), sessionOwners)
@@ -102,6 +104,7 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
   const succession = takeover && new Succession({ ...deps, takeover, lifecycle })
   const commands = new Commands({ ...deps, recycler, garbageCollection, diagnostics })
 
+  spawner.molds?.on('gone', mold => children.endOf(mold))
   spawner.molds?.on('event', (event, fields) => record(event, fields))
   spawner.molds?.on('refused', why => {
     if (fleet.serving().length > 0) return // what was to be forked has failed, and is tried again
@@ -142,7 +145,7 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
 
   /** @param {WorkerHandle} handle a worker that has been spawned */
   function connect (handle) {
-    for (const part of [listeningSockets, sessionOwners, ledger, balancer, memoryWatch, leakingRoutes]) part.connect(handle)
+    for (const part of [listeningSockets, sessionOwners, ledger, balancer, memoryWatch, leakingRoutes, children]) part.connect(handle)
     healthChecks?.connect(handle)
     for (const event of ['standby', 'ready']) handle.on(event, () => sampler.attend(handle))
     if (options.sticky) {

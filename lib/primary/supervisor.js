@@ -196,6 +196,7 @@ class Supervisor extends EventEmitter {
     await this.#leaveTakeover()
     this.#endSupport()
     await this.parts.shutdown.run()
+    await this.spawner.molds?.ended(this.options.killTimeoutMs)
     await this.parts.tasks.settled()
     this.announce('fleet.stop', { recycles: this.parts.recycler.count, failure: this.#failure?.code ?? null })
   }

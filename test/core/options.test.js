@@ -36,6 +36,7 @@ const ROWS = {
   readyTimeout: ['--ready-timeout <time>', 'readyTimeoutMs', 'RECYCLE_READY_TIMEOUT', 30_000, '1m', 60_000, ['99ms']],
   drainTimeout: ['--drain-timeout <time>', 'drainTimeoutMs', 'RECYCLE_DRAIN_TIMEOUT', 30_000, '0', 0, ['-1', '25d']],
   killTimeout: ['--kill-timeout <time>', 'killTimeoutMs', 'RECYCLE_KILL_TIMEOUT', 5000, '100', 100, ['soon']],
+  leaveChildren: ['--leave-children', 'leaveChildren', 'RECYCLE_LEAVE_CHILDREN', false, '1', true, ['yes']],
   stopLinger: ['--stop-linger <time>', 'stopLingerMs', 'RECYCLE_STOP_LINGER', 5000, '0', 0, ['a while']],
   stuckTimeout: ['--stuck-timeout <time>', 'stuckTimeoutMs', 'RECYCLE_STUCK_TIMEOUT', 30_000, '5s', 5000, ['999ms']],
   nodeOption: ['--node-option <flag>', 'nodeOptions', 'RECYCLE_NODE_OPTION', [], '--max-old-space-size=200 --expose-gc', ['--max-old-space-size=200', '--expose-gc'], ['expose-gc', '--a b']],

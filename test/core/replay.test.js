@@ -90,7 +90,7 @@ t.test('the sampler decides, and the journal\'s lines, through JSON, give every 
     let at = 0
     const handles = workers.map(({ budget, looks }, slot) => {
       const process = fakeProcess(2 ** 30 + slot)
-      const handle = new WorkerHandle(slot, process, { generation: 0, budget: /** @type {any} */ (budget), required: { must: new Set(), late: new Set(), lateMs: 0 }, readyOn: 'listening' })
+      const handle = new WorkerHandle(slot, process, { id: 'a-1', generation: 0, budget: /** @type {any} */ (budget), required: { must: new Set(), late: new Set(), lateMs: 0 }, readyOn: 'listening' })
       record('worker.spawn', { slot, pid: handle.pid, budget: handle.budget })
       process.emit('message', message('listen', { id: 1, key: 'a', query: { address: null, port: 80, addressType: 4 } }))
       process.emit('message', message('listening', { key: 'a', missing: null }))

@@ -14,14 +14,15 @@
 const { EventEmitter } = require('node:events')
 const { now } = require('../clock')
 const { guardChannel } = require('./channel-guard')
+const { mark } = require('./children')
 
 /** V8 and Node then keep no thread that works while the app's does: a copy would lack it. */
 const MOLD_FLAGS = ['--single-threaded', '--v8-pool-size=0']
 const MOST_FAILURES = 3
 
-/** @typedef {import('node:cluster').Worker} Worker @typedef {(control: number) => Worker} Start */
+/** @typedef {import('node:cluster').Worker} Worker @typedef {(control: number, env: Record<string, string>) => Worker} Start */
 
-/** Emits `event` with the journal's event and its fields, and `refused` with the reason. */
+/** Emits `event` with the journal's event and its fields, `refused` with the reason, and `gone` ({ id, slot: null, pid }) when a mold is. */
 class Molds extends EventEmitter {
   /** @type {Mold | null} */
   #current = null
@@ -78,6 +79,13 @@ class Molds extends EventEmitter {
     for (const mold of this.#all) mold.retire()
   }
 
+  /** @param {number} timeoutMs those that have not ended by then are killed @returns {Promise<void>} resolves when none is left */
+  async ended (timeoutMs) {
+    const deadline = setTimeout(() => { for (const mold of this.#all) mold.end('it did not end with the fleet') }, timeoutMs)
+    await Promise.all([...this.#all].map(({ gone }) => gone))
+    clearTimeout(deadline)
+  }
+
   /** @param {string} event @param {Record<string, any>} fields */
   #record (event, fields) {
     this.emit('event', event, fields)
@@ -97,6 +105,7 @@ class Molds extends EventEmitter {
     mold.on('exit', ({ code, signal }) => {
       this.#all.delete(mold)
       if (this.#current === mold) this.#current = null
+      this.emit('gone', { id: mold.id, slot: null, pid: mold.pid })
       this.#record('mold.exit', { pid: mold.pid, generation, code, signal, why: mold.why })
     })
     this.#record('mold.spawn', { pid: mold.pid, generation })
@@ -118,8 +127,10 @@ class Mold extends EventEmitter {
     const { MoldControl } = require('../../mold/forked-process') // loaded only for `--fork mold`
     const control = this.control = new MoldControl(addon)
     const spawnedAt = now()
+    const { id, env } = mark()
+    this.id = id
     try {
-      this.worker = start(control.inherited)
+      this.worker = start(control.inherited, env)
     } catch (error) {
       control.socket.destroy()
       throw error
@@ -129,7 +140,7 @@ class Mold extends EventEmitter {
     guardChannel(this.worker.process, () => {}) // what its app sends is of no use here
     this.pid = this.worker.process.pid ?? null
     const deadline = setTimeout(() => {
-      if (!control.isHeld) return this.#end(`its mold did not listen within ${readyTimeoutMs} ms`)
+      if (!control.isHeld) return this.end(`its mold did not listen within ${readyTimeoutMs} ms`)
       this.#refuse(`the app could not be warmed up within ${readyTimeoutMs} ms; one that gets ready in listen's callback answers no request earlier, and takes --warm 0`)
     }, readyTimeoutMs)
     control.once('frozen', () => {
@@ -140,7 +151,7 @@ class Mold extends EventEmitter {
     control.once('refused', why => this.#refuse(why))
     control.once('silent', ms => {
       this.why = `its mold did not tell within ${ms} ms that a process had ended` // whether it was to retire or not
-      this.#end(this.why)
+      this.end(this.why)
     })
     /** @type {Promise<void>} */
     this.gone = new Promise(resolve => {
@@ -160,7 +171,7 @@ class Mold extends EventEmitter {
   awaits (worker) {
     const begin = () => {
       const ms = this.readyTimeoutMs
-      const deadline = setTimeout(() => this.#end(`its mold did not fork within ${ms} ms`), ms)
+      const deadline = setTimeout(() => this.end(`its mold did not fork within ${ms} ms`), ms)
       for (const event of ['forked', 'error', 'exit']) worker.process.once(event, () => clearTimeout(deadline))
     }
     if (this.isFrozen) begin()
@@ -169,7 +180,7 @@ class Mold extends EventEmitter {
 
   /** It ends with its last copy. */
   retire () {
-    if (!this.isFrozen) return this.#end('the fleet is stopping, or its generation is out of date')
+    if (!this.isFrozen) return this.end('the fleet is stopping, or its generation is out of date')
     this.why ??= 'it has retired'
     this.control.retire()
   }
@@ -183,12 +194,12 @@ class Mold extends EventEmitter {
 
   /** @param {string} why another one would not do better */
   #refuse (why) {
-    this.#end(why)
+    this.end(why)
     this.emit('refused', why)
   }
 
   /** @param {string} why */
-  #end (why) {
+  end (why) {
     this.why ??= why
     this.worker.process.kill('SIGKILL')
   }

@@ -12,6 +12,7 @@ const { gcFlags, collectsFirst } = require('../../core/gc')
 const { lagPeriodMs } = require('../../core/lag-period')
 const { heapFlags } = require('../../core/heap-limit')
 const { forkGuardable } = require('./channel-guard')
+const { mark } = require('./children')
 const { openCompileCache } = require('./compile-cache')
 const { WorkerHandle } = require('./worker-handle')
 const { prefixLines } = require('./prefix-output')
@@ -48,7 +49,8 @@ class Spawner {
       ...options.nodeOptions
     ]
     this.compileCache = options.compileCache ? openCompileCache(process.env) : null
-    this.molds = addon && new Molds(addon, options, control => this.#fork({
+    this.molds = addon && new Molds(addon, options, (control, env) => this.#fork({
+      ...env,
       RECYCLE_SLOT: 'mold',
       RECYCLE_MOLD: JSON.stringify({ ...this.#settings, warm: options.warm, isUnsafe: options.forkUnsafe })
     }, { control, slot: () => 'mold' }))
@@ -61,14 +63,16 @@ class Spawner {
    * @returns {WorkerHandle}
    */
   spawn (slot, { generation, workers, required, isHeld = false }) {
+    const { id, env } = mark()
     const start = () => this.#fork({
+      ...env,
       RECYCLE_SLOT: slot === null ? 'standby' : String(slot),
       RECYCLE_WORKER: JSON.stringify({ ...this.#settings, isStandby: isHeld || slot === null })
     }, { slot: () => handle.slot ?? 'standby', inspectPort: this.#inspectPort(slot) })
     const process = new ClusterProcess(() => this.molds?.fork(generation, start) ?? { worker: start() })
     const budget = drawBudget(this.options, workers, Math.random())
     /** @type {WorkerHandle} */
-    const handle = new WorkerHandle(slot, process, { generation, budget, required, readyOn: this.options.readyOn, isHeld, isProbed: this.options.health !== null })
+    const handle = new WorkerHandle(slot, process, { id, generation, budget, required, readyOn: this.options.readyOn, isHeld, isProbed: this.options.health !== null })
     return handle
   }
 

@@ -62,12 +62,14 @@ class WorkerHandle extends Channel {
   /**
    * @param {number | null} slot null: a standby, which has none yet
    * @param {import('./process').WorkerProcess} process
-   * @param {{ generation: number, budget: import('../../core/budget').Budget, required: import('./required-addresses').Required, readyOn: string, isHeld?: boolean, isProbed?: boolean }} terms `isHeld`: it
+   * @param {{ id: string, generation: number, budget: import('../../core/budget').Budget, required: import('./required-addresses').Required, readyOn: string, isHeld?: boolean, isProbed?: boolean }} terms `isHeld`: it
    *   stands by in its slot; `isProbed`: a probe makes it ready
    */
   constructor (slot, process, terms) {
     super(process)
     this.slot = slot
+    /** In the environment of the processes that it starts. */
+    this.id = terms.id
     this.terms = terms
     this.budget = terms.budget
     this.generation = terms.generation

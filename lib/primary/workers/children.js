@@ -1,0 +1,147 @@
+'use strict'
+
+/**
+ * Ends the processes that a worker has started and that live on after it. They are found by a variable of their environment, which a worker
+ * gives on to its children, and these to theirs; by then the kernel has given them another parent. One that was started with an environment
+ * of its own is not found. Those that have put themselves into a session of their own, as daemons do, are left, and named. Linux only.
+ */
+
+const { randomUUID } = require('node:crypto')
+const fs = require('node:fs')
+const path = require('node:path')
+const { setTimeout } = require('node:timers/promises')
+const { now } = require('../clock')
+
+const VARIABLE = 'RECYCLE_WORKER_ID'
+const FLEET = randomUUID()
+const AT_ONCE_MS = 20 // workers that exit together share a look
+const LOOK_MS = 100
+const REAP_MS = 1000
+const MOST_NAMED = 20
+
+/** @typedef {{ id: string, slot: number | null, pid: number | null }} Parent a worker, or a mold */
+/** @typedef {{ pid: number, command: string, isAlone: boolean }} Child `isAlone`: in a session of its own */
+
+let lastId = 0
+
+/** @returns {{ id: string, env: Record<string, string> }} of a worker that is about to be started */
+function mark () {
+  const id = `${FLEET}-${++lastId}`
+  return { id, env: { [VARIABLE]: id } }
+}
+
+class Children {
+  /** Children that are left, by command: each is named once. @type {Set<string>} */
+  #named = new Set()
+  /** @type {Promise<Map<string, Child[]>> | null} */
+  #nextLook = null
+
+  /**
+   * @param {object} deps
+   * @param {Pick<import('../../core/options').Options, 'leaveChildren' | 'killTimeoutMs'>} deps.options
+   * @param {import('./fleet').Fleet} deps.fleet
+   * @param {import('../tasks').Tasks} deps.tasks
+   * @param {(event: string, fields: Record<string, any>) => unknown} deps.record
+   */
+  constructor ({ options, fleet, tasks, record }) {
+    this.options = options
+    this.fleet = fleet
+    this.tasks = tasks
+    this.record = record
+  }
+
+  /** @param {import('./worker-handle').WorkerHandle} handle */
+  connect (handle) {
+    handle.on('exit', () => this.endOf(handle))
+  }
+
+  /** @param {Parent} parent it has exited */
+  endOf (parent) {
+    if (this.options.leaveChildren || process.platform !== 'linux' || parent.pid === null) return
+    this.tasks.run('children', () => this.#end(parent))
+  }
+
+  /** SIGTERM, and SIGKILL for what is there after the kill timeout. @param {Parent} parent */
+  async #end ({ id, slot, pid }) {
+    /** @type {Map<number, Child>} */
+    const told = new Map()
+    /** @type {Set<number>} */
+    const killed = new Set()
+    const deadline = now() + this.options.killTimeoutMs
+    for (let end = Infinity; now() < end; await setTimeout(LOOK_MS)) {
+      const children = (await this.#look()).get(id) ?? []
+      const ours = children.filter(child => !child.isAlone)
+      if (told.size === 0) this.#nameAlone(slot, pid, children)
+      if (ours.length === 0) break
+      const isLate = now() >= deadline
+      if (isLate) end = Math.min(end, now() + REAP_MS)
+      for (const child of ours) {
+        if (isLate) killed.add(child.pid)
+        if (isLate || !told.has(child.pid)) signal(child.pid, isLate ? 'SIGKILL' : 'SIGTERM')
+        told.set(child.pid, child)
+      }
+    }
+    if (told.size > 0) this.record('worker.children', { slot, pid, ended: told.size, killed: killed.size, commands: commandsOf([...told.values()]) })
+  }
+
+  /** @param {number | null} slot @param {number | null} pid @param {Child[]} children */
+  #nameAlone (slot, pid, children) {
+    const alone = children.filter(child => child.isAlone && !this.#named.has(child.command))
+    if (alone.length === 0) return
+    for (const { command } of alone) if (this.#named.size < 1000) this.#named.add(command)
+    this.record('fleet.warning', { warning: 'children-left', slot, pid, pids: alone.map(child => child.pid), commands: commandsOf(alone) })
+  }
+
+  #look () {
+    this.#nextLook ??= setTimeout(AT_ONCE_MS).then(() => {
+      this.#nextLook = null
+      return childrenById(new Set(this.fleet.all().map(({ pid }) => pid))) // a forked worker has the environment of its mold
+    })
+    return this.#nextLook
+  }
+}
+
+/** @param {ReadonlySet<number>} workers pids that are no children @returns {Promise<Map<string, Child[]>>} by the id of the worker that has started them */
+async function childrenById (workers) {
+  const session = (await statOf('self'))?.session
+  /** @type {Map<string, Child[]>} */
+  const found = new Map()
+  const pids = (await fs.promises.readdir('/proc')).filter(name => /^\d+$/.test(name)).map(Number)
+  await Promise.all(pids.map(async pid => {
+    const id = workers.has(pid) ? undefined : new RegExp(`(?:^|\\0)${VARIABLE}=(${FLEET}-\\d+)\0`).exec(await read(pid, 'environ'))?.[1]
+    const stat = id === undefined ? null : await statOf(pid)
+    if (id === undefined || stat === null || stat.state === 'Z') return
+    const [program = '', argument = ''] = (await read(pid, 'cmdline')).split('\0')
+    const command = `${path.basename(program)} ${argument}`.trim().slice(0, 100)
+    found.set(id, [...found.get(id) ?? [], { pid, command, isAlone: stat.session !== session }])
+  }))
+  for (const children of found.values()) children.sort((a, b) => a.pid - b.pid)
+  return found
+}
+
+/** @param {number | 'self'} pid @returns {Promise<{ state: string, session: string } | null>} null: it has exited */
+async function statOf (pid) {
+  const text = await read(pid, 'stat')
+  if (text === '') return null
+  const [state, , , session] = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  return { state, session }
+}
+
+/** @param {number | 'self'} pid @param {string} file @returns {Promise<string>} empty: it has exited, or is another user's */
+function read (pid, file) {
+  return fs.promises.readFile(`/proc/${pid}/${file}`, 'latin1').catch(() => '')
+}
+
+/** @param {Child[]} children */
+function commandsOf (children) {
+  return [...new Set(children.map(({ command }) => command))].slice(0, MOST_NAMED)
+}
+
+/** @param {number} pid @param {NodeJS.Signals} name */
+function signal (pid, name) {
+  try {
+    process.kill(pid, name)
+  } catch {} // it has just exited
+}
+
+module.exports = { Children, mark }
