@@ -70,6 +70,7 @@ const WARNINGS = {
   'flags-after-app': l => `${l.flags.join(', ')} ${l.flags.length === 1 ? 'stands after the app, which gets it' : 'stand after the app, which gets them'}; for recycle write: ${l.instead}; if ${l.flags.length === 1 ? 'it is' : 'they are'} the app's, write -- before`,
   journal: l => `the journal ${l.file} cannot be written: ${l.why}`,
   'not-operated': l => l.why,
+  meter: l => `the memory of ${workerOf(l)} is judged by RSS alone for now: reading ${l.file} does not return`,
   'primary-failed': l => `recycle itself has failed (${l.what}) and goes on: ${l.why}`,
   'children-left': l => `${l.slot === null ? `process ${l.pid}` : workerOf(l)} has left processes in a session of their own, which are not ended: ${l.commands.join(', ')} (${l.pids.join(', ')})`,
   'on-demand': l => `${workerOf(l)} is ready without listening on ${l.addresses.join(', ')}: its app opens that on demand, and it is not waited for again`,

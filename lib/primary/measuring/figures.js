@@ -17,6 +17,8 @@ class Figures {
   #trend = []
   /** When the latest of these was read: ms, by clock.js. */
   #trendAt = 0
+  /** It is in the journal that its readings in full do not return. */
+  isHeldSaid = false
   /** Since it was ready, or kept, a sample of it has been judged. */
   isJudged = false
 

@@ -80,7 +80,14 @@ class Sampler {
     const figures = this.#figures.get(handle)
     const reading = await figures?.probe.read(at, inFull) ?? null
     if (figures && reading && reading.pssBytes !== null) figures.lastFull = reading
+    if (figures && figures.isHeldSaid !== (figures.probe.isHeld === true)) this.#sayHeld(handle, figures)
     return reading
+  }
+
+  /** @param {WorkerHandle} handle @param {Figures} figures */
+  #sayHeld ({ slot, pid }, figures) {
+    figures.isHeldSaid = figures.probe.isHeld === true
+    if (figures.isHeldSaid) this.record('fleet.warning', { warning: 'meter', slot, pid, file: this.meter.name })
   }
 
   /**

@@ -6,6 +6,7 @@
  */
 
 const fs = require('node:fs')
+const { inTime } = require('./in-time')
 
 const OFTEN_MS = 1000
 const SHARE = 0.01 // of the time, at the most, that entries are being counted
@@ -26,9 +27,11 @@ class DescriptorProbe {
     if (now < this.#dueAt) return { fds: null, fdLimit }
     this.#dueAt = Infinity
     const began = performance.now()
-    const fds = await fs.promises.readdir(this.folder).then(names => names.length, () => null)
-    this.#dueAt = now + Math.max(OFTEN_MS, (performance.now() - began) / SHARE)
-    return { fds, fdLimit }
+    const counted = fs.promises.readdir(this.folder).then(names => names.length, () => null).then(fds => {
+      this.#dueAt = now + Math.max(OFTEN_MS, (performance.now() - began) / SHARE)
+      return fds
+    })
+    return { fds: await inTime(counted), fdLimit }
   }
 }
 

@@ -75,6 +75,10 @@ class ProcfsProbe {
   #rollup = null
   /** The last full reading, with what statm said then. @type {{ at: number, guardBytes: number, full: ReturnType<typeof parseSmaps> } | null} */
   #last = null
+  /** A full reading is under way. */
+  #isReading = false
+  /** The last full reading has not returned in time. */
+  isHeld = false
 
   /**
    * @param {number} pid
@@ -97,9 +101,10 @@ class ProcfsProbe {
   async read (now, inFull = false) {
     const rssBytes = this.#guard()
     if (rssBytes === null) return null
-    if (!inFull && !this.#isDue(rssBytes, now)) return { rssBytes, pssBytes: null, ussBytes: null, meter: 'statm' }
-    const text = await inTurn(() => this.#readFull())
-    if (text === '') return this.#guard() === null ? null : { rssBytes, pssBytes: null, ussBytes: null, meter: 'statm' }
+    const isWanted = (inFull || this.#isDue(rssBytes, now)) && !this.#isReading
+    const text = isWanted ? await inTurn(() => this.#readFull()) : null
+    if (isWanted) this.isHeld = text === null
+    if (!text) return isWanted && this.#guard() === null ? null : { rssBytes, pssBytes: null, ussBytes: null, meter: 'statm' }
     const full = parseSmaps(text)
     this.#last = { at: now, guardBytes: rssBytes, full }
     return { ...full, meter: this.file }
@@ -117,8 +122,10 @@ class ProcfsProbe {
 
   /** @returns {Promise<string>} empty: there is none */
   async #readFull () {
-    if (this.file === 'smaps') return fs.promises.readFile(`/proc/${this.pid}/smaps`, 'latin1').catch(() => '')
-    return this.#rollup?.read() ?? ''
+    this.#isReading = true
+    const text = await (this.#rollup?.read() ?? fs.promises.readFile(`/proc/${this.pid}/smaps`, 'latin1').catch(() => ''))
+    this.#isReading = false
+    return text
   }
 
   /** @param {number} rssBytes @param {number} now */

@@ -2,6 +2,8 @@
 
 /** Memory by pidusage: RSS alone, wherever there is no /proc. */
 
+const { inTime } = require('./in-time')
+
 /** The memory of one process. */
 class UsageProbe {
   /** @param {number} pid */
@@ -13,8 +15,8 @@ class UsageProbe {
   /** @returns {Promise<import('../../../core/sample').Reading | null>} null: the process is gone */
   async read () {
     try {
-      const { memory } = await this.pidusage(this.pid)
-      return { rssBytes: memory, pssBytes: null, ussBytes: null, meter: 'pidusage' }
+      const usage = await inTime(this.pidusage(this.pid))
+      return usage && { rssBytes: usage.memory, pssBytes: null, ussBytes: null, meter: 'pidusage' }
     } catch {
       return null
     }
