@@ -104,9 +104,9 @@ const FROM_WORKER = Object.freeze({
 
 /** primary → worker @type {Readonly<Record<string, Kind>>} */
 const FROM_PRIMARY = Object.freeze({
-  answer: kind('the answer to `listen`, with the listening socket where there is no error, or to `own`', { id, errno: integer, data: optional(shared) }, 'socket'),
+  answer: kind('the answer to `listen`, with the listening socket where there is no error, or to `own`; `isQueued`: a worker has listened there, so the kernel has its queue', { id, errno: integer, data: optional(shared), isQueued: optional(flag) }, 'socket'),
   shut: kind('a call: the fleet ends, stop accepting for good', { id }),
-  serve: kind('a call to a standby: this is its slot, accept', { id, slot: count }),
+  serve: kind('a call to a worker that is up: this is its slot, accept', { id, slot: count }),
   accept: kind('a connection that came through the queue after `shut`', { key: name }, 'socket'),
   drain: kind('leave; sent again with a shorter deadline, it hurries', { reason: text(100), deadlineMs: duration, lingerMs: orNull(duration), handoff: flag, replayAfterMs: orNull(duration) }),
   'leave-rotation': kind('a call: leave rotation for a while; answered when nothing is left', { id, deadlineMs: duration, handoff: flag, replayAfterMs: orNull(duration) }),

@@ -27,7 +27,7 @@ const kApi = Symbol.for('recycle-supervisor.worker')
  *   assign: (slot: number) => void,
  *   drained: () => Promise<unknown>,
  *   extend: (more: Partial<Api>) => void
- * }} `assign`: this worker has its slot, a standby when it is called: RECYCLE_SLOT is set, and `recycle:serve` is emitted;
+ * }} `assign`: this worker is called into its slot: RECYCLE_SLOT is set, and `recycle:serve` is emitted;
  *   `drained`: settles when what the app does in onDrain() is done
  */
 function offerApi (tracker) {

@@ -36,7 +36,7 @@ const { Sessions } = require('./sticky/sessions')
 /** @param {import('./prepare').Prepared} prepared @param {import('./channel').Channel} channel @param {import('./prepare').Settings} settings */
 function enter ({ tracker, listenHook, signals, api }, channel, settings) {
   const { acceptors } = listenHook
-  const state = new WorkerState(settings.isStandby ? 'standby' : 'serving')
+  const state = new WorkerState('held')
   const admission = new Admission({ channel, state, acceptors, tracker })
   const inbox = new Inbox({ channel, state, acceptors, admission, tracker })
   const handoff = new Handoff({ channel, tracker, inbox })
@@ -58,7 +58,7 @@ function enter ({ tracker, listenHook, signals, api }, channel, settings) {
 
   channel.answer({
     serve ({ slot }, answer) {
-      if (state.current !== 'standby') return answer({ why: `this worker is ${state.current}` })
+      if (state.current !== 'held') return answer({ why: `this worker is ${state.current}` })
       state.become('serving')
       try {
         api.assign(slot)
@@ -89,7 +89,6 @@ function enter ({ tracker, listenHook, signals, api }, channel, settings) {
     drain.begin({ reason: 'orphaned', deadlineMs: settings.drainTimeoutMs, lingerMs: settings.stopLingerMs, handoff: false, replayAfterMs: null })
   }
 
-  if (!settings.isStandby) api.assign(Number(process.env.RECYCLE_SLOT))
   api.connect(channel, sessions)
   listenHook.connect(channel, acceptor => {
     tracker.watch(acceptor)

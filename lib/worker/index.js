@@ -85,9 +85,9 @@ function replayable (response) {
 }
 
 /**
- * Calls `fn` once, when this worker has its slot: on the next tick, or, in a standby, when it is called to serve, before
- * its first connection. What a single worker of the fleet does, such as cron jobs, begins here and not at the top of the
- * app, which a standby has run long before.
+ * Calls `fn` once, when this worker is ready and called to serve, before its first connection. What makes it ready, such as listen(), must not
+ * wait for it. What a single worker of the fleet does, such as cron jobs, begins here and not at the top of the app, which a replacement runs
+ * beside its predecessor, and a standby long before.
  *
  * @param {(about: { slot: number }) => void} fn `slot`: the worker's number, as RECYCLE_SLOT has it
  */

@@ -6,7 +6,6 @@
  * In a worker that was spawned, both run at once.
  *
  * @typedef {object} Settings as the primary's spawner gives them
- * @property {boolean} isStandby
  * @property {string | null} compileCache a folder; null: none
  * @property {boolean} collectsFirst
  * @property {number} beatMs

@@ -4,15 +4,15 @@
  * The state of this worker as it sees itself; lib/core/state.js has the primary's view. Only a worker that serves accepts or
  * adopts connections.
  *
- *     standby ──▶ serving ──▶ leaving ──▶ out       out of rotation: leaving and out return to serving
+ *     held ──▶ serving ──▶ leaving ──▶ out          held until it is called to serve; out of rotation: leaving and out return to serving
  *     any of these ──▶ shut ──▶ draining ──▶ drained     shut: its addresses are given up, the order to drain follows
  *
- * @typedef {'standby' | 'serving' | 'leaving' | 'out' | 'shut' | 'draining' | 'drained'} State
+ * @typedef {'held' | 'serving' | 'leaving' | 'out' | 'shut' | 'draining' | 'drained'} State
  */
 
 /** `next`: the states that it may become; `refusal`: why it neither accepts nor adopts. @type {Readonly<Record<State, { next: State[], refusal: string | null }>>} */
 const STATES = Object.freeze({
-  standby: { next: ['serving', 'shut', 'draining'], refusal: 'this worker is a standby' },
+  held: { next: ['serving', 'shut', 'draining'], refusal: 'this worker has not been called' },
   serving: { next: ['leaving', 'shut', 'draining'], refusal: null },
   leaving: { next: ['serving', 'out', 'shut', 'draining'], refusal: 'this worker is out of rotation' },
   out: { next: ['serving', 'shut', 'draining'], refusal: 'this worker is out of rotation' },

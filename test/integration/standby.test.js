@@ -202,7 +202,7 @@ t.test('a standby that does not answer the call is discarded, and a worker is sp
   const [{ pid }] = events.all('worker.standby')
   process.kill(pid, 'SIGSTOP')
   t.match(await supervisor.recycle(0), { how: 'surge', cut: 0 })
-  t.match(await events.until('worker.crash'), { pid, signal: 'SIGKILL' })
+  t.match(await events.until('worker.retire', { where: line => line.pid === pid }), { signal: 'SIGKILL' })
   await noneFailed(t, loads)
 })
 

@@ -13,7 +13,7 @@ const { message } = require('../../lib/core/message')
 
 const WORKER = path.join(__dirname, '..', '..', 'lib', 'worker')
 const APP = path.join(__dirname, '..', 'fixtures', 'plain.js')
-const SETTINGS = { isStandby: false, compileCache: null, collectsFirst: false, beatMs: 200, drainTimeoutMs: 5000, stopLingerMs: 1000, killTimeoutMs: 1000 }
+const SETTINGS = { compileCache: null, collectsFirst: false, beatMs: 200, drainTimeoutMs: 5000, stopLingerMs: 1000, killTimeoutMs: 1000 }
 
 /** @param {any} t tap's */
 async function startWorker (t) {
@@ -39,6 +39,8 @@ async function startWorker (t) {
     handle.close()
   })
   await until('listening')
+  send('serve', { id: 1, slot: 0 })
+  await until('answer')
   const address = { port: 0 }
   handle.getsockname(address)
   return { send, all, until, port: address.port }

@@ -4,7 +4,7 @@ const t = require('tap')
 const { STATES, WorkerState } = require('../../lib/worker/state')
 
 const ALLOWED = {
-  standby: ['serving', 'shut', 'draining'],
+  held: ['serving', 'shut', 'draining'],
   serving: ['leaving', 'shut', 'draining'],
   leaving: ['serving', 'out', 'shut', 'draining'],
   out: ['serving', 'shut', 'draining'],

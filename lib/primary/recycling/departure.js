@@ -5,7 +5,7 @@
  * The addresses stay, and so does what waits in their queues.
  */
 
-const { kill, orderFor, retire } = require('../workers/retirement')
+const { orderFor, retire } = require('../workers/retirement')
 
 const MOVE_MS = 5 // for each connection: between the two primaries they go one by one
 
@@ -50,12 +50,8 @@ class Departure {
   async #retire (handle, successors) {
     const { slot } = handle
     const isOurs = handle.state !== 'draining'
-    const hasServed = handle.upSince !== null && handle.slot !== null
+    const hasServed = handle.calledAt !== null
     if (slot !== null) this.fleet.slots.get(slot)?.vacate(handle)
-    if (!handle.hasEntered) {
-      if (isOurs) handle.become('draining')
-      return kill(handle)
-    }
     handle.reason ??= 'upgrade'
     const order = { ...orderFor('upgrade', this.options, hasServed ? null : 0), deadlineMs: this.deadlineMs }
     const { account, drainMs } = await retire(handle, order, this.record)

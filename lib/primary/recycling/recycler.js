@@ -64,7 +64,7 @@ class Recycler {
     try {
       why = how === 'surge' ? await this.#replace(slot) : null
       if (why === null && !this.stopping.aborted) {
-        const isByStandby = how === 'surge' && slot.incumbent !== null && slot.incumbent.calledAt !== null
+        const isByStandby = how === 'surge' && slot.incumbent?.stoodBy === true
         slot.vacate(old)
         slot.recycle = { old, how, isReplaced: how === 'surge' }
         const { account, drainMs } = await retire(old, orderFor(reason, this.options), this.record)

@@ -32,6 +32,7 @@ const { UnixSocketFile } = require('./unix-socket-file')
  * @property {UnixSocketFile | null} file of a unix socket; null: it has none
  * @property {unknown} data what the first server shares with its likes (TLS ticket keys)
  * @property {Set<unknown>} users the workers that listen on it
+ * @property {boolean} [isQueued] a worker has listened on it: the kernel has its queue
  * @property {import('./inherited-sockets').Inherited | null} inherited it has been opened by another process, which keeps it
  */
 
@@ -60,9 +61,13 @@ class ListeningSockets {
   connect (handle) {
     handle.on('listen', ({ key, query, data }, answer) => {
       if (this.#isClosing) return // what is being given up is not taken again; a worker that asks now is about to go
-      const { errno, handle: socket, data: shared } = this.open(key, query, data, handle)
+      const { errno, handle: socket, data: shared, isQueued } = this.open(key, query, data, handle)
       if (errno) handle.renounce(key)
-      answer({ errno, data: shared }, socket)
+      answer({ errno, data: shared, ...isQueued && { isQueued } }, socket)
+    })
+    handle.on('listening', ({ key }) => {
+      const listener = this.#byKey.get(key)
+      if (listener) listener.isQueued = true
     })
     handle.on('unlisten', ({ key }) => { if (handle.state !== 'draining') this.leave(key, handle) })
     handle.on('exit', () => this.forget(handle))
@@ -73,7 +78,7 @@ class ListeningSockets {
    * @param {Query} query
    * @param {unknown} data
    * @param {unknown} user
-   * @returns {{ errno: number, handle?: any, data?: unknown }} `errno` is libuv's, 0 where it listens; EMFILE: the fleet has 1,000 addresses
+   * @returns {{ errno: number, handle?: any, data?: unknown, isQueued?: boolean }} `errno` is libuv's, 0 where it listens; EMFILE: the fleet has 1,000 addresses
    */
   open (key, query, data, user) {
     if (!this.#byKey.has(key) && this.#byKey.size >= MOST_ADDRESSES) return { errno: -EMFILE }
@@ -87,7 +92,7 @@ class ListeningSockets {
       this.leave(key, user)
       return { errno }
     }
-    return { errno: 0, handle: listener.handle, data: listener.data }
+    return { errno: 0, handle: listener.handle, data: listener.data, isQueued: listener.isQueued }
   }
 
   /** @param {Query} query @param {unknown} data @returns {Listener | undefined} */

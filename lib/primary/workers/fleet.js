@@ -62,6 +62,7 @@ class Slot {
   vacate (handle) {
     if (!handle.isGone) this.leaving.add(handle)
     if (this.incumbent === handle) this.incumbent = null
+    if (this.successor === handle) this.successor = null
   }
 
   /** A worker is gone. @param {WorkerHandle} handle */
@@ -95,9 +96,6 @@ class StandbyPool {
   seat (handle) {
     this.handles.add(handle)
   }
-
-  /** It waits where it is seated. */
-  ready () {}
 
   /** @param {WorkerHandle} handle */
   remove (handle) {

@@ -12,7 +12,7 @@ const { EventEmitter } = require('node:events')
 const { now } = require('../clock')
 const { howItLeft } = require('./process')
 const { requiredAddresses, NONE } = require('./required-addresses')
-const { kill } = require('./retirement')
+const { retire } = require('./retirement')
 
 /** @typedef {import('./worker-handle').WorkerHandle} WorkerHandle @typedef {import('./fleet').Slot | import('./fleet').StandbyPool} Place */
 
@@ -55,8 +55,8 @@ class Lifecycle extends EventEmitter {
   }
 
   /**
-   * Obtains a worker for a place: for a slot a standby is called, where one fits, else one is spawned. It is seated when this
-   * returns.
+   * Obtains a worker for a place: for a slot a standby is taken, where one fits, else one is spawned. It is seated when this returns. It
+   * accepts nothing before it is called, which is when it has booted; while another primary runs the fleet it stands by in its slot.
    *
    * @param {Place} place
    * @returns {Promise<{ why: string | null, hasCrashed?: boolean }>} resolves when it is ready (`why` is null), or is given up
@@ -66,13 +66,42 @@ class Lifecycle extends EventEmitter {
     const handle = standby ?? this.#spawn(place)
     if (standby) this.fleet.standbyPool.remove(standby)
     place.seat(handle)
-    if (standby) standby.serve(/** @type {number} */ (place.slot))
-    const why = await becomesReady(handle, standby ? CALL_MS : this.options.readyTimeoutMs)
+    let why = standby ? null : await boots(handle, this.options.readyTimeoutMs)
+    if (why === null && (place.slot === null || this.isHeld())) handle.standBy()
+    else why ??= await this.#serves(handle, Number(place.slot))
     if (why === null) return { why }
     const hasCrashed = handle.isGone
-    if (!hasCrashed) handle.givenUp = why
-    if (['spawning', 'standby'].includes(handle.state)) await kill(handle)
-    return standby && !this.stopping.aborted ? this.acquire(place) : { why, hasCrashed }
+    const givenUp = this.#giveUp(handle, why)
+    if (standby && place.slot !== null && !this.stopping.aborted) {
+      place.vacate(handle)
+      return this.acquire(place)
+    }
+    await givenUp
+    return { why, hasCrashed }
+  }
+
+  /** Calls a worker that stands by in its slot. @param {WorkerHandle} handle @returns {Promise<void>} resolves when it serves, or is given up */
+  async call (handle) {
+    const why = await this.#serves(handle, Number(handle.slot))
+    if (why !== null) await this.#giveUp(handle, why)
+  }
+
+  /** @param {WorkerHandle} handle that is up @param {number} slot @returns {Promise<string | null>} null: it accepts; else why not */
+  async #serves (handle, slot) {
+    // One that stood by has loaded everything; another one may do so yet, where --ready-on is not `listening`.
+    const timeoutMs = handle.stoodBy ? CALL_MS : Math.max(CALL_MS, this.options.readyTimeoutMs - (now() - handle.spawnedAt))
+    handle.serve(slot)
+    const { event, value } = await handle.next(['ready', 'exit'], timeoutMs)
+    if (event === 'ready') return null
+    return event === 'exit' ? `it ${howItLeft(value)}` : `it was called to serve, and did not answer within ${Math.round(timeoutMs)} ms`
+  }
+
+  /** What it may have accepted since it was called, it finishes. @param {WorkerHandle} handle @param {string} why */
+  async #giveUp (handle, why) {
+    if (handle.isGone || handle.state === 'draining') return
+    handle.givenUp = why
+    const { killTimeoutMs, handoff } = this.options
+    await retire(handle, { reason: 'not-ready', deadlineMs: handle.calledAt === null ? 0 : killTimeoutMs, lingerMs: 0, handoff, replayAfterMs: null, killTimeoutMs }, this.record)
   }
 
   /** @param {Place} slot @returns {WorkerHandle | null} a standby that listens where the slot's clients are */
@@ -90,8 +119,7 @@ class Lifecycle extends EventEmitter {
 
   /** @param {Place} place @returns {WorkerHandle} */
   #spawn (place) {
-    const isHeld = this.isHeld()
-    const handle = this.spawner.spawn(place.slot, { generation: this.fleet.rollout.generation, workers: this.fleet.desired, required: this.#requiredOf(place), isHeld })
+    const handle = this.spawner.spawn(place.slot, { generation: this.fleet.rollout.generation, workers: this.fleet.desired, required: this.#requiredOf(place) })
     const { slot, generation, budget } = handle
     handle.process.whenBegun(() => this.record('worker.spawn', { slot, pid: handle.pid, generation, budget }))
     handle.on('waived', late => this.#onWaived(handle, late))
@@ -110,22 +138,15 @@ class Lifecycle extends EventEmitter {
 
   /** @param {WorkerHandle} handle */
   #onUp (handle) {
+    const place = this.fleet.placeOf(handle)
     const { slot, pid, readyMs, isServing, asked } = handle
     for (const [key, upMs] of asked) if (upMs === 0) this.fleet.onDemand.delete(key) // new code opens it at once
     this.record(isServing ? 'worker.ready' : 'worker.standby', { slot, pid, readyMs, addresses: [...handle.addresses] })
-    if (isServing || slot === null) this.fleet.placeOf(handle).ready(handle)
-    else if (!this.isHeld()) this.call(handle)
-    const { boots } = this.fleet.placeOf(handle)
+    if (isServing && place.slot !== null) place.ready(handle)
+    const { boots } = place
     const { failures } = boots
     setTimeout(() => { if (!handle.isGone) this.#started(handle, boots, failures) }, EARLY_MS).unref()
     this.changed()
-  }
-
-  /** Calls a worker that stands by in its slot. @param {WorkerHandle} handle @returns {Promise<void>} resolves when it serves, or is gone */
-  async call (handle) {
-    handle.serve(/** @type {number} */ (handle.slot))
-    const { event } = await handle.next(['ready', 'exit'], CALL_MS)
-    if (event === 'timeout' && handle.state === 'standby') await kill(handle)
   }
 
   /** It proves that the failures before it are over, and says nothing of those since. @param {WorkerHandle} handle @param {import('../../core/backoff').Backoff} boots @param {number} [failures] before it */
@@ -145,7 +166,7 @@ class Lifecycle extends EventEmitter {
     handle.become(isIntended ? 'retired' : 'crashed')
     place.remove(handle)
     this.record(isIntended ? 'worker.retire' : 'worker.crash', { slot: handle.slot, pid: handle.pid, ...left, oomKilled: this.wasOomKilled(handle), connections: handle.connections, inFlight: handle.latest.inFlight, requests: handle.latest.requests })
-    if (!isIntended && !isStarted) this.#failed(handle, place, left)
+    if ((!isIntended || handle.givenUp !== null) && !isStarted) this.#failed(handle, place, left)
     this.changed()
   }
 
@@ -161,13 +182,13 @@ class Lifecycle extends EventEmitter {
 /**
  * @param {WorkerHandle} handle
  * @param {number} timeoutMs
- * @returns {Promise<string | null>} null: it is ready, as a standby where it has no slot; else why it is not
+ * @returns {Promise<string | null>} null: it may be called; else why not
  */
-async function becomesReady (handle, timeoutMs) {
-  const { event, value } = await handle.next([handle.isHeld ? 'standby' : 'ready', 'exit'], timeoutMs)
+async function boots (handle, timeoutMs) {
+  const { event, value } = await handle.next(['up', 'exit'], timeoutMs)
   if (event === 'exit') return `it ${howItLeft(value)}`
   if (event !== 'timeout') return null
-  if (handle.process.forkedBy !== null && handle.process.pid === null) return becomesReady(handle, timeoutMs) // its mold's time is up first
+  if (handle.process.forkedBy !== null && handle.process.pid === null) return boots(handle, timeoutMs) // its mold's time is up first
   if (handle.readiness.waive()) return null
   const missing = handle.readiness.lacks(handle.readiness.required.must)
   if (handle.health.why !== null) return `it was not ready within ${timeoutMs} ms; it fails its health check: ${handle.health.why}`

@@ -10,24 +10,26 @@
 class Readiness {
   /** It lacks nothing but a probe. */
   #isBooted = false
+  /** It lacks nothing. */
+  isMet = false
   /** Runs while it is given time to listen. @type {NodeJS.Timeout | undefined} */
   #lateness
 
   /**
    * @param {WorkerHandle} handle
    * @param {Pick<WorkerHandle['terms'], 'required' | 'readyOn' | 'isProbed'>} terms
-   * @param {() => void} comeUp to be called when it is ready
+   * @param {() => void} met to be called when it lacks nothing
    */
-  constructor (handle, { required, readyOn, isProbed = false }, comeUp) {
+  constructor (handle, { required, readyOn, isProbed = false }, met) {
     this.handle = handle
     this.required = required
     this.readyOn = readyOn
     this.isProbed = isProbed
-    this.comeUp = comeUp
+    this.met = met
   }
 
   get #isBooting () {
-    return this.handle.state === 'spawning'
+    return this.handle.state === 'spawning' && !this.isMet
   }
 
   /** @param {string} cause what has just happened, as --ready-on has it */
@@ -36,11 +38,16 @@ class Readiness {
     if (cause === 'listening' && !this.#listens()) return
     this.#isBooted = this.isProbed
     if (this.#isBooted) this.handle.emit('booted')
-    else this.comeUp()
+    else this.#meet()
   }
 
   passed () {
-    if (this.#isBooted && this.#isBooting) this.comeUp()
+    if (this.#isBooted && this.#isBooting) this.#meet()
+  }
+
+  #meet () {
+    this.isMet = true
+    this.met()
   }
 
   #listens () {
@@ -64,7 +71,7 @@ class Readiness {
     this.required = { ...this.required, late: new Set() }
     this.handle.emit('waived', late)
     this.check('listening')
-    return this.handle.upSince !== null
+    return this.isMet
   }
 }
 

@@ -47,6 +47,9 @@ function replayAfter ({ handoff, replay, replayAfterMs, drainTimeoutMs }) {
   return handoff && replay === 'safe' ? replayAfterMs ?? drainTimeoutMs : null
 }
 
+/** @type {Readonly<Retired>} */
+const NOTHING_LEFT = Object.freeze({ account: { ...openAccount(0, 0), lost: false }, drainMs: 0 })
+
 /** @type {WeakMap<WorkerHandle, Retirement>} */
 const underWay = new WeakMap()
 
@@ -91,8 +94,9 @@ class Retirement {
   async #run (order, killTimeoutMs, record) {
     const { handle } = this
     const began = now()
-    if (handle.isGone) return { account: { ...openAccount(0, 0), lost: false }, drainMs: 0 } // its crash is in the journal, with what it had in flight
+    if (handle.isGone) return NOTHING_LEFT // its crash is in the journal, with what it had in flight
     if (handle.state !== 'draining') handle.become('draining')
+    if (!handle.hasEntered) return kill(handle).then(() => NOTHING_LEFT) // it has done nothing yet
     const { slot, pid, connections, latest: { inFlight } } = handle
     record('worker.drain', { slot, pid, reason: order.reason, connections, inFlight })
     this.#arm(order)

@@ -58,21 +58,20 @@ class Spawner {
 
   /**
    * @param {number | null} slot null: a standby, which is told when it is called
-   * @param {{ generation: number, workers: number, required: import('./required-addresses').Required, isHeld?: boolean }} terms `workers`: how many there are to be;
-   *   `isHeld`: it is called into its slot later
+   * @param {{ generation: number, workers: number, required: import('./required-addresses').Required }} terms `workers`: how many there are to be
    * @returns {WorkerHandle}
    */
-  spawn (slot, { generation, workers, required, isHeld = false }) {
+  spawn (slot, { generation, workers, required }) {
     const { id, env } = mark()
     const start = () => this.#fork({
       ...env,
       RECYCLE_SLOT: slot === null ? 'standby' : String(slot),
-      RECYCLE_WORKER: JSON.stringify({ ...this.#settings, isStandby: isHeld || slot === null })
+      RECYCLE_WORKER: JSON.stringify(this.#settings)
     }, { slot: () => handle.slot ?? 'standby', inspectPort: this.#inspectPort(slot) })
     const process = new ClusterProcess(() => this.molds?.fork(generation, start) ?? { worker: start() })
     const budget = drawBudget(this.options, workers, Math.random())
     /** @type {WorkerHandle} */
-    const handle = new WorkerHandle(slot, process, { id, generation, budget, required, readyOn: this.options.readyOn, isHeld, isProbed: this.options.health !== null })
+    const handle = new WorkerHandle(slot, process, { id, generation, budget, required, readyOn: this.options.readyOn, isProbed: this.options.health !== null })
     return handle
   }
 

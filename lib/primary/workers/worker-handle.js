@@ -20,8 +20,9 @@ const { Readiness } = require('./readiness')
 const NO_BEAT = { requests: 0, inFlight: 0, connections: 0, lasting: 0, elu: 0, ...NO_DELAYS, heap: null, lagP99Ms: null, debugged: false, ceiling: null }
 
 /**
- * Emits `failed` ({ type, error }: what the primary lacks for that message), `booted` (with --health: it is ready but for a probe), `waived` (where it was given time to listen, and does not), `ready`, `standby`,
- * `leaving`, `exit` (Left), `drained` (account), `message` (the app's own), and what the worker says of its addresses, connections and
+ * Emits `failed` ({ type, error }: what the primary lacks for that message), `booted` (with --health: it is ready but for a probe), `waived`
+ * (where it was given time to listen, and does not), `up` (it may be called), `standby`, `ready` (it has been called, and serves), `leaving`,
+ * `exit` (Left), `drained` (account), `message` (the app's own), and what the worker says of its addresses, connections and
  * wishes, by the message's type.
  */
 class WorkerHandle extends Channel {
@@ -37,10 +38,12 @@ class WorkerHandle extends Channel {
   spawnedAt = now()
   /** Since when it serves, or stands by; null: it boots. @type {number | null} */
   upSince = null
-  /** When it had booted, into service or as a standby. @type {number | null} */
+  /** When it had booted: it may be called. @type {number | null} */
   bootedAt = null
-  /** When it was told to serve, of a standby. @type {number | null} */
+  /** When it was called to serve. @type {number | null} */
   calledAt = null
+  /** It was up before it was wanted: as a standby, or while another primary ran the fleet. */
+  stoodBy = false
   /** When anything was last heard. */
   heardAt = now()
   /** Why it is to go; set once. @type {import('../../core/verdict').Reason | 'scale' | 'stop' | 'upgrade' | null} */
@@ -62,8 +65,8 @@ class WorkerHandle extends Channel {
   /**
    * @param {number | null} slot null: a standby, which has none yet
    * @param {import('./process').WorkerProcess} process
-   * @param {{ id: string, generation: number, budget: import('../../core/budget').Budget, required: import('./required-addresses').Required, readyOn: string, isHeld?: boolean, isProbed?: boolean }} terms `isHeld`: it
-   *   stands by in its slot; `isProbed`: a probe makes it ready
+   * @param {{ id: string, generation: number, budget: import('../../core/budget').Budget, required: import('./required-addresses').Required, readyOn: string, isProbed?: boolean }} terms `isProbed`: a
+   *   probe makes it ready
    */
   constructor (slot, process, terms) {
     super(process)
@@ -73,7 +76,10 @@ class WorkerHandle extends Channel {
     this.terms = terms
     this.budget = terms.budget
     this.generation = terms.generation
-    this.readiness = new Readiness(this, terms, () => this.#comeUp(this.isHeld ? 'standby' : 'ready'))
+    this.readiness = new Readiness(this, terms, () => {
+      this.bootedAt = now()
+      this.emit('up')
+    })
     this.#listen()
   }
 
@@ -92,11 +98,6 @@ class WorkerHandle extends Channel {
     return this.state === 'ready'
   }
 
-  /** It does not serve before it is called. */
-  get isHeld () {
-    return (this.slot === null || this.terms.isHeld === true) && this.calledAt === null
-  }
-
   /** It is measured and judged: it serves, or waits to. */
   get isWatched () {
     return this.isServing || this.state === 'standby'
@@ -107,14 +108,14 @@ class WorkerHandle extends Channel {
     return Math.max(0, this.latest.connections + this.#shifted)
   }
 
-  /** How long it took to boot, into service or as a standby. @returns {number | null} ms */
+  /** How long it took to boot. @returns {number | null} ms */
   get bootMs () {
     return this.bootedAt && this.bootedAt - this.spawnedAt
   }
 
-  /** How long it took to get up: from its spawning, or from the call to a standby. @returns {number | null} ms */
+  /** How long it took to get up: from its spawning, or from its call where it stood by. @returns {number | null} ms */
   get readyMs () {
-    return this.upSince && this.upSince - (this.calledAt ?? this.spawnedAt)
+    return this.upSince && this.upSince - ((this.stoodBy && this.calledAt) || this.spawnedAt)
   }
 
   /** @override @type {Channel['send']} */
@@ -135,11 +136,17 @@ class WorkerHandle extends Channel {
     if (this.addresses.size > 0) this.readiness.check('listening')
   }
 
-  /** Calls a standby into a slot; it is `ready` when it accepts. @param {number} slot */
+  /** It is up, and waits until it is called. */
+  standBy () {
+    this.stoodBy = true
+    this.#comeUp('standby')
+  }
+
+  /** Calls a worker that is up into a slot; it is `ready` when it accepts. @param {number} slot */
   serve (slot) {
     this.slot = slot
     this.calledAt = now()
-    this.call('serve', { slot }, Infinity).then(({ why }) => { if (why === null && this.state === 'standby') this.#comeUp('ready') })
+    this.call('serve', { slot }, Infinity).then(({ why }) => { if (why === null && ['spawning', 'standby'].includes(this.state)) this.#comeUp('ready') })
   }
 
   /** What has no handler here is emitted by its type. */
@@ -159,6 +166,7 @@ class WorkerHandle extends Channel {
       listening: ({ key, missing }) => {
         if (!this.asked.has(key)) return this.#refuse({ type: 'listening' }, undefined, 'it has not asked for this address')
         this.addresses.add(key)
+        this.emit('listening', { key })
         if (missing) this.emit('missing', { key, missing })
         this.readiness.check('listening')
       },
@@ -241,7 +249,6 @@ class WorkerHandle extends Channel {
   #comeUp (state) {
     this.become(state)
     this.upSince = this.heardAt = now()
-    this.bootedAt ??= this.upSince
     this.emit(state)
   }
 }

@@ -43,18 +43,22 @@ class Acceptor extends EventEmitter {
   #isRef = true
   #handleClass
   #isOpening = false
+  /** The listening handle, before it is accepted from for the first time. @type {any} */
+  #unused = null
   isClosed = false
 
   /**
    * @param {import('node:net').Server} server
    * @param {string} key what it listens on, as asked, and an ordinal
    * @param {any} listening the listening handle
+   * @param {boolean} isQueued the queue is there: the app's server listens before anything is accepted here
    * @param {(take: (listening: any) => void) => void} reopen gives the listening handle again; null: it is not available
    */
-  constructor (server, key, listening, reopen) {
+  constructor (server, key, listening, isQueued, reopen) {
     super()
     this.server = server
     this.key = key
+    this.isQueued = isQueued
     this.reopen = reopen
     this.#listening = listening
     this.#handleClass = listening.constructor
@@ -92,8 +96,8 @@ class Acceptor extends EventEmitter {
 
   /** Stops accepting. The connections in the kernel's queue stay there for the other workers. */
   shut () {
-    this.#listening?.close()
-    this.#listening = null
+    for (const handle of [this.#listening, this.#unused]) handle?.close()
+    this.#listening = this.#unused = null
     this.#isOpening = false
   }
 
@@ -120,9 +124,15 @@ class Acceptor extends EventEmitter {
     setImmediate(() => step(-1))
   }
 
-  /** Accepts again, as soon as the primary has sent the listening socket once more. @param {() => void} [opened] */
+  /** Accepts: at once the first time, and again as soon as the primary has sent the listening socket once more. @param {() => void} [opened] */
   open (opened = () => {}) {
     if (this.isOpen || this.#isOpening || this.isClosed) return opened()
+    if (this.#unused) {
+      this.#listening = this.#unused
+      this.#unused = null
+      this.#accept()
+      return opened()
+    }
     this.#isOpening = true
     this.reopen(listening => {
       if (!this.#isOpening) { // shut again in the meantime
@@ -171,7 +181,11 @@ class Acceptor extends EventEmitter {
     const facade = {
       listen: (/** @type {number} */ backlog) => {
         this.#backlog = Math.max(backlog, BACKLOG)
-        const error = this.#accept()
+        if (this.isQueued) {
+          this.#unused = this.#listening
+          this.#listening = null
+        }
+        const error = this.isQueued ? 0 : this.#accept()
         if (error === 0) this.emit('listen')
         return error
       },
@@ -184,7 +198,7 @@ class Acceptor extends EventEmitter {
       hasRef: () => this.#isRef,
       fchmod: (/** @type {number} */ mode) => this.#listening?.fchmod(mode) ?? 0
     }
-    Object.defineProperty(facade, 'fd', { enumerable: true, get: () => this.#listening?.fd ?? -1 })
+    Object.defineProperty(facade, 'fd', { enumerable: true, get: () => (this.#listening ?? this.#unused)?.fd ?? -1 })
     if (first.getsockname) {
       const sockname = {}
       const error = first.getsockname(sockname)

@@ -46,7 +46,6 @@ class Admission {
     this.state = state
     this.acceptors = acceptors
     this.tracker = tracker
-    if (!state.isServing) this.#hold()
     channel.on({
       level: ({ level }) => {
         this.level = level
@@ -69,7 +68,9 @@ class Admission {
   /** A server listens, possibly after its acceptor should be shut. @param {import('./acceptor').Acceptor} acceptor */
   onListen (acceptor) {
     if (this.ceiling === Infinity) this.#countDescriptors()
-    if (this.#isFull || !this.state.isServing) acceptor.shut()
+    if (this.state.isServing && !this.#isFull) return acceptor.open()
+    this.#hold()
+    if (acceptor.isOpen || this.state.current !== 'held') acceptor.shut()
   }
 
   /** Stops accepting; the siblings accept from the queue. */
@@ -92,7 +93,10 @@ class Admission {
   /** No other process accepts from the queue. @param {() => void} done called as each open acceptor is shut, its queue emptied */
   shutEmpty (done) {
     this.#hold()
-    for (const acceptor of this.acceptors) if (acceptor.isOpen) acceptor.shutEmpty(done)
+    for (const acceptor of this.acceptors) {
+      if (acceptor.isOpen) acceptor.shutEmpty(done)
+      else acceptor.shut()
+    }
   }
 
   get isAtCeiling () {
@@ -156,7 +160,7 @@ class Admission {
 
   /** An acceptor has opened, or its server has been closed: when all have, they keep the process alive themselves. */
   unhold () {
-    if (!this.#isHeld || this.#isFull || !this.state.isServing) return
+    if (!this.#isHeld || this.#isFull || !(this.state.isServing || this.state.current === 'held')) return
     if ([...this.acceptors].some(acceptor => !acceptor.isClosed && !acceptor.isOpen)) return
     this.letGo()
   }

@@ -76,13 +76,13 @@ class ListenHook {
     const where = port < 0 && typeof address === 'string' && !address.startsWith('\0') ? path.resolve(address) : address // \0: abstract, no file
     const key = takeKey(this.#keys, [where, port, addressType, fd].join(':'))
     const request = { key, query: { address: where, asked: address, port, addressType, fd, flags, readableAll: readableAll === true, writableAll: writableAll === true }, data: tls._getServerData?.() }
-    channel.call('listen', request, ({ errno, data }, handle) => {
+    channel.call('listen', request, ({ errno, data, isQueued = false }, handle) => {
       if (errno || !handle) {
         this.#keys.delete(key)
         return done(0, refusal(errno || -EMFILE))
       }
       if (data !== undefined) tls._setServerData?.(data)
-      const acceptor = new Acceptor(server, key, handle, take => channel.call('listen', request, (_, again) => take(again ?? null)))
+      const acceptor = new Acceptor(server, key, handle, isQueued, take => channel.call('listen', request, (_, again) => take(again ?? null)))
       this.acceptors.add(acceptor)
       acceptor.on('listen', () => setImmediate(() => { // behind the app's own listeners
         if (acceptor.isClosed) return // the app only tested whether the port is free

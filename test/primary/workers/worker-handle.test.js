@@ -38,13 +38,16 @@ function worker (slot) {
 }
 
 t.test('the facts of a worker are plain data: through JSON nothing of them is lost', async t => {
-  const { handle, says, listens, budget } = worker(1)
+  const { handle, says, listens, told, budget } = worker(1)
   const early = handle.facts()
   t.same(JSON.parse(JSON.stringify(early)), early, 'while it boots')
   t.match(handle.facts(), { state: 'spawning', upSince: null, calledAt: null, addresses: [], hasEntered: false })
 
   says('hello', { heapLimitBytes: 2 ** 31 })
   for (const key of ['a', 'b']) listens(key)
+  handle.serve(1)
+  says('answer', { id: told.find(({ type }) => type === 'serve')?.id, why: null })
+  await handle.next(['ready'], 1000)
   says('beat', BEAT)
   handle.reason = 'rss'
   handle.condemnedAt = handle.spawnedAt + 1
@@ -58,6 +61,7 @@ t.test('the facts of a worker are plain data: through JSON nothing of them is lo
 
 t.test('a standby is up when it has booted, and again when it serves in its slot', async t => {
   const { handle, says, listens, told } = worker(null)
+  handle.once('up', () => handle.standBy())
   listens('a')
   t.match(handle.facts(), { slot: null, state: 'standby', calledAt: null, upSince: Number })
   handle.serve(2)
@@ -97,6 +101,7 @@ t.test('a message at which the primary fails is a flaw of the worker, and the ne
 t.test('of each address is known how long the worker was up when it first asked for it', async t => {
   const { handle, listens } = worker(0)
   listens('a')
+  handle.standBy()
   handle.upSince = Number(handle.upSince) - 10_000
   for (const key of ['a', 'b']) listens(key)
   t.match([...handle.asked], [['a', 0], ['b', Number]])
