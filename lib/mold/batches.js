@@ -14,8 +14,8 @@
 const { message } = require('../core/message')
 const { Descriptor } = require('./descriptor')
 
-/** The messages of a hand-off; any other sends those before it on their way. */
-const BATCHED = new Set(['offer', 'adopted', 'refused', 'adopt', 'keep', 'drop', 'moved', 'back'])
+/** The messages of a hand-off, and others with a connection; any other sends those before it on their way. */
+const BATCHED = new Set(['probe', 'offer', 'adopted', 'refused', 'adopt', 'keep', 'drop', 'moved', 'back'])
 const MOST_MESSAGES = 1000
 const MOST_DESCRIPTORS = 128
 const MOST_BYTES = 1_000_000

@@ -219,7 +219,6 @@ class Supervisor extends EventEmitter {
     clearTimeout(this.#timer)
     this.parts.balancer.stop()
     this.parts.autoscaler.stop()
-    this.parts.healthChecks?.close()
     this.spawner.molds?.close()
   }
 

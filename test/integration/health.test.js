@@ -17,6 +17,22 @@ const HEALTH = { health: '/healthz', healthPeriod: '100ms', healthTimeout: '10s'
 /** What the worker of this client has seen of its probes. @param {number} port @param {http.Agent} [agent] */
 const seen = async (port, agent) => JSON.parse((await get(port, '/seen', { agent })).body)
 
+/** Of this process, which is the primary. @returns {number[]} */
+function listeningPorts () {
+  const inodes = new Set(fs.readdirSync('/proc/self/fd').map(fd => /socket:\[(\d+)\]/.exec(linkOf(fd))?.[1]))
+  const rows = ['tcp', 'tcp6'].flatMap(table => fs.readFileSync(`/proc/self/net/${table}`, 'utf8').trim().split('\n').slice(1).map(row => row.trim().split(/\s+/)))
+  return rows.filter(row => row[3] === '0A' && inodes.has(row[9])).map(row => parseInt(row[1].split(':')[1], 16))
+}
+
+/** @param {string} fd */
+function linkOf (fd) {
+  try {
+    return fs.readlinkSync(`/proc/self/fd/${fd}`)
+  } catch {
+    return '' // it has been closed
+  }
+}
+
 t.test('a worker that fails its probes is replaced, and nothing is dropped; the others stay', async t => {
   const { port, events } = await startFleet(t, 'limits.js', { ...HEALTH, workers: 3 })
   const load = new Load({ port, connections: 6, thinkMs: 20 })
@@ -43,9 +59,10 @@ t.test('a probe is no client\'s: it counts in no figure of the worker, and is no
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
   t.teardown(() => agent.destroy())
   while ((await seen(port, agent)).probes < 5) await new Promise(resolve => setTimeout(resolve, 50))
-  const { agent: said, address } = await seen(port, agent)
-  t.equal(said, 'recycle-health')
-  t.match(address, /127\.0\.0\.1$/)
+  const probe = await seen(port, agent)
+  t.match(probe, { agent: 'recycle-health', address: '127.0.0.1', family: 'IPv4', from: Number, to: { address: '127.0.0.1', family: 'IPv4', port } })
+  t.ok(probe.from > 49_151)
+  t.same(listeningPorts(), [port], 'no listener of the primary\'s own, which others can reach')
   await events.until('worker.sample', { where: line => line.requests > 0 })
   const samples = events.all('worker.sample')
   t.ok(samples.every(({ connections, inFlight }) => connections <= 1 && inFlight <= 1), 'one connection: the test\'s')

@@ -7,8 +7,8 @@
 
 const { countFailures, failureOf, isHealthy, nextProbeMs } = require('../../core/health-check')
 const { now } = require('../clock')
-const { LoopbackPairs } = require('./loopback-pairs')
 const { probe } = require('./probe')
+const { openPair } = require('./socket-pair')
 
 /** @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle */
 
@@ -16,25 +16,24 @@ const PROBED = ['spawning', 'standby', 'ready']
 const OVER = ['draining', 'retired', 'crashed']
 
 class HealthChecks {
-  #pairs = new LoopbackPairs()
+  /** Since the last probe that could be made. */
+  #isTold = false
 
   /**
    * @param {object} deps
    * @param {import('../../core/options').Options} deps.options with a path
    * @param {(event: string, fields: Record<string, any>) => unknown} deps.record
+   * @param {typeof openPair} [deps.open]
    */
-  constructor ({ options, record }) {
+  constructor ({ options, record, open = openPair }) {
     this.options = options
     this.record = record
+    this.open = open
   }
 
   /** @param {WorkerHandle} handle one that has just been spawned */
   connect (handle) {
     handle.once('booted', () => this.#start(handle))
-  }
-
-  close () {
-    this.#pairs.close()
   }
 
   /** @param {WorkerHandle} handle */
@@ -63,7 +62,10 @@ class HealthChecks {
     if (!PROBED.includes(handle.state) || handle.latest.debugged) return
     const { health: path, healthTimeoutMs: timeoutMs, healthFailureThreshold } = this.options
     const began = now()
-    const found = await probe(handle, this.#pairs, { path: String(path), timeoutMs, cancel })
+    const pair = await this.open().catch(error => this.#tell(error))
+    if (pair === null) return
+    this.#isTold = false
+    const found = await probe(handle, pair, { path: String(path), timeoutMs, cancel })
     if (found.isSkipped) return
     const { failures: before, why: earlier } = handle.health
     const failures = countFailures(before, found)
@@ -73,6 +75,13 @@ class HealthChecks {
       this.record('worker.health', { slot: handle.slot, pid: handle.pid, failures, why, tookMs: Math.round(now() - began) })
     }
     if (why === null) handle.pass()
+  }
+
+  /** @param {Error} error for which no worker can be probed */
+  #tell (error) {
+    if (!this.#isTold) this.record('fleet.warning', { warning: 'health', why: error.message })
+    this.#isTold = true
+    return null
   }
 }
 

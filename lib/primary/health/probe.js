@@ -17,31 +17,23 @@ const MOST_BYTES = 10_240 // of the body that are read, as in Kubernetes
 
 /**
  * @param {WorkerHandle} handle
- * @param {import('./loopback-pairs').LoopbackPairs} pairs
+ * @param {{ near: import('node:net').Socket, far: any }} pair
  * @param {{ path: string, timeoutMs: number, cancel: AbortController }} how `cancel`: the worker leaves
  * @returns {Promise<Found>}
  */
-async function probe (handle, pairs, { path, timeoutMs, cancel }) {
+async function probe (handle, pair, { path, timeoutMs, cancel }) {
   let isLate = false
   const deadline = setTimeout(() => {
     isLate = true
     cancel.abort()
   }, timeoutMs)
-  const found = await attempt(handle, pairs, { path, timeoutMs, signal: cancel.signal })
+  const found = await attempt(handle, pair, { path, timeoutMs, signal: cancel.signal })
   clearTimeout(deadline)
-  return cancel.signal.aborted && !isLate ? skipped('the worker leaves') : found
+  return cancel.signal.aborted && !isLate ? { status: null, why: 'the worker leaves', isSkipped: true } : found
 }
 
-/** @param {WorkerHandle} handle @param {import('./loopback-pairs').LoopbackPairs} pairs @param {{ path: string, timeoutMs: number, signal: AbortSignal }} how @returns {Promise<Found>} */
-async function attempt (handle, pairs, { path, timeoutMs, signal }) {
-  /** @type {{ near: import('node:net').Socket, far: any } | null} */
-  let pair = null
-  try {
-    pair = await pairs.open(signal)
-  } catch (error) {
-    return skipped(/** @type {Error} */ (error).message)
-  }
-  const { near, far } = pair
+/** @param {WorkerHandle} handle @param {{ near: import('node:net').Socket, far: any }} pair @param {{ path: string, timeoutMs: number, signal: AbortSignal }} how @returns {Promise<Found>} */
+async function attempt (handle, { near, far }, { path, timeoutMs, signal }) {
   near.on('error', () => {}) // the request's has it
   try {
     const { why, isSkipped, isTls } = await handle.call('probe', {}, timeoutMs, far)
@@ -54,11 +46,6 @@ async function attempt (handle, pairs, { path, timeoutMs, signal }) {
     far.close()
     near.destroy()
   }
-}
-
-/** @param {string} why @returns {Found} */
-function skipped (why) {
-  return { status: null, why, isSkipped: true }
 }
 
 /**

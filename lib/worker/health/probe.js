@@ -2,12 +2,14 @@
 
 /**
  * `--health`: serves a connection of the primary's, by which it probes this worker alone. The app's first HTTP server gets it as
- * if it had accepted it. It is no client's: the tracker does not know it, so that it is in no count of connections or
+ * if it had accepted it from a client on its own machine. It is no client's: the tracker does not know it, so that it is in no count of connections or
  * requests, is not moved, and no drain waits for it.
  */
 
 const http = require('node:http')
 const https = require('node:https')
+
+const FIRST_PORT = 49_152 // from here on no service has one of its own
 
 /** @param {Pick<import('../enter').Parts, 'channel' | 'state' | 'acceptors' | 'tracker'>} parts */
 function offerProbe ({ channel, state, acceptors, tracker }) {
@@ -24,10 +26,34 @@ function offerProbe ({ channel, state, acceptors, tracker }) {
       if (!acceptor) return refuse('no HTTP server listens', false)
       const server = /** @type {any} */ (acceptor.server)
       if (server.maxConnections && server._connections >= server.maxConnections) return refuse('maxConnections is reached')
-      tracker.ignore(handle)
+      const connection = acceptor.handleOf(handle)
+      if (!connection) return refuse('the connection is of no use')
+      tracker.ignore(connection)
+      if (acceptor.facade.getsockname) showAddresses(connection, acceptor.facade, id)
       answer({ isTls: isTls(server) })
-      acceptor.accept(handle)
+      acceptor.accept(connection)
     }
+  })
+}
+
+/**
+ * It is a unix socket, which has no addresses: an app that asks for them is told what a TCP connection from 127.0.0.1 has.
+ *
+ * @param {any} connection a handle
+ * @param {any} listening the one that accepts
+ * @param {number} id of the probe
+ */
+function showAddresses (connection, listening, id) {
+  const show = (/** @type {() => number} */ port) => (/** @type {Record<string, any>} */ out) => {
+    Object.assign(out, { address: '127.0.0.1', family: 'IPv4', port: port() })
+    return 0
+  }
+  connection.getpeername = show(() => FIRST_PORT + id % (65_536 - FIRST_PORT))
+  connection.getsockname = show(() => {
+    /** @type {{ port?: number }} */
+    const bound = {}
+    listening.getsockname(bound)
+    return bound.port ?? 0
   })
 }
 

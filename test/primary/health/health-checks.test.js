@@ -1,0 +1,37 @@
+'use strict'
+
+const { EventEmitter } = require('node:events')
+const { setTimeout } = require('node:timers/promises')
+const t = require('tap')
+const { HealthChecks } = require('../../../lib/primary/health/health-checks')
+
+t.test('probes that cannot be made are told once, and again when they have been possible in between', async t => {
+  /** @type {any[]} */
+  const lines = []
+  let why = 'EMFILE'
+  let attempts = 0
+  const open = async () => {
+    attempts++
+    if (why) throw new Error(why)
+    return { near: Object.assign(new EventEmitter(), { destroy () {} }), far: { close () {} } }
+  }
+  const options = /** @type {any} */ ({ health: '/', healthPeriodMs: 1, healthTimeoutMs: 1000, healthFailureThreshold: 3, healthInitialDelayMs: 0 })
+  const checks = new HealthChecks({ options, record: (event, fields) => lines.push({ event, ...fields }), open: /** @type {any} */ (open) })
+  const worker = /** @type {any} */ (Object.assign(new EventEmitter(), { state: 'ready', latest: {}, health: { failures: 0 } }))
+  worker.call = async () => ({ why: 'it is busy', isSkipped: true })
+  checks.connect(worker)
+  worker.emit('booted')
+  const until = async (/** @type {number} */ count) => {
+    const before = attempts
+    while (attempts < before + count) await setTimeout(1) // eslint-disable-line no-unmodified-loop-condition
+  }
+  await until(3)
+  t.same(lines, [{ event: 'fleet.warning', warning: 'health', why: 'EMFILE' }])
+  why = ''
+  await until(3)
+  why = 'ENFILE'
+  await until(3)
+  worker.emit('exit')
+  t.same(lines.slice(1), [{ event: 'fleet.warning', warning: 'health', why: 'ENFILE' }])
+  t.same(worker.health, { failures: 0 })
+})
