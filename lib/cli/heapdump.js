@@ -2,6 +2,7 @@
 
 const { addFleetOptions, withFleet } = require('./fleet')
 const { complain, print } = require('./print')
+const { hasLost, losses } = require('./verbs')
 
 /** `recycle heapdump <slot>`. @param {import('commander').Command} program */
 function addHeapdump (program) {
@@ -12,7 +13,7 @@ function addHeapdump (program) {
     .option('--out <file>', "a new file (default: by slot, pid and time, in the fleet's working directory)")
     .addOption(new Option('--then <what>', 'recycle the worker afterwards (default: the worker returns to service)').choices(['recycle']))
   addFleetOptions(command)
-    .addHelpText('after', '\nPrints the path of the file, which only you can read. Exit code: 0 the file is written, 1 the worker could not write it, 2 wrong usage, or no such fleet.')
+    .addHelpText('after', '\nPrints the path of the file, which only you can read. Exit code: 0 the file is written, 1 the worker could not write it, or its recycle cut something, 2 wrong usage, or no such fleet.')
     .action((slot, given) => dump(command, slot, given))
 }
 
@@ -21,9 +22,10 @@ async function dump (command, slot, { out, then }) {
   const path = require('node:path')
   const { formatSize, formatTime } = require('../core/units')
   const line = await withFleet(command, client => client.call('heapdump', { target: slot, file: out && path.resolve(out), then }))
-  const replaced = line.recycled ? `; replaced by ${line.recycled.pid}` : ''
+  const replaced = line.recycled ? `; replaced by ${line.recycled.pid}, ${losses([line.recycled])}` : ''
   complain(`slot ${line.slot} (${line.pid}): ${formatSize(line.bytes)}, written out of rotation in ${formatTime(line.pauseMs)}, ${line.moved} connections moved${replaced}`)
   print(line.file)
+  if (line.recycled && hasLost(line.recycled)) process.exitCode = 1
 }
 
 module.exports = { addHeapdump }

@@ -13,11 +13,11 @@ const { complain, print } = require('./print')
 /** @param {Command} program */
 function addVerbs (program) {
   addFleetName(verb(program, 'reload', 'Replaces every worker, a few at a time, by one that runs the current code.'))
-    .action((_name, given, command) => act(command, {}, ({ recycled }, name) => `${name} is reloaded: ${count(recycled.length, 'worker')} replaced, ${losses(recycled)}`))
+    .action((_name, given, command) => act(command, {}, ({ recycled }, name) => `${name} is reloaded: ${count(recycled.length, 'worker')} replaced, ${losses(recycled)}`, ({ recycled }) => recycled))
 
   addFleetName(verb(program, 'recycle', 'Replaces one worker, or all of them.')
     .argument('<slot|pid|all>', 'a number that is both a slot and a pid means the slot'))
-    .action((target, _name, given, command) => act(command, { target }, ({ done }, name) => `${name}: ${count(done.length, 'worker')} replaced, ${losses(done)}`))
+    .action((target, _name, given, command) => act(command, { target }, ({ done }, name) => `${name}: ${count(done.length, 'worker')} replaced, ${losses(done)}`, ({ done }) => done))
 
   addFleetName(verb(program, 'gc', 'Makes a worker collect its garbage, out of rotation meanwhile: no request waits for it.')
     .argument('<slot|all>'))
@@ -25,18 +25,18 @@ function addVerbs (program) {
 
   addFleetName(verb(program, 'scale', 'Changes the number of workers; auto: by the load again, where the fleet was started with --workers <min>..<max>.')
     .argument('<n|+1|-1|auto>'))
-    .action((first, second, given, command) => act(command, { workers: numberOf(first, second, command) }, ({ from, to, autoscale = null }, name) => autoscale?.isPinned === false
+    .action((first, second, given, command) => act(command, { workers: numberOf(first, second, command) }, ({ from, to, scaled = [], autoscale = null }, name) => autoscale?.isPinned === false
       ? `${name} has ${count(to, 'worker')}, and ${autoscale.min} to ${autoscale.max} by the load`
-      : `${name} has ${count(to, 'worker')}, ${from} before${autoscale ? '; recycle scale auto: by the load again' : ''}`))
+      : `${name} has ${count(to, 'worker')}, ${from} before${to < from ? `, ${losses(scaled)}` : ''}${autoscale ? '; recycle scale auto: by the load again' : ''}`, ({ scaled = [] }) => scaled))
 
   addFleetName(verb(program, 'upgrade', 'Replaces the supervisor and every worker by ones that run the code, and the Node.js, that are on disk now.'))
     .option('--node <file>', 'run another Node.js than that of the command line by which the fleet was started')
     .action((_name, { node }, command) => act(command, { node: node === undefined ? undefined : path.resolve(node) }, ({ pid, recycled }, name) =>
-      `${name} has a new supervisor, pid ${pid}: ${count(recycled.length, 'worker')} replaced, ${losses(recycled)}`))
+      `${name} has a new supervisor, pid ${pid}: ${count(recycled.length, 'worker')} replaced, ${losses(recycled)}`, ({ recycled }) => recycled))
 
   addFleetName(verb(program, 'stop', 'Stops the fleet; requests in flight finish.'))
     .option('--now', 'cut the requests in flight')
-    .action((_name, { now }, command) => act(command, { now }, ({ stopped }, name) => `${name} has stopped, ${losses(stopped)}`))
+    .action((_name, { now }, command) => act(command, { now }, ({ stopped }, name) => `${name} has stopped, ${losses(stopped)}`, ({ stopped }) => now ? [] : stopped))
 }
 
 /** `recycle scale shop 4`, in the order of pm2, is `recycle scale 4 shop`. @param {string} first @param {string | undefined} second @param {Command} command @returns {string} */
@@ -51,15 +51,16 @@ function numberOf (first, second, command) {
 function verb (program, name, description) {
   return addFleetOptions(program.command(name).description(description))
     .option('--no-wait', 'exit as soon as the fleet has begun')
-    .addHelpText('after', '\nExit code: 0 done, 1 failed, 2 wrong usage, or no such fleet.')
+    .addHelpText('after', '\nExit code: 0 done, 1 failed, or something was cut or killed, 2 wrong usage, or no such fleet.')
 }
 
 /**
  * @param {Command} command
  * @param {Record<string, any>} args
  * @param {(result: Result, name: string) => string} describe
+ * @param {(result: Result) => Result[]} [accounts] whose losses are a failure
  */
-async function act (command, args, describe) {
+async function act (command, args, describe, accounts = () => []) {
   const { wait } = command.opts()
   const doing = command.name()
   await withFleet(command, async (client, name) => {
@@ -72,14 +73,24 @@ async function act (command, args, describe) {
     const result = await client.call(doing, args, { onProgress: progress => steps.update(/** @type {any} */ (progress)) }).finally(() => steps.close())
     print(describe(result, name))
     for (const { slot, message } of result.failed ?? []) complain(`recycle: slot ${slot}: ${message}`)
-    if (result.failed?.length > 0) process.exitCode = 1
+    if (result.failed?.length > 0 || accounts(result).some(hasLost)) process.exitCode = 1
   })
 }
 
 /** @param {Result[]} lines of the journal, each with an account */
 function losses (lines) {
   const sum = (/** @type {string} */ field) => lines.reduce((sum, line) => sum + (line[field] ?? 0), 0)
-  return `${sum('cut')} cut, ${sum('moved')} moved`
+  const ended = (/** @type {string} */ how) => lines.filter(line => line.ended === how).length
+  const parts = [`${sum('cut')} cut, ${sum('moved')} moved`]
+  if (sum('unaccounted') > 0) parts.push(`${sum('unaccounted')} unaccounted for`)
+  if (ended('crashed') > 0) parts.push(`${count(ended('crashed'), 'worker')} crashed`)
+  if (ended('killed') > 0) parts.push(`${count(ended('killed'), 'worker')} had to be killed`)
+  return parts.join(', ')
 }
 
-module.exports = { addVerbs }
+/** @param {Result} line */
+function hasLost ({ cut, unaccounted, ended }) {
+  return cut > 0 || unaccounted > 0 || ended === 'killed' || ended === 'crashed'
+}
+
+module.exports = { addVerbs, hasLost, losses }

@@ -4,7 +4,7 @@ const { RecycleError } = require('./errors')
 
 /**
  * The states of a worker. A worker that exits as intended is retired, whatever its exit code; one that exits otherwise has
- * crashed. A worker out of rotation serves no client for a while, and returns.
+ * crashed, also while it drains, before it has given its account. A worker out of rotation serves no client for a while, and returns.
  *
  * @typedef {'spawning' | 'standby' | 'ready' | 'out-of-rotation' | 'draining' | 'retired' | 'crashed'} State
  * @type {Readonly<Record<State, readonly State[]>>}
@@ -14,7 +14,7 @@ const TRANSITIONS = Object.freeze({
   standby: Object.freeze(/** @type {State[]} */ (['ready', 'draining', 'crashed'])),
   ready: Object.freeze(/** @type {State[]} */ (['out-of-rotation', 'draining', 'crashed'])),
   'out-of-rotation': Object.freeze(/** @type {State[]} */ (['ready', 'draining', 'crashed'])),
-  draining: Object.freeze(/** @type {State[]} */ (['retired'])),
+  draining: Object.freeze(/** @type {State[]} */ (['retired', 'crashed'])),
   retired: Object.freeze([]),
   crashed: Object.freeze([])
 })

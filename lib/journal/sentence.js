@@ -10,6 +10,14 @@ const { count, formatSize, formatTime } = require('../core/units')
 
 const OOM = 'killed by the kernel, because memory ran out (SIGKILL)'
 
+/** Why recycle itself has killed a worker. @type {Record<string, string>} */
+const KILLED_FOR = {
+  'not-ready': 'it did not become ready',
+  'no-account': 'it did not say in time what became of its connections',
+  'kill-timeout': 'its app had not ended within --kill-timeout of SIGTERM',
+  unstarted: 'its app had not been run yet'
+}
+
 /** @type {Record<string, (line: Line) => string | null>} */
 const SENTENCES = {
   'fleet.start': l => `recycle ${l.pid} starts ${l.options.workers}${l.options.autoscale ? ` to ${l.options.autoscale.max}` : ''} workers of ${l.app}`,
@@ -47,11 +55,11 @@ const SENTENCES = {
   'worker.protocol-error': l => `${workerOf(l)} sent an invalid message (${l.type}): ${l.flaw}; the worker is replaced`,
   'worker.health': l => l.why === null ? `${workerOf(l)} passes its health check (${formatTime(l.tookMs)})` : `${workerOf(l)} fails its health check, ${count(l.failures, 'time')} in a row: ${l.why}`,
   'worker.drain': l => `draining ${workerOf(l)}: ${l.connections} connections, ${l.inFlight} in flight`,
-  'worker.retire': l => `retired ${workerOf(l)}${l.oomKilled ? `: ${OOM}` : ''}`,
+  'worker.retire': l => l.killedFor ? `killed ${workerOf(l)}: ${KILLED_FOR[l.killedFor]}` : `retired ${workerOf(l)}${l.oomKilled ? `: ${OOM}` : ''}`,
   'worker.crash': l => `crashed ${workerOf(l)}: ${l.oomKilled ? OOM : l.error ?? l.signal ?? `code ${l.code}`}, ${l.connections} connections, ${l.inFlight} in flight`,
   'worker.children': l => `${count(l.ended, 'process', 'processes')} that ${l.slot === null ? `process ${l.pid}` : workerOf(l)} had started ${l.ended === 1 ? 'was' : 'were'} ended after it${l.killed ? `, ${l.killed} of them by SIGKILL` : ''}: ${l.commands.join(', ')}`,
   'worker.not-ready': l => `no ${l.slot === null ? 'standby' : `${l.oldPid ? 'replacement' : 'worker'} for slot ${l.slot}`}: ${l.why}; ${l.oldPid ? 'the old worker stays, ' : ''}next try in ${formatTime(l.nextTryMs)}`,
-  recycled: l => `recycled slot ${l.slot}, ${l.oldPid} → ${l.pid} (${l.reason}): ${account(l)} in ${formatTime(l.drainMs)}, ${sizes(l)}`,
+  recycled: l => `${l.ended === 'crashed' ? 'replaced' : 'recycled'} slot ${l.slot}, ${l.oldPid} → ${l.pid} (${l.reason}): ${account(l)} in ${formatTime(l.drainMs)}, ${sizes(l)}`,
   scaled: l => `scaled slot ${l.slot} away: ${account(l)}`,
   stopped: l => `stopped ${l.slot === null ? 'a standby' : `slot ${l.slot}`}: ${account(l)}`
 }
@@ -114,6 +122,7 @@ function sentence (line) {
 function levelOf (line) {
   if (line.event === 'worker.health' && line.why === null) return 'info'
   if (line.cut > 0 || line.unaccounted > 0 || line.event === 'fleet.failed') return 'error'
+  if (line.killedFor === 'no-account' || line.killedFor === 'kill-timeout' || line.ended === 'killed' || line.ended === 'crashed') return 'warn'
   return LOUD.includes(line.event) ? 'warn' : 'info'
 }
 
@@ -183,7 +192,9 @@ function account (l) {
   if (l.closedIdle) parts.push(`${l.closedIdle} closed idle`)
   if (l.unacked) parts.push(`${l.unacked} unacknowledged`)
   if (l.unaccounted) parts.push(`${l.unaccounted} unaccounted for`)
-  if (l.lost) parts.push('the worker gave no account')
+  if (l.ended === 'crashed') parts.push('the worker crashed')
+  else if (l.lost) parts.push('the worker gave no account')
+  else if (l.ended === 'killed') parts.push('the worker was killed at --kill-timeout')
   return parts.join(', ')
 }
 

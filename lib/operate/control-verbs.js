@@ -10,9 +10,9 @@
  *     heapdump  { target, file?, then? }  → the journal's line; a slot; file: absolute; then: "recycle"
  *     cpuprofile { target, durationMs?, file? } → the journal's line; a slot
  *     reload    {}                        → { recycled: lines }
- *     scale     { workers }               → { from, to, autoscale }; workers: 4, "+1", "-1" or "auto"; autoscale: as in the status
+ *     scale     { workers }               → { from, to, scaled: lines, autoscale }; workers: 4, "+1", "-1" or "auto"; autoscale: as in the status
  *     upgrade   { node? }                 → { pid, recycled: lines }; pid: the new primary's; node: an absolute path
- *     stop      { now? }                  → { stopped: lines }
+ *     stop      { now? }                  → { stopped: lines }; also of recycles that were under way
  *     follow    { last? }                 → events until the fleet ends; last: number of earlier events to begin with
  *
  * `progress` is called with { done, of, line? }; `line` is the journal's line of the step.
@@ -81,7 +81,7 @@ async function each (slots, verb, progress) {
 /** @param {Supervised} supervisor @param {{}} args @param {Progress} progress */
 async function reload (supervisor, args, progress) {
   const of = supervisor.size
-  const recycled = await during(supervisor, 'recycled', lines => progress({ done: Math.min(of, lines.length), of, line: lines.at(-1) }), () => supervisor.reload())
+  const recycled = await during(supervisor, ['recycled'], lines => progress({ done: Math.min(of, lines.length), of, line: lines.at(-1) }), () => supervisor.reload())
   return { recycled }
 }
 
@@ -96,8 +96,8 @@ async function scale (supervisor, { workers }, progress) {
   const to = isRelative ? from + Number(workers) : Number(workers)
   if (isRelative && to < 1) throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'workers', given: workers, accepts: `a number that leaves at least 1 of the ${from}` })
   const of = Math.abs(to - from)
-  await during(supervisor, to > from ? 'worker.ready' : 'scaled', lines => progress({ done: Math.min(of, lines.length), of, line: lines.at(-1) }), () => supervisor.scale(to))
-  return { from, to, autoscale: supervisor.status().autoscale }
+  const lines = await during(supervisor, [to > from ? 'worker.ready' : 'scaled'], lines => progress({ done: Math.min(of, lines.length), of, line: lines.at(-1) }), () => supervisor.scale(to))
+  return { from, to, scaled: to > from ? [] : lines, autoscale: supervisor.status().autoscale }
 }
 
 /** A new primary boots its workers, and then those of this one leave. @param {Supervised} supervisor @param {Record<string, any>} args @param {Progress} progress */
@@ -111,7 +111,7 @@ async function upgrade (supervisor, { node }, progress) {
   }
   supervisor.handover.on('progress', onBooted)
   let pid = 0
-  const recycled = await during(supervisor, 'recycled', lines => progress({ done: Math.min(of, booted + lines.length), of, line: lines.at(-1) }), async () => {
+  const recycled = await during(supervisor, ['recycled'], lines => progress({ done: Math.min(of, booted + lines.length), of, line: lines.at(-1) }), async () => {
     ({ pid } = await supervisor.upgrade({ node }))
   }).finally(() => supervisor.handover.removeListener('progress', onBooted))
   return { pid, recycled }
@@ -121,7 +121,7 @@ async function upgrade (supervisor, { node }, progress) {
 async function stop (supervisor, { now = false }, progress) {
   const of = supervisor.size
   const joins = supervisor.isStopping && !now
-  const stopped = await during(supervisor, 'stopped', lines => progress({ done: lines.length, of, line: lines.at(-1) }), () => joins
+  const stopped = await during(supervisor, ['stopped', 'recycled', 'scaled'], lines => progress({ done: lines.length, of, line: lines.at(-1) }), () => joins
     ? new Promise(resolve => supervisor.once('stopped', () => resolve(undefined)))
     : supervisor.stop({ now }))
   return { stopped }
@@ -143,18 +143,18 @@ async function follow (supervisor, { last = 0 }, progress, { recent, onEvent, si
 }
 
 /**
- * Collects the journal's lines of one event while a task runs.
+ * Collects the journal's lines of some events while a task runs.
  *
  * @param {Supervised} supervisor
- * @param {string} event
+ * @param {string[]} events
  * @param {(lines: Line[]) => void} onLine
  * @param {() => Promise<unknown>} task
  */
-async function during (supervisor, event, onLine, task) {
+async function during (supervisor, events, onLine, task) {
   /** @type {Line[]} */
   const lines = []
   const listen = (/** @type {Line} */ line) => {
-    if (line.event !== event) return
+    if (!events.includes(line.event)) return
     lines.push(line)
     onLine(lines)
   }

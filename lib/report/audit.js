@@ -38,6 +38,8 @@ const KINDS = /** @type {const} */ ({ recycled: 'recycle', scaled: 'scale', stop
 class Audit {
   recycles = 0
   crashes = 0
+  /** Those of them whose losses are in the account of a drain. */
+  crashesInDrains = 0
   connectionsAtCrashes = 0
   inFlightAtCrashes = 0
   /** Workers that the kernel killed because memory ran out: crashed, or while they left. */
@@ -141,13 +143,17 @@ class Audit {
   /** @param {Record<string, any>} line */
   #onCrash (line) {
     const t = asNumber(line.t)
-    const connections = asNumber(line.connections) ?? this.#workers.get(line.pid)?.connections ?? null
-    this.#workers.delete(line.pid)
+    const worker = this.#workers.get(line.pid)
+    const connections = asNumber(line.connections) ?? worker?.connections ?? null
+    const isInDrain = worker !== undefined && worker.drainAt !== null // its account is to come, and has what is lost
+    if (isInDrain) worker.retiredAt = t
+    else this.#workers.delete(line.pid)
     if (t === null) return
     const inFlight = asCount(line.inFlight)
     this.crashes++
-    this.connectionsAtCrashes += asCount(connections)
-    this.inFlightAtCrashes += inFlight
+    if (isInDrain) this.crashesInDrains++
+    else this.connectionsAtCrashes += asCount(connections)
+    if (!isInDrain) this.inFlightAtCrashes += inFlight
     const oomKilled = line.oomKilled === true
     if (oomKilled) this.oomKills++
     this.crashEvents.push({ t, slot: asNumber(line.slot), pid: asNumber(line.pid), code: asNumber(line.code), signal: asText(line.signal), oomKilled, connections: connections && asCount(connections), inFlight })

@@ -70,7 +70,7 @@ class Figures {
   /** The figures. Call it after the last line. */
   summary () {
     this.#finish()
-    const { recycles, crashes, oomKills, connectionsAtCrashes, inFlightAtCrashes, totals, byReason, fleet, events, crashEvents } = this.#audit
+    const { recycles, crashes, crashesInDrains, oomKills, connectionsAtCrashes, inFlightAtCrashes, totals, byReason, fleet, events, crashEvents } = this.#audit
     const { isSilent, requests, dropped, wasCutShort, url, connections, isAlone, drops } = this.#client
     const figures = {
       v: VERSION,
@@ -85,6 +85,7 @@ class Figures {
       dropped: isSilent ? null : dropped,
       recycles,
       crashes,
+      crashesInDrains,
       oomKills,
       connectionsAtCrashes,
       inFlightAtCrashes,

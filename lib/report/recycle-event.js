@@ -23,6 +23,7 @@
  * @property {Record<string, number> | null} account of the connections and requests, by the names of core/account.js
  * @property {number} cut
  * @property {number} unaccounted connections of a worker that gave no account
+ * @property {'retired' | 'killed' | 'crashed' | null} ended null: the journal does not record it
  * @property {boolean} lost the worker gave no account; `cut` is by its last beat
  * @property {{ method: string | null, path: string | null, ageMs: number | null, remotePort: number | null, upgraded: boolean }[]} cuts
  * @property {number} dropped requests, by the client's record
@@ -33,6 +34,8 @@
 const { asCount, asNumber, asText } = require('./journal-field')
 
 const SLACK_MS = 1000 // a line is written shortly after its event
+
+const ENDED = ['retired', 'killed', 'crashed']
 
 const ACCOUNT = ['connections', 'inFlight', 'finished', 'aborted', 'moved', 'refused', 'takenBack', 'replayed',
   'closedByClient', 'closedAfterResponse', 'closedIdle', 'cut', 'unacked', 'unaccounted']
@@ -79,6 +82,7 @@ function endedEvent (id, kind, line, t, worker, account, cuts) {
     cut: account.cut,
     unaccounted: account.unaccounted,
     lost: line.lost === true,
+    ended: ENDED.includes(line.ended) ? line.ended : null,
     cuts,
     dropped: 0
   }
@@ -112,6 +116,7 @@ function unfinishedEvent (id, { pid, slot, reason, drainAt, t }) {
     cut: 0,
     unaccounted: 0,
     lost: false,
+    ended: null,
     cuts: [],
     dropped: 0
   }

@@ -194,6 +194,10 @@ function remarks ({ unacked, oomKills, client, clockSetBackMs, skippedLines, rec
   if (oomKills > 0) said.push(`the kernel killed ${count(oomKills, 'worker')} because memory ran out: lower --max-rss (auto computes it), or raise the container's limit`)
   if (unacked > 0) said.push(`${grouped(unacked)} connections were handed over and never acknowledged: their outcome is not known`)
   if (recycleEvents.some(({ lost }) => lost)) said.push('cut 0–2, 1?: the worker gave no account; from its requests in flight at the last beat to all of its connections')
+  const crashed = recycleEvents.filter(({ ended }) => ended === 'crashed').length
+  const killed = recycleEvents.filter(({ ended, lost }) => ended === 'killed' && !lost).length
+  if (crashed > 0) said.push(`${count(crashed, 'worker')} crashed while being replaced`)
+  if (killed > 0) said.push(`${count(killed, 'worker')} had to be killed: the app had not ended within --kill-timeout of SIGTERM`)
   if (recycleEvents.some(({ kind }) => kind === 'unfinished')) said.push('cut –: the journal ends before the drain does')
   if (client?.wasCutShort) said.push("the client's record is truncated: later requests are not counted")
   if (clockSetBackMs > 0) said.push(`the machine's clock was set back by ${formatTime(clockSetBackMs)}: times are by that clock, durations are right`)

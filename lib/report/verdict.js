@@ -17,14 +17,16 @@ const { count, grouped } = require('../core/units')
  * @param {number} figures.cut
  * @param {number} figures.unaccounted connections
  * @param {number} figures.crashes
+ * @param {number} figures.crashesInDrains those of them whose losses are in an account
  * @param {number} figures.connectionsAtCrashes
  * @param {number} figures.inFlightAtCrashes
  * @returns {Verdict}
  */
-function verdictOf ({ client, requests, dropped, recycles, cut, unaccounted, crashes, connectionsAtCrashes, inFlightAtCrashes }) {
+function verdictOf ({ client, requests, dropped, recycles, cut, unaccounted, crashes, crashesInDrains, connectionsAtCrashes, inFlightAtCrashes }) {
   const over = `over ${count(recycles, 'recycle')}`
   const took = connectionsAtCrashes === 0 ? '' : `${count(connectionsAtCrashes, 'connection')}, `
-  const crashed = crashes === 0 ? '' : `; ${count(crashes, 'crash', 'crashes')} with ${took}${count(inFlightAtCrashes, 'request')} in flight`
+  const alone = crashes - crashesInDrains
+  const crashed = `${alone === 0 ? '' : `; ${count(alone, 'crash', 'crashes')} with ${took}${count(inFlightAtCrashes, 'request')} in flight`}${crashesInDrains === 0 ? '' : `; ${count(crashesInDrains, 'crash', 'crashes')} in a drain`}`
   const missed = unaccounted === 0 ? '' : `; ${count(unaccounted, 'connection')} unaccounted for`
   const unseen = unaccounted + connectionsAtCrashes
   const isSeen = client?.isAlone === true

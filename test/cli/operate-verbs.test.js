@@ -8,6 +8,7 @@ const t = require('tap')
 const { FIXTURES } = require('../support/fleet')
 const { controlRoom } = require('../support/control')
 const { Load } = require('../support/load')
+const { RawClient } = require('../support/raw-client')
 
 const PLAIN = path.join(FIXTURES, 'plain.js')
 const WORKER_FIELDS = ['slot', 'pid', 'state', 'generation', 'ageMs', 'rssBytes', 'pssBytes', 'ussBytes', 'budgetBytes', 'cpuPercent', 'elu', 'connections', 'inFlight', 'requests', 'recycles', 'lastReason']
@@ -70,9 +71,9 @@ t.test('a fleet under load', async t => {
 
   await t.test('scale to a number, up and down by one', async t => {
     t.match(await room.recycle(['scale', '4']), { code: 0, stdout: 'api has 4 workers, 3 before\n' })
-    t.match(await room.recycle(['scale', '-1']), { code: 0, stdout: 'api has 3 workers, 4 before\n' })
+    t.match(await room.recycle(['scale', '-1']), { code: 0, stdout: /^api has 3 workers, 4 before, 0 cut, \d+ moved\n$/ })
     t.match(await room.recycle(['scale', '+1']), { code: 0, stdout: 'api has 4 workers, 3 before\n' })
-    t.match(await room.recycle(['scale', '-1']), { code: 0, stdout: 'api has 3 workers, 4 before\n' })
+    t.match(await room.recycle(['scale', '-1']), { code: 0, stdout: /^api has 3 workers, 4 before, 0 cut, \d+ moved\n$/ })
     t.match((await status()).totals, { workers: 3, ready: 3 })
     t.match(await room.recycle(['scale', '-3']), { code: 2, stdout: '', stderr: 'recycle: workers was given "-3"; it takes a number that leaves at least 1 of the 3\n' })
     t.match(await room.recycle(['scale', 'many']), { code: 2, stderr: 'recycle: workers was given "many"; it takes a whole number from 1 to 1024, one with its sign, such as "+1", or auto\n' })
@@ -122,9 +123,23 @@ t.test('stop during a stop joins it; --now cuts what is in flight', async t => {
   t.match(await room.recycle(['stop', '--no-wait']), { code: 0 })
   t.notOk(events.all('stopped').some(line => line.cut > 0), 'joining a stop cuts no request')
   t.match(await room.recycle(['stop', '--now']), { code: 0, stdout: /^api has stopped, 1 cut, 0 moved\n$/ })
-  t.match(await joined, { code: 0, stdout: /^api has stopped, 1 cut, 0 moved\n$/ })
+  t.match(await joined, { code: 1, stdout: /^api has stopped, 1 cut, 0 moved\n$/ })
   t.match(await exited, { code: 0 })
   await load.stop()
+})
+
+t.test('a verb that cut something, or had to kill a worker, says so, and exits 1', async t => {
+  const room = controlRoom(t)
+  const { port, events, exited } = await room.start(2, ['--name', 'api', '--kill-timeout', '300ms', '--drain-timeout', '300ms', '--no-handoff', path.join(FIXTURES, 'sigterm.js'), 'swallows'])
+  const { pid } = JSON.parse((await room.recycle(['status', '--json'])).stdout).workers[0]
+  t.match(await room.recycle(['recycle', '0']), { code: 1, stdout: 'api: 1 worker replaced, 0 cut, 0 moved, 1 worker had to be killed\n', stderr: /the worker was killed at --kill-timeout/ })
+  t.match(events.all('worker.retire'), [{ pid, signal: 'SIGKILL', killedFor: 'kill-timeout', msg: `killed slot 0 (${pid}): its app had not ended within --kill-timeout of SIGTERM`, level: 40 }])
+  const client = await RawClient.connect(port)
+  client.send('GET / HTTP/1.1\r\n')
+  t.match(await room.recycle(['reload']), { code: 1, stdout: /^api is reloaded: 2 workers replaced, 1 cut, 0 moved, 2 workers had to be killed\n$/ })
+  t.match(await room.recycle(['stop']), { code: 1, stdout: 'api has stopped, 0 cut, 0 moved, 2 workers had to be killed\n' })
+  t.match(await exited, { code: 0 })
+  await client.close()
 })
 
 t.test('a fleet that dies during a verb: one sentence, exit 1', async t => {

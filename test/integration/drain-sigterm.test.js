@@ -41,10 +41,11 @@ t.test('an app that swallows SIGTERM, and has a timer, is killed after the kill 
   const { pid, recycled } = await beginDrain(fleet)
   await fleet.told.until('swallowed', { where: message => message.pid === pid })
   const line = await recycled
-  t.equal(line.cut, 0)
-  const { code, signal, t: retiredAt } = await fleet.events.until('worker.retire')
+  t.match(line, { cut: 0, lost: false, ended: 'killed' })
+  const { code, signal, killedFor, t: retiredAt } = await fleet.events.until('worker.retire')
   t.equal(code, null)
   t.equal(signal, 'SIGKILL')
+  t.equal(killedFor, 'kill-timeout')
   const { t: drainedFrom } = await fleet.events.until('worker.drain')
   t.ok(retiredAt - drainedFrom - line.drainMs >= killTimeoutMs - 5, 'not before the timeout')
 })

@@ -134,13 +134,13 @@ class Picture {
   }
 
   #about () {
-    const { fleet, recycles, crashes, connectionsAtCrashes, inFlightAtCrashes, totals, byReason } = this.#audit
+    const { fleet, recycles, crashes, crashesInDrains, connectionsAtCrashes, inFlightAtCrashes, totals, byReason } = this.#audit
     const { moved, cut, unaccounted } = totals
     return {
       ...fleet,
       startedAt: this.#startedAt,
       windowMs: this.windowMs,
-      verdict: verdictOf({ client: null, requests: null, dropped: null, recycles, cut, unaccounted, crashes, connectionsAtCrashes, inFlightAtCrashes }),
+      verdict: verdictOf({ client: null, requests: null, dropped: null, recycles, cut, unaccounted, crashes, crashesInDrains, connectionsAtCrashes, inFlightAtCrashes }),
       recycles,
       crashes,
       connectionsAtCrashes,

@@ -88,7 +88,7 @@ class MemoryWatch {
    * @returns {boolean} the kernel has killed it for want of memory
    */
   wasOomKilled (handle) {
-    if (handle.left?.signal !== 'SIGKILL' || handle.process.isKilled) return false
+    if (handle.left?.signal !== 'SIGKILL' || handle.process.killedFor !== null) return false
     this.#read()
     return this.#kills.claim()
   }

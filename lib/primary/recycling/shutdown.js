@@ -49,8 +49,7 @@ class Shutdown {
   async #giveUpAddresses () {
     const shut = Promise.all(this.fleet.all().map(async handle => {
       if (handle.hasEntered) return handle.call('shut', {}, ANSWER_MS)
-      if (handle.state !== 'draining') handle.become('draining')
-      await kill(handle)
+      await kill(handle, 'unstarted')
     }))
     const last = await this.listeningSockets.closeAll(shut)
     const serving = this.fleet.serving()

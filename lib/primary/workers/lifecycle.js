@@ -160,12 +160,13 @@ class Lifecycle extends EventEmitter {
   #onExit (handle) {
     const place = this.fleet.placeOf(handle)
     const left = /** @type {import('./process').Left} */ (handle.left)
-    const isIntended = handle.state === 'draining'
+    const { killedFor } = handle.process
+    const isIntended = handle.state === 'draining' && (handle.account !== null || killedFor !== null)
     const isStarted = handle.upSince !== null && (now() - handle.upSince >= EARLY_MS || handle.connections > 0)
     if (isStarted) this.#started(handle, place.boots)
     handle.become(isIntended ? 'retired' : 'crashed')
     place.remove(handle)
-    this.record(isIntended ? 'worker.retire' : 'worker.crash', { slot: handle.slot, pid: handle.pid, ...left, oomKilled: this.wasOomKilled(handle), connections: handle.connections, inFlight: handle.latest.inFlight, requests: handle.latest.requests })
+    this.record(isIntended ? 'worker.retire' : 'worker.crash', { slot: handle.slot, pid: handle.pid, ...left, killedFor, oomKilled: this.wasOomKilled(handle), connections: handle.connections, inFlight: handle.latest.inFlight, requests: handle.latest.requests })
     if ((!isIntended || handle.givenUp !== null) && !isStarted) this.#failed(handle, place, left)
     this.changed()
   }

@@ -23,10 +23,11 @@ const { guardChannel } = require('./channel-guard')
  * @property {Forker | null} forkedBy
  * @property {(callback: () => void) => void} whenBegun calls back at once where it has
  * @property {(message: object, handle: any, sent: (error: Error | null) => void) => void} send
- * @property {(signal: NodeJS.Signals) => void} kill
- * @property {boolean} isKilled the primary has sent it a SIGKILL
+ * @property {(signal: NodeJS.Signals, why?: KilledFor) => void} kill `why`: with SIGKILL
+ * @property {KilledFor | null} killedFor why the primary has sent it a SIGKILL; null: it has not
  * @property {EventEmitter['on']} on
  *
+ * @typedef {'not-ready' | 'no-account' | 'kill-timeout' | 'unstarted'} KilledFor `unstarted`: it left before its app was run
  * @typedef {{ generation: number, failure: (error: Error) => Promise<string> }} Forker a mold; `failure`: why a process could not be forked
  */
 
@@ -38,7 +39,8 @@ class ClusterProcess extends EventEmitter {
   worker = null
   /** The mold that it is forked from: it begins later. @type {Forker | null} */
   forkedBy = null
-  isKilled = false
+  /** @type {KilledFor | null} */
+  killedFor = null
 
   /** @param {() => { worker: import('node:cluster').Worker, forkedBy?: Forker }} start may throw: the kernel lacks memory (ENOMEM), say */
   constructor (start) {
@@ -99,9 +101,9 @@ class ClusterProcess extends EventEmitter {
   }
 
   /** @type {WorkerProcess['kill']} */
-  kill (signal) {
+  kill (signal, why) {
     if (this.#hasLeft) return
-    if (signal === 'SIGKILL') this.isKilled = true
+    this.killedFor ??= why ?? null
     this.worker?.process.kill(signal)
   }
 

@@ -25,8 +25,8 @@ const REAP_MS = 10_000
  * @property {boolean} handoff
  * @property {number | null} replayAfterMs from when on it gives unanswered requests away; null: never
  *
- * @typedef {import('../../core/account').Account & { lost: boolean }} FinalAccount `lost`: the worker did not answer;
- *   `inFlight`, `connections`, `cut` and `unaccounted` are by its last beat
+ * @typedef {import('../../core/account').Account & { lost: boolean, ended: 'retired' | 'killed' | 'crashed' }} FinalAccount `lost`: the
+ *   worker did not answer; `inFlight`, `connections`, `cut` and `unaccounted` are by its last beat. `killed`: by the primary
  * @typedef {{ account: FinalAccount, drainMs: number }} Retired
  */
 
@@ -47,8 +47,8 @@ function replayAfter ({ handoff, replay, replayAfterMs, drainTimeoutMs }) {
   return handoff && replay === 'safe' ? replayAfterMs ?? drainTimeoutMs : null
 }
 
-/** @type {Readonly<Retired>} */
-const NOTHING_LEFT = Object.freeze({ account: { ...openAccount(0, 0), lost: false }, drainMs: 0 })
+/** @param {'retired' | 'crashed'} ended @returns {Retired} */
+const nothingLeft = ended => ({ account: { ...openAccount(0, 0), lost: false, ended }, drainMs: 0 })
 
 /** @type {WeakMap<WorkerHandle, Retirement>} */
 const underWay = new WeakMap()
@@ -94,9 +94,9 @@ class Retirement {
   async #run (order, killTimeoutMs, record) {
     const { handle } = this
     const began = now()
-    if (handle.isGone) return NOTHING_LEFT // its crash is in the journal, with what it had in flight
+    if (handle.isGone) return nothingLeft('crashed') // its crash is in the journal, with what it had in flight
     if (handle.state !== 'draining') handle.become('draining')
-    if (!handle.hasEntered) return kill(handle).then(() => NOTHING_LEFT) // it has done nothing yet
+    if (!handle.hasEntered) return kill(handle, 'unstarted').then(() => nothingLeft('retired')) // it has done nothing yet
     const { slot, pid, connections, latest: { inFlight } } = handle
     record('worker.drain', { slot, pid, reason: order.reason, connections, inFlight })
     this.#arm(order)
@@ -104,11 +104,12 @@ class Retirement {
     handle.send('drain', order)
     const account = await drained
     const drainMs = now() - began
-    await (account.lost ? kill(handle) : terminate(handle, killTimeoutMs))
-    return { account, drainMs }
+    await (account.lost ? kill(handle, 'no-account') : terminate(handle, killTimeoutMs))
+    const ended = handle.state === 'crashed' ? 'crashed' : handle.process.killedFor === null ? 'retired' : 'killed'
+    return { account: { ...account, ended }, drainMs }
   }
 
-  /** @returns {Promise<FinalAccount>} */
+  /** @returns {Promise<Omit<FinalAccount, 'ended'>>} */
   async #drained () {
     const { event, value } = await this.handle.next(['drained', 'exit', 'hurried'], this.#until - now())
     if (event === 'hurried') return this.#drained()
@@ -125,14 +126,15 @@ class Retirement {
 async function terminate (handle, killTimeoutMs) {
   const gone = handle.next(['exit'], killTimeoutMs)
   handle.process.kill('SIGTERM')
-  if ((await gone).event !== 'exit') await kill(handle)
+  if ((await gone).event !== 'exit') await kill(handle, 'kill-timeout')
 }
 
-/** @param {WorkerHandle} handle */
-async function kill (handle) {
+/** @param {WorkerHandle} handle @param {import('./process').KilledFor} why */
+async function kill (handle, why) {
   if (handle.isGone) return
+  if (handle.state !== 'draining') handle.become('draining')
   const gone = handle.next(['exit'], REAP_MS)
-  handle.process.kill('SIGKILL')
+  handle.process.kill('SIGKILL', handle.givenUp === null ? why : 'not-ready')
   await gone
 }
 
