@@ -48,6 +48,8 @@ const LONGEST_WISH = 200
 const MOST_ROUTES = 64
 const LONGEST_ROUTE = 160
 const MOST_BATCHED = 1000
+const MOST_REQUESTS = 100 // that are told at a time
+const LONGEST_REQUEST = 200
 const LONGEST_BYTES = 1_400_000 // in base64, of a megabyte
 
 const name = text(8192) // an address: paths are at most 4,096 characters, and in JSON some take more
@@ -86,6 +88,9 @@ const FROM_WORKER = Object.freeze({
     upMs: duration, liveBytes: count, markSweeps: count, requests: listOf(count, MOST_ROUTES), routes: listOf(text(LONGEST_ROUTE), MOST_ROUTES)
   }),
   requested: kind('the app asks to be recycled', { reason: optional(orNull(text(LONGEST_WISH))) }),
+  'in-flight': kind('method and path of requests in flight, latest first, and how many of each: `isAll`: it exits, and these are all', {
+    requests: listOf(record({ request: text(LONGEST_REQUEST), count }), MOST_REQUESTS), isAll: flag
+  }),
   full: kind('it has stopped accepting, at the limit or for want of descriptors', { isAtCeiling: flag }),
   room: kind('it accepts again'),
   offer: kind('a connection for a sibling, idle or with a request that is not answered', { id, parcel }, 'socket'),
@@ -115,6 +120,7 @@ const FROM_PRIMARY = Object.freeze({
   heapdump: kind('a call, only out of rotation: write a heap snapshot', { id, file: name }),
   profile: kind('a call: write a CPU profile while it serves', { id, durationMs: duration, file: name }),
   probe: kind('a call: with --health, serve this connection of the primary\'s, which counts nowhere', { id }, 'socket'),
+  'tell-requests': kind('tell each request as it begins, for so long: workers have died suddenly', { forMs: duration }),
   level: kind('leave the queue to the others from this many connections on', { level: count }),
   share: kind('give so many idle connections away', { count }),
   adopt: kind('take this connection over, and do not read it yet; `isLent`: if this primary dies, another one takes it back', { id, parcel, isLent: flag }, 'socket'),
@@ -188,4 +194,4 @@ function checkHandlers (kinds, handlers, registered = {}) {
   return handlers
 }
 
-module.exports = { FROM_WORKER, FROM_PRIMARY, LONGEST_WISH, MOST_ROUTES, LONGEST_ROUTE, kind, name, why, id, parcel, shared, message, ourMessage, flawOf, checkHandlers }
+module.exports = { FROM_WORKER, FROM_PRIMARY, LONGEST_WISH, MOST_ROUTES, LONGEST_ROUTE, MOST_REQUESTS, LONGEST_REQUEST, kind, name, why, id, parcel, shared, message, ourMessage, flawOf, checkHandlers }

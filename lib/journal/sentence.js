@@ -4,6 +4,7 @@
 
 const { painter } = require('./painter')
 const { plain } = require('../core/plain')
+const { sayCrashing } = require('../core/crashes')
 const { count, formatSize, formatTime } = require('../core/units')
 
 /** @typedef {Record<string, any>} Line */
@@ -56,7 +57,7 @@ const SENTENCES = {
   'worker.health': l => l.why === null ? `${workerOf(l)} passes its health check (${formatTime(l.tookMs)})` : `${workerOf(l)} fails its health check, ${count(l.failures, 'time')} in a row: ${l.why}`,
   'worker.drain': l => `draining ${workerOf(l)}: ${l.connections} connections, ${l.inFlight} in flight`,
   'worker.retire': l => l.killedFor ? `killed ${workerOf(l)}: ${KILLED_FOR[l.killedFor]}` : `retired ${workerOf(l)}${l.oomKilled ? `: ${OOM}` : ''}`,
-  'worker.crash': l => `crashed ${workerOf(l)}: ${l.oomKilled ? OOM : l.error ?? l.signal ?? `code ${l.code}`}, ${l.connections} connections, ${l.inFlight} in flight`,
+  'worker.crash': l => `crashed ${workerOf(l)}: ${l.oomKilled ? OOM : l.error ?? l.signal ?? `code ${l.code}`}, ${l.connections} connections, ${inFlightOf(l)}`,
   'worker.children': l => `${count(l.ended, 'process', 'processes')} that ${l.slot === null ? `process ${l.pid}` : workerOf(l)} had started ${l.ended === 1 ? 'was' : 'were'} ended after it${l.killed ? `, ${l.killed} of them by SIGKILL` : ''}: ${l.commands.join(', ')}`,
   'worker.not-ready': l => `no ${l.slot === null ? 'standby' : `${l.oldPid ? 'replacement' : 'worker'} for slot ${l.slot}`}: ${l.why}; ${l.oldPid ? 'the old worker stays, ' : ''}next try in ${formatTime(l.nextTryMs)}`,
   recycled: l => `${l.ended === 'crashed' ? 'replaced' : 'recycled'} slot ${l.slot}, ${l.oldPid} → ${l.pid} (${l.reason}): ${account(l)} in ${formatTime(l.drainMs)}, ${sizes(l)}`,
@@ -87,6 +88,7 @@ const WARNINGS = {
   notify: l => `the service manager cannot be told what the fleet does: ${l.why}`,
   descriptors: l => `${l.connections} connections are open, and ${l.workers} workers have descriptors for ${l.capacity}; beyond that, clients wait in the kernel's queue: raise the hard limit (ulimit -Hn, LimitNOFILE=) or add workers`,
   heapdump: l => `no heap snapshot of slot ${l.slot} (${l.pid}) in ${l.folder}, whose worker is recycled at once: ${l.why}`,
+  crashing: l => sayCrashing(/** @type {any} */ (l)),
   'fork-failed': l => `${l.why}: workers are spawned from here on, until a reload`,
   'sticky-tls': l => `${workerOf(l)}: ${l.why}`,
   'no-handoff': l => `connections of ${l.key} cannot move: this Node.js lacks ${l.missing}; they are drained by Connection: close`
@@ -129,6 +131,13 @@ function levelOf (line) {
 /** @param {Line} l */
 function workerOf (l) {
   return `${l.slot === null ? 'standby' : `slot ${l.slot}`} (${l.pid})`
+}
+
+/** @param {Line} l of a journal that may be older */
+function inFlightOf ({ inFlight, requestsInFlight = [] }) {
+  const [latest, ...others] = requestsInFlight
+  const known = requestsInFlight.reduce((/** @type {number} */ sum, /** @type {{ count: number }} */ { count }) => sum + count, 0)
+  return `${Math.max(inFlight, known)} in flight${latest ? ` (${latest.request}${others.length > 0 ? ', …' : ''})` : ''}`
 }
 
 /** @param {Line} l */

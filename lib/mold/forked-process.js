@@ -137,7 +137,7 @@ class MoldControl extends EventEmitter {
     if (forked === undefined) this.#handles.delete(number)
     if (forked !== undefined) handle?.begin(pid)
     else if (failed !== undefined) handle?.end(errno, '')
-    else handle?.end(code, signal ?? '')
+    else setImmediate(() => handle?.end(code, signal ?? '')) // what it has sent before is there by now
   }
 
   /** Those that are not yet forked never will be; of the others nothing tells how they end but their channel. */

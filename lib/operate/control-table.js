@@ -3,6 +3,7 @@
 /** The tables of `recycle ls` and `recycle status`. */
 
 const { painter } = require('../journal/painter')
+const { sayCrashing } = require('../core/crashes')
 const { plain } = require('../core/plain')
 const { count, formatSize, formatTime } = require('../core/units')
 const { layOut, mib, short } = require('../report/grid')
@@ -39,7 +40,7 @@ const COLUMNS = [
  * @param {{ width?: number, colors?: boolean }} [how]
  * @returns {string} lines, each with its end
  */
-function formatStatus ({ name, pid, app, workers, totals, autoscale = null, memory, memoryByRoute = null }, { width = Infinity, colors = false } = {}) {
+function formatStatus ({ name, pid, app, workers, totals, crashing = null, autoscale = null, memory, memoryByRoute = null }, { width = Infinity, colors = false } = {}) {
   const paint = painter(colors)
   const rss = workers.reduce((/** @type {number} */ sum, /** @type {Worker} */ { rssBytes }) => sum + (rssBytes ?? 0), 0)
   const [heading, ...lines] = fit(workers.some((/** @type {Worker} */ w) => w.budgetBytes !== null) ? COLUMNS : COLUMNS.filter(({ title }) => title !== 'memory'), workers, width)
@@ -47,6 +48,7 @@ function formatStatus ({ name, pid, app, workers, totals, autoscale = null, memo
   return [
     `${paint('bold', plain(name))}  ${plain(`pid ${pid}  ${app}`)}`,
     plain(`${totals.ready} of ${count(totals.workers, 'worker')} ready${rangeOf(autoscale)}, ${formatSize(rss)} RSS, ${count(totals.recycles, 'recycle')}`),
+    ...crashing ? [paint('red', plain(sayCrashing(crashing)))] : [],
     ...memory?.source.startsWith('cgroup') ? [plain(limitLine(memory))] : [],
     '',
     paint('dim', heading),

@@ -10,6 +10,7 @@
 
 const { spawn } = require('node:child_process')
 const { setTimeout: sleep } = require('node:timers/promises')
+const { sayCrashing } = require('../core/crashes')
 const { count } = require('../core/units')
 const { ServiceState } = require('../core/service-state')
 const { loadAddon } = require('../mold/addon')
@@ -76,8 +77,8 @@ class ServiceNotifier {
 
   #describe () {
     const { isStopping } = this.supervisor
-    const { totals: { workers, ready, recycles } } = this.supervisor.status()
-    return (this.#status = `${isStopping ? 'stopping: ' : ''}${ready} of ${count(workers, 'worker')} ready, ${count(recycles, 'recycle')}`)
+    const { totals: { workers, ready, recycles }, crashing } = this.supervisor.status()
+    return (this.#status = `${isStopping ? 'stopping: ' : ''}${ready} of ${count(workers, 'worker')} ready, ${count(recycles, 'recycle')}${crashing ? `; ${sayCrashing(crashing)}` : ''}`)
   }
 
   /** @param {Message} message joins the one that waits, unless it tells of another state */

@@ -33,6 +33,7 @@ const { Tenure } = require('./tenure')
 const { Handover } = require('./upgrade/handover')
 const { Succession } = require('./upgrade/succession')
 const { Children } = require('./workers/children')
+const { CrashWatch } = require('./workers/crash-watch')
 const { Fleet } = require('./workers/fleet')
 const { Lifecycle } = require('./workers/lifecycle')
 
@@ -84,7 +85,8 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
   const ledger = new HandoffLedger(() => fleet.serving().concat(/** @type {any} */ (handover.receivers)), sender => fleet.successorOf(sender), sessionOwners)
   const balancer = new Balancer({ ...deps, ledger })
   const autoscaler = new Autoscaler(deps)
-  const lifecycle = new Lifecycle(deps)
+  const crashWatch = new CrashWatch(deps)
+  const lifecycle = new Lifecycle({ ...deps, crashWatch })
     .on('spawned', connect)
     .on('hopeless', details => abandon(new RecycleError('RECYCLE_APP_DIES', details)))
   const outOfRotation = new OutOfRotation(deps)
@@ -145,7 +147,7 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
 
   /** @param {WorkerHandle} handle a worker that has been spawned */
   function connect (handle) {
-    for (const part of [listeningSockets, sessionOwners, ledger, balancer, memoryWatch, leakingRoutes, children]) part.connect(handle)
+    for (const part of [listeningSockets, sessionOwners, ledger, balancer, memoryWatch, leakingRoutes, children, crashWatch]) part.connect(handle)
     healthChecks?.connect(handle)
     for (const event of ['standby', 'ready']) handle.on(event, () => sampler.attend(handle))
     if (options.sticky) {
@@ -191,6 +193,7 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
     recycler,
     condemnedHeapdumps,
     leakingRoutes,
+    crashWatch,
     shutdown,
     departure,
     handover,

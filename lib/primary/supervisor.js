@@ -136,10 +136,10 @@ class Supervisor extends EventEmitter {
 
   /** A snapshot of the fleet: plain data, sizes in bytes, times in milliseconds. */
   status () {
-    const { fleet, sampler, recycler, ledger, autoscaler, memoryWatch, condemnedHeapdumps, leakingRoutes } = this.parts
+    const { fleet, sampler, recycler, ledger, autoscaler, memoryWatch, condemnedHeapdumps, leakingRoutes, crashWatch } = this.parts
     const { workers, ready } = describeFleet(fleet, handle => sampler.figuresOf(handle))
     const totals = { workers: this.size, ready, recycles: recycler.count, ...ledger.totals }
-    const about = { autoscale: autoscaler.describe(), memory: memoryWatch.latest, heapdumps: condemnedHeapdumps.describe(), memoryByRoute: leakingRoutes.describe() }
+    const about = { crashing: crashWatch.describe(), autoscale: autoscaler.describe(), memory: memoryWatch.latest, heapdumps: condemnedHeapdumps.describe(), memoryByRoute: leakingRoutes.describe() }
     return { v: VERSION, name: this.name, pid: process.pid, app: this.spawner.app, workers, totals, ...about }
   }
 

@@ -8,16 +8,29 @@ const t = require('tap')
 const { get } = require('../support/client')
 const { startCli, FIXTURES } = require('../support/fleet')
 const { backoffMs } = require('../../lib/core/backoff')
+const { formatStatus } = require('../../lib/operate/control-table')
 
 const MISBEHAVES = path.join(FIXTURES, 'misbehaves.js')
 
-for (const [what, args] of /** @type {const} */ ([['spawned', []], ['with a standby', ['--standby', '1']], ['forked', ['--fork', 'mold']]])) {
+for (const [what, args] of /** @type {const} */ ([['spawned', []], ['forked', ['--fork', 'mold']]])) {
   t.test(`${what}: requests that end their workers, each as soon as it is ready, never end the fleet; the others are answered`, async t => {
-    const { port, child, events, exited } = await startCli(t, ['-w', '2', '--stop-linger', '100ms', ...args, MISBEHAVES])
+    const { port, child, events, exited } = await startCli(t, ['-w', '2', '--stop-linger', '100ms', '--admin', '0', ...args, MISBEHAVES])
+    const { url } = await events.until('fleet.admin')
     await events.until('worker.ready', { count: 2 })
-    for (let i = 0; i < 20; i++) t.match(await get(port, ['/exit', '/throw'][i % 2]), { status: null }, 'it has ended its worker')
+    for (let i = 0; i < 8; i++) t.match(await get(port, ['/exit', '/throw'][i % 2]), { status: null }, 'it has ended its worker')
     t.match(await get(port, '/'), { status: 200, body: 'ok' })
-    t.equal(events.all('worker.crash').filter(({ code }) => code !== null).length, 20)
+    const about = async (/** @type {string} */ what) => (await get(Number(new URL(url).port), what)).body
+    const { crashing } = JSON.parse(await about('/status'))
+    t.match(crashing, { how: /^exit code [13]$/, requests: [{ request: /^GET \/(exit|throw)$/ }, { request: /^GET \/(exit|throw)$/ }] })
+    t.match(await about('/readyz'), /; crashing: \d+ in \d+ s, the last by exit code/)
+    t.match(formatStatus(JSON.parse(await about('/status'))), /^crashing: \d+ in \d+ s, the last by exit code \d with GET \/(exit|throw) in flight$/m)
+    t.match(events.all('fleet.warning').find(({ warning }) => warning === 'crashing').msg, /^crashing: 3 in \d s, the last by exit code [13] with GET \/(exit|throw) in flight$/)
+    for (const crash of events.all('worker.crash')) t.match(crash, { requestsInFlight: [{ request: /^GET \/(exit|throw)$/, count: 1 }], msg: / 1 in flight \(GET \/(exit|throw)\)$/ })
+    for (let i = 0; i < 3; i++) await get(port, '/kill?secret=1')
+    const [first, ...later] = await events.until('worker.crash', { count: 11 }).then(() => events.all('worker.crash').slice(8))
+    t.match(first, { signal: 'SIGKILL', requestsInFlight: [] }, 'nothing was known of it')
+    for (const crash of later.slice(1)) t.match(crash, { signal: 'SIGKILL', requestsInFlight: [{ request: 'GET /kill', count: 1 }] })
+    t.equal(events.all('worker.crash').filter(({ code }) => code !== null).length, 8)
     t.same(events.all('fleet.failed'), [])
     t.same(events.all('fleet.warning').filter(({ warning }) => warning === 'fork-failed'), [], 'what ends a worker says nothing of forking')
     child.kill('SIGTERM')

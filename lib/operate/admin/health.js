@@ -7,6 +7,8 @@
  * not missed, as long as another worker is ready. A worker that fails its health check (`--health`) is not ready.
  */
 
+const { sayCrashing } = require('../../core/crashes')
+
 class Health {
   #intended
   /** The last requested number of workers. */
@@ -33,10 +35,11 @@ class Health {
     if (handover?.isLeaving || handover?.hasLeft) return { isReady: true, text: 'ready: another primary serves' }
     if (isStopping) return { isReady: false, text: 'not ready: the fleet is stopping' }
     const failing = this.#failing
+    const { crashing } = this.supervisor.status()
     const ready = this.#slotsThatAre('ready') - failing
     const needed = Math.max(1, this.#intended - maxUnavailable - this.#slotsThatAre('out-of-rotation'))
     const isReady = ready >= needed
-    return { isReady, text: `${isReady ? 'ready' : 'not ready'}: ${ready} of ${this.#intended} workers are, ${needed} must be${failing > 0 ? `; ${failing} ${failing === 1 ? 'fails its' : 'fail their'} health check` : ''}` }
+    return { isReady, text: `${isReady ? 'ready' : 'not ready'}: ${ready} of ${this.#intended} workers are, ${needed} must be${failing > 0 ? `; ${failing} ${failing === 1 ? 'fails its' : 'fail their'} health check` : ''}${crashing ? `; ${sayCrashing(crashing)}` : ''}` }
   }
 
   /** Slots whose worker serves, and has failed as many probes as condemn it. */

@@ -9,6 +9,7 @@
  * @typedef {object} Status the part of status() that is used here
  * @property {Record<string, any>[]} workers
  * @property {{ workers: number, ready: number }} totals
+ * @property {import('../../core/crashes').Crashing | null} [crashing]
  * @property {{ min: number, max: number, isPinned: boolean } | null} [autoscale]
  * @property {Record<string, any> | null} [memoryByRoute]
  *
@@ -37,6 +38,7 @@
  * @property {import('../../report/audit').CrashEvent[]} crashEvents
  */
 
+const { sayCrashing } = require('../../core/crashes')
 const { Audit } = require('../../report/audit')
 const { shownEvent } = require('../../report/figures')
 const { verdictOf } = require('../../report/verdict')
@@ -117,12 +119,12 @@ class Picture {
   }
 
   /** @param {number} now @param {Status} status @param {ReturnType<typeof nothing>} what */
-  #part (now, { workers, totals, autoscale = null, memoryByRoute = null }, { memory, traffic, recycles, crashes }) {
+  #part (now, { workers, totals, crashing = null, autoscale = null, memoryByRoute = null }, { memory, traffic, recycles, crashes }) {
     const { events, crashEvents } = this.#audit
     const from = now - this.windowMs
     return {
       t: now,
-      about: this.#about(),
+      about: { ...this.#about(), crashing: crashing && sayCrashing(crashing) },
       size: { wanted: totals.workers, autoscale, change: this.#change },
       workers,
       memoryByRoute,

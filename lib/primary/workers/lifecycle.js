@@ -18,6 +18,7 @@ const { retire } = require('./retirement')
 
 const TOO_MANY_DEATHS = 5
 const EARLY_MS = 1000
+const MOST_NAMED = 10 // requests in flight, in the journal
 const CALL_MS = 2000 // a standby has loaded everything: it is silent for longer only if it is stuck
 
 /**
@@ -35,12 +36,13 @@ class Lifecycle extends EventEmitter {
    * @param {import('./fleet').Fleet} deps.fleet
    * @param {import('./spawner').Spawner} deps.spawner
    * @param {(handle: WorkerHandle) => boolean} deps.wasOomKilled to be called once, when it is gone
+   * @param {import('./crash-watch').CrashWatch} deps.crashWatch
    * @param {() => void} deps.changed to be called when a fact has changed
    * @param {(event: string, fields: Record<string, any>) => unknown} deps.record
    * @param {AbortSignal} deps.stopping
    * @param {() => boolean} [deps.isHeld] another primary runs the fleet: workers stand by in their slots
    */
-  constructor ({ options, fleet, spawner, wasOomKilled, changed, record, stopping, isHeld = () => false }) {
+  constructor ({ options, fleet, spawner, wasOomKilled, crashWatch, changed, record, stopping, isHeld = () => false }) {
     super()
     this.isHeld = isHeld
     /** The addresses of the other primary's workers, while it runs the fleet. @type {ReadonlySet<string>} */
@@ -49,6 +51,7 @@ class Lifecycle extends EventEmitter {
     this.fleet = fleet
     this.spawner = spawner
     this.wasOomKilled = wasOomKilled
+    this.crashWatch = crashWatch
     this.changed = changed
     this.record = record
     this.stopping = stopping
@@ -166,7 +169,10 @@ class Lifecycle extends EventEmitter {
     if (isStarted) this.#started(handle, place.boots)
     handle.become(isIntended ? 'retired' : 'crashed')
     place.remove(handle)
-    this.record(isIntended ? 'worker.retire' : 'worker.crash', { slot: handle.slot, pid: handle.pid, ...left, killedFor, oomKilled: this.wasOomKilled(handle), connections: handle.connections, inFlight: handle.latest.inFlight, requests: handle.latest.requests })
+    const how = { ...left, killedFor, oomKilled: this.wasOomKilled(handle) }
+    this.record(isIntended ? 'worker.retire' : 'worker.crash', { slot: handle.slot, pid: handle.pid, ...how, connections: handle.connections, inFlight: handle.latest.inFlight, requests: handle.latest.requests, ...!isIntended && { requestsInFlight: handle.requests.slice(0, MOST_NAMED) } })
+    const isOfNote = handle.upSince !== null || (this.hasServed && this.fleet.serving().length === 0) // else a boot has failed, which is told as that
+    if (!isIntended && isOfNote) this.crashWatch.crashed(handle, how)
     if ((!isIntended || handle.givenUp !== null) && !isStarted) this.#failed(handle, place, left)
     this.changed()
   }

@@ -5,7 +5,7 @@
  * side is lib/worker/.
  */
 
-const { FROM_WORKER, ourMessage, flawOf, checkHandlers } = require('../../core/message')
+const { FROM_WORKER, MOST_REQUESTS, ourMessage, flawOf, checkHandlers } = require('../../core/message')
 const { NO_DELAYS, withLongest } = require('../../core/gc-pauses')
 const { transition } = require('../../core/state')
 const { now } = require('../clock')
@@ -59,6 +59,8 @@ class WorkerHandle extends Channel {
   asked = new Map()
   /** What its probes found, with --health: failures in a row, and the latest, in words; it has passed one. @type {{ failures: number, why: string | null, isPassed: boolean }} */
   health = { failures: 0, why: null, isPassed: false }
+  /** In flight in it, latest first, as far as it has told. @type {import('../../core/crashes').InFlight[]} */
+  requests = []
   /** Its preload has run: it holds signals off, and takes commands. */
   hasEntered = false
 
@@ -179,6 +181,10 @@ class WorkerHandle extends Channel {
         this.latest = this.isSampled ? beat : withLongest(beat, this.latest)
         this.isSampled = false
         this.#shifted = 0
+      },
+      'in-flight': ({ requests, isAll }) => {
+        const names = new Set(requests.map((/** @type {{ request: string }} */ { request }) => request))
+        this.requests = isAll ? requests : [...requests, ...this.requests.filter(({ request }) => !names.has(request))].slice(0, MOST_REQUESTS)
       },
       offer: (fields, socket) => {
         this.#shifted--

@@ -26,9 +26,10 @@ function tile (name, value, detail = null, isBad = false) {
   return h(`div.tile${isBad ? '.bad' : ''}`, {}, [h('dt', {}, [name]), h('dd', {}, [value]), detail ? h('dd.detail', {}, [detail]) : null])
 }
 
-function crashTile ({ crashes, connectionsAtCrashes, inFlightAtCrashes }) {
+/** `crashing`: on the live page, what is said of it. */
+function crashTile ({ crashes, connectionsAtCrashes, inFlightAtCrashes, crashing = null }) {
   const took = `${plural(connectionsAtCrashes, 'connection')}, ${plural(inFlightAtCrashes, 'request')} in flight`
-  return tile('Crashes', whole(crashes), crashes > 0 ? took : null, crashes > 0)
+  return tile('Crashes', whole(crashes), crashes > 0 ? crashing ?? took : null, crashes > 0)
 }
 
 /** Connections of workers that gave no account; shown only if there are any. */

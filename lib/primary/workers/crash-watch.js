@@ -1,0 +1,62 @@
+'use strict'
+
+/**
+ * Tells that workers crash again and again, and with which requests in flight. A worker that exits tells them itself; one that is killed cannot. So
+ * from the first sudden death on the workers tell each request as it begins, for a minute after the last.
+ */
+
+const { Crashes } = require('../../core/crashes')
+const { now } = require('../clock')
+
+/** @typedef {import('./worker-handle').WorkerHandle} WorkerHandle */
+
+const ALERT_MS = 60_000
+const AGAIN_MS = 10_000 // it is said again
+const SOON_MS = 1000 // or that another request is suspected
+
+class CrashWatch {
+  #crashes = new Crashes()
+  #alertUntil = 0
+  #saidAt = -Infinity
+  /** @type {string | undefined} */
+  #saidOf
+
+  /** @param {{ fleet: import('./fleet').Fleet, record: (event: string, fields: Record<string, any>) => unknown }} deps */
+  constructor ({ fleet, record }) {
+    this.fleet = fleet
+    this.record = record
+  }
+
+  /** @param {WorkerHandle} handle one that has just been spawned */
+  connect (handle) {
+    handle.once('hello', () => {
+      const forMs = this.#alertUntil - now()
+      if (forMs > 0) handle.send('tell-requests', { forMs })
+    })
+  }
+
+  /** For the status. */
+  describe () {
+    return this.#crashes.describe(now())
+  }
+
+  /** @param {WorkerHandle} handle @param {{ code: number | null, signal: string | null, error?: string, oomKilled: boolean }} how it has crashed */
+  crashed (handle, { code, signal, error, oomKilled }) {
+    if (handle.process.isKilled || error) return // no deed of its own, and no process
+    const at = now()
+    this.#crashes.add({ at, how: oomKilled ? 'the kernel, because memory ran out' : signal ?? `exit code ${code}`, requests: handle.requests })
+    if (signal !== null) {
+      this.#alertUntil = at + ALERT_MS
+      for (const other of this.fleet.all()) if (other !== handle && other.hasEntered) other.send('tell-requests', { forMs: ALERT_MS })
+    }
+    const crashing = this.describe()
+    if (crashing === null) return
+    const suspect = crashing.requests[0]?.request
+    if (at - this.#saidAt < (suspect === this.#saidOf ? AGAIN_MS : SOON_MS)) return
+    this.#saidAt = at
+    this.#saidOf = suspect
+    this.record('fleet.warning', { warning: 'crashing', ...crashing })
+  }
+}
+
+module.exports = { CrashWatch }

@@ -1,0 +1,59 @@
+'use strict'
+
+/**
+ * Tells the primary which requests are in flight: all of them when this process exits by itself, with an exception, say. It cannot when it is
+ * killed, so while the primary asks for it, each request is told as it begins, before the app hears of it.
+ */
+
+const { performance } = require('node:perf_hooks')
+const { MOST_REQUESTS, LONGEST_REQUEST } = require('../../core/message')
+
+const FRESH_MS = 500 // a request that was told so long ago is told again
+
+/** @param {Pick<import('../enter').Parts, 'channel' | 'tracker'>} parts */
+function tellRequestsInFlight ({ channel, tracker }) {
+  let until = 0
+  let freshUntil = 0
+  /** @type {Set<string>} */
+  const told = new Set()
+  const tell = (/** @type {unknown} */ _, /** @type {import('../connections/connection').Exchange} */ { head }) => {
+    const now = performance.now()
+    if (now > until) return tracker.removeListener('request', tell)
+    if (now > freshUntil) {
+      freshUntil = now + FRESH_MS
+      told.clear()
+    }
+    const request = nameOf(head)
+    if (told.has(request) || told.size >= MOST_REQUESTS) return
+    told.add(request)
+    channel.send('in-flight', { requests: [{ request, count: 1 }], isAll: false })
+  }
+  channel.on({
+    'tell-requests': ({ forMs }) => {
+      if (performance.now() > until) tracker.removeListener('request', tell).on('request', tell)
+      until = performance.now() + forMs
+    }
+  })
+  process.on('exit', () => {
+    if (tracker.inFlight > 0) channel.send('in-flight', { requests: requestsOf(tracker.connections), isAll: true })
+  })
+}
+
+/** @param {Iterable<import('../connections/connection').Connection>} connections @returns {{ request: string, count: number }[]} latest first */
+function requestsOf (connections) {
+  const exchanges = [...connections].flatMap(connection => connection.exchanges).sort((a, b) => b.since - a.since)
+  /** @type {Map<string, number>} */
+  const counts = new Map()
+  for (const { head } of exchanges) {
+    const request = nameOf(head)
+    if (counts.has(request) || counts.size < MOST_REQUESTS) counts.set(request, (counts.get(request) ?? 0) + 1)
+  }
+  return [...counts].map(([request, count]) => ({ request, count }))
+}
+
+/** @param {import('../../core/request-replay').Head} head @returns {string} method and path, without the query */
+function nameOf ({ method, url }) {
+  return `${method} ${url.split('?', 1)[0]}`.slice(0, LONGEST_REQUEST)
+}
+
+module.exports = { tellRequestsInFlight }
