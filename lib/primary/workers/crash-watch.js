@@ -42,7 +42,7 @@ class CrashWatch {
 
   /** @param {WorkerHandle} handle @param {{ code: number | null, signal: string | null, error?: string, oomKilled: boolean }} how it has crashed */
   crashed (handle, { code, signal, error, oomKilled }) {
-    if (handle.process.isKilled || error) return // no deed of its own, and no process
+    if (handle.process.killedFor !== null || error) return // no deed of its own, and no process
     const at = now()
     this.#crashes.add({ at, how: oomKilled ? 'the kernel, because memory ran out' : signal ?? `exit code ${code}`, requests: handle.requests })
     if (signal !== null) {
