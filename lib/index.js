@@ -12,8 +12,8 @@ const { Takeover } = require('./primary/upgrade/takeover')
  *
  * Options are those of the command line in camelCase (`maxRss: '512MiB'`, `interval: '500ms'`). Sizes may be numbers of
  * bytes, times numbers of milliseconds. The log is silent by default. The caller handles signals. The fleet has a control
- * socket if `control` or `name` is given; if the socket cannot be opened, the fleet stops and `ready()` rejects with
- * RECYCLE_CONTROL or RECYCLE_CONTROL_TAKEN.
+ * socket if `control` or `name` is given; if the path of `control` cannot be opened, or a fleet of this name runs, the fleet stops and
+ * `ready()` rejects with RECYCLE_CONTROL or RECYCLE_CONTROL_TAKEN.
  *
  * @param {{ app: string, args?: string[] } & Record<string, any>} options
  * @returns {import('./primary/supervisor').Supervisor} started; `await supervisor.ready()`

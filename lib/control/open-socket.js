@@ -6,7 +6,7 @@
  *
  * When Node closes a unix socket, it deletes the file at the path that the socket was bound to, even if that is another
  * fleet's socket by then. So the socket is bound to a temporary name, linked to its public path, and the temporary name
- * is deleted. A socket at the public path therefore listens, or was left behind.
+ * is deleted; on a file system without hard links it is renamed. A socket at the public path therefore listens, or was left behind.
  */
 
 const fs = require('node:fs')
@@ -20,14 +20,15 @@ const { controlFolders, socketIn, prepareFolder, checkLength, ourUid } = require
 const PATIENCE_MS = 15_000
 const WAIT_MS = 50
 const LOCK_MS = 10_000 // longer than staleId() can take
+const WITHOUT_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV'] // by link()
 
 /**
  * @param {import('node:net').Server} server
  * @param {{ name: string, control: string | null, predecessor?: number }} of the fleet; `control`: the path of --control; `predecessor`:
  *   the pid of a primary that is to be succeeded, and may listen there until then
  * @param {import('./socket-path').Env} [env]
- * @returns {Promise<{ path: string, publish: () => void, release: () => void }>} where it listens, with a predecessor from `publish` on;
- *   `release` deletes the file if it is still this server's; call it before closing the server
+ * @returns {Promise<{ path: string, publish: () => void, isThere: () => boolean, release: () => void }>} where it listens, with a predecessor from
+ *   `publish` on; `isThere`: its file is; `release` deletes the file if it is still this server's; call it before closing the server
  * @throws {RecycleError} RECYCLE_CONTROL, RECYCLE_CONTROL_TAKEN; the server is closed then
  */
 async function openControlSocket (server, { name, control, predecessor }, env = process.env) {
@@ -42,7 +43,7 @@ async function openControlSocket (server, { name, control, predecessor }, env = 
   const remedy = folder === null ? 'another path by --control' : 'a name of its own by --name'
   try {
     const id = fileId(fs.lstatSync(hidden))
-    const opened = { path: socket, publish () {}, release: () => removeOurs(socket, id) }
+    const opened = { path: socket, publish () {}, isThere: () => isOurs(socket, id), release: () => removeOurs(socket, id) }
     if (predecessor !== undefined) {
       await staleId(socket, remedy, predecessor)
       return { ...opened, publish: () => replace(socket, hidden) }
@@ -93,30 +94,38 @@ async function publish (hidden, socket, remedy) {
     try {
       return fs.linkSync(hidden, socket)
     } catch (error) {
-      const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
-      if (code !== 'EEXIST') refuse(socket, message)
+      const { code = '', message } = /** @type {NodeJS.ErrnoException} */ (error)
+      const hasNoLinks = WITHOUT_LINKS.includes(code)
+      if (code !== 'EEXIST' && !hasNoLinks) refuse(socket, message)
+      if (await makeRoom(socket, remedy, () => { if (hasNoLinks) fs.renameSync(hidden, socket) }) && hasNoLinks) return
     }
-    await makeRoom(socket, remedy)
   }
   refuse(socket, 'other fleets are opening it at the same time')
 }
 
 /**
  * Deletes a stale socket. Of several fleets that find it stale, one takes the lock and checks again, so that it does not
- * delete a socket that another fleet has opened meanwhile. Opening needs no lock: link() is atomic.
+ * delete a socket that another fleet has opened meanwhile. Opening needs no lock where there are hard links: link() is atomic.
  *
  * @param {string} socket
  * @param {string} remedy
+ * @param {() => void} then what needs the lock too
+ * @returns {Promise<boolean>} false: another process has the lock
  * @throws {RecycleError} if it is not stale, or not this user's
  */
-async function makeRoom (socket, remedy) {
+async function makeRoom (socket, remedy, then) {
   await staleId(socket, remedy)
   const lock = `${socket}.lock`
   const lockId = take(lock, socket)
-  if (lockId === null) return sleep(WAIT_MS)
+  if (lockId === null) {
+    await sleep(WAIT_MS)
+    return false
+  }
   try {
     const id = await staleId(socket, remedy)
     if (id !== null) removeOurs(socket, id)
+    then()
+    return true
   } finally {
     removeOurs(lock, lockId)
   }
@@ -158,14 +167,22 @@ function take (lock, socket) {
   }
 }
 
+/** @param {string} file @param {string} id @returns {boolean} false also where it is out of reach */
+function isOurs (file, id) {
+  try {
+    return fileId(fs.lstatSync(file)) === id
+  } catch {
+    return false
+  }
+}
+
 /** Deletes a socket or a lock, if the path still leads to this file. @param {string} file @param {string} id */
 function removeOurs (file, id) {
+  if (!isOurs(file, id)) return
   try {
-    const found = fs.lstatSync(file)
-    if (fileId(found) !== id) return
-    if (found.isDirectory()) fs.rmdirSync(file)
+    if (fs.lstatSync(file).isDirectory()) fs.rmdirSync(file)
     else fs.unlinkSync(file)
-  } catch {} // the file or its folder is gone
+  } catch {} // the file or its folder is gone, or may no longer be written to: what is left is found to be stale
 }
 
 /** @param {string} socket @param {string} why @returns {never} @throws {RecycleError} */

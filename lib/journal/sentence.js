@@ -32,6 +32,7 @@ const SENTENCES = {
   'fleet.socket': l => `the app listens on the socket that recycle was given as descriptor ${l.fd}${l.name === null ? '' : ` (${l.name})`}: ${l.address}`,
   'fleet.scale': l => `scaling from ${l.from} to ${l.to} workers${whyScaled(l)}`,
   'fleet.unpin': l => `${count(l.workers, 'worker')}, and from here on ${l.min} to ${l.max} by the load`,
+  'fleet.control': l => `the control socket is open again: ${l.path}`,
   'fleet.admin': l => `metrics, health and a live page on ${l.url}`,
   'fleet.stopping': () => 'stopping',
   'fleet.stop': l => `stopped after ${l.recycles} recycles`,

@@ -2,13 +2,12 @@
 
 /** The control socket of a running fleet: accepts a limited number of clients, and answers them before the fleet ends. */
 
-const net = require('node:net')
 const { version } = require('../../package.json')
-const { openControlSocket } = require('../control/open-socket')
 const { encode, writeError } = require('../control/protocol')
 const { RecycleError } = require('../core/errors')
 const { isQuiet } = require('../journal/sentence')
 const { Connection } = require('./control-connection')
+const { KeptSocket } = require('./kept-socket')
 
 const MAX_CLIENTS = 32
 const CLOSE_MS = 1000
@@ -17,7 +16,7 @@ const MAX_RECENT = 100 // lines
 /**
  * @param {import('./control-verbs').Supervised} supervisor
  * @param {{ control: string | null, limits?: Partial<import('./control-connection').Limits> }} options
- * @returns {Promise<{ path: string, leave: () => Promise<void>, close: () => Promise<void> }>}
+ * @returns {Promise<{ path: string | null, leave: () => Promise<void>, close: () => Promise<void> }>}
  * @throws {RecycleError} RECYCLE_CONTROL, RECYCLE_CONTROL_TAKEN
  */
 async function openControl (supervisor, { control, limits }) {
@@ -25,33 +24,31 @@ async function openControl (supervisor, { control, limits }) {
   const recent = new Recent(supervisor)
   /** @type {Set<Connection>} */
   const connections = new Set()
-  const server = net.createServer(socket => {
+  const serve = (/** @type {import('node:net').Socket} */ socket) => {
     if (connections.size >= MAX_CLIENTS) return refuse(socket)
     const connection = new Connection(socket, { supervisor, recent, limits })
     connections.add(connection)
     socket.on('close', () => connections.delete(connection))
     connection.say({ hello: { name, pid: process.pid, app, version } })
-  })
+  }
   const { succession } = supervisor
-  const { path, publish, release } = await openControlSocket(server, { name, control, predecessor: succession?.takeover.pid })
-  succession?.on('lead', publish)
-  server.on('error', () => {}) // accept() failed for lack of descriptors; clients wait in the queue
+  const kept = new KeptSocket(serve, { name, control }, (event, fields) => supervisor.announce(event, fields))
+  succession?.on('lead', () => kept.publish())
+  await kept.open(succession?.takeover.pid)
   return {
-    path,
-    /** Another primary answers from now on; clients that are connected stay. */
-    async leave () {
-      release()
-      server.close()
+    get path () {
+      return kept.path
     },
+    /** Another primary answers from now on; clients that are connected stay. */
+    leave: () => kept.close(),
     async close () {
-      release()
-      server.close()
+      await kept.close()
       await Promise.all([...connections].map(connection => connection.end(CLOSE_MS)))
     }
   }
 }
 
-/** @param {net.Socket} socket */
+/** @param {import('node:net').Socket} socket */
 function refuse (socket) {
   socket.on('error', () => {})
   const error = writeError(new RecycleError('RECYCLE_CUT_OFF', { why: `it has ${MAX_CLIENTS} clients already` }))
