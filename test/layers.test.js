@@ -57,7 +57,7 @@ const INSIDE = {
       ],
       sticky: []
     },
-    shared: []
+    shared: ['call-app'] // whatever calls the app does so by it
   }
 }
 

@@ -45,6 +45,7 @@ const { count, integer, duration, ratio, flag, text, orNull, optional, listOf, r
 
 const CMD = 'NODE_RECYCLE'
 const LONGEST_WISH = 200
+const LONGEST_ERROR = 500
 const MOST_ROUTES = 64
 const LONGEST_ROUTE = 160
 const MOST_BATCHED = 1000
@@ -87,6 +88,7 @@ const FROM_WORKER = Object.freeze({
   memory: kind('with --memory-by-route, after a collection: what is alive, requests by route, and the names of routes that are new', {
     upMs: duration, liveBytes: count, markSweeps: count, requests: listOf(count, MOST_ROUTES), routes: listOf(text(LONGEST_ROUTE), MOST_ROUTES)
   }),
+  threw: kind('what the app has thrown where it was called by this package; the first few', { where: text(100), error: text(LONGEST_ERROR) }),
   requested: kind('the app asks to be recycled', { reason: optional(orNull(text(LONGEST_WISH))) }),
   'in-flight': kind('method and path of requests in flight, latest first, and how many of each: `isAll`: it exits, and these are all', {
     requests: listOf(record({ request: text(LONGEST_REQUEST), count }), MOST_REQUESTS), isAll: flag
@@ -194,4 +196,4 @@ function checkHandlers (kinds, handlers, registered = {}) {
   return handlers
 }
 
-module.exports = { FROM_WORKER, FROM_PRIMARY, LONGEST_WISH, MOST_ROUTES, LONGEST_ROUTE, MOST_REQUESTS, LONGEST_REQUEST, kind, name, why, id, parcel, shared, message, ourMessage, flawOf, checkHandlers }
+module.exports = { FROM_WORKER, FROM_PRIMARY, LONGEST_WISH, LONGEST_ERROR, MOST_ROUTES, LONGEST_ROUTE, MOST_REQUESTS, LONGEST_REQUEST, kind, name, why, id, parcel, shared, message, ourMessage, flawOf, checkHandlers }

@@ -54,6 +54,7 @@ const SENTENCES = {
   heapdump: l => `heap snapshot of ${workerOf(l)}${l.reason === 'rss' ? ', before it is recycled' : ''}: ${l.file}, ${formatSize(l.bytes)} in ${formatTime(l.pauseMs)}`,
   cpuprofile: l => `CPU profile of ${workerOf(l)}: ${l.file}, ${formatTime(l.tookMs)}`,
   'worker.request': l => `${workerOf(l)} asks to be recycled${l.reason ? `: ${l.reason}` : ''}`,
+  'worker.threw': l => `${workerOf(l)}: the app has thrown in ${l.where}: ${l.error}`,
   'worker.protocol-error': l => `${workerOf(l)} sent an invalid message (${l.type}): ${l.flaw}; the worker is replaced`,
   'worker.health': l => l.why === null ? `${workerOf(l)} passes its health check (${formatTime(l.tookMs)})` : `${workerOf(l)} fails its health check, ${count(l.failures, 'time')} in a row: ${l.why}`,
   'worker.drain': l => `draining ${workerOf(l)}: ${l.connections} connections, ${l.inFlight} in flight`,
@@ -95,7 +96,7 @@ const WARNINGS = {
   'no-handoff': l => `connections of ${l.key} cannot move: this Node.js lacks ${l.missing}; they are drained by Connection: close`
 }
 
-const LOUD = ['worker.crash', 'worker.health', 'worker.no-room', 'worker.protocol-error', 'worker.not-ready', 'fleet.warning', 'fleet.leak', 'fleet.failed', 'fleet.upgrade-failed', 'fleet.resumed']
+const LOUD = ['worker.crash', 'worker.health', 'worker.no-room', 'worker.protocol-error', 'worker.threw', 'worker.not-ready', 'fleet.warning', 'fleet.leak', 'fleet.failed', 'fleet.upgrade-failed', 'fleet.resumed']
 const QUIET = ['worker.sample', 'worker.memory', 'fleet.memory', 'fleet.load']
 
 /** Lines that are only in the journal. @param {Line} line */

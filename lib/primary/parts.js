@@ -160,6 +160,7 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
       })
     }
     handle.on('missing', ({ key, missing }) => record('fleet.warning', { warning: 'no-handoff', key, missing }))
+    handle.on('threw', thrown => record('worker.threw', { slot: handle.slot, pid: handle.pid, ...thrown }))
     handle.on('requested', ({ reason }) => {
       record('worker.request', { slot: handle.slot, pid: handle.pid, reason: reason ?? null })
       handle.requested ??= 'requested'

@@ -17,6 +17,7 @@
  * @property {(fn: () => unknown) => void} [warm] in a mold
  */
 const { LONGEST_WISH } = require('../core/message')
+const { callApp, tellApp } = require('./call-app')
 
 const kApi = Symbol.for('recycle-supervisor.worker')
 
@@ -53,7 +54,7 @@ function offerApi (tracker) {
       if (exchange) exchange.isMarked = true
     },
     onDrain: fn => {
-      process.once(/** @type {any} */ ('recycle:drain'), (/** @type {any} */ about) => draining.push(Promise.resolve(fn(about))))
+      process.once(/** @type {any} */ ('recycle:drain'), (/** @type {any} */ about) => draining.push(Promise.resolve(callApp('onDrain', () => fn(about)))))
     },
     own: session => sessions?.own(session) ?? Promise.resolve(),
     transfer: (session, value) => sessions?.transfer(session, value),
@@ -62,8 +63,9 @@ function offerApi (tracker) {
       sessions?.onTransfer(fn)
     },
     onServe: fn => {
-      if (assigned === null) process.once(/** @type {any} */ ('recycle:serve'), fn)
-      else process.nextTick(fn, { slot: assigned })
+      const serve = (/** @type {{ slot: number }} */ about) => { callApp('onServe', () => fn(about)) }
+      if (assigned === null) process.once(/** @type {any} */ ('recycle:serve'), serve)
+      else process.nextTick(serve, { slot: assigned })
     }
   }
   Object.defineProperty(process, kApi, { value: api })
@@ -78,7 +80,7 @@ function offerApi (tracker) {
     assign (slot) {
       assigned = slot
       process.env.RECYCLE_SLOT = String(slot)
-      process.emit(/** @type {any} */ ('recycle:serve'), /** @type {any} */ ({ slot }))
+      tellApp('recycle:serve', { slot })
     }
   }
 }

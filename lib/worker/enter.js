@@ -21,6 +21,7 @@ const { getHeapStatistics } = require('node:v8')
 const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster')))
 const { Admission } = require('./accepting/admission')
 const { flushCompileCache } = require('./boot/compile-cache')
+const { onThrown } = require('./call-app')
 const { Handoff } = require('./handoff/handoff')
 const { Inbox } = require('./handoff/inbox')
 const { offerRebalance } = require('./handoff/rebalance')
@@ -62,11 +63,8 @@ function enter ({ tracker, listenHook, signals, api }, channel, settings) {
     serve ({ slot }, answer) {
       if (state.current !== 'held') return answer({ why: `this worker is ${state.current}` })
       state.become('serving')
-      try {
-        api.assign(slot)
-      } finally { // also where a listener of the app's throws
-        admission.open(() => answer({ why: null }))
-      }
+      api.assign(slot)
+      admission.open(() => answer({ why: null }))
     },
     shut (_, answer) {
       if (state.current === 'leaving') emptying.retract() // the order to drain follows
@@ -91,6 +89,7 @@ function enter ({ tracker, listenHook, signals, api }, channel, settings) {
     drain.begin({ reason: 'orphaned', deadlineMs: settings.drainTimeoutMs, lingerMs: settings.stopLingerMs, handoff: false, replayAfterMs: null })
   }
 
+  onThrown(thrown => channel.send('threw', thrown))
   api.connect(channel, sessions)
   listenHook.connect(channel, acceptor => {
     tracker.watch(acceptor)

@@ -25,6 +25,7 @@ const { constants: { errno: { EMFILE, ENFILE } } } = require('node:os')
 const { performance } = require('node:perf_hooks')
 const { setImmediate } = require('node:timers')
 const { missingForHandoff } = require('../../core/internals')
+const { callApp } = require('../call-app')
 
 // The default of listen(), 511, is soon full in a connection storm; the kernel caps this at net.core.somaxconn.
 const BACKLOG = 4096
@@ -118,7 +119,7 @@ class Acceptor extends EventEmitter {
       if (held.length !== before && performance.now() < until) return step(held.length)
       this.shut()
       this.#held = null
-      for (const client of held) this.facade.onconnection(0, client)
+      for (const client of held) this.accept(client)
       done()
     })
     setImmediate(() => step(-1))
@@ -153,7 +154,7 @@ class Acceptor extends EventEmitter {
    * @param {any} client a TCP or pipe handle
    */
   accept (client) {
-    this.facade.onconnection(0, client)
+    callApp('connection', () => this.facade.onconnection(0, client))
   }
 
   /** @returns {number} libuv's error, 0 for none */

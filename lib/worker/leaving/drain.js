@@ -17,6 +17,7 @@ const { performance } = require('node:perf_hooks')
 const { clearTimeout, setImmediate, setTimeout } = require('node:timers')
 const { openAccount } = require('../../core/account')
 const { REPLAY_MS } = require('../../core/request-replay')
+const { tellApp } = require('../call-app')
 const { nameCuts } = require('../connections/connection')
 
 const SETTLE_MS = 1000
@@ -85,7 +86,7 @@ class Drain {
       onGone: connection => this.#tally(connection),
       onBack: isStalled => this.#onBack(isStalled)
     })
-    if (isFirst) process.emit(/** @type {any} */ ('recycle:drain'), /** @type {any} */ ({ reason: order.reason, deadlineMs: order.deadlineMs }))
+    if (isFirst) tellApp('recycle:drain', { reason: order.reason, deadlineMs: order.deadlineMs })
     this.parts.emptying.look() // with nothing left the drain is over
   }
 

@@ -21,9 +21,11 @@ function holdSignals () {
   /** @type {any} */
   const held = function (/** @type {any} */ event, /** @type {any[]} */ ...args) {
     if (isHeld && HELD.includes(event)) return true
-    const isListenedTo = Reflect.apply(emit, process, [event, ...args])
-    if (event === 'SIGTERM') heard()
-    return isListenedTo
+    try {
+      return Reflect.apply(emit, process, [event, ...args])
+    } finally {
+      if (event === 'SIGTERM') heard()
+    }
   }
   // Node binds `process.emit` when a signal's first listener is added, so earlier listeners are added again.
   const earlier = HELD.map(signal => /** @type {const} */ ([signal, process.rawListeners(signal)]))

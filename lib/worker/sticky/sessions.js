@@ -23,6 +23,7 @@ const { setTimeout } = require('node:timers')
 const { deserialize, serialize } = require('node:v8')
 const { RecycleError } = require('../../core/errors')
 const { bounded, sessionBegunIn, sessionOf } = require('../../core/session')
+const { callApp } = require('../call-app')
 const { HeadBytes } = require('./head-bytes')
 const { holdWrites } = require('./hold-writes')
 
@@ -44,7 +45,7 @@ class Sessions {
   #receivers = []
   /** Of own(): those that wait for the primary. @type {Set<() => void>} */
   #unanswered = new Set()
-  #onRest = (/** @type {Connection} */ { sessionId }) => { if (sessionId !== null && this.#pending.has(sessionId)) this.#transferIdle(sessionId) }
+  #onRest = (/** @type {Connection} */ { sessionId }) => { if (sessionId !== null && this.#pending.has(sessionId)) callApp('transfer', () => this.#transferIdle(sessionId)) }
   /** What is to be transferred when no request of its session is in flight. @type {Map<string, () => unknown>} */
   #pending = new Map()
   #onSent = () => {}
@@ -76,7 +77,7 @@ class Sessions {
       },
       'session-state': ({ session, value }) => {
         const state = deserialize(Buffer.from(value, 'base64'))
-        for (const fn of this.#receivers) fn(session, state)
+        for (const fn of this.#receivers) callApp('onTransfer', () => fn(session, state))
       }
     })
   }
@@ -129,10 +130,14 @@ class Sessions {
     for (const { sessionId, exchanges } of this.tracker.connections) if (sessionId === id && exchanges.length > 0) return
     const value = this.#pending.get(id)
     this.#pending.delete(id)
-    this.#send(id, value?.())
-    if (this.#pending.size > 0) return
-    this.tracker.removeListener('rest', this.#onRest)
-    this.#onSent()
+    try {
+      this.#send(id, value?.())
+    } finally {
+      if (this.#pending.size === 0) {
+        this.tracker.removeListener('rest', this.#onRest)
+        this.#onSent()
+      }
+    }
   }
 
   /** @param {string} id @param {unknown} value */
