@@ -32,6 +32,8 @@
  * | `socket.destroySoon()`                 | lingering-close: how Node closes behind a response                    |
  * | `secure._parent`                       | tracker: the connection beneath a TLS socket                          |
  * | `server._getServerData()`, `_setServerData()` | acceptor: the same TLS ticket keys in every worker             |
+ * | `stream._handle.setBlocking()`        | primary: its stdout and stderr never wait for their reader            |
+ * | `process.stdout`, `stderr`: getters    | standard-streams: which of the two the app uses                       |
  * | `socket.write()` beneath a session     | goaway: an HTTP/2 frame for which Node has no method                  |
  */
 

@@ -65,6 +65,7 @@ function traceOptions (given, { env = {}, file = null, parallelism, container = 
   const most = resolved.autoscale?.max ?? resolved.workers
   // Most of a fork's resident memory is shared; only PSS adds up to what the container uses.
   resolved.metric ??= resolved.fork === 'mold' ? (sizing.isAutoBudget ? 'pss' : 'uss') : 'rss'
+  resolved.output ??= resolved.prefix ? 'lines' : 'inherit'
   if (sizing.isAutoBudget) resolved.maxRssBytes = autoBudget(sizing, most)
   if (resolved.maxRssBytes !== null) resolved.hardRssBytes ??= Math.round(1.25 * resolved.maxRssBytes)
   checkTogether(resolved, origin)
@@ -95,7 +96,7 @@ function read ({ kind, fallback }, { from, called, text }) {
 }
 
 /** @param {Options} options @param {(name: string) => { called: string, text: unknown }} of origin of an option, by name */
-function checkTogether ({ health, healthInitialDelayMs, readyTimeoutMs, maxRssBytes, hardRssBytes, gc, heap, nodeOptions, maxSurge, maxUnavailable, workers, autoscale, standby, drainTimeoutMs, replayAfterMs, handoff, sticky, fork, warm, forkUnsafe, admin, adminAllowRemote, sizing }, of) {
+function checkTogether ({ health, healthInitialDelayMs, readyTimeoutMs, maxRssBytes, hardRssBytes, gc, heap, nodeOptions, maxSurge, maxUnavailable, workers, autoscale, standby, drainTimeoutMs, replayAfterMs, handoff, sticky, fork, warm, forkUnsafe, admin, adminAllowRemote, output, prefix, sizing }, of) {
   const refuse = (/** @type {string} */ name, /** @type {string} */ accepts) => {
     throw new RecycleError('RECYCLE_BAD_OPTION', { option: of(name).called, given: of(name).text, accepts })
   }
@@ -126,6 +127,7 @@ function checkTogether ({ health, healthInitialDelayMs, readyTimeoutMs, maxRssBy
   const idle = health === null && ['healthPeriod', 'healthTimeout', 'healthFailureThreshold', 'healthInitialDelay'].find(name => of(name).text !== undefined)
   if (idle) refuse(idle, `none, unless ${of('health').called} is set`)
   if (health !== null && healthInitialDelayMs >= readyTimeoutMs) refuse('healthInitialDelay', `a time below ${of('readyTimeout').called}, by which a worker must have passed a probe`)
+  if (prefix && output === 'inherit') refuse('output', `lines with ${of('prefix').called}`)
   if (admin !== null && !adminAllowRemote && !isLoopback(admin.host)) {
     refuse('admin', `a loopback address, such as 127.0.0.1:${admin.port}; any other only with ${of('adminAllowRemote').called}`)
   }

@@ -81,6 +81,7 @@ const WARNINGS = {
   health: l => `no worker can be probed (--health): ${l.why}`,
   'flags-after-app': l => `${l.flags.join(', ')} ${l.flags.length === 1 ? 'stands after the app, which gets it' : 'stand after the app, which gets them'}; for recycle write: ${l.instead}; if ${l.flags.length === 1 ? 'it is' : 'they are'} the app's, write -- before`,
   journal: l => `the journal ${l.file} cannot be written: ${l.why}`,
+  output: l => l.lost === 0 ? `lines for ${l.stream} are lost from here on: ${l.why}` : `${count(l.lost, 'line')} for ${l.stream} ${l.lost === 1 ? 'was' : 'were'} lost; it is written again`,
   'not-operated': l => l.why,
   meter: l => `the memory of ${workerOf(l)} is judged by RSS alone for now: reading ${l.file} does not return`,
   'primary-failed': l => `recycle itself has failed (${l.what}) and goes on: ${l.why}`,

@@ -11,40 +11,33 @@ const { sentence, prettyLine, levelOf, isQuiet } = require('../journal/sentence'
 /** @typedef {Record<string, any>} Line */
 
 const LEVELS = { info: 30, warn: 40, error: 50 }
-const KEPT_BYTES = 1024 ** 2 // while the disk is full, say; further lines are lost
 
 /**
- * @param {'pretty' | 'json' | 'silent'} format
- * @param {NodeJS.WriteStream} stream
+ * @param {'pretty' | 'json' | 'silent' | null} format null: pretty on a terminal, else json
+ * @param {import('./outputs').Outputs} outputs
  * @returns {(line: Line) => void}
  */
-function openLog (format, stream) {
+function openLog (format, outputs) {
   if (format === 'silent') return () => {}
-  return format === 'json' ? jsonLog(/** @type {any} */ (stream).fd) : prettyLog(stream)
+  const { isTTY } = process.stderr
+  const textOf = (format ?? (isTTY ? 'pretty' : 'json')) === 'json' ? jsonOf() : prettyOf({ colors: isTTY && process.stderr.hasColors() })
+  const output = outputs.of(2)
+  return line => { if (!isQuiet(line)) output.log(`${textOf(line)}\n`) }
 }
 
-/** @param {number} fd */
-function jsonLog (fd) {
-  const { SonicBoom } = require('sonic-boom')
+/** @returns {(line: Line) => string} */
+function jsonOf () {
   const { hostname } = require('node:os')
   const base = { name: 'recycle', hostname: hostname(), primary: process.pid }
-  const out = new SonicBoom({ fd, sync: true, maxLength: KEPT_BYTES })
-  let isRead = true
-  out.on('error', ({ code }) => { if (code === 'EPIPE' || code === 'EIO') isRead = false }) // its reader has gone: the fleet stays; else it is tried again
-  return (/** @type {Line} */ line) => {
-    if (isQuiet(line) || !isRead) return
+  return line => {
     const { v, t, ...fields } = line
-    out.write(`${escapeJson(JSON.stringify({ level: LEVELS[levelOf(line)], time: t, ...base, ...fields, pid: fields.pid ?? process.pid, msg: sentence(line) }))}\n`)
+    return escapeJson(JSON.stringify({ level: LEVELS[levelOf(line)], time: t, ...base, ...fields, pid: fields.pid ?? process.pid, msg: sentence(line) }))
   }
 }
 
-/** @param {NodeJS.WriteStream} stream */
-function prettyLog (stream) {
-  stream.on('error', () => {}) // its reader has gone: the fleet stays
-  const colors = stream.isTTY && stream.hasColors()
-  return (/** @type {Line} */ line) => {
-    if (!isQuiet(line)) stream.write(`${prettyLine(line, { colors })}\n`)
-  }
+/** @param {{ colors: boolean }} how @returns {(line: Line) => string} */
+function prettyOf (how) {
+  return line => prettyLine(line, how)
 }
 
 module.exports = { openLog }

@@ -6,6 +6,7 @@ const { RecycleError } = require('../core/errors')
 const { plain } = require('../core/plain')
 const { sentence } = require('../journal/sentence')
 const { openLog } = require('./log')
+const { Outputs } = require('./outputs')
 const { pickMeter } = require('./measuring/meter')
 const { HeapdumpFolder } = require('./recycling/heapdump-folder')
 const { Spawner } = require('./workers/spawner')
@@ -33,14 +34,15 @@ function assemble (app, args, options, { orphans, ...own } = {}) {
   const heapdumpFolder = options.heapdumpsPerDay === null ? null : new HeapdumpFolder(options.heapdumpDir).open()
   const addon = options.fork === 'mold' ? findAddon() : null
   const journal = options.journal === null ? null : require('../journal/writer').openJournal(options.journal, why => warn(supervisor, why))
-  const log = openLog(options.log ?? (process.stderr.isTTY ? 'pretty' : 'json'), process.stderr)
-  const spawner = new Spawner(file, args, options, addon)
+  const outputs = new Outputs(options, loss => supervisor.announce('fleet.warning', { warning: 'output', ...loss }))
+  const log = openLog(options.log, outputs)
+  const spawner = new Spawner(file, args, options, { addon, outputs })
   const supervisor = new Supervisor({ options, spawner, meter, heapdumpFolder, ...own }, {
     write (line) {
       journal?.write(line)
       log(line)
     },
-    flush: async () => journal?.flush(),
+    flush: () => Promise.all([outputs.end(), journal?.flush()]),
     orphans
   })
   return supervisor

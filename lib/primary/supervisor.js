@@ -29,7 +29,7 @@ class Supervisor extends EventEmitter {
    * @param {import('./parts').Given} given
    * @param {object} deps
    * @param {(line: Record<string, any>) => void} deps.write takes every journal line
-   * @param {() => Promise<void>} deps.flush
+   * @param {() => Promise<unknown>} deps.flush
    * @param {import('./orphans').Orphans | null} [deps.orphans] null: this process has children that are not the fleet's
    */
   constructor (given, { write, flush, orphans = null }) {

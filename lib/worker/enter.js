@@ -36,7 +36,7 @@ const { WorkerState } = require('./state')
 const { Sessions } = require('./sticky/sessions')
 
 /** @param {import('./prepare').Prepared} prepared @param {import('./channel').Channel} channel @param {import('./prepare').Settings} settings */
-function enter ({ tracker, listenHook, signals, api }, channel, settings) {
+function enter ({ tracker, listenHook, signals, api, streams }, channel, settings) {
   const { acceptors } = listenHook
   const state = new WorkerState('held')
   const admission = new Admission({ channel, state, acceptors, tracker })
@@ -45,8 +45,9 @@ function enter ({ tracker, listenHook, signals, api }, channel, settings) {
   const sender = new Sender({ tracker, handoff })
   const emptying = new Emptying({ tracker, acceptors, sender })
   const sessions = settings.sticky && new Sessions(settings.sticky, { channel, state, tracker, inbox, handoff, sender, emptying })
-  const drain = new Drain({ state, tracker, inbox, handoff, sender, admission, emptying }, account => {
+  const drain = new Drain({ state, tracker, inbox, handoff, sender, admission, emptying }, async account => {
     flushCompileCache()
+    await streams.flushed() // before the signal that ends this process
     beat()
     signals.release(() => admission.letGo()) // a handler that does not exit ends this worker by leaving nothing to be done
     if (channel.isUp) channel.send('drained', { account })

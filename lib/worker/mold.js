@@ -22,7 +22,7 @@ const POLL_MS = 5
 const MOST_NAMED = 5
 const SURVIVALS = 2 // of young objects, until they are old: a copy's first collections do not touch them
 
-/** @param {Pick<import('./prepare').Settings, 'compileCache' | 'collectsFirst'> & { warm: number, isUnsafe: boolean }} settings */
+/** @param {Pick<import('./prepare').Settings, 'compileCache' | 'collectsFirst' | 'isPassedOn'> & { warm: number, isUnsafe: boolean }} settings */
 function becomeMold ({ warm, isUnsafe, ...settings }) {
   const addon = /** @type {import('../mold/addon').Addon} */ (loadAddon().addon)
   const mold = new Mold(addon, CONTROL)

@@ -8,6 +8,7 @@
  * @typedef {object} Settings as the primary's spawner gives them
  * @property {string | null} compileCache a folder; null: none
  * @property {boolean} collectsFirst
+ * @property {boolean} isPassedOn its output, by the primary
  * @property {number} beatMs
  * @property {boolean} memoryByRoute
  * @property {boolean} measuresHeap
@@ -23,16 +24,17 @@
  * @property {import('./accepting/listen-hook').ListenHook} listenHook
  * @property {ReturnType<import('./leaving/hold-signals').holdSignals>} signals
  * @property {ReturnType<import('./api').offerApi>} api
+ * @property {ReturnType<import('./leaving/standard-streams').watchStandardStreams>} streams
  */
 
 const { enableCompileCache } = require('./boot/compile-cache')
 const { warmUpHttp } = require('./boot/http-warmup')
 
 /**
- * @param {Pick<Settings, 'compileCache' | 'collectsFirst'>} settings
- * @returns {Omit<Prepared, 'signals'> & { enter: (channel: import('./channel').Channel, settings: Settings) => void }} `enter`: see enter.js
+ * @param {Pick<Settings, 'compileCache' | 'collectsFirst' | 'isPassedOn'>} settings
+ * @returns {Omit<Prepared, 'signals' | 'streams'> & { enter: (channel: import('./channel').Channel, settings: Settings) => void }} `enter`: see enter.js
  */
-function prepare ({ compileCache, collectsFirst }) {
+function prepare ({ compileCache, collectsFirst, isPassedOn }) {
   enableCompileCache(compileCache) // also for the modules below
   warmUpHttp() // before the tracker subscribes to http
   if (collectsFirst) require('./health/memory').exposeGc()() // for the limits that V8 keeps after it; see core/gc.js
@@ -40,9 +42,10 @@ function prepare ({ compileCache, collectsFirst }) {
   const { ListenHook } = require('./accepting/listen-hook')
   const { ConnectionTracker } = require('./connections/tracker')
   const { holdSignals } = require('./leaving/hold-signals')
+  const { watchStandardStreams } = require('./leaving/standard-streams')
   const { offerApi } = require('./api')
   const tracker = new ConnectionTracker()
-  const prepared = { tracker, signals: holdSignals(), listenHook: new ListenHook(), api: offerApi(tracker) }
+  const prepared = { tracker, signals: holdSignals(), listenHook: new ListenHook(), api: offerApi(tracker), streams: watchStandardStreams({ isPassedOn }) }
   return { ...prepared, enter: (channel, settings) => enter(prepared, channel, settings) }
 }
 

@@ -63,6 +63,7 @@ const ROWS = {
   control: ['--control <path|none>', 'control', 'RECYCLE_CONTROL', null, 'none', 'none', []],
   admin: ['--admin <[host:]port>', 'admin', 'RECYCLE_ADMIN', null, '[::1]:9100', { host: '::1', port: 9100 }, ['65536', 'host:', ':1', '::1']],
   adminAllowRemote: ['--admin-allow-remote', 'adminAllowRemote', 'RECYCLE_ADMIN_ALLOW_REMOTE', false, 'true', true, ['yes']],
+  output: ['--output <inherit|lines>', 'output', 'RECYCLE_OUTPUT', 'inherit', 'lines', 'lines', ['line', 'pipe', '1']],
   prefix: ['--prefix', 'prefix', 'RECYCLE_PREFIX', false, '1', true, ['yes', 'constructor', '__proto__']]
 }
 

@@ -132,6 +132,13 @@ t.test('the resolved options are frozen', async t => {
   t.ok(byName('workers'))
 })
 
+t.test('a prefix needs lines', async t => {
+  t.equal(resolve({}).output, 'inherit')
+  t.equal(resolve({ prefix: true }).output, 'lines')
+  t.match(resolve({ output: 'lines' }), { output: 'lines', prefix: false })
+  t.throws(() => resolve({ output: 'inherit', prefix: true }), { message: 'output was given "inherit"; it takes lines with prefix' })
+})
+
 t.test('forked workers are measured by what they do not share, unless another metric is given', async t => {
   t.equal(resolve({ fork: 'mold' }).metric, 'uss')
   t.equal(resolve({ fork: 'mold', metric: 'rss' }).metric, 'rss')

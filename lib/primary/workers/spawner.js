@@ -15,7 +15,6 @@ const { forkGuardable } = require('./channel-guard')
 const { mark } = require('./children')
 const { openCompileCache } = require('./compile-cache')
 const { WorkerHandle } = require('./worker-handle')
-const { prefixLines } = require('./prefix-output')
 const { ClusterProcess } = require('./process')
 const { MOLD_FLAGS, Molds } = require('./molds')
 
@@ -35,12 +34,13 @@ class Spawner {
    * @param {string} app absolute path
    * @param {string[]} args
    * @param {import('../../core/options').Options} options
-   * @param {import('../../mold/addon').Addon | null} [addon] for `--fork mold`
+   * @param {{ outputs: import('../outputs').Outputs, addon?: import('../../mold/addon').Addon | null }} means `addon`: for `--fork mold`
    */
-  constructor (app, args, options, addon = null) {
+  constructor (app, args, options, { outputs, addon = null }) {
     this.app = app
     this.args = args
     this.options = options
+    this.outputs = outputs
     /** Node and V8 flags of the workers; where two contradict each other the later one wins. */
     this.execArgv = [
       ...addon ? MOLD_FLAGS : [],
@@ -80,6 +80,7 @@ class Spawner {
     return {
       compileCache: this.compileCache,
       collectsFirst: collectsFirst(options.gc, NODE_MAJOR),
+      isPassedOn: this.outputs.stdio === 'pipe',
       beatMs: Math.min(500, options.intervalMs, Math.round(options.stuckTimeoutMs / 4)),
       memoryByRoute: options.memoryByRoute,
       measuresHeap: options.maxHeap !== null,
@@ -98,16 +99,16 @@ class Spawner {
    *   more descriptor that it is given
    */
   #fork (env, { slot, control, inspectPort }) {
-    const piped = this.options.prefix ? 'pipe' : 'inherit'
+    const { stdio } = this.outputs
     cluster.setupPrimary({
       exec: this.app,
       args: this.args,
       execArgv: ['--require', PRELOAD, ...this.execArgv],
-      stdio: ['ignore', piped, piped, 'ipc', ...control === undefined ? [] : [control]],
+      stdio: ['ignore', stdio, stdio, 'ipc', ...control === undefined ? [] : [control]],
       inspectPort
     })
     const worker = forkGuardable(() => cluster.fork(env))
-    if (this.options.prefix) prefixLines(worker.process, slot)
+    this.outputs.connect(worker.process, slot)
     return worker
   }
 

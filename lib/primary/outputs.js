@@ -1,0 +1,76 @@
+'use strict'
+
+/** The outputs of the fleet: the log goes to stderr; the workers have them from this process, or write to it and it passes their lines on. */
+
+const fs = require('node:fs')
+const { setTimeout } = require('node:timers/promises')
+const { fileId } = require('../core/file-id')
+const { openDescriptor } = require('./descriptor')
+const { Output } = require('./output')
+const { WorkerOutput } = require('./workers/worker-output')
+
+const LOOK_MS = 50
+const STALLED_MS = 2000 // a reader that does not read must not delay the fleet's exit
+const MOST_MS = 10_000 // nor a slow one for longer
+
+class Outputs {
+  /** @type {Map<string, Output>} by what they are: stdout and stderr may be one */
+  #open = new Map()
+  /** @type {Set<WorkerOutput>} */
+  #workers = new Set()
+
+  /**
+   * @param {Pick<import('../core/options').Options, 'output' | 'prefix'>} options
+   * @param {(loss: { stream: string, lost: number, why: string | null }) => void} onLoss `lost` 0: it begins, and why
+   */
+  constructor ({ output, prefix }, onLoss) {
+    /** What a worker is given as its stdout and stderr. @type {'pipe' | 'inherit'} */
+    this.stdio = output === 'lines' ? 'pipe' : 'inherit'
+    this.prefix = prefix
+    this.onLoss = onLoss
+  }
+
+  /** @param {1 | 2} fd */
+  of (fd) {
+    const id = fileId(fs.fstatSync(fd))
+    const open = this.#open.get(id)
+    if (open) return open
+    const stream = fd === 1 ? 'stdout' : 'stderr'
+    const output = new Output(openDescriptor(fd))
+      .on('losing', why => queueMicrotask(() => this.onLoss({ stream, lost: 0, why })))
+      .on('lost', lost => this.onLoss({ stream, lost, why: null }))
+    this.#open.set(id, output)
+    return output
+  }
+
+  /** @param {import('node:child_process').ChildProcess} child @param {() => number | string} slot */
+  connect ({ stdout, stderr }, slot) {
+    const mark = this.prefix ? () => `[${slot()}] ` : () => ''
+    for (const [fd, stream] of /** @type {const} */ ([[1, stdout], [2, stderr]])) {
+      if (!stream) continue // it could not be started
+      const worker = new WorkerOutput(stream, this.of(fd), mark)
+      this.#workers.add(worker)
+      worker.ended.then(() => this.#workers.delete(worker))
+    }
+  }
+
+  /** The workers have exited: resolves when what they wrote has been written, or is not read. */
+  async end () {
+    const outputs = [...this.#open.values()]
+    const written = Promise.all([...this.#workers].map(worker => worker.settled())).then(() => Promise.all(outputs.map(output => output.emptied())))
+    await Promise.race([written, stalls(outputs)])
+    for (const output of outputs) output.close()
+  }
+}
+
+/** Resolves when nothing is read any more, or too slowly. @param {Output[]} outputs */
+async function stalls (outputs) {
+  for (let ms = 0, sinceMs = 0, seen = -1; ms < MOST_MS && sinceMs < STALLED_MS; ms += LOOK_MS) {
+    const written = outputs.reduce((sum, output) => sum + output.written, 0)
+    sinceMs = written === seen ? sinceMs + LOOK_MS : 0
+    seen = written
+    await setTimeout(LOOK_MS, undefined, { ref: false })
+  }
+}
+
+module.exports = { Outputs }
