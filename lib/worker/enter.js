@@ -90,6 +90,11 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
     drain.begin({ reason: 'orphaned', deadlineMs: settings.drainTimeoutMs, lingerMs: settings.stopLingerMs, handoff: false, replayAfterMs: null })
   }
 
+  signals.onOwn(signal => {
+    if (state.current === 'held') return false // it has no client
+    if (!['draining', 'drained'].includes(state.current)) channel.send('requested', { reason: `the app has given itself ${signal}` })
+    return true
+  })
   onThrown(thrown => channel.send('threw', thrown))
   api.connect(channel, sessions)
   listenHook.connect(channel, acceptor => {
