@@ -104,8 +104,9 @@ const FROM_WORKER = Object.freeze({
     id, why: orNull(why), moved: optional(count), tookMs: optional(duration), pauseMs: optional(duration), bytes: optional(count), before: optional(usage), after: optional(usage), isSkipped: optional(flag), isTls: optional(flag)
   }),
   own: kind('a call, with --sticky: this session is this worker\'s', { id, session: text(LONGEST_SESSION) }),
+  disown: kind('the answer to `unused` where it is', { session: text(LONGEST_SESSION) }),
   transfer: kind('with --sticky: the state of a session, for its owner', state),
-  transferred: kind('with --sticky: the app of a worker that leaves has transferred what it wants to'),
+  transferred: kind('with --sticky: the app of a worker that leaves is done with its sessions; `except`: with all but these, whose transfers are to come', { except: listOf(text(LONGEST_SESSION)) }),
   drained: kind('nothing is left in this worker', { account: ACCOUNT })
 })
 
@@ -133,6 +134,7 @@ const FROM_PRIMARY = Object.freeze({
   batching: kind('connections can pass many at a time, by this socket', {}, 'socket'),
   batch: kind('as from the worker', batch),
   forget: kind('with --sticky: this session may be another worker\'s by now; null: any of them', { session: orNull(text(LONGEST_SESSION)) }),
+  unused: kind('with --sticky: is this session not used? `disown` it, where no request of it has come since this was last asked', { session: text(LONGEST_SESSION) }),
   'session-state': kind('with --sticky: what another worker\'s app has transferred', state)
 })
 

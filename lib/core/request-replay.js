@@ -6,7 +6,7 @@
  * lib/worker/connections/replay.js.
  */
 
-/** How long past its drain deadline a worker moves requests, before it cuts what is left. */
+/** How long past its drain deadline a worker moves connections and requests, before it cuts what is left. */
 const REPLAY_MS = 10_000
 
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])

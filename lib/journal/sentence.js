@@ -94,6 +94,7 @@ const WARNINGS = {
   crashing: l => sayCrashing(/** @type {any} */ (l)),
   'fork-failed': l => `${l.why}: workers are spawned from here on, until a reload`,
   'sticky-tls': l => `${workerOf(l)}: ${l.why}`,
+  'sessions-lost': l => `the state of ${count(l.sessions, 'session')} (${formatSize(l.chars)}) is lost: its workers were not ready, and there was no room to keep it`,
   'no-handoff': l => `connections of ${l.key} cannot move: this Node.js lacks ${l.missing}; they are drained by Connection: close`
 }
 

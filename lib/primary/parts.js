@@ -80,7 +80,7 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
   const healthChecks = options.health === null ? null : new (require('./health/health-checks').HealthChecks)(deps)
   const leakingRoutes = new LeakingRoutes(deps)
   const children = new Children(deps)
-  const sessionOwners = new SessionOwners(fleet)
+  const sessionOwners = new SessionOwners(deps)
   /** @type {HandoffLedger} */
   const ledger = new HandoffLedger(() => fleet.serving().concat(/** @type {any} */ (handover.receivers)), sender => fleet.successorOf(sender), sessionOwners)
   const balancer = new Balancer({ ...deps, ledger })

@@ -57,10 +57,10 @@ function offerApi (tracker) {
       process.once(/** @type {any} */ ('recycle:drain'), (/** @type {any} */ about) => draining.push(Promise.resolve(callApp('onDrain', () => fn(about)))))
     },
     own: session => sessions?.own(session) ?? Promise.resolve(),
-    transfer: (session, value) => sessions?.transfer(session, value),
+    transfer: (session, value) => sessions?.transfers.transfer(session, value),
     onTransfer: fn => {
       receivers.push(fn)
-      sessions?.onTransfer(fn)
+      sessions?.transfers.onTransfer(fn)
     },
     onServe: fn => {
       const serve = (/** @type {{ slot: number }} */ about) => { callApp('onServe', () => fn(about)) }
@@ -73,7 +73,7 @@ function offerApi (tracker) {
     connect (connected, connectedSessions) {
       channel = connected
       sessions = connectedSessions
-      for (const fn of receivers) sessions?.onTransfer(fn)
+      for (const fn of receivers) sessions?.transfers.onTransfer(fn)
     },
     drained: () => Promise.allSettled(draining),
     extend: more => { Object.assign(api, more) },

@@ -76,8 +76,9 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
   })
   channel.on({
     drain: order => {
+      sessions?.leave(order.deadlineMs)
       drain.begin(order)
-      sessions?.leave(api.drained(), order.deadlineMs)
+      api.drained().then(() => sessions?.release())
     }
   })
   /** The primary has exited. Cluster would exit at once and reset what is in flight; here it is finished first. */

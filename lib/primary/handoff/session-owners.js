@@ -10,29 +10,34 @@
  */
 
 const { ownerOf } = require('../../core/rendezvous')
-const { now } = require('../clock')
 
-const MOST_SESSIONS = 100_000
-const LEAVING_MS = 6000 // a little more than the worker takes
-const MOST_WAITING = 16 * 1024 * 1024 // characters of state for workers that are not ready yet
+const MOST_SESSIONS = 100_000 // that are not used, and twice as many in all
+const MOST_WAITING = 64 * 1024 * 1024 // characters of state for workers that are not ready yet
+const LOST_MS = 1000 // what is lost in this time is told at once
 
 /** @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle @typedef {{ session: string, value: string }} State */
 
 class SessionOwners {
-  /** The slots of sessions that a worker has begun, the oldest first. @type {Map<string, number>} */
+  /** The slots of sessions that a worker has begun. @type {Map<string, number>} */
   #slots = new Map()
-  /** The sessions that a leaving worker has transferred; null: all of its own. @type {WeakMap<WorkerHandle, Set<string> | null>} */
-  #transferred = new WeakMap()
-  /** When a worker was first seen to leave. @type {WeakMap<WorkerHandle, number>} */
-  #leavingSince = new WeakMap()
+  /** Goes round them: where it is, the session's worker is asked if it is used; see core/second-chance.js. */
+  #hand = this.#slots.entries()
+  /** The sessions that a leaving worker has given away. @type {WeakMap<WorkerHandle, Set<string>>} */
+  #given = new WeakMap()
+  /** Those that a leaving worker still has, once it has told. @type {WeakMap<WorkerHandle, Set<string>>} */
+  #kept = new WeakMap()
   /** State for slots without a worker that is ready. @type {State[]} */
   #waiting = []
+  #waitingChars = 0
+  /** State for which there was no room, and that is not told yet. @type {{ sessions: number, chars: number } | null} */
+  #lost = null
   /** The slots that there were to be. @type {readonly number[]} */
   #wanted = []
 
-  /** @param {import('../workers/fleet').Fleet} fleet */
-  constructor (fleet) {
+  /** @param {{ fleet: import('../workers/fleet').Fleet, record: (event: string, fields: Record<string, any>) => unknown }} deps */
+  constructor ({ fleet, record }) {
     this.fleet = fleet
+    this.record = record
     /** Another primary runs the fleet: a session that no leaving worker has is lost. */
     this.isOver = false
     /** Called when sessions that were nowhere have an owner. */
@@ -42,14 +47,21 @@ class SessionOwners {
   /** @param {WorkerHandle} handle */
   connect (handle) {
     handle.on('own', session => this.#own(handle, session))
+    handle.on('disown', ({ session }) => { if (this.#slots.get(session) === handle.slot) this.#slots.delete(session) })
     handle.on('transfer', ({ session, value }) => this.#transfer(handle, { session, value }))
-    handle.on('transferred', () => {
-      this.#transferred.set(handle, null)
+    handle.on('transferred', ({ except }) => {
+      this.#kept.set(handle, new Set(except))
       this.onMoved()
     })
     handle.on('ready', () => {
+      this.#waitingChars = 0
       for (const state of this.#waiting.splice(0)) this.#transfer(null, state)
     })
+  }
+
+  /** How many sessions are remembered. */
+  get size () {
+    return this.#slots.size
   }
 
   /** @param {string} session @returns {WorkerHandle | null} its owner; null: it has none that serves at the moment */
@@ -57,7 +69,7 @@ class SessionOwners {
     if (this.fleet.wanted !== this.#wanted) this.#resize(this.#wanted)
     const began = this.#slots.get(session)
     for (const handle of this.fleet.slots.get(began ?? this.#slotOf(session))?.leaving ?? []) if (this.#stillOwns(handle, session)) return handle
-    if (began !== undefined && !this.fleet.wanted.includes(began)) this.#slots.delete(session)
+    if (began !== undefined && !this.#has(began)) this.#slots.delete(session)
     const { incumbent } = this.fleet.slots.get(this.#slotOf(session)) ?? {}
     return incumbent?.isServing ? incumbent : null
   }
@@ -65,23 +77,25 @@ class SessionOwners {
   /** @param {string} session */
   #slotOf (session) {
     const slot = this.#slots.get(session)
-    return slot !== undefined && this.fleet.wanted.includes(slot) ? slot : ownerOf(session, this.fleet.desired > 0 ? this.fleet.wanted : [0])
+    return slot !== undefined && this.#has(slot) ? slot : ownerOf(session, this.fleet.desired > 0 ? this.fleet.wanted : [0])
+  }
+
+  /** @param {number} slot @returns {boolean} it is to be there, or its worker has not been told to leave yet */
+  #has (slot) {
+    return this.fleet.wanted.includes(slot) || this.fleet.slots.get(slot)?.incumbent?.isServing === true
   }
 
   /** @param {WorkerHandle} handle one that leaves, or will @param {string} session is not its own any more */
   #give (handle, session) {
-    const transferred = this.#transferred.get(handle)
-    if (transferred !== null) this.#transferred.set(handle, (transferred ?? new Set()).add(session))
+    const given = this.#given.get(handle)
+    if (given) given.add(session)
+    else this.#given.set(handle, new Set([session]))
   }
 
   /** @param {WorkerHandle} handle one that leaves @param {string} session */
   #stillOwns (handle, session) {
-    const transferred = this.#transferred.get(handle)
-    if (handle.isGone || handle.account || transferred === null || transferred?.has(session)) return false
-    const since = this.#leavingSince.get(handle)
-    if (since !== undefined) return now() - since < LEAVING_MS
-    this.#leavingSince.set(handle, now())
-    return true
+    if (handle.isGone || handle.account || this.#given.get(handle)?.has(session)) return false
+    return this.#kept.get(handle)?.has(session) ?? true
   }
 
   /** @param {WorkerHandle} handle @param {string} session */
@@ -91,21 +105,52 @@ class SessionOwners {
     for (const leaving of this.fleet.slots.get(slot)?.leaving ?? []) if (leaving !== handle) this.#give(leaving, session)
     const before = this.#slotOf(session)
     if (before !== slot) this.fleet.slots.get(before)?.incumbent?.send('forget', { session })
-    this.#slots.delete(session)
     this.#slots.set(session, slot)
-    if (this.#slots.size <= MOST_SESSIONS) return
-    const [[oldest]] = this.#slots
-    this.#slots.delete(oldest)
+    if (this.#slots.size > MOST_SESSIONS) this.#review()
+  }
+
+  /** Only a session's worker knows if it is used: most of its requests pass no other process. */
+  #review () {
+    let { value } = this.#hand.next()
+    if (value === undefined) {
+      this.#hand = this.#slots.entries()
+      value = this.#hand.next().value
+    }
+    const [session, slot] = /** @type {[string, number]} */ (value)
+    const { incumbent, leaving } = this.fleet.slots.get(slot) ?? {}
+    if (leaving?.size) return // not now: two processes have some of its sessions
+    const isTooMany = this.#slots.size > 2 * MOST_SESSIONS
+    if (isTooMany) this.#slots.delete(session)
+    incumbent?.send(isTooMany ? 'forget' : 'unused', { session })
   }
 
   /** @param {WorkerHandle | null} from @param {State} state */
   #transfer (from, state) {
-    if (from) this.#give(from, state.session)
-    const owner = this.fleet.slots.get(this.#slotOf(state.session))?.incumbent
+    if (from) {
+      this.#give(from, state.session)
+      if (this.#kept.has(from)) queueMicrotask(this.onMoved) // state first
+    }
+    const slot = this.#slotOf(state.session)
+    this.#slots.set(state.session, slot) // also when the fleet has another size
+    const owner = this.fleet.slots.get(slot)?.incumbent
     if (owner && owner === from) return
-    if (owner?.isServing) return owner.send('session-state', state)
-    const chars = this.#waiting.reduce((sum, { value }) => sum + value.length, state.value.length)
-    if (chars <= MOST_WAITING) this.#waiting.push(state)
+    if (owner?.isServing || owner?.state === 'out-of-rotation') return owner.send('session-state', state)
+    const chars = this.#waitingChars + state.value.length
+    if (chars > MOST_WAITING) return this.#lose(state)
+    this.#waitingChars = chars
+    this.#waiting.push(state)
+  }
+
+  /** @param {State} state */
+  #lose ({ value }) {
+    if (this.#lost === null) {
+      setTimeout(() => {
+        this.record('fleet.warning', { warning: 'sessions-lost', ...this.#lost })
+        this.#lost = null
+      }, LOST_MS).unref()
+    }
+    const { sessions, chars } = this.#lost ?? { sessions: 0, chars: 0 }
+    this.#lost = { sessions: sessions + 1, chars: chars + value.length }
   }
 
   /** Some sessions have other owners now; the workers ask again. @param {readonly number[]} before */
@@ -116,4 +161,4 @@ class SessionOwners {
   }
 }
 
-module.exports = { SessionOwners, MOST_SESSIONS }
+module.exports = { SessionOwners, MOST_SESSIONS, MOST_WAITING }

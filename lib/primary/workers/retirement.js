@@ -117,8 +117,8 @@ class Retirement {
   }
 
   /** It is told how long it has; the primary waits a little longer for its account, never longer than before. @param {Order} order */
-  #arm ({ deadlineMs, replayAfterMs }) {
-    this.#until = Math.min(this.#until, now() + deadlineMs + (replayAfterMs === null ? 0 : REPLAY_MS) + ANSWER_MS)
+  #arm ({ deadlineMs, handoff }) {
+    this.#until = Math.min(this.#until, now() + deadlineMs + (handoff ? REPLAY_MS : 0) + ANSWER_MS)
   }
 }
 

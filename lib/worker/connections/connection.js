@@ -54,8 +54,10 @@ class Connection {
     this.secure = null
     /** @type {import('node:http2').Http2Session | null} */
     this.session = null
-    /** It stays in this worker: the app has asked for it, or no sibling takes it. */
+    /** It stays in this worker: the app has asked for it, or it is none of its server's own. */
     this.isPinned = false
+    /** No sibling has taken it. */
+    this.isUnwanted = false
     /** It came from a sibling, or back from an offer. */
     this.isAdopted = false
     /** With `--sticky`: the session of its latest request. @type {string | null} */

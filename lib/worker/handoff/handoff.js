@@ -43,6 +43,8 @@ class Handoff {
     this.channel = channel
     this.tracker = tracker
     this.inbox = inbox
+    /** Called when the app has heard `close` of the requests that move, before they do. */
+    this.onClosed = () => {}
     /** Called when a sibling has taken a connection. */
     this.onMoved = () => {}
     /** Called when a connection is back in the inbox. @type {(connection: Connection, isStalled: boolean) => void} */
@@ -80,6 +82,7 @@ class Handoff {
     if (replayed === 0) return this.#send()
     if (this.#closing.size === 0) {
       setImmediate(() => { // their sockets emit `close` before
+        this.onClosed()
         this.#closing.clear()
         this.#send()
       })

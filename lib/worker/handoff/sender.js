@@ -51,7 +51,7 @@ class Sender {
     this.mayLeave = () => true
     handoff.onMoved = () => this.#pump()
     handoff.onBack = (connection, isStalled) => this.#back(connection, isStalled)
-    this.onRest = () => this.#lookSoon()
+    this.lookSoon = () => this.#lookSoon()
   }
 
   /** @param {Task} task takes the place of the one before */
@@ -61,14 +61,14 @@ class Sender {
     this.#quota = task.quota
     this.#isReplaying = false
     this.#offerNotBefore = 0
-    this.tracker.on('rest', this.onRest)
+    this.tracker.on('rest', this.lookSoon)
     this.#timer = setInterval(() => this.#lookIfDue(), LOOK_MS)
   }
 
   end () {
     this.#task = null
     this.#quota = 0
-    this.tracker.removeListener('rest', this.onRest)
+    this.tracker.removeListener('rest', this.lookSoon)
     clearInterval(this.#timer)
   }
 
@@ -84,7 +84,7 @@ class Sender {
 
   /** @param {Connection} connection */
   isMovable (connection) {
-    return this.#quota > 0 && connection.acceptor.isMovable && !connection.isPinned && (this.#task?.isWorthIt?.(connection) ?? true)
+    return this.#quota > 0 && connection.acceptor.isMovable && !connection.isPinned && !connection.isUnwanted && (this.#task?.isWorthIt?.(connection) ?? true)
   }
 
   /** A sibling can take it now. @param {Connection} connection */
@@ -131,7 +131,7 @@ class Sender {
   #back (connection, isStalled) {
     const isOfferedAgain = this.#task?.onBack?.(isStalled) ?? true
     if (isOfferedAgain) this.#offerNotBefore = performance.now() + RETRY_MS
-    else connection.isPinned = true
+    else connection.isUnwanted = true
     this.#pump()
   }
 

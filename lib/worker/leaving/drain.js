@@ -156,17 +156,19 @@ class Drain {
   }
 
   get #isHandingOver () {
-    const { sender, handoff, tracker } = this.parts
-    if (handoff.isBusy) return true
+    const { sender, handoff, tracker, emptying } = this.parts
+    if (handoff.isBusy || emptying.hold.isHeld()) return true
     for (const connection of tracker.connections) if (sender.canOffer(connection)) return true
     return false
   }
 
   /** The time is up. What siblings can handle instead has some more, to move there. */
   #expire () {
-    const { sender, tracker } = this.parts
-    if (!this.#order?.handoff || this.#order.replayAfterMs === null) return this.#cut()
-    sender.replay()
+    const { sender, tracker, emptying } = this.parts
+    emptying.hold.release()
+    if (!this.#order?.handoff) return this.#cut()
+    if (this.#order.replayAfterMs === null) sender.look()
+    else sender.replay()
     for (const connection of tracker.connections) if (connection.exchanges.length > 0 && !sender.canOffer(connection)) this.#cutOff(connection)
     this.#lastCall = setTimeout(() => this.#cut(), REPLAY_MS)
     this.#onLook()

@@ -32,8 +32,8 @@ class Emptying {
     this.tracker = tracker
     this.acceptors = acceptors
     this.sender = sender
-    /** Something is still to be done here though no connection is left. */
-    this.isHeld = () => false
+    /** What is still to be done here though no connection is left, and keeps some from moving: `release` ends what can wait no longer. */
+    this.hold = { isHeld: () => false, release () {} }
     this.closeNotice = new CloseNotice(tracker, connection => sender.isMovable(connection))
     tracker.on('gone', connection => {
       this.#purpose?.onGone(connection)
@@ -69,7 +69,7 @@ class Emptying {
   }
 
   get #isEmpty () {
-    return this.#purpose !== null && !this.isHeld() && this.tracker.total === 0 && ![...this.acceptors].some(acceptor => acceptor.isOpen)
+    return this.#purpose !== null && !this.hold.isHeld() && this.tracker.total === 0 && ![...this.acceptors].some(acceptor => acceptor.isOpen)
   }
 
   #finish () {

@@ -10,8 +10,9 @@
  *
  * The primary alone knows the owner of a session (lib/primary/handoff/session-owners.js); a worker remembers those that are its
  * own. A session that this worker begins, by its response or by the app's own(), is its own from then on. A worker that drains
- * begins none, and keeps each of its own until the app has transferred it, or until the app's onDrain() functions are done; from
- * then on it handles no request of that session, so that what was transferred is not outdated later.
+ * begins none, and keeps each of its own until the app has transferred it (transfers.js), or until the app's onDrain() functions
+ * are done and no transfer of it is pending; from then on it handles no request of that session, so that what was transferred is
+ * not outdated later.
  *
  * The parser stops behind a head when `onIncoming` returns 2, as it does for CONNECT. Node takes it off the connection then and
  * emits `connect`, and the app sees no request. The connection moves with the bytes that the client has sent since the head began
@@ -20,39 +21,33 @@
 
 const http = require('node:http')
 const { setTimeout } = require('node:timers')
-const { deserialize, serialize } = require('node:v8')
-const { RecycleError } = require('../../core/errors')
+const { SecondChanceSet } = require('../../core/second-chance')
 const { bounded, sessionBegunIn, sessionOf } = require('../../core/session')
-const { callApp } = require('../call-app')
 const { HeadBytes } = require('./head-bytes')
 const { holdWrites } = require('./hold-writes')
+const { Transfers } = require('./transfers')
 
 const MOST_REMEMBERED = 50_000
-const LONGEST_VALUE = 1_000_000
 const LEAVING_MS = 5000
 const STOP_BEHIND_HEAD = 2
 
 /** @typedef {import('../connections/connection').Connection} Connection */
 
 class Sessions {
-  /** This worker's, the oldest first. @type {Set<string>} */
-  #own = new Set()
+  /** This worker's. */
+  #own = new SecondChanceSet(MOST_REMEMBERED)
   /** The requests that move, as they were sent, until Node has taken its parser off their connection. @type {WeakMap<object, { connection: Connection, bytes: Buffer }>} */
   #moving = new WeakMap()
   /** @type {WeakSet<object>} */
   #watched = new WeakSet()
-  /** @type {((session: string, value: any) => void)[]} */
-  #receivers = []
   /** Of own(): those that wait for the primary. @type {Set<() => void>} */
   #unanswered = new Set()
-  #onRest = (/** @type {Connection} */ { sessionId }) => { if (sessionId !== null && this.#pending.has(sessionId)) callApp('transfer', () => this.#transferIdle(sessionId)) }
-  /** What is to be transferred when no request of its session is in flight. @type {Map<string, () => unknown>} */
-  #pending = new Map()
-  #onSent = () => {}
-  /** @type {Set<string>} */
+  /** Those that are no longer its own, as long as it leaves. @type {Set<string>} */
   #transferred = new Set()
-  /** It drains, and has sessions that are still its own. */
-  #isLeaving = false
+  /** Its own when it leaves: all, but for those transferred; these alone, whose transfer is pending; none. @type {'all' | Set<string> | null} */
+  #kept = null
+  /** Its time is up. */
+  #isLate = false
 
   /**
    * @param {import('../../core/session').SessionKey} key
@@ -66,19 +61,23 @@ class Sessions {
     this.handoff = handoff
     this.sender = sender
     this.emptying = emptying
-    emptying.isHeld = () => this.#isLeaving
-    inbox.isExpected = session => this.#isLeaving && !this.#transferred.has(session)
-    sender.mayLeave = ({ sessionId }) => sessionId === null || !this.#isLeaving || !this.#own.has(sessionId)
+    this.transfers = new Transfers({ channel, tracker, handoff, sender }, session => this.#onTransferred(session), session => this.#onFailed(session))
+    emptying.hold = {
+      isHeld: () => this.#kept !== null,
+      release: () => {
+        this.#isLate = true
+        this.release()
+      }
+    }
+    inbox.isExpected = session => this.#isKept(session)
+    sender.mayLeave = connection => this.#mayLeave(connection)
     tracker.on('request', (connection, { response }) => this.#watchResponse(connection, response))
     channel.on({
       forget: ({ session }) => {
         if (session === null) this.#own.clear()
         else this.#own.delete(session)
       },
-      'session-state': ({ session, value }) => {
-        const state = deserialize(Buffer.from(value, 'base64'))
-        for (const fn of this.#receivers) callApp('onTransfer', () => fn(session, state))
-      }
+      unused: ({ session }) => { if (this.#own.forgetUnused(session)) channel.send('disown', { session }) }
     })
   }
 
@@ -94,7 +93,7 @@ class Sessions {
   own (session) {
     const id = bounded(session)
     if (id === null || this.#own.has(id) || !this.channel.isUp) return Promise.resolve()
-    this.#remember(id)
+    this.#own.add(id)
     return new Promise(resolve => {
       this.#unanswered.add(resolve)
       this.channel.call('own', { session: id }, () => {
@@ -110,62 +109,56 @@ class Sessions {
     this.#unanswered.clear()
   }
 
-  /**
-   * Gives the state of a session to the worker that is to own it.
-   *
-   * @param {string} session
-   * @param {unknown} value a function is called for it, once no request of the session is in flight here
-   */
-  transfer (session, value) {
-    const id = bounded(session)
-    if (id === null) return
-    if (typeof value !== 'function') return this.#send(id, value)
-    if (this.#pending.size === 0) this.tracker.on('rest', this.#onRest) // no sooner: it would cost each request
-    this.#pending.set(id, /** @type {() => unknown} */ (value))
-    this.#transferIdle(id)
+  /** This worker drains. @param {number} deadlineMs */
+  leave (deadlineMs) {
+    if (!this.state.canBecome('draining')) return // it hurries
+    this.#kept = 'all'
+    setTimeout(() => this.release(), Math.min(deadlineMs, LEAVING_MS)).unref()
   }
 
-  /** @param {string} id of a session with a pending transfer */
-  #transferIdle (id) {
-    for (const { sessionId, exchanges } of this.tracker.connections) if (sessionId === id && exchanges.length > 0) return
-    const value = this.#pending.get(id)
-    this.#pending.delete(id)
-    try {
-      this.#send(id, value?.())
-    } finally {
-      if (this.#pending.size === 0) {
-        this.tracker.removeListener('rest', this.#onRest)
-        this.#onSent()
-      }
-    }
+  /** What the app does in onDrain() is done, or has had its time: only what waits for a transfer is still this worker's. */
+  release () {
+    if (this.#kept !== 'all') return
+    const { pending } = this.transfers
+    this.#kept = new Set(pending)
+    this.channel.send('transferred', { except: pending })
+    this.#look()
   }
 
-  /** @param {string} id @param {unknown} value */
-  #send (id, value) {
-    const bytes = serialize(value)
-    if (bytes.length > LONGEST_VALUE) throw new RecycleError('RECYCLE_SESSION_TOO_LARGE', { bytes: bytes.length, most: LONGEST_VALUE })
-    this.#own.delete(id)
-    this.#transferred.add(id)
-    this.channel.send('transfer', { session: id, value: bytes.toString('base64') })
+  /** @param {string} session */
+  #onTransferred (session) {
+    this.#own.delete(session)
+    if (this.state.isServing) return
+    this.#transferred.add(session)
+    if (this.#kept === null || this.#kept === 'all') return
+    this.#kept.delete(session)
+    this.#look()
   }
 
-  /** @param {(session: string, value: any) => void} fn */
-  onTransfer (fn) {
-    this.#receivers.push(fn)
+  /** Its state is not to be had, and does not keep it here. @param {string} session */
+  #onFailed (session) {
+    if (this.#kept === null || this.#kept === 'all') return
+    this.#kept.delete(session)
+    this.channel.send('transferred', { except: [...this.#kept] })
+    this.#look()
   }
 
-  /** This worker drains. @param {Promise<unknown>} done settles when the app's onDrain() functions are @param {number} deadlineMs */
-  leave (done, deadlineMs) {
-    this.#isLeaving = true
-    const deadline = new Promise(resolve => setTimeout(resolve, Math.min(deadlineMs, LEAVING_MS)).unref())
-    const sent = done.then(() => this.#pending.size === 0 || new Promise(resolve => { this.#onSent = () => resolve(true) }))
-    Promise.race([sent, deadline]).then(() => {
-      if (!this.#isLeaving) return
-      this.#isLeaving = false
-      this.#own.clear()
-      this.channel.send('transferred')
-      this.emptying.check()
-    })
+  /** It has none left, or connections that may leave now. */
+  #look () {
+    if (this.#kept !== 'all' && this.#kept?.size === 0) this.#kept = null
+    this.sender.lookSoon()
+    this.emptying.check()
+  }
+
+  /** A session of this worker's own, although it leaves. @param {string} session */
+  #isKept (session) {
+    return this.#kept === 'all' ? !this.#transferred.has(session) : this.#kept?.has(session) === true
+  }
+
+  /** @param {Connection} connection one that is idle, or whose request can move @returns {boolean} its session is not tied to this worker */
+  #mayLeave ({ sessionId, exchanges }) {
+    if (sessionId === null || !this.#isKept(sessionId) || !this.#own.has(sessionId)) return true
+    return exchanges.length > 0 && (this.#isLate || this.transfers.areMovable(sessionId))
   }
 
   /** @param {any} socket */
@@ -195,16 +188,17 @@ class Sessions {
     const session = connection.sessionId = sessionOf(this.key, { url: request.url, headers: request.headers, socket: connection.socket })
     const { isSettled, isOwned } = connection
     connection.isSettled = false
-    const isLeft = !this.state.isServing && (!this.#isLeaving || session === null || this.#transferred.has(session))
-    if (isSettled && isOwned && session !== null && !isLeft) this.#remember(session)
+    const isLeft = !this.state.isServing && (session === null || !this.#isKept(session))
+    if (isSettled && isOwned && session !== null && !isLeft) this.#own.add(session)
     const isMine = isSettled || (session === null ? this.state.isServing : this.#own.has(session))
-    return (isMine && !isLeft) || !this.#canMove(connection)
+    const isLastResort = connection.isUnwanted && (isSettled || session === null)
+    return (isMine && !isLeft) || isLastResort || !this.#canMove(connection)
   }
 
   /** @param {Connection} connection */
   #canMove (connection) {
     const { acceptor, exchanges, isPinned } = connection
-    if (!this.state.isServing && !this.sender.isMovable(connection)) return false // no sibling is left, or it is the last resort
+    if (!this.state.isServing && this.sender.isSpent) return false // the fleet stops
     // A pipelined request, and one to a server that handles CONNECT itself, are handled where they are.
     return this.channel.isUp && acceptor.isMovable && !isPinned && exchanges.length === 0 && acceptor.server.listenerCount('connect') === 1
   }
@@ -247,14 +241,6 @@ class Sessions {
         return original.apply(response, args)
       }
     }
-  }
-
-  /** @param {string} session */
-  #remember (session) {
-    this.#own.add(session)
-    if (this.#own.size <= MOST_REMEMBERED) return
-    const [oldest] = this.#own
-    this.#own.delete(oldest)
   }
 }
 

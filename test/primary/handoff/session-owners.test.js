@@ -1,9 +1,10 @@
 'use strict'
 
 const { EventEmitter } = require('node:events')
+const { mock } = require('node:test')
 const t = require('tap')
 const { ownerOf } = require('../../../lib/core/rendezvous')
-const { MOST_SESSIONS, SessionOwners } = require('../../../lib/primary/handoff/session-owners')
+const { MOST_SESSIONS, MOST_WAITING, SessionOwners } = require('../../../lib/primary/handoff/session-owners')
 const { Fleet } = require('../../../lib/primary/workers/fleet')
 
 /** A worker as the owners see it. */
@@ -30,7 +31,9 @@ class Worker extends EventEmitter {
 /** A fleet with a worker in each slot. @param {number} size */
 function scene (size) {
   const fleet = new Fleet()
-  const owners = new SessionOwners(fleet)
+  /** @type {any[]} */
+  const lines = []
+  const owners = new SessionOwners({ fleet, record: (event, fields) => { lines.push({ event, ...fields }) } })
   const join = (/** @type {number} */ number) => {
     const worker = new Worker(number)
     owners.connect(/** @type {any} */ (worker))
@@ -40,7 +43,7 @@ function scene (size) {
     return worker
   }
   fleet.resize(size)
-  return { fleet, owners, join, workers: Array.from({ length: size }, (_, i) => join(i)) }
+  return { fleet, owners, join, lines, workers: Array.from({ length: size }, (_, i) => join(i)) }
 }
 
 /** A session that is of this slot by its hash. @param {number} slot @param {number} slots */
@@ -72,7 +75,7 @@ t.test('a replacement inherits the sessions of its slot when the old worker is d
   t.equal(owners.find(begun), old)
   let isTold = false
   owners.onMoved = () => { isTold = true }
-  old.emit('transferred')
+  old.emit('transferred', { except: [] })
   t.ok(isTold)
   t.equal(owners.find(begun), heir)
 })
@@ -109,7 +112,7 @@ t.test('where the fleet shrinks, the sessions of slots that go are others\'; whe
   fleet.slots.get(2)?.vacate(/** @type {any} */ (workers[2]))
   t.equal(owners.find('two'), workers[2], 'until it is done with them')
   for (const worker of workers.slice(0, 2)) t.same(worker.got.at(-1), { type: 'forget', session: null })
-  workers[2].emit('transferred')
+  workers[2].emit('transferred', { except: [] })
   t.ok(workers.slice(0, 2).includes(/** @type {any} */ (owners.find('two'))))
   t.equal(owners.find('one'), workers[1])
   fleet.resize(4)
@@ -119,11 +122,93 @@ t.test('where the fleet shrinks, the sessions of slots that go are others\'; whe
   t.equal(owners.find('one'), workers[1])
 })
 
-t.test('the oldest sessions are forgotten', async t => {
+/** Has a worker answer as sessions.js does: these are in use. @param {Worker} worker @param {string[]} used */
+function answering (worker, used) {
+  worker.send = (type, { session }) => { if (type === 'unused' && !used.includes(session)) worker.emit('disown', { session }) }
+}
+
+t.test('the sessions that are not used for longest are forgotten, and not the oldest', async t => {
   const { owners, workers } = scene(2)
-  const session = sessionOf(1, 2)
-  workers[0].emit('own', session)
-  for (let i = 0; i < MOST_SESSIONS; i++) workers[0].emit('own', `more ${i}`)
-  t.equal(owners.find(session), workers[1])
-  t.equal(owners.find(`more ${MOST_SESSIONS - 1}`), workers[0])
+  const [busy, idle] = [sessionOf(1, 2), sessionOf(1, 2) + 'x']
+  for (const session of [busy, idle]) workers[0].emit('own', session)
+  answering(workers[0], [busy])
+  for (let i = 0; i < 2.5 * MOST_SESSIONS; i++) workers[0].emit('own', `more ${i}`)
+  t.equal(owners.find(busy), workers[0])
+  t.ok(owners.size <= MOST_SESSIONS + 1, `${owners.size}`)
+  t.equal(owners.find(`more ${2.5 * MOST_SESSIONS - 1}`), workers[0])
+})
+
+t.test('a worker that is to be scaled away has its sessions until it leaves', async t => {
+  const { owners, workers, fleet } = scene(3)
+  owners.find('anything')
+  workers[2].emit('own', 'two')
+  fleet.resize(2)
+  t.equal(owners.find('two'), workers[2], 'it has not been told yet')
+  fleet.slots.get(2)?.vacate(/** @type {any} */ (workers[2]))
+  t.equal(owners.find('two'), workers[2])
+})
+
+t.test('a session belongs to the slot that its state has gone to, also when its first slot is there again', async t => {
+  const { owners, workers, fleet, join } = scene(3)
+  owners.find('anything')
+  workers[2].emit('own', 'two')
+  fleet.resize(2)
+  fleet.slots.get(2)?.vacate(/** @type {any} */ (workers[2]))
+  workers[2].emit('transfer', { session: 'two', value: 'AA==' })
+  workers[2].emit('transferred', { except: [] })
+  const [owner] = workers.filter(({ got }) => got.some(({ type }) => type === 'session-state'))
+  fleet.resize(4)
+  fleet.close(2)
+  join(2)
+  join(3)
+  t.equal(owners.find('two'), owner)
+})
+
+t.test('where all are in use, or their worker does not answer, sessions are forgotten at twice as many, and their owner is told', async t => {
+  const { owners, workers } = scene(1)
+  for (let i = 0; i < 2 * MOST_SESSIONS + 10; i++) workers[0].emit('own', `more ${i}`)
+  t.equal(owners.size, 2 * MOST_SESSIONS)
+  t.same(workers[0].got.filter(({ type }) => type === 'forget').length, 10, 'it asks again')
+})
+
+t.test('a leaving worker keeps what it has excepted, until it has transferred that', async t => {
+  const { owners, workers: [old], join } = scene(1)
+  const heir = join(0)
+  let moves = 0
+  owners.onMoved = () => moves++
+  old.emit('transferred', { except: ['pending'] })
+  t.equal(owners.find('other'), heir)
+  t.equal(owners.find('pending'), old)
+  old.emit('transfer', { session: 'pending', value: 'AA==' })
+  t.equal(owners.find('pending'), heir)
+  await null
+  t.equal(moves, 2)
+  t.same(heir.got, [{ type: 'session-state', session: 'pending', value: 'AA==' }])
+})
+
+t.test('an owner out of rotation gets state, which it has before it is back', async t => {
+  const { owners, workers: [first, second] } = scene(2)
+  Object.assign(first, { isServing: false, state: 'out-of-rotation' })
+  const session = sessionOf(0, 2)
+  second.emit('transfer', { session, value: 'AA==' })
+  t.same(first.got, [{ type: 'session-state', session, value: 'AA==' }])
+  t.equal(owners.find(session), null, 'requests wait')
+})
+
+t.test('state for which there is no room is counted, and told in one line', async t => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => mock.timers.reset())
+  const { workers: [first, second], join, fleet, lines } = scene(2)
+  first.isServing = false
+  fleet.slots.get(0)?.remove(/** @type {any} */ (first))
+  const session = sessionOf(0, 2)
+  const value = 'A'.repeat(MOST_WAITING / 4)
+  for (let i = 0; i < 6; i++) second.emit('transfer', { session, value })
+  mock.timers.tick(1000)
+  t.same(lines, [{ event: 'fleet.warning', warning: 'sessions-lost', sessions: 2, chars: value.length * 2 }])
+  const next = join(0)
+  next.emit('ready')
+  t.equal(next.got.length, 4)
+  second.emit('transfer', { session, value })
+  t.equal(next.got.length, 5, 'there is room again')
 })

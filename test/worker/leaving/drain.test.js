@@ -57,7 +57,7 @@ t.test('a connection that all siblings have refused stays; one that a busy sibli
   worker.drain.begin(ORDER)
   worker.receive.back({ id: 1, isStalled: false })
   worker.receive.back({ id: 2, isStalled: true })
-  t.match([refused, stalled], [{ stage: 'waiting', isPinned: true }, { stage: 'waiting', isPinned: false }])
+  t.match([refused, stalled], [{ stage: 'waiting', isUnwanted: true }, { stage: 'waiting', isUnwanted: false }])
   while (worker.all('offer').length < 3) await turn()
   worker.receive.moved({ id: 3 })
   t.equal(stalled.fate, 'moved')
