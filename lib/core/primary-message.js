@@ -18,7 +18,7 @@ const FROM_PREDECESSOR = Object.freeze({
   socket: kind('a listening socket; `file`: of a unix socket, or null; `kept`: it has been inherited, and another process keeps it open', { key: name, file: orNull(name), data: optional(shared), kept: optional(kept) }, 'socket'),
   'kept-socket': kind('one that has been inherited, on which no worker listens', { socket: kept }, 'socket'),
   'admin-socket': kind('the one of the admin server', { address: text(300) }, 'socket'),
-  begin: kind('these were all sockets: boot the workers; each must listen on `addresses`; `workers`: how many, where that has been changed since the start, or null', { addresses: listOf(name), workers: orNull(count) }),
+  begin: kind('these were all sockets: boot the workers; each is to listen on `addresses`, unless its code leaves one; `workers`: how many, where that has been changed since the start, or null', { addresses: listOf(name), workers: orNull(count) }),
   go: kind('lead; `workers`: as of now; `isPinned`: a command has set it, though the fleet sizes itself', { workers: orNull(count), isPinned: optional(flag) }),
   abort: kind('end: nothing is handed over', { why }),
   adopt: kind('take this connection over, and do not read it yet', { id, parcel }, 'socket'),

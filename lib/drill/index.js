@@ -52,7 +52,7 @@ const OF_RUNNING = { intervalMs: 500, maxRssBytes: null, maxRequests: null, maxA
  * `supervise()`, and does not stop the fleet at the end.
  *
  * @param {{ app?: string, args?: string[], signal?: AbortSignal, onProgress?: (figures: import('./progress').Figures) => void } & Record<string, any>} options
- * @returns {Promise<Outcome>} `exitCode` 0: nothing was dropped; 1: something was; 2: inconclusive, `sentence` says why
+ * @returns {Promise<Outcome>} `exitCode` 0: nothing was dropped; 1: something was, or the workers listen on different addresses; 2: inconclusive, `sentence` says why
  * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_UNKNOWN_OPTION, RECYCLE_BAD_USAGE, RECYCLE_NO_APP, RECYCLE_JOURNAL
  *   and those of `supervise()`; for a running fleet RECYCLE_NO_FLEET, RECYCLE_NO_ANSWER, RECYCLE_SEVERAL_FLEETS
  */

@@ -34,6 +34,8 @@ class Run {
   /** @type {Set<string>} */
   #addresses = new Set()
   #arrived = false
+  /** Addresses on which some workers alone listen. @type {readonly { address: string, slots: number[] }[]} */
+  #uneven = []
   #startedAt = 0
   /** Duration of the load, until the stop. */
   #loadMs = 0
@@ -68,6 +70,7 @@ class Run {
       if (signal?.aborted) throw new TooEarly()
       const target = await this.#aim()
       if (target) await this.#drive(fleet, target, signal)
+      this.#uneven = (await fleet.status()).uneven ?? []
     } catch (error) {
       if (![RecycleError, LoadDied, TooEarly].some(kind => error instanceof kind)) throw error
       this.#broke = /** @type {Error} */ (error).message
@@ -103,6 +106,7 @@ class Run {
       isAlone,
       supervisor: { cut, unknown: unaccounted + (isAlone ? 0 : connectionsAtCrashes) }, // of its own fleet's crashes, the clients saw the loss
       arrived: this.#arrived || (isCounted ? false : null),
+      uneven: this.#uneven,
       url: url ?? 'the app',
       errors,
       broke: this.#broke

@@ -13,26 +13,29 @@
  * @property {boolean} isAlone the drill has started the fleet
  * @property {{ cut: number, unknown: number }} supervisor connections that it cut, and those that it cannot account for
  * @property {boolean | null} arrived the fleet's workers have received requests; null: they have not reported yet
+ * @property {readonly { address: string, slots: number[] }[]} uneven addresses on which some workers alone listen
  * @property {string} url
  * @property {ReadonlyMap<string, number>} errors drops by error
  * @property {string | null} broke why the drill could not be completed
  *
  * @typedef {object} Verdict
- * @property {'clean' | 'dropped' | 'inconclusive'} verdict
+ * @property {'clean' | 'dropped' | 'uneven' | 'inconclusive'} verdict
  * @property {0 | 1 | 2} exitCode
  * @property {string} sentence
  */
 
+const { listUneven } = require('../core/address')
 const { count, grouped } = require('../core/units')
 
 /** @param {Findings} findings @returns {Verdict} */
-function judge ({ requests, dropped, recycles, isAlone, supervisor, arrived, url, errors, broke }) {
+function judge ({ requests, dropped, recycles, isAlone, supervisor, arrived, uneven, url, errors, broke }) {
   const figures = `${grouped(dropped)} dropped of ${count(requests, 'request')} over ${count(recycles, 'recycle')}`
   if (requests === 0) return inconclusive(broke ?? `the load never arrived: no request could be sent to ${url}`)
   const answered = requests - dropped + (errors.get('status') ?? 0)
   if (answered === 0) return inconclusive(`the load never arrived: ${url} answered none of ${count(requests, 'request')} (${kindsOf(errors)})`)
   if (arrived === false && broke === null) return inconclusive(`the load never arrived: ${url} answers, but it is not this fleet`)
   if (dropped > 0) return { verdict: 'dropped', exitCode: 1, sentence: `${figures} (${kindsOf(errors)})` }
+  if (uneven.length > 0) return { verdict: 'uneven', exitCode: 1, sentence: `${figures}, but the workers listen on different addresses: ${listUneven(uneven)}` }
   if (broke) return inconclusive(broke)
   if (recycles === 0) return inconclusive('no recycle took place: drill for longer, recycle more often, or lower the budget')
   if (supervisor.cut + supervisor.unknown > 0) {

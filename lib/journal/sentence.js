@@ -2,6 +2,7 @@
 
 /** The journal's events as sentences, for the log and for `recycle tail`. */
 
+const { nameOf, listUneven } = require('../core/address')
 const { painter } = require('./painter')
 const { plain } = require('../core/plain')
 const { sayCrashing } = require('../core/crashes')
@@ -29,6 +30,7 @@ const SENTENCES = {
   'fleet.resumed': l => `supervisor ${l.oldPid} has exited; supervisor ${l.pid} runs the fleet again`,
   'fleet.left': l => `the fleet is left to supervisor ${l.pid}`,
   'fleet.reloaded': () => 'reloaded',
+  'fleet.address-closed': l => `no worker listens on ${l.address} any more: it is closed`,
   'fleet.socket': l => `the app listens on the socket that recycle was given as descriptor ${l.fd}${l.name === null ? '' : ` (${l.name})`}: ${l.address}`,
   'fleet.scale': l => `scaling from ${l.from} to ${l.to} workers${whyScaled(l)}`,
   'fleet.unpin': l => `${count(l.workers, 'worker')}, and from here on ${l.min} to ${l.max} by the load`,
@@ -86,7 +88,8 @@ const WARNINGS = {
   meter: l => `the memory of ${workerOf(l)} is judged by RSS alone for now: reading ${l.file} does not return`,
   'primary-failed': l => `recycle itself has failed (${l.what}) and goes on: ${l.why}`,
   'children-left': l => `${l.slot === null ? `process ${l.pid}` : workerOf(l)} has left processes in a session of their own, which are not ended: ${l.commands.join(', ')} (${l.pids.join(', ')})`,
-  'on-demand': l => `${workerOf(l)} is ready without listening on ${l.addresses.join(', ')}: its app opens that on demand, and it is not waited for again`,
+  'on-demand': l => `${workerOf(l)} is ready without listening on ${l.addresses.map(nameOf).join(', ')}: its app opens that on demand, or no more, and it is not waited for again`,
+  'uneven-addresses': l => `the workers listen on different addresses: ${listUneven(l.addresses)}`,
   'unused-socket': l => `descriptor ${l.fd}${l.name === null ? '' : ` (${l.name})`}, ${l.address ?? 'a socket'} that recycle was given, is not used: ${l.why}`,
   notify: l => `the service manager cannot be told what the fleet does: ${l.why}`,
   descriptors: l => `${l.connections} connections are open, and ${l.workers} workers have descriptors for ${l.capacity}; beyond that, clients wait in the kernel's queue: raise the hard limit (ulimit -Hn, LimitNOFILE=) or add workers`,

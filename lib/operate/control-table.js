@@ -3,6 +3,7 @@
 /** The tables of `recycle ls` and `recycle status`. */
 
 const { painter } = require('../journal/painter')
+const { listUneven } = require('../core/address')
 const { sayCrashing } = require('../core/crashes')
 const { plain } = require('../core/plain')
 const { count, formatSize, formatTime } = require('../core/units')
@@ -40,7 +41,7 @@ const COLUMNS = [
  * @param {{ width?: number, colors?: boolean }} [how]
  * @returns {string} lines, each with its end
  */
-function formatStatus ({ name, pid, app, workers, totals, crashing = null, autoscale = null, memory, memoryByRoute = null }, { width = Infinity, colors = false } = {}) {
+function formatStatus ({ name, pid, app, workers, totals, crashing = null, uneven = [], autoscale = null, memory, memoryByRoute = null }, { width = Infinity, colors = false } = {}) {
   const paint = painter(colors)
   const rss = workers.reduce((/** @type {number} */ sum, /** @type {Worker} */ { rssBytes }) => sum + (rssBytes ?? 0), 0)
   const [heading, ...lines] = fit(workers.some((/** @type {Worker} */ w) => w.budgetBytes !== null) ? COLUMNS : COLUMNS.filter(({ title }) => title !== 'memory'), workers, width)
@@ -49,6 +50,7 @@ function formatStatus ({ name, pid, app, workers, totals, crashing = null, autos
     `${paint('bold', plain(name))}  ${plain(`pid ${pid}  ${app}`)}`,
     plain(`${totals.ready} of ${count(totals.workers, 'worker')} ready${rangeOf(autoscale)}, ${formatSize(rss)} RSS, ${count(totals.recycles, 'recycle')}`),
     ...crashing ? [paint('red', plain(sayCrashing(crashing)))] : [],
+    ...uneven.length > 0 ? [paint('yellow', plain(`the workers listen on different addresses: ${listUneven(uneven)}`))] : [],
     ...memory?.source.startsWith('cgroup') ? [plain(limitLine(memory))] : [],
     '',
     paint('dim', heading),

@@ -135,7 +135,7 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
         heapdump: ({ slot }) => condemnedHeapdumps.dump(slot),
         rejoin: () => outOfRotation.rejoin(),
         'scale-away': ({ slot }) => recycler.scaleAway(slot),
-        close: async ({ slot }) => fleet.close(slot),
+        close: async ({ slot }) => lifecycle.close(slot),
         'boot-standby': () => recycler.bootStandby(),
         'retire-standby': ({ handle, reason }) => recycler.retireStandby(handle, reason)
       },

@@ -3,9 +3,10 @@
 const t = require('tap')
 const { judge } = require('../../lib/drill/verdict')
 
-const good = { requests: 1_204_331, dropped: 0, recycles: 118, isAlone: true, supervisor: { cut: 0, unknown: 0 }, arrived: true, url: 'http://127.0.0.1:3000', errors: new Map(), broke: null }
+const good = { requests: 1_204_331, dropped: 0, recycles: 118, isAlone: true, supervisor: { cut: 0, unknown: 0 }, arrived: true, url: 'http://127.0.0.1:3000', uneven: [], errors: new Map(), broke: null }
 
 t.test('nothing dropped over some recycles is clean', async t => {
+  t.match(judge({ ...good, uneven: [{ address: ':3000', slots: [0] }] }), { verdict: 'uneven', exitCode: 1, sentence: /different addresses: :3000 in slot 0 alone/ })
   t.same(judge(good), { verdict: 'clean', exitCode: 0, sentence: '0 dropped of 1,204,331 requests over 118 recycles' })
   t.same(judge({ ...good, requests: 1, recycles: 1 }).sentence, '0 dropped of 1 request over 1 recycle')
   t.same(judge({ ...good, arrived: null }).exitCode, 0, 'where there was no time to ask the workers')

@@ -10,6 +10,7 @@
 const { constants: { errno: { EMFILE } } } = require('node:os')
 const { setImmediate, setTimeout } = require('node:timers/promises')
 const { now } = require('../clock')
+const { nameOf } = require('../../core/address')
 const { addressOf } = require('../../core/inherited-socket')
 const { allow, bind } = require('./bind')
 const { CloseWithoutReset } = require('./close-without-reset')
@@ -116,6 +117,13 @@ class ListeningSockets {
     if (listener?.users.delete(user) && listener.users.size === 0) this.#close(key)
   }
 
+  /** The workers listen there no longer: who comes from here on is refused. @param {string} key */
+  giveUp (key) {
+    if (this.#isClosing || !this.#byKey.has(key)) return
+    this.#close(key)
+    this.record('fleet.address-closed', { address: nameOf(key) })
+  }
+
   /** @param {unknown} user a worker that is gone; its addresses stay open for its successor */
   forget (user) {
     for (const { users } of this.#byKey.values()) users.delete(user)
@@ -190,7 +198,7 @@ class ListeningSockets {
 
   /** No worker listens on these any more, now that the predecessor's are gone. */
   closeUnused () {
-    for (const [key, { users }] of this.#byKey) if (users.size === 0) this.#close(key)
+    for (const [key, { users }] of this.#byKey) if (users.size === 0) this.giveUp(key)
   }
 
   /** Another primary has them: here they are closed, and what waits in their queues stays. */

@@ -5,6 +5,7 @@
  * pool are the two places that a worker is spawned for: each owns the failures of its workers.
  */
 
+const { unevenAddresses } = require('../../core/address')
 const { Backoff } = require('../../core/backoff')
 const { Rollout } = require('./rollout')
 
@@ -28,6 +29,10 @@ class Slot {
   limits = new Backoff()
   /** The addresses that its last ready worker has asked for, and how long it was up then: ms, 0: it was not yet. @type {ReadonlyMap<string, number> | null} */
   addresses = null
+  /** Of that worker. @type {number | null} */
+  generation = null
+  /** The same. @type {number | null} */
+  pid = null
   /** The recycle under way, and the worker that it replaces; `isReplaced`: the successor has taken over. @type {{ old: WorkerHandle, how: 'surge' | 'drain-first', isReplaced?: boolean } | null} */
   recycle = null
   /** Why its last worker to boot has not become ready; null: it has. @type {{ why: string, hasCrashed: boolean } | null} */
@@ -52,6 +57,8 @@ class Slot {
   ready (handle) {
     this.isNew = false
     this.addresses = handle.asked
+    this.generation = handle.generation
+    this.pid = handle.pid
     if (this.successor !== handle) return
     if (this.incumbent) this.vacate(this.incumbent)
     this.incumbent = handle
@@ -84,6 +91,8 @@ class StandbyPool {
   slot = null
   /** What its workers must listen on is what all slots have in common. */
   addresses = null
+  generation = null
+  pid = null
   /** Those that boot, wait and leave without a slot. @type {Set<WorkerHandle>} */
   handles = new Set()
   /** Standbys that did not start. */
@@ -178,9 +187,22 @@ class Fleet {
     return this.all().filter(handle => handle.isWatched)
   }
 
-  /** @returns {string[]} the addresses that all slots have in common, without those on demand */
-  commonAddresses () {
-    const [first, ...others] = this.list().flatMap(slot => slot.addresses ?? [])
+  /** Those whose latest worker was of this generation. @param {number} generation @returns {Slot[]} */
+  ofGeneration (generation) {
+    return this.list().filter(slot => slot.addresses !== null && slot.generation === generation)
+  }
+
+  /** Where some slots alone listen, once all are of the same code. */
+  unevenAddresses () {
+    const slots = this.staying()
+    if (slots.some(({ addresses, generation }) => addresses === null || generation !== slots[0].generation)) return []
+    const early = new Set(slots.flatMap(({ addresses }) => [...addresses ?? []].filter(([, upMs]) => upMs === 0).map(([key]) => key)))
+    return unevenAddresses(slots.map(({ slot, addresses }) => ({ slot, keys: [...addresses?.keys() ?? []].filter(key => early.has(key)) })))
+  }
+
+  /** @param {Slot[]} [slots] @returns {string[]} the addresses that these slots have in common, without those on demand */
+  commonAddresses (slots = this.list()) {
+    const [first, ...others] = slots.flatMap(slot => slot.addresses ?? [])
     return [...first?.keys() ?? []].filter(key => !this.onDemand.has(key) && others.every(other => other.has(key)))
   }
 

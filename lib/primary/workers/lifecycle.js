@@ -9,9 +9,10 @@
  */
 
 const { EventEmitter } = require('node:events')
+const { nameOf } = require('../../core/address')
 const { now } = require('../clock')
 const { howItLeft } = require('./process')
-const { requiredAddresses, NONE } = require('./required-addresses')
+const { inheritedAddresses, requiredAddresses } = require('./required-addresses')
 const { retire } = require('./retirement')
 
 /** @typedef {import('./worker-handle').WorkerHandle} WorkerHandle @typedef {import('./fleet').Slot | import('./fleet').StandbyPool} Place */
@@ -29,12 +30,15 @@ class Lifecycle extends EventEmitter {
   hasServed = false
   /** Workers that did not, before that. */
   #deaths = 0
+  /** The addresses of which it was said last that some slots alone listen there. */
+  #saidUneven = ''
 
   /**
    * @param {object} deps
    * @param {import('../../core/options').Options} deps.options
    * @param {import('./fleet').Fleet} deps.fleet
    * @param {import('./spawner').Spawner} deps.spawner
+   * @param {import('../sockets/listening-sockets').ListeningSockets} deps.listeningSockets
    * @param {(handle: WorkerHandle) => boolean} deps.wasOomKilled to be called once, when it is gone
    * @param {import('./crash-watch').CrashWatch} deps.crashWatch
    * @param {() => void} deps.changed to be called when a fact has changed
@@ -42,7 +46,7 @@ class Lifecycle extends EventEmitter {
    * @param {AbortSignal} deps.stopping
    * @param {() => boolean} [deps.isHeld] another primary runs the fleet: workers stand by in their slots
    */
-  constructor ({ options, fleet, spawner, wasOomKilled, crashWatch, changed, record, stopping, isHeld = () => false }) {
+  constructor ({ options, fleet, spawner, listeningSockets, wasOomKilled, crashWatch, changed, record, stopping, isHeld = () => false }) {
     super()
     this.isHeld = isHeld
     /** The addresses of the other primary's workers, while it runs the fleet. @type {ReadonlySet<string>} */
@@ -50,6 +54,7 @@ class Lifecycle extends EventEmitter {
     this.options = options
     this.fleet = fleet
     this.spawner = spawner
+    this.listeningSockets = listeningSockets
     this.wasOomKilled = wasOomKilled
     this.crashWatch = crashWatch
     this.changed = changed
@@ -105,6 +110,8 @@ class Lifecycle extends EventEmitter {
     handle.givenUp = why
     const { killTimeoutMs, handoff } = this.options
     await retire(handle, { reason: 'not-ready', deadlineMs: handle.calledAt === null ? 0 : killTimeoutMs, lingerMs: 0, handoff, replayAfterMs: null, killTimeoutMs }, this.record)
+    // The next one finds it free where no worker is left there.
+    for (const key of handle.readiness.evades(handle.readiness.missing)) if (!this.fleet.all().some(({ addresses }) => addresses.has(key))) this.listeningSockets.giveUp(key)
   }
 
   /** @param {Place} slot @returns {WorkerHandle | null} a standby that listens where the slot's clients are */
@@ -114,10 +121,10 @@ class Lifecycle extends EventEmitter {
     return this.fleet.usableStandbys().find(standby => addresses.every(key => standby.addresses.has(key))) ?? null
   }
 
-  /** Where no worker serves, no client is to be kept. @param {Place} place */
+  /** @param {Place} place */
   #requiredOf (place) {
-    if (this.isHeld()) return { ...NONE, must: this.expected }
-    return this.fleet.serving().length === 0 ? NONE : requiredAddresses(this.fleet, place)
+    if (this.isHeld()) return inheritedAddresses(this.expected)
+    return requiredAddresses(this.fleet, place, this.fleet.rollout.generation, this.fleet.serving().length > 0)
   }
 
   /** @param {Place} place @returns {WorkerHandle} */
@@ -139,13 +146,40 @@ class Lifecycle extends EventEmitter {
     this.record('fleet.warning', { warning: 'on-demand', slot, pid, addresses: late, lateMs: readiness.required.lateMs })
   }
 
+  /** A slot that has been scaled away. @param {number} number */
+  close (number) {
+    const { addresses = null } = this.fleet.slots.get(number) ?? {}
+    this.fleet.close(number)
+    this.#closeLeft(addresses)
+  }
+
+  /** Where no slot's workers listen any more from their start, no client is to wait. @param {ReadonlyMap<string, number> | null} addresses of a worker that leaves */
+  #closeLeft (addresses) {
+    for (const [key, upMs] of addresses ?? []) {
+      if (upMs === 0 && !this.fleet.list().some(slot => slot.addresses?.has(key))) this.listeningSockets.giveUp(key)
+    }
+  }
+
+  #warnOfUneven () {
+    if (!this.fleet.isComplete) return
+    const addresses = this.fleet.unevenAddresses()
+    const text = JSON.stringify(addresses)
+    if (addresses.length > 0 && text !== this.#saidUneven) this.record('fleet.warning', { warning: 'uneven-addresses', addresses })
+    this.#saidUneven = text
+  }
+
   /** @param {WorkerHandle} handle */
   #onUp (handle) {
     const place = this.fleet.placeOf(handle)
     const { slot, pid, readyMs, isServing, asked } = handle
     for (const [key, upMs] of asked) if (upMs === 0) this.fleet.onDemand.delete(key) // new code opens it at once
     this.record(isServing ? 'worker.ready' : 'worker.standby', { slot, pid, readyMs, addresses: [...handle.addresses] })
-    if (isServing && place.slot !== null) place.ready(handle)
+    if (isServing && place.slot !== null) {
+      const { addresses } = place
+      place.ready(handle)
+      this.#closeLeft(addresses)
+      this.#warnOfUneven()
+    }
     const { boots } = place
     const { failures } = boots
     setTimeout(() => { if (!handle.isGone) this.#started(handle, boots, failures) }, EARLY_MS).unref()
@@ -197,9 +231,12 @@ async function boots (handle, timeoutMs) {
   if (event !== 'timeout') return null
   if (handle.process.forkedBy !== null && handle.process.pid === null) return boots(handle, timeoutMs) // its mold's time is up first
   if (handle.readiness.waive()) return null
-  const missing = handle.readiness.lacks(handle.readiness.required.must)
-  if (handle.health.why !== null) return `it was not ready within ${timeoutMs} ms; it fails its health check: ${handle.health.why}`
-  return `it was not ready within ${timeoutMs} ms${missing.length ? `; it does not listen on ${missing.join(', ')}, as the others do` : ''}`
+  const { readiness, health } = handle
+  const evaded = readiness.evades(readiness.missing)
+  const missing = evaded.length > 0 ? evaded : readiness.missing
+  if (health.why !== null) return `it was not ready within ${timeoutMs} ms; it fails its health check: ${health.why}`
+  const how = evaded.length > 0 ? ', but on another port in its place' : ', as the others do'
+  return `it was not ready within ${timeoutMs} ms${missing.length ? `; it does not listen on ${missing.map(nameOf).join(', ')}${how}` : ''}`
 }
 
 module.exports = { Lifecycle }

@@ -5,6 +5,8 @@
  * --ready-on; and with --health it passes a probe.
  */
 
+const { isEvading } = require('../../core/address')
+
 /** @typedef {import('./worker-handle').WorkerHandle} WorkerHandle */
 
 class Readiness {
@@ -63,12 +65,25 @@ class Readiness {
     return [...addresses].filter(key => !this.handle.addresses.has(key))
   }
 
+  /** Of these, it evades: another port it has taken in their place. @param {Iterable<string>} addresses on which it does not listen @returns {string[]} */
+  evades (addresses) {
+    const { asked, tried } = this.handle
+    return [...addresses].filter(key => isEvading(key, { asked: asked.keys(), tried, known: this.required.before }))
+  }
+
+  /** On what it does not listen. */
+  get missing () {
+    return this.lacks([...this.required.must, ...this.required.late])
+  }
+
   /** It need no longer listen on what it was given time for. @returns {boolean} it is ready by that */
   waive () {
     clearTimeout(this.#lateness)
-    const late = this.#lateness && this.#isBooting ? this.lacks(this.required.late) : []
+    const lacking = this.#lateness && this.#isBooting ? this.lacks(this.required.late) : []
+    const evaded = this.evades(lacking)
+    const late = lacking.filter(key => !evaded.includes(key))
     if (late.length === 0) return false
-    this.required = { ...this.required, late: new Set() }
+    this.required = { ...this.required, late: new Set(evaded) }
     this.handle.emit('waived', late)
     this.check('listening')
     return this.isMet

@@ -4,12 +4,17 @@
  * The addresses on which a new worker listens before it is ready: those of its predecessor, whose clients may know of one before the
  * primary does.
  *
- * - What a worker has asked for before it was up it must listen on. When one replacement after the other does not, only what all slots
- *   have counts: a path may have a pid in it.
+ * - What a worker of the same generation has asked for before it was up it must listen on. When one replacement after the other does not, a path
+ *   that other slots do not have no longer counts: it may be another one each time, as one with a pid in it is.
+ * - What older code has asked for, new code may leave: it is given time. So is a worker where none serves.
  * - What all workers have asked for later, they may open by themselves, or on demand, with a request. If that was within five seconds, or
- *   all slots have it, a new worker is given twice the time of the slowest. Without it by then, it is ready, and such an address is on
- *   demand from here on.
+ *   all slots have it, a new worker is given twice the time of the slowest.
+ *
+ * A worker that was given time, and does not listen by then, is ready, and that address is not waited for from here on. But it must not evade
+ * it: see core/address.js.
  */
+
+const { isOwnPath, portOf } = require('../../core/address')
 
 const INSISTENT = 3 // replacements that fail
 const SOON_MS = 5000
@@ -21,20 +26,30 @@ const SOON_MS = 5000
  * @property {ReadonlySet<string>} must
  * @property {ReadonlySet<string>} late for these it is given `lateMs`, when all else that makes it ready is met
  * @property {number} lateMs
+ * @property {ReadonlySet<string>} before those of its predecessor
  */
 
-/** Of a worker that needs to listen nowhere. @type {Required} */
-const NONE = { must: new Set(), late: new Set(), lateMs: 0 }
-
-/** @param {Fleet} fleet @param {Place} place without a predecessor: what all slots have in common @returns {Required} */
-function requiredAddresses (fleet, { addresses, boots }) {
-  const common = new Set(fleet.commonAddresses())
-  const own = addresses === null || boots.failures >= INSISTENT ? [] : addresses.keys()
-  const timesOf = (/** @type {string} */ key) => fleet.list().flatMap(slot => slot.addresses?.get(key) ?? [])
+/**
+ * @param {Fleet} fleet
+ * @param {Place} place without a predecessor: what all slots have in common
+ * @param {number} generation of the new worker
+ * @param {boolean} [isServed] some worker serves
+ * @returns {Required}
+ */
+function requiredAddresses (fleet, { addresses, generation: before, pid, boots }, generation, isServed = true) {
+  const peers = fleet.ofGeneration(generation)
+  const common = new Set(fleet.commonAddresses(peers.length > 0 ? peers : undefined))
+  const own = [...addresses?.keys() ?? []].filter(key => !isOwnPath(key, Number(pid)) && (boots.failures < INSISTENT || portOf(key) >= 0))
+  const timesOf = (/** @type {string} */ key, slots = fleet.list()) => slots.flatMap(slot => slot.addresses?.get(key) ?? [])
   const all = [...new Set([...common, ...own])]
-  const must = new Set(all.filter(key => timesOf(key).includes(0)))
-  const late = new Set(all.filter(key => !must.has(key) && (common.has(key) || (Number(addresses?.get(key)) < SOON_MS && !fleet.onDemand.has(key)))))
-  return { must, late, lateMs: 2 * Math.max(SOON_MS, ...[...late].flatMap(timesOf)) }
+  const must = new Set(all.filter(key => isServed && (common.has(key) || before === generation) && timesOf(key, peers).includes(0)))
+  const late = new Set(all.filter(key => !must.has(key) && !fleet.onDemand.has(key) && (common.has(key) || Number(addresses?.get(key)) < SOON_MS)))
+  return { must, late, lateMs: 2 * Math.max(SOON_MS, ...[...late].flatMap(key => timesOf(key))), before: new Set(addresses?.keys()) }
 }
 
-module.exports = { requiredAddresses, NONE }
+/** Of a worker that is to take over where the workers of another primary listen; its code may leave some. @param {Iterable<string>} addresses @returns {Required} */
+function inheritedAddresses (addresses) {
+  return { must: new Set(), late: new Set(addresses), lateMs: 2 * SOON_MS, before: new Set(addresses) }
+}
+
+module.exports = { requiredAddresses, inheritedAddresses }

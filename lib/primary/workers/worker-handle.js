@@ -57,6 +57,8 @@ class WorkerHandle extends Channel {
   addresses = new Set()
   /** The addresses it has asked for (there may be more than one `listen()` before the first is answered), and how long it was up then: ms, 0: it was not yet. @type {Map<string, number>} */
   asked = new Map()
+  /** The ports that it has asked for, whatever became of that. @type {Set<number>} */
+  tried = new Set()
   /** What its probes found, with --health: failures in a row, and the latest, in words; it has passed one. @type {{ failures: number, why: string | null, isPassed: boolean }} */
   health = { failures: 0, why: null, isPassed: false }
   /** In flight in it, latest first, as far as it has told. @type {import('../../core/crashes').InFlight[]} */
@@ -162,6 +164,7 @@ class WorkerHandle extends Channel {
         if (addon) this.offerBatching(addon)
       },
       listen: ({ id, ...fields }) => {
+        this.tried.add(fields.query.port)
         if (!this.asked.has(fields.key)) this.asked.set(fields.key, this.upSince === null ? 0 : now() - this.upSince)
         this.emit('listen', fields, (/** @type {Record<string, any>} */ answer, /** @type {any} */ socket) => this.send('answer', { id, ...answer }, socket))
       },

@@ -7,15 +7,15 @@ const { requiredAddresses } = require('../../../lib/primary/workers/required-add
 /** A fleet whose workers have asked for these addresses, after so many ms. @param {Record<string, number>[]} all */
 function fleetOf (...all) {
   const fleet = new Fleet()
-  for (const [i, asked] of all.entries()) fleet.open(i).ready(/** @type {any} */ ({ asked: new Map(Object.entries(asked)) }))
+  for (const [i, asked] of all.entries()) fleet.open(i).ready(/** @type {any} */ ({ asked: new Map(Object.entries(asked)), generation: 0, pid: 4321 }))
   return fleet
 }
 
-/** @param {Fleet} fleet @param {number} slot @param {number} [failures] of its latest replacements */
-function required (fleet, slot, failures = 0) {
+/** @param {Fleet} fleet @param {number} slot @param {{ failures?: number, generation?: number, isServed?: boolean }} [how] `failures`: of its latest replacements */
+function required (fleet, slot, { failures = 0, generation = 0, isServed = true } = {}) {
   const place = fleet.open(slot)
   place.boots.failures = failures
-  const { must, late, lateMs } = requiredAddresses(fleet, place)
+  const { must, late, lateMs } = requiredAddresses(fleet, place, generation, isServed)
   return { must: [...must].sort().join(''), late: [...late].sort().join(''), lateMs }
 }
 
@@ -28,13 +28,15 @@ t.test('a replacement must listen where its predecessor has before it was up, wh
 t.test('a worker in a new slot, and a standby, must listen where all slots do', async t => {
   const fleet = fleetOf({ a: 0, b: 0 }, { a: 0, c: 0 })
   t.match(required(fleet, 2), { must: 'a' })
-  t.same([...requiredAddresses(fleet, fleet.standbyPool).must], ['a'])
+  t.same([...requiredAddresses(fleet, fleet.standbyPool, 0).must], ['a'])
 })
 
-t.test('after three replacements in vain, it must listen where all slots do', async t => {
+t.test('after three replacements in vain, a path that other slots do not have does not count; a port does', async t => {
   const fleet = fleetOf({ a: 0, b: 100, c: 0 }, { a: 0, b: 0 })
-  t.match(required(fleet, 0, 2), { must: 'abc' })
-  t.match(required(fleet, 0, 3), { must: 'ab' })
+  t.match(required(fleet, 0, { failures: 2 }), { must: 'abc' })
+  t.match(required(fleet, 0, { failures: 3 }), { must: 'ab' })
+  t.match(required(fleetOf({ ':3000:4:#0': 0 }, { a: 0 }), 0, { failures: 9 }), { must: ':3000:4:#0' })
+  t.match(required(fleetOf({ '/run/4321.sock:-1:-1:#0': 0, a: 0 }, { a: 0 }), 0), { must: 'a' }, 'a path with its predecessor\'s pid never does')
 })
 
 t.test('what was opened when the workers were up, it is given time for: twice that of the slowest, and ten seconds at least', async t => {
@@ -51,4 +53,17 @@ t.test('what is opened on demand is not waited for', async t => {
   fleet.onDemand.add('b')
   t.match(required(fleet, 0), { must: 'a', late: '' })
   t.same(fleet.commonAddresses(), ['a'])
+})
+
+t.test('new code is given time for what older code listened on, until a worker of its own generation shows where it listens', async t => {
+  const fleet = fleetOf({ a: 0, b: 0 }, { a: 0, b: 0 })
+  t.same(required(fleet, 0, { generation: 1 }), { must: '', late: 'ab', lateMs: 10_000 })
+  fleet.open(0).ready(/** @type {any} */ ({ asked: new Map([['a', 0], ['c', 0]]), generation: 1, pid: 5 }))
+  fleet.onDemand.add('b')
+  t.match(required(fleet, 1, { generation: 1 }), { must: 'ac', late: '' })
+  t.match(required(fleet, 0, { generation: 1 }), { must: 'ac', late: '' })
+})
+
+t.test('where no worker serves, a worker is given time, and must do nothing', async t => {
+  t.match(required(fleetOf({ a: 0 }), 0, { isServed: false }), { must: '', late: 'a' })
 })
