@@ -117,7 +117,7 @@ class ListeningSockets {
     if (listener?.users.delete(user) && listener.users.size === 0) this.#close(key)
   }
 
-  /** The workers listen there no longer: who comes from here on is refused. @param {string} key */
+  /** The workers listen there no longer: a client is refused from here on. @param {string} key */
   giveUp (key) {
     if (this.#isClosing || !this.#byKey.has(key)) return
     this.#close(key)
