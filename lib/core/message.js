@@ -29,6 +29,11 @@
  * @property {string} [session] with --sticky: of its latest request
  * @property {boolean} [isOwned] this session is the receiver's
  *
+ * @typedef {object} ServerData net's, of an https server
+ * @property {string} ticketKeys
+ * @property {string} [options] a digest of its TLS options
+ * @property {boolean} [isOpaque] it has more than these, such as contexts by server name: only workers of one generation are known to agree
+ *
  * @typedef {{ cmd: 'NODE_RECYCLE', type: string } & Record<string, any>} Message
  *
  * @typedef {object} Kind of message; docs/how-it-works.md has them as a table
@@ -73,7 +78,7 @@ const parcel = record({
 })
 const state = { session: text(LONGEST_SESSION), value: text(LONGEST_BYTES) } // of a session, serialised, in base64
 const batch = { number: count, messages: listOf(object, MOST_BATCHED) } // each is checked by itself
-const shared = record({ ticketKeys: text(1000) }) // what net calls server data: https servers alone have any
+const shared = record({ ticketKeys: text(1000), options: optional(text(100)), isOpaque: optional(flag) }) // what net calls server data: https servers alone have any
 
 /** @param {string} what @param {Record<string, import('./shape').Shape>} [fields] @param {Kind['handle']} [handle] @returns {Kind} */
 const kind = (what, fields = {}, handle = 'none') => ({ what, names: Object.keys(fields), fields: record(fields), handle })

@@ -11,24 +11,25 @@ const net = require('node:net')
 const { constants } = require('node:os')
 const path = require('node:path')
 const { mayListenOn } = require('../inherited-descriptors')
+const { TicketKeys } = require('./ticket-keys')
 const { UnixSocketFile } = require('./unix-socket-file')
 
 const LONGEST_NAME = process.platform === 'linux' ? 108 : 104 // bytes, of sockaddr_un
 const READABLE = 1 // libuv's UV_READABLE and UV_WRITABLE
 const WRITABLE = 2
 
-/** @param {Query} query @param {unknown} data @returns {Listener | number} libuv's error */
-function bind (query, data) {
+/** @param {Query} query @returns {Listener | number} libuv's error */
+function bind (query) {
   if (!mayListenOn(query.fd)) return -constants.errno.EINVAL
   try {
-    return tryToBind(query, data)
+    return tryToBind(query)
   } catch {
     return -constants.errno.EINVAL // net and fs throw for what no listen() asks for, but an app can send it all the same
   }
 }
 
-/** @param {Query} query @param {unknown} data @returns {Listener | number} libuv's error */
-function tryToBind (query, data) {
+/** @param {Query} query @returns {Listener | number} libuv's error */
+function tryToBind (query) {
   const isFile = query.port < 0 && query.address !== null && !query.address.startsWith('\0') // \0: abstract
   const name = isFile ? nameOf(query) : query.address
   const handle = /** @type {any} */ (net)._createServerHandle(name, query.port, query.addressType, query.fd, query.flags)
@@ -38,7 +39,7 @@ function tryToBind (query, data) {
     return -constants.errno.EADDRINUSE
   }
   const isWhole = isFile && Buffer.byteLength(String(name)) <= LONGEST_NAME // libuv of Node 20 and 22 cuts a longer one
-  return { handle, data, file: isWhole ? new UnixSocketFile(String(name)) : null, users: new Set(), inherited: null }
+  return { handle, tickets: new TicketKeys(), file: isWhole ? new UnixSocketFile(String(name)) : null, users: new Set(), inherited: null }
 }
 
 /** Lets other users of the machine connect to a unix socket: TCP has no mode. @param {any} handle @param {Query} query @returns {number} libuv's error */

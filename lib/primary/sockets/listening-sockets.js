@@ -15,9 +15,12 @@ const { addressOf } = require('../../core/inherited-socket')
 const { allow, bind } = require('./bind')
 const { CloseWithoutReset } = require('./close-without-reset')
 const { InheritedSockets } = require('./inherited-sockets')
+const { TicketKeys } = require('./ticket-keys')
 const { UnixSocketFile } = require('./unix-socket-file')
 
 /**
+ * @typedef {import('../../core/message').ServerData} ServerData
+ *
  * @typedef {object} Query net's
  * @property {string | null} address a path is absolute
  * @property {string | null} [asked] the path as the app gave it
@@ -31,7 +34,7 @@ const { UnixSocketFile } = require('./unix-socket-file')
  * @typedef {object} Listener
  * @property {any} handle
  * @property {UnixSocketFile | null} file of a unix socket; null: it has none
- * @property {unknown} data what the first server shares with its likes (TLS ticket keys)
+ * @property {TicketKeys} tickets
  * @property {Set<unknown>} users the workers that listen on it
  * @property {boolean} [isQueued] a worker has listened on it: the kernel has its queue
  * @property {import('./inherited-sockets').Inherited | null} inherited it has been opened by another process, which keeps it
@@ -77,13 +80,13 @@ class ListeningSockets {
   /**
    * @param {string} key
    * @param {Query} query
-   * @param {unknown} data
-   * @param {unknown} user
-   * @returns {{ errno: number, handle?: any, data?: unknown, isQueued?: boolean }} `errno` is libuv's, 0 where it listens; EMFILE: the fleet has 1,000 addresses
+   * @param {ServerData | undefined} data
+   * @param {any} user
+   * @returns {{ errno: number, handle?: any, data?: ServerData, isQueued?: boolean }} `errno` is libuv's, 0 where it listens; EMFILE: the fleet has 1,000 addresses
    */
   open (key, query, data, user) {
     if (!this.#byKey.has(key) && this.#byKey.size >= MOST_ADDRESSES) return { errno: -EMFILE }
-    const listener = this.#byKey.get(key) ?? this.#inherit(query, data) ?? bind(query, data)
+    const listener = this.#byKey.get(key) ?? this.#inherit(query) ?? bind(query)
     if (typeof listener === 'number') return { errno: listener }
     this.#byKey.set(key, listener)
     listener.file?.restore()
@@ -93,16 +96,16 @@ class ListeningSockets {
       this.leave(key, user)
       return { errno }
     }
-    return { errno: 0, handle: listener.handle, data: listener.data, isQueued: listener.isQueued }
+    return { errno: 0, handle: listener.handle, data: data && listener.tickets.share(data, user?.generation), isQueued: listener.isQueued }
   }
 
-  /** @param {Query} query @param {unknown} data @returns {Listener | undefined} */
-  #inherit (query, data) {
+  /** @param {Query} query @returns {Listener | undefined} */
+  #inherit (query) {
     const inherited = this.inherited.take(query)
     if (inherited === undefined) return undefined
     const { fd, name, handle, file } = inherited
     this.record('fleet.socket', { fd, name, address: addressOf(inherited) })
-    return { handle, file, data, users: new Set(), inherited }
+    return { handle, file, tickets: new TicketKeys(), users: new Set(), inherited }
   }
 
   /** Names what this process was given, and the app does not listen on. */
@@ -177,23 +180,23 @@ class ListeningSockets {
     return last
   }
 
-  /** What a successor needs of each. @returns {{ key: string, handle: any, file: string | null, data: unknown, kept?: object }[]} */
+  /** What a successor needs of each. @returns {{ key: string, handle: any, file: string | null, data: ServerData | undefined, kept?: object }[]} */
   list () {
-    return [...this.#byKey].map(([key, { handle, file, data, inherited }]) => {
+    return [...this.#byKey].map(([key, { handle, file, tickets, inherited }]) => {
       const { fd, name, path, address, port } = inherited ?? {}
-      return { key, handle, file: file && file.file, data, ...(inherited && { kept: { fd, name, path, address, port } }) }
+      return { key, handle, file: file && file.file, data: tickets.latest, ...(inherited && { kept: { fd, name, path, address, port } }) }
     })
   }
 
   /**
    * It is open already, in the predecessor.
    *
-   * @param {{ key: string, file: string | null, data?: unknown, kept?: Omit<import('./inherited-sockets').Inherited, 'handle' | 'file'> }} socket
+   * @param {{ key: string, file: string | null, data?: ServerData, kept?: Omit<import('./inherited-sockets').Inherited, 'handle' | 'file'> }} socket
    * @param {any} handle
    */
   inherit ({ key, file: name, data, kept }, handle) {
     const file = name === null ? null : new UnixSocketFile(name)
-    this.#byKey.set(key, { handle, data, file, users: new Set(), inherited: kept ? { ...kept, handle, file } : null })
+    this.#byKey.set(key, { handle, tickets: new TicketKeys(data), file, users: new Set(), inherited: kept ? { ...kept, handle, file } : null })
   }
 
   /** No worker listens on these any more, now that the predecessor's are gone. */
