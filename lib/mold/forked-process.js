@@ -14,6 +14,7 @@ const { count, flag, integer, optional, orNull, record, text } = require('../cor
 
 /** @typedef {import('./addon').Addon} Addon */
 
+const { spawn: nodeSpawn } = /** @type {any} */ (ChildProcess.prototype)
 const ENDED_MS = 3000 // from a process's SIGKILL until its mold says that it has ended
 const LONGEST = 65_536 // characters of an answer
 
@@ -162,7 +163,7 @@ class Handle {
     this.control = control
     this.child = child
     this.onexit = child._handle.onexit
-    child._handle.close()
+    release(child._handle)
   }
 
   /** @returns {number} 0 or an errno */
@@ -237,6 +238,21 @@ class Handle {
   ref () {}
   unref () {}
   hasRef () { return true }
+}
+
+/**
+ * Node never frees a Process that was not spawned: its close() does nothing, and it would keep the ChildProcess, its listeners, and so the
+ * worker. One whose program could not be executed can be closed. (A spawn that fails before libuv forks would be cheaper. But from libuv
+ * 1.52 on, it takes the handle off the loop's list, and the close that follows does so again: the list is destroyed.)
+ *
+ * @param {any} process
+ */
+function release (process) {
+  process.onexit = () => {} // Node calls it for what is not thrown, as EAGAIN
+  try {
+    Reflect.apply(nodeSpawn, { _handle: process }, [{ file: '/dev/null/none', args: [], envPairs: [], stdio: 'ignore' }])
+    process.close()
+  } catch {} // ENOTDIR: Node has closed it
 }
 
 /** @param {string} line @returns {any} null: it is none */

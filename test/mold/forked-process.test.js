@@ -3,7 +3,10 @@
 const { once } = require('node:events')
 const net = require('node:net')
 const { text } = require('node:stream/consumers')
+const v8 = require('node:v8')
+const vm = require('node:vm')
 const t = require('tap')
+const { becomesTrue } = require('../support/processes')
 const { startMold, skip } = require('../support/mold')
 
 /** @param {import('node:child_process').ChildProcess} child */
@@ -101,4 +104,22 @@ t.test('a copy outlives its mold, and how it ends is unknown', { skip }, async t
   const ended = once(child, 'exit')
   child.disconnect()
   t.same(await ended, [null, 'unknown'])
+})
+
+t.test('what the primary holds of a copy is released once it has ended', { skip }, async t => {
+  const { forkOne } = await startMold(t, 'speaks.js')
+  const released = async () => {
+    const child = forkOne()
+    await child.said
+    child.disconnect()
+    await child.ended
+    return new WeakRef(child)
+  }
+  const held = [await released(), await released()]
+  v8.setFlagsFromString('--expose-gc')
+  const collect = vm.runInNewContext('gc')
+  t.ok(await becomesTrue(() => {
+    collect()
+    return held.every(ref => ref.deref() === undefined)
+  }, 5000))
 })
