@@ -10,7 +10,7 @@ function addReport (program) {
     .argument('<file...>', 'run files of `recycle drill`, and journals of one fleet; also rotated and gzipped files')
     .option('--json', 'print one JSON object instead')
     .option('--html <page>', 'also write the report as a self-contained page')
-    .addHelpText('after', '\nExit code: 0 nothing was dropped or cut, 1 something was or may have been, 2 a file cannot be read.')
+    .addHelpText('after', '\nExit code: 0 nothing was dropped or cut, 1 something was or may have been, 2 a file cannot be read, or the journal is incomplete.')
     .action((files, given) => report(files, given))
 }
 
@@ -27,7 +27,7 @@ async function report (files, { json = false, html }) {
   stdout.on('error', () => {}) // EPIPE: the reader, such as `head`, has closed the pipe
   if (json) printJson(report)
   else stdout.write(formatReport(report, { colors: stdout.isTTY && stdout.hasColors() }))
-  process.exitCode = report.verdict.ok ? 0 : 1
+  process.exitCode = report.verdict.exitCode
   if (json || html === undefined) return
   stdout.write('\n')
   print(`The page is ${html}`)

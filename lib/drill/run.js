@@ -76,6 +76,7 @@ class Run {
       this.#broke = /** @type {Error} */ (error).message
     }
     await this.#stop()
+    if (fleet instanceof RemoteFleet) this.#write({ event: 'journal.end', why: 'drilled' }) // the fleet runs on
     if (this.#load) this.#write({ event: 'client.end', requests: this.#load.requests, dropped: this.#load.dropped, sockets: this.#load.sockets })
   }
 

@@ -26,7 +26,12 @@ const MAX_LINE_CHARS = 8 * 1024 * 1024 // a longer line is not of a journal, and
  * @property {number} lines journal lines
  * @property {number} skipped other lines that are not empty
  * @property {number} unknown those of them that are of another version of the journal
+ * @property {number | null} at time of the last journal line
+ * @property {number} damaged journal lines since then that cannot be read: cut short, overwritten, of another version
  */
+
+const UNREADABLE = 'unreadable'
+const OURS = /^\{"v":|"event":"|\0/ // what is left of a line that cannot be read
 
 /**
  * Reads one journal line by line, in the file's order. A gzipped file is recognised by its content, not by its name.
@@ -37,7 +42,7 @@ const MAX_LINE_CHARS = 8 * 1024 * 1024 // a longer line is not of a journal, and
  */
 async function * readJournal (file) {
   for await (const lines of readFile(file, emptyTally())) {
-    for (const line of lines) yield line
+    for (const line of lines) if (line.why !== UNREADABLE) yield line
   }
 }
 
@@ -122,6 +127,7 @@ async function * readFile (file, tally) {
       const end = text.lastIndexOf('\n')
       if (end === -1) {
         if (!isOverlong) rest += text
+        if (rest.length > MAX_LINE_CHARS && OURS.test(rest.slice(0, 100))) tally.damaged++
         isOverlong ||= rest.length > MAX_LINE_CHARS
         if (isOverlong) rest = ''
         continue
@@ -137,6 +143,8 @@ async function * readFile (file, tally) {
   }
   if (isOverlong) tally.skipped++
   else yield parseAll(rest, tally)
+  if (!isOverlong && OURS.test(rest) && parse(rest) === null) tally.damaged-- // it may be being written
+  if (tally.damaged > 0) yield [gapOf(tally, null)]
 }
 
 /** @param {string} file @returns {Promise<import('node:stream').Readable>} of text */
@@ -160,14 +168,25 @@ function parseAll (text, tally) {
   for (const one of text.match(NOT_BLANK) ?? []) {
     const line = parse(one)
     if (line?.v === VERSION && typeof line.event === 'string') {
+      if (tally.damaged > 0) lines.push(gapOf(tally, line.t))
+      if (typeof line.t === 'number') tally.at = line.t
       lines.push(line)
       tally.lines++
     } else {
+      const isUnknown = typeof line?.v === 'number' && typeof line.event === 'string'
       tally.skipped++
-      if (typeof line?.v === 'number' && typeof line.event === 'string') tally.unknown++
+      if (isUnknown) tally.unknown++
+      if (isUnknown || (line === null && OURS.test(one))) tally.damaged++
     }
   }
   return lines
+}
+
+/** A line in place of those that cannot be read. @param {Tally} tally @param {number | null} to @returns {Line} */
+function gapOf (tally, to) {
+  const { damaged: lines, at: from } = tally
+  tally.damaged = 0
+  return { v: VERSION, t: from ?? to, event: 'journal.gap', lines, from: from ?? to, to, why: UNREADABLE }
 }
 
 /** @param {string} text @returns {Line | null} */
@@ -199,7 +218,7 @@ async function distinct (files) {
 
 /** @returns {Tally} */
 function emptyTally () {
-  return { lines: 0, skipped: 0, unknown: 0 }
+  return { lines: 0, skipped: 0, unknown: 0, at: null, damaged: 0 }
 }
 
 /** @param {Tally} total @param {Tally} tally */

@@ -3,50 +3,68 @@
 /**
  * Appends NDJSON. If the path leads to another file (after a rotation), that file is opened and written from then on. nginx
  * and pino do the same on a signal; here no signal is needed.
+ *
+ * A reader can tell whether the journal is whole: where lines were lost, `journal.gap` says how many, and from when to when; a file
+ * that has been rotated away ends with `journal.end`.
  */
 
 const fs = require('node:fs')
 const path = require('node:path')
-const { SonicBoom } = require('sonic-boom')
 const { RecycleError } = require('../core/errors')
 const { fileId } = require('../core/file-id')
-const { openForAppending } = require('./regular-file')
+const { LineFile } = require('./line-file')
+const { openForAppending, openForReading } = require('./regular-file')
 
 const LOOK_EVERY_MS = 1000
-const KEPT_BYTES = 16 * 1024 ** 2 // buffered while the disk is full; further lines are lost
 const FLUSH_MS = 2000 // a pipe that is not read must not delay the fleet's exit
 
 const STREAMS = new Map([['/dev/stdout', 1], ['/dev/stderr', 2]])
 
+/** @typedef {import('./line-file').Item} Item */
+
 /**
  * @param {string} file a regular file, /dev/stdout, /dev/stderr or /dev/null
- * @param {(why: string) => void} [onTrouble] called once each time the journal becomes incomplete, or its file is not at
- *   the path
+ * @param {(why: string) => void} [onTrouble] called once each time the journal cannot be written, or its file is not at
+ *   the path, and at the end if lines are lost by then
  * @returns {{ write: (line: Record<string, any>) => void, flush: () => Promise<void> }}
  * @throws {RecycleError} RECYCLE_JOURNAL
  */
 function openJournal (file, onTrouble = why => process.emitWarning(`the journal ${file} cannot be written: ${why}`)) {
   let isEnding = false
-  let isGivenUp = false
   let isAstray = false
-  /** @type {Set<SonicBoom>} streams that are not closed yet */
+  let why = ''
+  /** Lines that are lost, and that the journal does not say yet. @type {{ lines: number, from: number, to: number } | null} */
+  let gap = null
+  /** @type {Set<LineFile>} not closed yet */
   const open = new Set()
 
+  const lose = (/** @type {Item[]} */ items) => {
+    for (const { t } of items) {
+      gap ??= { lines: 0, from: t, to: t }
+      gap.lines++
+      gap.to = Math.max(gap.to, t)
+    }
+  }
   const begin = (/** @type {number} */ fd) => {
-    const out = new SonicBoom({ fd, sync: false, minLength: 0, maxLength: KEPT_BYTES, retryEAGAIN: () => !isGivenUp })
-    let isFailing = false
-    out.on('write', () => { isFailing = false })
-    out.on('error', error => {
-      if (!isFailing) onTrouble(error.message)
-      isFailing = true
-      if (isEnding || out !== current) out.destroy() // no later line retries the write
+    const lines = new LineFile(fd, error => {
+      why = error.message
+      onTrouble(why)
     })
-    out.on('close', () => open.delete(out))
-    open.add(out)
-    return out
+    open.add(lines)
+    lines.closed.then(lost => {
+      open.delete(lines)
+      lose(lost)
+    })
+    return lines
+  }
+  const put = (/** @type {Item} */ item) => {
+    const before = gap === null ? [] : [itemOf({ v: 1, t: item.t, event: 'journal.gap', ...gap, why })]
+    if (current.write([...before, item])) gap = null
+    else lose([item])
   }
   let { fd, id } = openFirst(file)
   let current = begin(fd)
+  if (id !== null && endsWithinLine(file)) current.write([{ text: '\n', t: 0 }]) // of a primary that was killed, on a full disk
 
   const reopen = () => {
     try {
@@ -57,9 +75,9 @@ function openJournal (file, onTrouble = why => process.emitWarning(`the journal 
       return
     }
     isAstray = false
-    const old = current
+    current.write([itemOf({ v: 1, t: lastAt, event: 'journal.end', why: 'rotated' })])
+    current.end()
     current = begin(fd)
-    old.end()
   }
   const look = () => fs.stat(file, (error, stat) => {
     if (isEnding) return
@@ -67,20 +85,47 @@ function openJournal (file, onTrouble = why => process.emitWarning(`the journal 
     else isAstray = false
   })
   const timer = id === null ? undefined : setInterval(look, LOOK_EVERY_MS).unref()
+  let lastAt = 0
 
   return {
-    write: line => { if (!isEnding) current.write(`${JSON.stringify(line)}\n`) },
+    write (line) {
+      if (isEnding) return
+      lastAt = line.t
+      put(itemOf(line))
+    },
     async flush () {
       clearInterval(timer)
       isEnding = true
-      const closed = Promise.all([...open].map(out => new Promise(resolve => out.once('close', resolve))))
-      /** @type {NodeJS.Timeout | undefined} */
-      let deadline
-      const isLate = new Promise(resolve => { deadline = setTimeout(resolve, FLUSH_MS) }).then(() => { isGivenUp = true })
+      const unsaid = gap
+      const isSaid = gap !== null && current.write([itemOf({ v: 1, t: lastAt, event: 'journal.gap', ...gap, why })])
+      const deadline = setTimeout(() => { for (const lines of open) lines.giveUp() }, FLUSH_MS)
       current.end()
-      await Promise.race([closed, isLate])
+      gap = null
+      await Promise.all([...open].map(lines => lines.closed))
       clearTimeout(deadline)
+      const { lines: last } = /** @type {{ lines: number }} */ (gap ?? { lines: 0 })
+      const lost = last + (isSaid && last === 0 ? 0 : unsaid?.lines ?? 0) - Number(isSaid && last > 0) // if anything is lost now, the line of the gap is
+      if (lost > 0) onTrouble(`its last ${lost === 1 ? 'line is' : `${lost} lines are`} lost${why ? `: ${why}` : ''}`)
     }
+  }
+}
+
+/** @param {Record<string, any>} line @returns {Item} */
+function itemOf (line) {
+  return { text: `${JSON.stringify(line)}\n`, t: line.t }
+}
+
+/** @param {string} file @returns {boolean} its last line has no end */
+function endsWithinLine (file) {
+  try {
+    const fd = openForReading(file)
+    const last = Buffer.alloc(1)
+    const { size } = fs.fstatSync(fd)
+    if (size > 0) fs.readSync(fd, last, 0, 1, size - 1)
+    fs.closeSync(fd)
+    return size > 0 && last[0] !== 0x0a
+  } catch {
+    return false // it may be written, and not read
   }
 }
 

@@ -14,6 +14,7 @@ const { Client } = require('./client')
 const { Collections } = require('./collections')
 const { disagreements } = require('./disagreement')
 const { asNumber } = require('./journal-field')
+const { Gaps } = require('./gaps')
 const { Heapdumps } = require('./heapdumps')
 const { Latency } = require('./latency')
 const { Memory } = require('./memory')
@@ -37,6 +38,8 @@ class Figures {
   #latency = new Latency(this.#spans)
   #client = new Client(this.#latency)
   #audit = new Audit(this.#spans, this.#memory, () => this.#attribute())
+  /** What the journal does not say. */
+  gaps = new Gaps()
   #collections = new Collections()
   #heapdumps = new Heapdumps()
   #routes = new Routes()
@@ -58,6 +61,7 @@ class Figures {
 
   /** @param {Record<string, any>} line of a journal; unknown events are ignored */
   add (line) {
+    if (!String(line.event).startsWith('client.')) this.gaps.add(line)
     const handlers = this.#handlers.get(line.event)
     if (!handlers) return
     const t = asNumber(line.t)
@@ -67,9 +71,9 @@ class Figures {
     for (const handle of handlers) handle(line)
   }
 
-  /** The figures. Call it after the last line. */
-  summary () {
-    this.#finish()
+  /** The figures. Call it after the last line. @param {{ runsOn?: boolean }} [how] the fleet runs: its journal goes on */
+  summary ({ runsOn = true } = {}) {
+    this.#finish(runsOn)
     const { recycles, crashes, crashesInDrains, oomKills, connectionsAtCrashes, inFlightAtCrashes, totals, byReason, fleet, events, crashEvents } = this.#audit
     const { isSilent, requests, dropped, wasCutShort, url, connections, isAlone, drops } = this.#client
     const figures = {
@@ -108,6 +112,8 @@ class Figures {
       crashEvents: [...crashEvents.items],
       crashEventsOmitted: crashEvents.omitted,
       clockSetBackMs: this.#clockSetBackMs,
+      clockSetForwardMs: this.gaps.clockSetForwardMs,
+      gaps: this.gaps.list,
       disagreements: isSilent ? [] : disagreements(drops.items, events.items)
     }
     return { verdict: verdictOf(figures), ...figures }
@@ -124,10 +130,18 @@ class Figures {
     this.#wroteAt = t
   }
 
-  #finish () {
+  /** @param {boolean} runsOn */
+  #finish (runsOn) {
     if (this.#isFinished) return
     this.#isFinished = true
     this.#audit.finish()
+    this.gaps.finish(runsOn)
+    const { list } = this.gaps
+    const client = this.#client
+    const unfinished = this.#audit.events.items.find(({ kind }) => kind === 'unfinished')
+    if (!runsOn && unfinished && list.length === 0) list.push({ from: unfinished.drainAt, to: null, why: 'a drain has no account' })
+    if (!runsOn && client.wasCutShort) list.push({ from: this.#to, to: null, why: "the client's record is cut short" })
+    if (!runsOn && !client.isSilent && client.requests === 0) list.push({ from: this.#from, to: this.#to, why: 'the client sent no request' })
     this.#audit.events.thin()
     this.#audit.crashEvents.thin()
     this.#client.drops.thin()

@@ -13,17 +13,30 @@ const { Figures } = require('./figures')
 /**
  * @param {string[]} files journals of one fleet and run files of `recycle drill`, in any order; rotated, compressed,
  *   still being written
+ * @param {{ now: number, isAlive: (pid: number) => boolean }} [machine] by which it is told whether the fleet still runs
  * @returns {Promise<{ report: Report, series: import('./figures').Series }>}
  * @throws {RecycleError} RECYCLE_UNREADABLE
  */
-async function readReport (files) {
+async function readReport (files, { now, isAlive } = { now: Date.now(), isAlive: isRunning }) { // eslint-disable-line no-restricted-properties -- the journal's clock
   const figures = new Figures()
   const tally = emptyTally()
   for await (const lines of readJournals(files, tally)) {
     for (const line of lines) figures.add(line)
   }
   if (tally.lines === 0) throw new RecycleError('RECYCLE_UNREADABLE', { file: files.join(', '), why: 'it is empty' })
-  return { report: { ...figures.summary(), skippedLines: tally.skipped }, series: figures.series() }
+  const { at, pid, patienceMs } = figures.gaps
+  const runsOn = at !== null && now - at < patienceMs && (pid === null || isAlive(pid))
+  return { report: { ...figures.summary({ runsOn }), skippedLines: tally.skipped }, series: figures.series() }
+}
+
+/** @param {number} pid */
+function isRunning (pid) {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return /** @type {NodeJS.ErrnoException} */ (error).code === 'EPERM'
+  }
 }
 
 module.exports = { readReport }

@@ -9,6 +9,7 @@ const { plain } = require('../core/plain')
 const { count, formatSize, formatTime, grouped } = require('../core/units')
 const { WIDTH, clip, clockOf, milliseconds, percent, shown, time, wrap } = require('./cell')
 const { layOut, mib, short } = require('./grid')
+const { span } = require('./verdict')
 
 /** @typedef {import('./index').Report} Report @typedef {ReturnType<typeof painter>} Paint */
 
@@ -20,7 +21,7 @@ const { layOut, mib, short } = require('./grid')
 function formatReport (report, { colors = false } = {}) {
   const paint = painter(colors)
   const parts = [
-    [paint(['bold', report.verdict.ok ? 'green' : 'red'], report.verdict.text), ...about(report).map(line => paint('dim', line))],
+    [...wrap(report.verdict.text).map(line => paint(['bold', report.verdict.ok ? 'green' : 'red'], line)), ...about(report).map(line => paint('dim', line))],
     recycles(report, paint),
     crashes(report, paint),
     drops(report, paint),
@@ -189,8 +190,8 @@ function heapdumps ({ heapdumps, heapdumpsOmitted }, paint) {
 }
 
 /** @param {Report} report @param {Paint} paint */
-function remarks ({ unacked, oomKills, client, clockSetBackMs, skippedLines, recycleEvents }, paint) {
-  const said = []
+function remarks ({ gaps, unacked, oomKills, client, clockSetBackMs, clockSetForwardMs, skippedLines, recycleEvents }, paint) {
+  const said = gaps.slice(1).map(gap => `nothing is known ${span(gap)}: ${gap.why}`)
   if (oomKills > 0) said.push(`the kernel killed ${count(oomKills, 'worker')} because memory ran out: lower --max-rss (auto computes it), or raise the container's limit`)
   if (unacked > 0) said.push(`${grouped(unacked)} connections were handed over and never acknowledged: their outcome is not known`)
   if (recycleEvents.some(({ lost }) => lost)) said.push('cut 0–2, 1?: the worker gave no account; from its requests in flight at the last beat to all of its connections')
@@ -201,6 +202,7 @@ function remarks ({ unacked, oomKills, client, clockSetBackMs, skippedLines, rec
   if (recycleEvents.some(({ kind }) => kind === 'unfinished')) said.push('cut –: the journal ends before the drain does')
   if (client?.wasCutShort) said.push("the client's record is truncated: later requests are not counted")
   if (clockSetBackMs > 0) said.push(`the machine's clock was set back by ${formatTime(clockSetBackMs)}: times are by that clock, durations are right`)
+  if (clockSetForwardMs > 0) said.push(`the machine's clock was set forward by ${formatTime(clockSetForwardMs)}, or it slept: durations are right`)
   if (skippedLines > 0) said.push(`${grouped(skippedLines)} lines were skipped: truncated, or not of this version`)
   return said.flatMap(remark => wrap(remark)).map(remark => paint('dim', remark))
 }

@@ -7,10 +7,13 @@ const { count, grouped } = require('../core/units')
  * no account: there may have been requests on them that the worker had not read. A client that lost nothing settles the
  * question for its own connections, and so for the fleet if it had no other clients.
  *
- * @typedef {{ ok: boolean, text: string }} Verdict `ok`: certainly nothing was dropped or cut
+ * Where something is not recorded, nothing is ok either: it is known to have failed, or it is not known.
+ *
+ * @typedef {{ ok: boolean, exitCode: 0 | 1 | 2, text: string }} Verdict `ok`: certainly nothing was dropped or cut; exitCode 2: as far as is recorded
  *
  * @param {object} figures
  * @param {{ isAlone: boolean } | null} figures.client `isAlone`: the fleet had no other clients
+ * @param {readonly import('./gaps').Gap[]} figures.gaps what is not recorded
  * @param {number | null} figures.requests null: no record of a client
  * @param {number | null} figures.dropped
  * @param {number} figures.recycles
@@ -22,7 +25,7 @@ const { count, grouped } = require('../core/units')
  * @param {number} figures.inFlightAtCrashes
  * @returns {Verdict}
  */
-function verdictOf ({ client, requests, dropped, recycles, cut, unaccounted, crashes, crashesInDrains, connectionsAtCrashes, inFlightAtCrashes }) {
+function verdictOf ({ client, gaps, requests, dropped, recycles, cut, unaccounted, crashes, crashesInDrains, connectionsAtCrashes, inFlightAtCrashes }) {
   const over = `over ${count(recycles, 'recycle')}`
   const took = connectionsAtCrashes === 0 ? '' : `${count(connectionsAtCrashes, 'connection')}, `
   const alone = crashes - crashesInDrains
@@ -33,11 +36,27 @@ function verdictOf ({ client, requests, dropped, recycles, cut, unaccounted, cra
   const doubt = unseen === 0 ? '' : isSeen ? ": all the client's own" : `: ${unseen === 1 ? 'its' : 'their'} requests are not known`
   const isCertain = isSeen || (unseen === 0 && inFlightAtCrashes === 0)
   if (requests === null || dropped === null) {
-    return { ok: cut === 0 && isCertain, text: `${grouped(cut)} cut ${over}${crashed}${missed}${doubt}` }
+    return judged(cut === 0 && isCertain, `${grouped(cut)} cut ${over}${crashed}${missed}${doubt}`, gaps)
   }
   const cutToo = cut === 0 ? '' : `; the supervisor cut ${grouped(cut)}`
   const text = `${grouped(dropped)} dropped of ${count(requests, 'request')} ${over}${cutToo}${crashed}${missed}${doubt}`
-  return { ok: dropped === 0 && cut === 0 && isCertain, text }
+  return judged(dropped === 0 && cut === 0 && isCertain, text, gaps)
 }
 
-module.exports = { verdictOf }
+/** @param {boolean} isClean as far as is recorded @param {string} text @param {readonly import('./gaps').Gap[]} gaps @returns {Verdict} */
+function judged (isClean, text, gaps) {
+  if (gaps.length === 0) return { ok: isClean, exitCode: isClean ? 0 : 1, text }
+  const [first, ...more] = gaps
+  const others = more.length === 0 ? '' : `, and ${count(more.length, 'other gap')}`
+  const unknown = `incomplete: nothing is known ${span(first)} (${first.why})${others}`
+  return isClean ? { ok: false, exitCode: 2, text: `${unknown}; recorded: ${text}` } : { ok: false, exitCode: 1, text: `${text}; ${unknown}` }
+}
+
+/** @param {import('./gaps').Gap} gap */
+function span ({ from, to }) {
+  const at = (/** @type {number} */ t) => new Date(t).toISOString()
+  if (from !== null && to === from) return `at ${at(from)}`
+  return `${from === null ? '' : `from ${at(from)} `}${to === null ? 'on' : `to ${at(to)}`}`
+}
+
+module.exports = { verdictOf, span }

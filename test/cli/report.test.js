@@ -7,9 +7,10 @@ const zlib = require('node:zlib')
 const t = require('tap')
 const { BIN } = require('../support/fleet')
 const { lacking } = require('../support/program')
-const { fleetStart, recycle, clientStart, clientEnd, drop, tick, cut, ndjson } = require('../report/written')
+const { fleetStart, recycle, clientStart, clientEnd, drop, tick, cut, line, ndjson } = require('../report/written')
 
-const CLEAN = [fleetStart(), clientStart(), tick(0, [[1, 10]]), ...recycle(1000), tick(1000, [[2, 10]]), clientEnd(2000, 20, 0)]
+const STOP = line(2100, 'fleet.stop', { recycles: 1, failure: null })
+const CLEAN = [fleetStart(), clientStart(), tick(0, [[1, 10]]), ...recycle(1000), tick(1000, [[2, 10]]), clientEnd(2000, 20, 0), STOP]
 const DROPPED = [...CLEAN, drop(1100)]
 
 /** @param {string[]} args @returns {Promise<{ code: number, stdout: string, stderr: string }>} */
@@ -34,7 +35,7 @@ t.test('it exits 0 when nothing was dropped, and prints that first', async t => 
 })
 
 t.test('it exits 1 when something was dropped, or cut', async t => {
-  const file = files(t, { dropped: ndjson(DROPPED), cut: ndjson(recycle(0, { cut: 1, cuts: [cut(1)] })) })
+  const file = files(t, { dropped: ndjson(DROPPED), cut: ndjson([...recycle(0, { cut: 1, cuts: [cut(1)] }), STOP]) })
   t.match(await report(file('dropped')), { code: 1, stdout: /^1 dropped of 20 requests/ })
   t.match(await report(file('cut')), { code: 1, stdout: /^1 cut over 1 recycle\n/ })
   t.match(await report('--json', file('cut')), { code: 1 })
@@ -133,7 +134,7 @@ t.test('a terminal gets colours, unless NO_COLOR is set', { skip: lacking('scrip
 
 t.test('a closed output pipe is no error', async t => {
   const many = Array.from({ length: 3000 }, (_, i) => recycle(i * 1000, { oldPid: i, pid: i + 1 })).flat()
-  const file = files(t, { 'run.ndjson': ndjson(many) })
+  const file = files(t, { 'run.ndjson': ndjson([...many, line(4e6, 'fleet.stop', { recycles: 3000 })]) })
   const child = spawn(process.execPath, [BIN, 'report', file('run.ndjson')], { stdio: ['ignore', 'pipe', 'pipe'] })
   let stderr = ''
   child.stderr.on('data', text => { stderr += text })

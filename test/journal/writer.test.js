@@ -1,7 +1,8 @@
 'use strict'
 
-const { execFileSync, spawn } = require('node:child_process')
+const { execFileSync, spawn, spawnSync } = require('node:child_process')
 const fs = require('node:fs')
+const os = require('node:os')
 const path = require('node:path')
 const t = require('tap')
 require('../support/bare-children')
@@ -59,6 +60,7 @@ t.test('when the file is moved away, the lines that follow go to a new one, and 
   clearInterval(writing)
   await journal.flush()
   const [first, second, last] = [`${file}.1`, `${file}.2`, file].map(linesOf)
+  for (const rotated of [first, second]) t.match(rotated.pop(), { event: 'journal.end', why: 'rotated' })
   t.same([...first, ...second, ...last].map(line => line.n), Array.from({ length: n }, (_, i) => i))
 })
 
@@ -112,7 +114,7 @@ function onStdout (t, stdout) {
 t.test('a full disk is reported once, and delays neither the fleet nor its stop', { skip: !fs.existsSync('/dev/full') && 'there is no /dev/full' }, async t => {
   const full = fs.openSync('/dev/full', 'w')
   t.teardown(() => fs.closeSync(full))
-  t.match(await onStdout(t, full).said, /^trouble: ENOSPC[^\n]*\nflushed\n$/)
+  t.match(await onStdout(t, full).said, /^trouble: ENOSPC[^\n]*\ntrouble: its last 2000 lines are lost: ENOSPC[^\n]*\nflushed\n$/)
 })
 
 t.test('/dev/stdout may be a pipe', async t => {
@@ -139,5 +141,49 @@ t.test('a socket or a pipe that is not read does not delay the stop of the fleet
   t.teardown(() => fs.closeSync(pipe))
   const all = [onStdout(t, pipe), onStdout(t, 'pipe')] // Node's pipe to a child is a pair of sockets
   all[1].child.stdout?.pause()
-  for (const { said } of all) t.match(await said, /^(trouble: EAGAIN[^\n]*\n)?flushed\n$/)
+  for (const { said } of all) t.match(await said, /^(trouble: its last \d+ lines are lost\n)?flushed\n$/)
 })
+
+t.test('a line behind one that a killed primary has not finished is a line of its own', async t => {
+  const file = path.join(t.testdir({ 'j.ndjson': '{"v":1,"event":"wh' }), 'j.ndjson')
+  const journal = openJournal(file)
+  journal.write({ v: 1, t: 1, event: 'a' })
+  await journal.flush()
+  t.equal(fs.readFileSync(file, 'utf8'), '{"v":1,"event":"wh\n{"v":1,"t":1,"event":"a"}\n')
+})
+
+t.test('lines that a full disk has no room for are counted, when it has room again and at the end', { skip: !isMounter() && 'mounts a small file system, as root' }, async t => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'recycle-full-'))
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder])
+  t.teardown(() => {
+    execFileSync('umount', ['-l', folder])
+    fs.rmdirSync(folder)
+  })
+  const file = path.join(folder, 'j.ndjson')
+  /** @type {string[]} */
+  const troubles = []
+  const journal = openJournal(file, why => troubles.push(why))
+  const padding = 'x'.repeat(1024 ** 2)
+  fs.writeFileSync(path.join(folder, 'other'), Buffer.alloc(900_000))
+  for (let t = 0; t < 20; t++) {
+    journal.write({ v: 1, t, event: 'a', padding }) // more than is kept in memory
+    await new Promise(resolve => setTimeout(resolve, 5))
+  }
+  t.match(troubles, [/^ENOSPC/])
+  execFileSync('mount', ['-o', 'remount,size=100m', folder])
+  journal.write({ v: 1, t: 20, event: 'b' }) // tries the disk
+  await untilFile(file, text => text.split('\n').length > 10)
+  journal.write({ v: 1, t: 21, event: 'c' })
+  await journal.flush()
+  const lines = linesOf(file)
+  const gaps = lines.filter(({ event }) => event === 'journal.gap')
+  t.ok(gaps.length > 0)
+  t.equal(gaps.reduce((sum, { lines }) => sum + lines, 0) + lines.length - gaps.length, 22, 'each line is there, or counted')
+  t.match(gaps[0], { v: 1, from: Number, to: 19, why: /^ENOSPC/ })
+  t.same(troubles.length, 1)
+})
+
+/** @returns {boolean} */
+function isMounter () {
+  return spawnSync('unshare', ['-m', 'true']).status === 0
+}

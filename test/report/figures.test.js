@@ -86,14 +86,14 @@ t.test('without client records there is no figure of requests', async t => {
   t.same(report.disagreements, [])
   t.equal(report.verdict.text, '4 cut over 2 recycles; 1 crash with 5 connections, 2 requests in flight; 10 connections unaccounted for: their requests are not known')
   const quiet = figuresOf([fleetStart(), ...recycle(10)])
-  t.same(quiet.verdict, { ok: true, text: '0 cut over 1 recycle' })
+  t.same(quiet.verdict, { ok: true, exitCode: 0, text: '0 cut over 1 recycle' })
   t.equal(figuresOf([fleetStart(), line(5, 'worker.crash', { slot: 0, pid: 1, code: 1, inFlight: 3 })]).verdict.ok, false,
     'requests lost in a crash have no other record')
 })
 
 t.test('the verdict has thousands separators, and is good when nothing was lost', async t => {
   const report = figuresOf([...recycle(10), clientStart(), clientEnd(1000, 1_204_331, 0)])
-  t.same(report.verdict, { ok: true, text: '0 dropped of 1,204,331 requests over 1 recycle' })
+  t.same(report.verdict, { ok: true, exitCode: 0, text: '0 dropped of 1,204,331 requests over 1 recycle' })
 })
 
 t.test('connections that ended with a worker that gave no account, or crashed, are never a good verdict without client records', async t => {
@@ -103,18 +103,18 @@ t.test('connections that ended with a worker that gave no account, or crashed, a
     [lost, '0 cut over 1 recycle; 2 connections unaccounted for: their requests are not known'],
     [[crash], '0 cut over 0 recycles; 1 crash with 1 connection, 0 requests in flight: its requests are not known'],
     [[...lost, crash], '0 cut over 1 recycle; 1 crash with 1 connection, 0 requests in flight; 2 connections unaccounted for: their requests are not known']
-  ]) t.same(figuresOf(lines).verdict, { ok: false, text })
+  ]) t.same(figuresOf(lines).verdict, { ok: false, exitCode: 1, text })
   t.match(figuresOf([...lost, crash]), { unaccounted: 2, connectionsAtCrashes: 1, recycleEvents: [{ cut: 0, unaccounted: 2 }], crashEvents: [{ connections: 1 }] })
   t.same(figuresOf(recycle(10, { connections: 0, lost: true })).verdict.ok, true, 'it had none')
-  t.same(figuresOf([{ ...crash, connections: 0 }]).verdict, { ok: true, text: '0 cut over 0 recycles; 1 crash with 0 requests in flight' })
+  t.same(figuresOf([{ ...crash, connections: 0 }]).verdict, { ok: true, exitCode: 0, text: '0 cut over 0 recycles; 1 crash with 0 requests in flight' })
 })
 
 t.test('a client without drops settles it, where every connection was its own', async t => {
   const lost = recycle(10, { connections: 2, inFlight: 0, moved: 0, cut: 0, unaccounted: 2, lost: true })
   const [start, end] = [clientStart(), clientEnd(1000, 50, 0)]
   const alone = { ...start, isAlone: true }
-  t.same(figuresOf([alone, ...lost, end]).verdict, { ok: true, text: "0 dropped of 50 requests over 1 recycle; 2 connections unaccounted for: all the client's own" })
-  const others = { ok: false, text: '0 dropped of 50 requests over 1 recycle; 2 connections unaccounted for: their requests are not known' }
+  t.same(figuresOf([alone, ...lost, end]).verdict, { ok: true, exitCode: 0, text: "0 dropped of 50 requests over 1 recycle; 2 connections unaccounted for: all the client's own" })
+  const others = { ok: false, exitCode: 1, text: '0 dropped of 50 requests over 1 recycle; 2 connections unaccounted for: their requests are not known' }
   t.same(figuresOf([start, ...lost, end]).verdict, others)
   t.same(figuresOf([alone, start, ...lost, end, end]).verdict.ok, false, 'with several loads, each must say so')
   t.equal(figuresOf([alone, ...lost, drop(100), clientEnd(1000, 50, 1)]).verdict.ok, false)

@@ -142,7 +142,7 @@ class Picture {
       ...fleet,
       startedAt: this.#startedAt,
       windowMs: this.windowMs,
-      verdict: verdictOf({ client: null, requests: null, dropped: null, recycles, cut, unaccounted, crashes, crashesInDrains, connectionsAtCrashes, inFlightAtCrashes }),
+      verdict: verdictOf({ client: null, gaps: [], requests: null, dropped: null, recycles, cut, unaccounted, crashes, crashesInDrains, connectionsAtCrashes, inFlightAtCrashes }),
       recycles,
       crashes,
       connectionsAtCrashes,
