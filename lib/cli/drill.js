@@ -63,7 +63,7 @@ async function drillAndReport (app, args, { html, config: named, ...given }) {
   if (misplaced) complain(`recycle drill: ${sentence({ event: 'fleet.warning', warning: 'flags-after-app', ...misplaced })}`)
   const log = supervisors.log ?? process.env.RECYCLE_LOG ?? 'silent'
   if (html !== undefined) writePage(html, '') // fails before the drill if the file cannot be written
-  const progress = openProgress(process.stderr, { isBar: process.stderr.isTTY && log === 'silent' })
+  const progress = openProgress(openPicture(process.stderr), { isBar: process.stderr.isTTY && log === 'silent' })
   const how = { signal: interruption(), onProgress: (/** @type {import('../drill/progress').Figures} */ figures) => progress.update(figures) }
   const drilled = isRunning
     ? drillRunning(own, supervisors, how, nameOf)
@@ -79,6 +79,21 @@ async function drillAndReport (app, args, { html, config: named, ...given }) {
   if (outcome.verdict === 'inconclusive') complain(`recycle drill: inconclusive: ${outcome.sentence}`)
   else print(outcome.sentence)
   return outcome.exitCode
+}
+
+/** Writes to stderr, of which what is not read in time is left out: the primary of the fleet is in this process. @param {NodeJS.WriteStream} stderr */
+function openPicture (stderr) {
+  const descriptor = require('../primary/descriptor').openDescriptor(2)
+  let isWriting = false
+  return {
+    isTTY: stderr.isTTY,
+    get columns () { return stderr.columns },
+    write (/** @type {string} */ text) {
+      if (isWriting) return
+      isWriting = true
+      descriptor.write(Buffer.from(text), () => { isWriting = false })
+    }
+  }
 }
 
 /**

@@ -19,4 +19,11 @@ function complain (text) {
   console.error(plain(text))
 }
 
-module.exports = { print, printJson, complain }
+/** On stderr, where it is read: this process can exit then, and must. @param {string} text */
+async function lastWords (text) {
+  const outputs = new (require('../primary/outputs').Outputs)()
+  outputs.of(2).log(`${plain(text)}\n`)
+  await outputs.end()
+}
+
+module.exports = { print, printJson, complain, lastWords }

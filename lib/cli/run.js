@@ -9,6 +9,7 @@ const { takeServiceEnvironment } = require('../core/service-environment')
 const { checkTypeScript, fileOf, findStart } = require('./app-file')
 const { addConfig, loadConfig, pickApp, resolveAll } = require('./config')
 const { compileWhenBusy } = require('./lean-v8')
+const { lastWords } = require('./print')
 
 /** `recycle [options] <app> [app args…]`, the default command. @param {import('commander').Command} program */
 function addRun (program) {
@@ -92,8 +93,9 @@ async function runFleet (app, args, given, command, takeover) {
   if (misplaced) supervisor.announce('fleet.warning', { warning: 'flags-after-app', ...misplaced })
   const failure = await stopped
   await operations.close()
-  if (failure) throw failure
-  process.exit(0)
+  if (failure) await takeover?.fail(failure.message)
+  if (failure) await lastWords(`recycle: ${failure.message}`)
+  process.exit(failure?.exitCode ?? 0)
 }
 
 /**

@@ -13,11 +13,11 @@ function addTail (program) {
     .description('Prints the events of a fleet as they happen, until the fleet ends.')
     .option('-n, --last <n>', `begin with the last n events, up to 100 (default: ${LAST})`)
     .option('--json', 'print the lines of the journal, samples included')
-  addFleetName(addFleetOptions(command)).action((_name, given) => follow(command, given))
+  addFleetName(addFleetOptions(command)).action((_name, given) => tail(command, given))
 }
 
 /** @param {import('commander').Command} command @param {{ last?: string, json?: boolean }} given */
-async function follow (command, { last = String(LAST), json = false }) {
+async function tail (command, { last = String(LAST), json = false }) {
   if (!/^\d+$/.test(last)) throw new RecycleError('RECYCLE_BAD_OPTION', { option: '--last', given: last, accepts: 'a whole number' })
   const { prettyLine, isQuiet } = require('../journal/sentence')
   const { stdout } = process
@@ -30,8 +30,27 @@ async function follow (command, { last = String(LAST), json = false }) {
     if (json) printJson(line)
     else if (!isQuiet(line)) stdout.write(`${prettyLine(line, { colors })}\n`)
   }
-  await withFleet(command, client => client.follow(show, { last: Number(last) }))
-  while (latest.event === 'fleet.left') await withFleet(command, client => client.follow(show, { last: ALL })) // of the new primary
+  const follow = (/** @type {string | number} */ last) => withFleet(command, async client => {
+    const read = () => { client.socket.resume() }
+    let wasLate = false
+    const showAtItsPace = (/** @type {Record<string, any>} */ line) => {
+      show(line)
+      if (!stdout.writableNeedDrain || client.socket.isPaused()) return
+      wasLate = true
+      client.socket.pause() // the fleet disconnects it when too much is unread
+      stdout.once('drain', read)
+    }
+    try {
+      await client.follow(showAtItsPace, { last: Number(last) })
+    } catch (error) {
+      if (!wasLate) throw error
+      throw new RecycleError('RECYCLE_CUT_OFF', { why: 'what is printed here was not read in time' })
+    } finally {
+      stdout.removeListener('drain', read)
+    }
+  })
+  await follow(last)
+  while (latest.event === 'fleet.left') await follow(ALL) // of the new primary
 }
 
 module.exports = { addTail }

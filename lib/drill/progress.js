@@ -20,7 +20,7 @@ const PHASES = { booting: 'booting', load: '', stopping: 'stopping under load' }
  */
 
 /**
- * @param {NodeJS.WriteStream} stream
+ * @param {{ isTTY: boolean, columns: number, write: (text: string) => unknown }} stream
  * @param {{ isBar?: boolean }} [how] false if the log goes to the same terminal
  */
 function openProgress (stream, { isBar = stream.isTTY } = {}) {

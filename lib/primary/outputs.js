@@ -20,10 +20,10 @@ class Outputs {
   #workers = new Set()
 
   /**
-   * @param {Pick<import('../core/options').Options, 'output' | 'prefix'>} options
-   * @param {(loss: { stream: string, lost: number, why: string | null }) => void} onLoss `lost` 0: it begins, and why
+   * @param {Pick<import('../core/options').Options, 'output' | 'prefix'>} [options]
+   * @param {(loss: { stream: string, lost: number, why: string | null }) => void} [onLoss] `lost` 0: it begins, and why
    */
-  constructor ({ output, prefix }, onLoss) {
+  constructor ({ output, prefix } = { output: 'inherit', prefix: false }, onLoss = () => {}) {
     /** What a worker is given as its stdout and stderr. @type {'pipe' | 'inherit'} */
     this.stdio = output === 'lines' ? 'pipe' : 'inherit'
     this.prefix = prefix
@@ -41,6 +41,14 @@ class Outputs {
       .on('lost', lost => this.onLoss({ stream, lost, why: null }))
     this.#open.set(id, output)
     return output
+  }
+
+  /** Node's warnings, which it would write itself, and wait for the reader. */
+  takeWarnings () {
+    const own = process.listeners('warning').find(({ name }) => name === 'onWarning')
+    if (!own) return // --no-warnings
+    process.removeListener('warning', own)
+    process.on('warning', ({ name, message, stack }) => this.of(2).log(`(node:${process.pid}) ${process.execArgv.includes('--trace-warnings') && stack ? stack : `${name}: ${message}`}\n`))
   }
 
   /** @param {import('node:child_process').ChildProcess} child @param {() => number | string} slot */

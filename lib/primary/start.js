@@ -35,6 +35,7 @@ function assemble (app, args, options, { orphans, ...own } = {}) {
   const addon = options.fork === 'mold' ? findAddon() : null
   const journal = options.journal === null ? null : require('../journal/writer').openJournal(options.journal, why => warn(supervisor, why))
   const outputs = new Outputs(options, loss => supervisor.announce('fleet.warning', { warning: 'output', ...loss }))
+  if (orphans) outputs.takeWarnings()
   const log = openLog(options.log, outputs)
   const spawner = new Spawner(file, args, options, { addon, outputs })
   const supervisor = new Supervisor({ options, spawner, meter, heapdumpFolder, ...own }, {

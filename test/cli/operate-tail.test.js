@@ -2,12 +2,14 @@
 
 const { spawn } = require('node:child_process')
 const { once } = require('node:events')
+const fs = require('node:fs')
+const net = require('node:net')
 const path = require('node:path')
 const readline = require('node:readline')
 const t = require('tap')
 const { BIN, FIXTURES, Events } = require('../support/fleet')
 const { controlRoom } = require('../support/control')
-const { runToEnd } = require('../support/processes')
+const { becomesTrue, runToEnd } = require('../support/processes')
 
 /**
  * `recycle tail …`, line by line.
@@ -48,6 +50,41 @@ t.test('tail follows a fleet that has no journal, to its end', async t => {
   for (const line of raw.events.lines) t.match(line, { v: 1, t: Number, event: String })
   t.notOk(now.events.all('fleet.start').length, '--last sets how many earlier lines are printed')
   t.equal(now.events.all('recycled').length, 1)
+})
+
+t.test('a tail that is not read reads no more itself, and says at the end that it has been cut off', async t => {
+  const { folder, env } = controlRoom(t)
+  fs.mkdirSync(folder, { mode: 0o700 })
+  let readBytes = () => 0
+  let hangUp = () => {}
+  const server = net.createServer(socket => {
+    const say = (/** @type {any} */ message) => socket.write(`${JSON.stringify({ v: 1, ...message })}\n`)
+    say({ hello: { name: 'api', pid: 1, app: 'app.js', version: '0' } })
+    socket.on('error', () => {}).on('data', chunk => {
+      const { id } = JSON.parse(String(chunk))
+      for (let n = 0; n < 20_000; n++) say({ id, event: { v: 1, t: 0, event: 'x', padding: 'x'.repeat(1000) } })
+      readBytes = () => socket.bytesWritten - socket.writableLength
+      hangUp = () => socket.destroy()
+    })
+  }).listen(path.join(folder, 'api.sock'))
+  t.teardown(() => server.close())
+  await once(server, 'listening')
+  const child = spawn(process.execPath, [BIN, 'tail', '--json', '--control', path.join(folder, 'api.sock')], { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  t.teardown(() => child.kill('SIGKILL'))
+  let said = ''
+  child.stderr.on('data', chunk => { said += chunk })
+  child.stdout.pause()
+  let seen = -1
+  let since = Date.now()
+  t.ok(await becomesTrue(() => {
+    if (readBytes() !== seen || seen < 1) [seen, since] = [readBytes(), Date.now()]
+    return Date.now() - since > 500
+  }))
+  t.ok(seen < 4e6, `${seen} of 20 MB were read`)
+  hangUp()
+  child.stdout.resume()
+  t.same(await once(child, 'close'), [1, null])
+  t.match(said, /^recycle: the fleet closed the connection: what is printed here was not read in time\n$/)
 })
 
 t.test('`| head` ends it', async t => {

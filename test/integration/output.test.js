@@ -184,6 +184,13 @@ t.test('an app that does not start: its last lines come before the exit', async 
   t.ok(lines.length > 0 && lines.length % 2000 === 0, `${lines.length} lines`)
 })
 
+t.test('an app that does not start, with a pipe on stderr that is full: recycle exits all the same', async t => {
+  const { writer } = fullPipe(t)
+  const child = spawn(process.execPath, [BIN, '-w', '1', '--control', 'none', WRITES], { env: { ...process.env, FAILS: '1' }, stdio: ['ignore', 'ignore', writer] })
+  t.teardown(() => child.kill('SIGKILL'))
+  t.same(await once(child, 'exit'), [1, null])
+})
+
 t.test('SIGKILL of the primary through which workers write, by process.stdout.write(): requests in flight are answered, and no process is left', async t => {
   const { port, child, events, out } = await startCli(t, ['-w', '3', ...QUICK, '--output', 'lines', WRITES])
   await events.until('worker.ready', { count: 3 })
