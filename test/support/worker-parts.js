@@ -66,6 +66,7 @@ async function workerParts (t, listener = (request, response) => response.end(re
   const state = new WorkerState()
   const admission = /** @type {any} */ ({
     isAtCeiling: false,
+    consider () {},
     shut: () => acceptor.shut(),
     open: () => acceptor.open(),
     shutEmpty (/** @type {() => void} */ done) { acceptor.shut(); done() }

@@ -95,6 +95,12 @@ class Acceptor extends EventEmitter {
     return this.#listening !== null
   }
 
+  /** Its server takes no more: net would close a connection for which a sibling may have room. An app may want that (`dropMaxConnection`), as under cluster. */
+  get isFull () {
+    const { maxConnections, dropMaxConnection, _connections } = /** @type {any} */ (this.server)
+    return maxConnections > 0 && dropMaxConnection !== true && _connections >= maxConnections
+  }
+
   /** Stops accepting. The connections in the kernel's queue stay there for the other workers. */
   shut () {
     for (const handle of [this.#listening, this.#unused]) handle?.close()
@@ -127,7 +133,7 @@ class Acceptor extends EventEmitter {
 
   /** Accepts: at once the first time, and again as soon as the primary has sent the listening socket once more. @param {() => void} [opened] */
   open (opened = () => {}) {
-    if (this.isOpen || this.#isOpening || this.isClosed) return opened()
+    if (this.isOpen || this.#isOpening || this.isClosed || this.isFull) return opened()
     if (this.#unused) {
       this.#listening = this.#unused
       this.#unused = null

@@ -5,7 +5,8 @@
  *
  * They are shut at two limits: the level, which the primary raises when all workers have reached it (core/accept-limit.js),
  * and the ceiling, where this process would run out of descriptors (core/ceiling.js). libuv accepts and closes a connection
- * for which there is no descriptor; with the acceptor shut in time, it waits in the kernel's queue for a worker with room.
+ * for which there is no descriptor; with the acceptor shut in time, it waits in the kernel's queue for a worker with room. So does
+ * one above a server's maxConnections, whose acceptor alone is shut.
  *
  * The kernel assigns the lowest free descriptor, so all below one that has just been opened are in use: the descriptor of
  * each accepted connection shows that, and one that is opened with each heartbeat. From half of the limit on, they are
@@ -37,6 +38,8 @@ class Admission {
   #measuredAt = performance.now()
   /** At the limit: the acceptors are shut until connections have gone. */
   #isFull = false
+  /** Acceptors that are shut because their servers have their maxConnections. @type {Set<import('./acceptor').Acceptor>} */
+  #filled = new Set()
   /** With its acceptors shut and no connection, nothing else may keep the process alive. */
   #isHeld = false
 
@@ -133,6 +136,20 @@ class Admission {
       this.#isFull = true
       this.shut()
       this.#sendFull()
+    } else {
+      for (const acceptor of this.acceptors) this.#considerServer(acceptor)
+    }
+  }
+
+  /** @param {import('./acceptor').Acceptor} acceptor */
+  #considerServer (acceptor) {
+    if (acceptor.isFull) {
+      if (!acceptor.isOpen) return
+      this.#hold()
+      acceptor.shut()
+      this.#filled.add(acceptor)
+    } else if (this.#filled.delete(acceptor)) {
+      acceptor.open(() => this.unhold())
     }
   }
 

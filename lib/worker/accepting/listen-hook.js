@@ -11,6 +11,7 @@
  *                the worker's, its connections are drained and not moved
  *   server       another server that listens has no handle to share: EINVAL
  *   backlog      at least 4096: a queue that is long enough for one process is soon full in a storm on a fleet
+ *   maxConnections   a connection above it waits for a worker with room, as under cluster; with `dropMaxConnection` it is closed
  *   error        without a host, `address` in it is null and not `::`, as under cluster; what plain Node throws where it cannot
  *                change a socket's mode comes as an `error`
  */

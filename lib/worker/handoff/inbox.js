@@ -45,6 +45,7 @@ class Inbox {
         }
         const connection = new Connection(null, acceptor)
         tracker.adopt(connection, fromFields(parcel, handle))
+        admission.consider() // its server may have all that it takes now
         this.#held.set(id, connection)
         if (isLent) this.#lent.add(id)
         channel.send('adopted', { id })

@@ -1,0 +1,38 @@
+'use strict'
+
+/** Servers with `maxConnections`: a connection above it is for a worker that has room, and waits in the queue where none has. */
+
+const t = require('tap')
+const { startFleet } = require('../support/fleet')
+const { RawClient } = require('../support/raw-client')
+
+t.setTimeout(60_000)
+
+/** @param {RawClient} client */
+const ask = async client => JSON.parse(String((await client.fetch('/')).body))
+
+t.test('150 clients at once, three workers that take 50 each: no client is dropped, and the next one gets the first room', async t => {
+  const { port, supervisor } = await startFleet(t, 'connection-counts.js', { workers: 3, args: ['50'] })
+  const clients = await Promise.all(Array.from({ length: 150 }, () => RawClient.connect(port)))
+  /** @type {Map<number, number>} */
+  const counts = new Map()
+  for (const { pid } of await Promise.all(clients.map(ask))) counts.set(pid, (counts.get(pid) ?? 0) + 1)
+  t.same([...counts.values()], [50, 50, 50])
+  const late = await RawClient.connect(port)
+  const answered = ask(late)
+  await Promise.all(clients.map(ask))
+  t.same([late.isEnded, late.responses.length], [false, 0], 'it waits')
+  await clients[0].close()
+  t.match(await answered, { connections: 50 })
+  t.match(await supervisor.recycle(0), { cut: 0, moved: 50, refused: 0 }, 'the replacement takes them all')
+  await Promise.all([...clients.slice(1), late].map(ask))
+  t.ok(clients.slice(1).every(({ isEnded }) => !isEnded))
+  for (const client of [...clients, late]) await client.close()
+})
+
+t.test('an app that wants connections dropped beyond its limit has them dropped', async t => {
+  const { port } = await startFleet(t, 'connection-counts.js', { workers: 1, args: ['1', 'drop'] })
+  const [first, second] = [await RawClient.connect(port), await RawClient.connect(port)]
+  await Promise.race([first.ended(), second.ended()])
+  for (const client of [first, second]) await client.close()
+})
