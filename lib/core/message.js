@@ -71,7 +71,10 @@ const query = record({
   fd: optional(orNull(integer)),
   flags: optional(orNull(integer)),
   readableAll: optional(flag),
-  writableAll: optional(flag)
+  writableAll: optional(flag),
+  umask: optional(count),
+  uid: optional(count),
+  gid: optional(count)
 })
 const parcel = record({
   key: name, leftMs: orNull(duration), bytes: optional(text(LONGEST_BYTES)), replayed: optional(count), session: optional(text(LONGEST_SESSION)), isOwned: optional(flag)

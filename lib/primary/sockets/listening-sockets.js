@@ -12,6 +12,7 @@ const { setImmediate, setTimeout } = require('node:timers/promises')
 const { now } = require('../clock')
 const { nameOf } = require('../../core/address')
 const { addressOf } = require('../../core/inherited-socket')
+const { asWorker } = require('./as-worker')
 const { allow, bind } = require('./bind')
 const { CloseWithoutReset } = require('./close-without-reset')
 const { InheritedSockets } = require('./inherited-sockets')
@@ -30,6 +31,9 @@ const { UnixSocketFile } = require('./unix-socket-file')
  * @property {number} [flags]
  * @property {boolean} [readableAll]
  * @property {boolean} [writableAll]
+ * @property {number} [umask] of the worker as it asked, and its user
+ * @property {number} [uid]
+ * @property {number} [gid]
  *
  * @typedef {object} Listener
  * @property {any} handle
@@ -85,6 +89,11 @@ class ListeningSockets {
    * @returns {{ errno: number, handle?: any, data?: ServerData, isQueued?: boolean }} `errno` is libuv's, 0 where it listens; EMFILE: the fleet has 1,000 addresses
    */
   open (key, query, data, user) {
+    return asWorker(user, query, () => this.#open(key, query, data, user))
+  }
+
+  /** @param {string} key @param {Query} query @param {ServerData | undefined} data @param {any} user */
+  #open (key, query, data, user) {
     if (!this.#byKey.has(key) && this.#byKey.size >= MOST_ADDRESSES) return { errno: -EMFILE }
     const listener = this.#byKey.get(key) ?? this.#inherit(query) ?? bind(query)
     if (typeof listener === 'number') return { errno: listener }
