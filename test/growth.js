@@ -22,7 +22,7 @@ const FLEETS = {
   spawned: {},
   forked: { fork: 'mold' },
   'every feature': {
-    fork: 'mold', standby: 1, health: '/', memoryByRoute: true, sticky: 'cookie:sid', maxRss: '900MiB', onBudget: 'collect', maxHeap: '90%', maxFds: '90%', maxLag: '30s', replayAfter: '1s', admin: 0
+    standby: 1, health: '/', memoryByRoute: true, sticky: 'cookie:sid', maxRss: '900MiB', onBudget: 'collect', maxHeap: '90%', maxFds: '90%', maxLag: '30s', replayAfter: '1s', admin: 0
   }
 }
 const WORKERS = 2
@@ -44,13 +44,13 @@ async function main (recycles, only) {
   }
 }
 
-/** @param {string} name @param {number} recycles @param {string} [only] kind of deed */
-async function measure (name, recycles, only) {
+/** @param {string} fleet @param {number} recycles @param {string} [only] kind of deed */
+async function measure (fleet, recycles, only) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'growth-'))
   const port = await freePort()
   process.env.PORT = String(port)
   const supervisor = supervise({
-    app: path.join(FIXTURES, 'plain.js'), workers: WORKERS, interval: '200ms', stopLinger: '20ms', journal: path.join(folder, 'journal'), control: path.join(folder, 'control'), ...FLEETS[name]
+    app: path.join(FIXTURES, 'plain.js'), workers: WORKERS, interval: '200ms', stopLinger: '20ms', journal: path.join(folder, 'journal'), control: path.join(folder, 'control'), ...FLEETS[fleet]
   })
   let mold = null
   supervisor.on('event', (/** @type {any} */ line) => { if (line.event === 'mold.ready') mold = line.pid })
@@ -88,9 +88,9 @@ async function measure (name, recycles, only) {
     if (run === null) await connections(port, count)
     else for (let i = 0; i < count; i++) await run(i)
     const after = await look()
-    for (const who of /** @type {const} */ (['primary', 'oldWorker', 'mold'])) {
-      const [a, b] = /** @type {any} */ ([before[who], after[who]])
-      if (a && b && !(who === 'mold' && deed === 'reload')) grown.push({ fleet: name, deed, count, who, ...Object.fromEntries(Object.keys(a).map(figure => [figure, b[figure] - a[figure]])) })
+    for (const name of /** @type {const} */ (['primary', 'oldWorker', 'mold'])) {
+      const [a, b] = /** @type {any} */ ([before[name], after[name]])
+      if (a && b && !(name === 'mold' && deed === 'reload')) grown.push({ fleet, deed, count, process: name, ...Object.fromEntries(Object.keys(a).map(figure => [figure, b[figure] - a[figure]])) })
     }
   }
   await supervisor.stop()
@@ -98,7 +98,7 @@ async function measure (name, recycles, only) {
   fs.rmSync(folder, { recursive: true })
 
   for (const one of grown) console.log(JSON.stringify(one))
-  const bad = grown.filter(({ who, deed, count, liveBytes = 0, descriptors }) => descriptors > 0 || (who === 'primary' && deed === 'recycle' && liveBytes > NOISE_BYTES + MOST_BYTES * count))
+  const bad = grown.filter(({ process, deed, count, liveBytes = 0, descriptors }) => descriptors > 0 || (process === 'primary' && deed === 'recycle' && liveBytes > NOISE_BYTES + MOST_BYTES * count))
   if (bad.length > 0) process.exitCode = 1
 }
 

@@ -12,5 +12,5 @@ const GROWTH = path.join(__dirname, '..', 'growth.js')
 t.test('the primary keeps nothing of forked workers that were replaced', { skip }, async t => {
   const { code, stdout, stderr } = await runToEnd([process.execPath, GROWTH, '20', 'forked', 'alone', 'recycle'], { timeoutMs: 90_000 })
   t.equal(code, 0, `${stdout}${stderr}`)
-  t.match(stdout, /"who":"primary","liveBytes":-?\d+/)
+  t.match(stdout, /"process":"primary","liveBytes":-?\d+/)
 })
