@@ -88,7 +88,7 @@ const kind = (what, fields = {}, handle = 'none') => ({ what, names: Object.keys
 
 /** worker → primary @type {Readonly<Record<string, Kind>>} */
 const FROM_WORKER = Object.freeze({
-  hello: kind('the preload has run; `heapLimitBytes`: how large V8 lets its heap grow', { heapLimitBytes: count }),
+  hello: kind('the preload has run; `heapLimitBytes`: how large V8 lets its heap grow; `version`: of recycle', { heapLimitBytes: count, version: text(100) }),
   listen: kind('a call: the listening socket for this query of net\'s', { id, key: name, query, data: optional(shared) }),
   listening: kind('a server listens; `missing`: why its connections cannot move, or null', { key: name, missing: orNull(why) }),
   unlisten: kind('the app has closed that server', { key: name }),

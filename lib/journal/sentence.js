@@ -89,6 +89,8 @@ const WARNINGS = {
   'primary-failed': l => `recycle itself has failed (${l.what}) and goes on: ${l.why}`,
   'children-left': l => `${l.slot === null ? `process ${l.pid}` : workerOf(l)} has left processes in a session of their own, which are not ended: ${l.commands.join(', ')} (${l.pids.join(', ')})`,
   'on-demand': l => `${workerOf(l)} is ready without listening on ${l.addresses.map(nameOf).join(', ')}: its app opens that on demand, or no more, and it is not waited for again`,
+  package: l => `the installed recycle is ${l.found ?? 'gone'}, this fleet runs ${l.version}: its workers run the code that it started with, until recycle upgrade`,
+  node: l => `${l.was} is gone: workers run ${l.node === '/proc/self/exe' ? 'it still, as the kernel has it' : l.node}; recycle upgrade has the primary run the one on disk`,
   'uneven-addresses': l => `the workers listen on different addresses: ${listUneven(l.addresses)}`,
   'unused-socket': l => `descriptor ${l.fd}${l.name === null ? '' : ` (${l.name})`}, ${l.address ?? 'a socket'} that recycle was given, is not used: ${l.why}`,
   notify: l => `the service manager cannot be told what the fleet does: ${l.why}`,

@@ -107,6 +107,7 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
   const commands = new Commands({ ...deps, recycler, garbageCollection, diagnostics })
 
   spawner.molds?.on('gone', mold => children.endOf(mold))
+  spawner.warn = fields => { record('fleet.warning', fields) }
   spawner.molds?.on('event', (event, fields) => record(event, fields))
   spawner.molds?.on('refused', why => {
     if (fleet.serving().length > 0) return // what was to be forked has failed, and is tried again

@@ -26,7 +26,7 @@ const { Supervisor } = require('./supervisor')
  */
 function assemble (app, args, options, { orphans, ...own } = {}) {
   checkCommand(app, args)
-  const file = findApp(app)
+  findApp(app)
   const meter = pickMeter(options)
   if (options.maxFds !== null && !require('./measuring/meter/descriptors').hasDescriptors()) {
     throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'maxFds', given: 'a limit', accepts: 'none on this system: it has no /proc/<pid>/fd' })
@@ -37,7 +37,7 @@ function assemble (app, args, options, { orphans, ...own } = {}) {
   const outputs = new Outputs(options, loss => supervisor.announce('fleet.warning', { warning: 'output', ...loss }))
   if (orphans) outputs.takeWarnings()
   const log = openLog(options.log, outputs)
-  const spawner = new Spawner(file, args, options, { addon, outputs })
+  const spawner = new Spawner(app, args, options, { addon, outputs })
   const supervisor = new Supervisor({ options, spawner, meter, heapdumpFolder, ...own }, {
     write (line) {
       journal?.write(line)

@@ -17,7 +17,7 @@ function describeFleet (fleet, figuresOf) {
  * @param {import('./workers/fleet').Slot | undefined} place undefined: a standby
  * @param {Figures | null} figures
  */
-function describe ({ slot, pid, state, generation, at, upSince, budget, latest, health }, place, figures) {
+function describe ({ slot, pid, state, generation, app, at, upSince, budget, latest, health }, place, figures) {
   const { sample = null, lastFull = null } = figures ?? {}
   const crossesAt = figures?.crossesAt(budget.softBytes) ?? null
   return {
@@ -25,6 +25,7 @@ function describe ({ slot, pid, state, generation, at, upSince, budget, latest, 
     pid,
     state,
     generation,
+    app,
     ageMs: slot === null || upSince === null ? 0 : at - upSince,
     rssBytes: sample?.rssBytes ?? null,
     pssBytes: lastFull?.pssBytes ?? null,

@@ -227,6 +227,7 @@ class Supervisor extends EventEmitter {
     await this.parts.tasks.settled()
     this.parts.ledger.close()
     this.orphans?.close()
+    this.spawner.code.close()
     await this.flush().catch(error => this.parts.failures.note('flush', error))
     queueMicrotask(() => this.emit('stopped', this.#failure))
   }

@@ -19,6 +19,7 @@
 const { setImmediate, setTimeout } = require('node:timers')
 const { getHeapStatistics } = require('node:v8')
 const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster')))
+const { version } = require('../../package.json')
 const { Admission } = require('./accepting/admission')
 const { flushCompileCache } = require('./boot/compile-cache')
 const { onThrown } = require('./call-app')
@@ -111,7 +112,7 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
       admission.unhold()
     })
   })
-  channel.send('hello', { heapLimitBytes: getHeapStatistics().heap_size_limit })
+  channel.send('hello', { heapLimitBytes: getHeapStatistics().heap_size_limit, version })
 }
 
 /** There is no primary to end this process. @param {number} killTimeoutMs */

@@ -14,6 +14,7 @@ const { now } = require('../clock')
 const { howItLeft } = require('./process')
 const { inheritedAddresses, requiredAddresses } = require('./required-addresses')
 const { retire } = require('./retirement')
+const { version } = require('./worker-code')
 
 /** @typedef {import('./worker-handle').WorkerHandle} WorkerHandle @typedef {import('./fleet').Slot | import('./fleet').StandbyPool} Place */
 
@@ -130,8 +131,8 @@ class Lifecycle extends EventEmitter {
   /** @param {Place} place @returns {WorkerHandle} */
   #spawn (place) {
     const handle = this.spawner.spawn(place.slot, { generation: this.fleet.rollout.generation, workers: this.fleet.desired, required: this.#requiredOf(place) })
-    const { slot, generation, budget } = handle
-    handle.process.whenBegun(() => this.record('worker.spawn', { slot, pid: handle.pid, generation, budget }))
+    const { slot, generation, budget, app } = handle
+    handle.process.whenBegun(() => this.record('worker.spawn', { slot, pid: handle.pid, generation, app, budget }))
     handle.on('waived', late => this.#onWaived(handle, late))
     handle.on('standby', () => this.#onUp(handle))
     handle.on('ready', () => this.#onUp(handle))
@@ -226,8 +227,9 @@ class Lifecycle extends EventEmitter {
  * @returns {Promise<string | null>} null: it may be called; else why not
  */
 async function boots (handle, timeoutMs) {
-  const { event, value } = await handle.next(['up', 'exit'], timeoutMs)
+  const { event, value } = await handle.next(['up', 'exit', 'foreign'], timeoutMs)
   if (event === 'exit') return `it ${howItLeft(value)}`
+  if (event === 'foreign') return `the installed recycle is ${value}, this fleet runs ${version}: recycle upgrade`
   if (event !== 'timeout') return null
   if (handle.process.forkedBy !== null && handle.process.pid === null) return boots(handle, timeoutMs) // its mold's time is up first
   if (handle.readiness.waive()) return null

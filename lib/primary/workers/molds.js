@@ -20,7 +20,7 @@ const { mark } = require('./children')
 const MOLD_FLAGS = ['--single-threaded', '--v8-pool-size=0']
 const MOST_FAILURES = 3
 
-/** @typedef {import('node:cluster').Worker} Worker @typedef {(control: number, env: Record<string, string>) => Worker} Start */
+/** @typedef {import('node:cluster').Worker} Worker @typedef {(control: number, env: Record<string, string>, generation: number) => Worker} Start */
 
 /** Emits `event` with the journal's event and its fields, `refused` with the reason, and `gone` ({ id, slot: null, pid }) when a mold is. */
 class Molds extends EventEmitter {
@@ -130,7 +130,7 @@ class Mold extends EventEmitter {
     const { id, env } = mark()
     this.id = id
     try {
-      this.worker = start(control.inherited, env)
+      this.worker = start(control.inherited, env, generation)
     } catch (error) {
       control.socket.destroy()
       throw error

@@ -6,19 +6,19 @@
  */
 
 const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster')))
-const path = require('node:path')
 const { drawBudget } = require('../../core/budget')
 const { gcFlags, collectsFirst } = require('../../core/gc')
 const { lagPeriodMs } = require('../../core/lag-period')
 const { heapFlags } = require('../../core/heap-limit')
+const { AppPath } = require('./app-path')
 const { forkGuardable } = require('./channel-guard')
 const { mark } = require('./children')
 const { openCompileCache } = require('./compile-cache')
 const { WorkerHandle } = require('./worker-handle')
 const { ClusterProcess } = require('./process')
 const { MOLD_FLAGS, Molds } = require('./molds')
-
-const PRELOAD = path.join(__dirname, '..', '..', 'worker', 'preload.js')
+const { nodeToRun, STARTED_WITH } = require('./node-file')
+const { WorkerCode, version } = require('./worker-code')
 
 const NODE_MAJOR = parseInt(process.versions.node)
 const INSPECT = /^--inspect(?:-brk|-wait|-port)?=(?:.*:)?(\d+)$/
@@ -31,13 +31,12 @@ class Spawner {
   #spawned = new Map()
 
   /**
-   * @param {string} app absolute path
+   * @param {string} app as given
    * @param {string[]} args
    * @param {import('../../core/options').Options} options
    * @param {{ outputs: import('../outputs').Outputs, addon?: import('../../mold/addon').Addon | null }} means `addon`: for `--fork mold`
    */
   constructor (app, args, options, { outputs, addon = null }) {
-    this.app = app
     this.args = args
     this.options = options
     this.outputs = outputs
@@ -48,12 +47,16 @@ class Spawner {
       ...heapFlags(options.heap, { ...options, limitBytes: options.sizing.limitBytes }),
       ...options.nodeOptions
     ]
+    this.appPath = new AppPath(app, this.execArgv)
+    this.code = new WorkerCode(found => this.warn({ warning: 'package', found, version }))
+    /** To be replaced: takes a warning's fields. */
+    this.warn = (/** @type {Record<string, any>} */ fields) => {}
     this.compileCache = options.compileCache ? openCompileCache(process.env) : null
-    this.molds = addon && new Molds(addon, options, (control, env) => this.#fork({
+    this.molds = addon && new Molds(addon, options, (control, env, generation) => this.#fork({
       ...env,
       RECYCLE_SLOT: 'mold',
       RECYCLE_MOLD: JSON.stringify({ ...this.#settings, warm: options.warm, isUnsafe: options.forkUnsafe })
-    }, { control, slot: () => 'mold' }))
+    }, { generation, control, slot: () => 'mold' }))
   }
 
   /**
@@ -67,11 +70,12 @@ class Spawner {
       ...env,
       RECYCLE_SLOT: slot === null ? 'standby' : String(slot),
       RECYCLE_WORKER: JSON.stringify(this.#settings)
-    }, { slot: () => handle.slot ?? 'standby', inspectPort: this.#inspectPort(slot) })
+    }, { generation, slot: () => handle.slot ?? 'standby', inspectPort: this.#inspectPort(slot) })
     const process = new ClusterProcess(() => this.molds?.fork(generation, start) ?? { worker: start() })
     const budget = drawBudget(this.options, workers, Math.random())
     /** @type {WorkerHandle} */
     const handle = new WorkerHandle(slot, process, { id, generation, budget, required, readyOn: this.options.readyOn, isProbed: this.options.health !== null })
+    handle.app = this.app
     return handle
   }
 
@@ -95,21 +99,37 @@ class Spawner {
 
   /**
    * @param {Record<string, string>} env
-   * @param {{ slot: () => number | string, control?: number, inspectPort?: number }} how `slot`: for the prefix of its output; `control`: one
+   * @param {{ generation: number, slot: () => number | string, control?: number, inspectPort?: number }} how `slot`: for the prefix of its output; `control`: one
    *   more descriptor that it is given
    */
-  #fork (env, { slot, control, inspectPort }) {
+  #fork (env, { generation, slot, control, inspectPort }) {
     const { stdio } = this.outputs
+    const { exec, cwd } = this.appPath.of(generation)
+    this.#findNode()
     cluster.setupPrimary({
-      exec: this.app,
+      exec,
+      cwd,
       args: this.args,
-      execArgv: ['--require', PRELOAD, ...this.execArgv],
+      execArgv: ['--require', this.code.preload, ...this.execArgv],
       stdio: ['ignore', stdio, stdio, 'ipc', ...control === undefined ? [] : [control]],
       inspectPort
     })
     const worker = forkGuardable(() => cluster.fork(env))
     this.outputs.connect(worker.process, slot)
+    setImmediate(() => this.code.keep()) // while the worker boots
     return worker
+  }
+
+  /** Node.js's fork() takes it from here. */
+  #findNode () {
+    const node = nodeToRun()
+    if (node !== process.execPath) this.warn({ warning: 'node', was: STARTED_WITH, node })
+    process.execPath = node
+  }
+
+  /** The app's file, as of now. */
+  get app () {
+    return this.appPath.latest
   }
 
   /**

@@ -13,6 +13,7 @@ const { loadAddon } = require('../../mold/addon')
 const { BATCHED } = require('../../mold/batches')
 const { Channel } = require('./channel')
 const { Readiness } = require('./readiness')
+const { version } = require('./worker-code')
 
 /** @typedef {ReturnType<WorkerHandle['facts']>} WorkerFacts */
 
@@ -21,7 +22,8 @@ const NO_BEAT = { requests: 0, inFlight: 0, connections: 0, lasting: 0, elu: 0, 
 
 /**
  * Emits `failed` ({ type, error }: what the primary lacks for that message), `booted` (with --health: it is ready but for a probe), `waived`
- * (where it was given time to listen, and does not), `up` (it may be called), `standby`, `ready` (it has been called, and serves), `leaving`,
+ * (where it was given time to listen, and does not), `up` (it may be called), `standby`, `ready` (it has been called, and serves), `foreign` (it is of
+ * that other version of recycle), `leaving`,
  * `exit` (Left), `drained` (account), `message` (the app's own), and what the worker says of its addresses, connections and
  * wishes, by the message's type.
  */
@@ -53,6 +55,8 @@ class WorkerHandle extends Channel {
   givenUp = null
   /** @type {import('../../core/sample').Sample['requested']} */
   requested = null
+  /** The file that it runs. */
+  app = ''
   /** The addresses it listens on. @type {Set<string>} */
   addresses = new Set()
   /** The addresses it has asked for (there may be more than one `listen()` before the first is answered), and how long it was up then: ms, 0: it was not yet. @type {Map<string, number>} */
@@ -92,10 +96,10 @@ class WorkerHandle extends Channel {
    * in the rooms. Times are by clock.js, as `at` is, so that another process can tell how long ago each was.
    */
   facts () {
-    const { slot, pid, generation, budget, state, reason, requested, hasEntered, connections, latest, health } = this
+    const { slot, pid, generation, app, budget, state, reason, requested, hasEntered, connections, latest, health } = this
     const times = { at: now(), spawnedAt: this.spawnedAt, calledAt: this.calledAt, upSince: this.upSince, heardAt: this.heardAt, condemnedAt: this.condemnedAt }
     const addresses = { addresses: [...this.addresses], asked: [...this.asked.keys()] }
-    return { slot, pid, generation, budget, state, reason, requested, hasEntered, connections, latest, health: { ...health }, ...times, ...addresses }
+    return { slot, pid, generation, app, budget, state, reason, requested, hasEntered, connections, latest, health: { ...health }, ...times, ...addresses }
   }
 
   get isServing () {
@@ -210,6 +214,7 @@ class WorkerHandle extends Channel {
     })
     /** @param {any} message @param {any} socket @param {{ has: (type: string) => boolean }} [allowed] */
     const receive = (message, socket, allowed) => {
+      if (message.type === 'hello' && typeof message.version === 'string' && message.version !== version) return this.emit('foreign', message.version.slice(0, 40))
       const flaw = allowed?.has(message.type) === false ? 'it does not belong into a batch' : flawOf(FROM_WORKER, message, socket)
       if (flaw !== null) return this.#refuse(message, socket, flaw)
       this.heardAt = now()

@@ -3,7 +3,9 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const t = require('tap')
-const { programOnDisk, nodeOnDisk, folderAsNamed } = require('../../../lib/primary/upgrade/program')
+const { programOnDisk } = require('../../../lib/primary/upgrade/program')
+const { folderAsNamed } = require('../../../lib/primary/workers/app-path')
+const { nodeOnDisk } = require('../../../lib/primary/workers/node-file')
 
 t.test('the node of the command line is looked up anew', async t => {
   const dir = t.testdir({ a: {}, b: { node: '', other: '' }, c: { node: '' } })

@@ -2,6 +2,7 @@
 
 const { EventEmitter } = require('node:events')
 const t = require('tap')
+const { version } = require('../../../package.json')
 const { openAccount } = require('../../../lib/core/account')
 const { drawBudget } = require('../../../lib/core/budget')
 const { message } = require('../../../lib/core/message')
@@ -43,7 +44,7 @@ t.test('the facts of a worker are plain data: through JSON nothing of them is lo
   t.same(JSON.parse(JSON.stringify(early)), early, 'while it boots')
   t.match(handle.facts(), { state: 'spawning', upSince: null, calledAt: null, addresses: [], hasEntered: false })
 
-  says('hello', { heapLimitBytes: 2 ** 31 })
+  says('hello', { heapLimitBytes: 2 ** 31, version })
   for (const key of ['a', 'b']) listens(key)
   handle.serve(1)
   says('answer', { id: told.find(({ type }) => type === 'serve')?.id, why: null })
@@ -130,4 +131,12 @@ t.test('a worker listens only on addresses that it has asked for', async t => {
   says('listening', { key: 'a', missing: null })
   t.same(flaws, [{ type: 'listening', flaw: 'it has not asked for this address' }])
   t.match(handle.facts(), { state: 'spawning', addresses: [], requested: 'protocol-error' })
+})
+
+t.test('a worker of another version of recycle is told apart before anything else of its message is looked at', async t => {
+  const { handle, says } = worker(0)
+  const foreign = handle.next(['foreign'], 1000)
+  says('hello', { version: '99.0.0', isNew: true })
+  t.match(await foreign, { event: 'foreign', value: '99.0.0' })
+  t.equal(handle.requested, null)
 })

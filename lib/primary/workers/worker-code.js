@@ -1,0 +1,86 @@
+'use strict'
+
+/**
+ * The code of recycle that runs in the workers, as it is when this primary starts: its package may be replaced on disk under a running fleet
+ * (npm install), and other code would speak otherwise. From then on workers run what is kept here, out of a folder of this primary's own.
+ */
+
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+const { version } = require('../../../package.json')
+const { PREBUILT } = require('../../mold/addon')
+
+const ROOT = path.join(__dirname, '..', '..', '..')
+const PRELOAD = path.join(ROOT, 'lib', 'worker', 'preload.js')
+const REQUIRED = /\brequire\('(\.[^']+)'\)/g
+
+class WorkerCode {
+  /** By its path in the package. @type {Map<string, Buffer> | null} */
+  #kept = null
+  /** @type {string | null} */
+  #folder = null
+  /** @type {string | null} */
+  #said = version
+
+  /** @param {(found: string | null) => void} onReplaced called when another version is found on disk; null: none is */
+  constructor (onReplaced) {
+    this.onReplaced = onReplaced
+  }
+
+  /** Reads what may be gone later. */
+  keep () {
+    if (this.#kept || installed() !== version) return
+    try {
+      this.#kept = new Map([PRELOAD, ...fs.existsSync(PREBUILT) ? [PREBUILT] : []].flatMap(file => [...closure(file)]))
+    } catch {} // it is being replaced just now
+  }
+
+  /** @returns {string} the file that workers are to require first */
+  get preload () {
+    const found = installed()
+    if (found !== this.#said) {
+      this.#said = found
+      if (found !== version) this.onReplaced(found)
+    }
+    return found === version || !this.#kept ? PRELOAD : path.join(this.#restore(this.#kept), path.relative(ROOT, PRELOAD))
+  }
+
+  /** @param {Map<string, Buffer>} kept @returns {string} the folder */
+  #restore (kept) {
+    if (this.#folder && fs.existsSync(path.join(this.#folder, 'package.json'))) return this.#folder
+    const folder = this.#folder = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'recycle-'))) // no other user may write to it
+    for (const [file, content] of kept) {
+      fs.mkdirSync(path.dirname(path.join(folder, file)), { recursive: true })
+      fs.writeFileSync(path.join(folder, file), content)
+    }
+    return folder
+  }
+
+  close () {
+    if (this.#folder) fs.rmSync(this.#folder, { recursive: true, force: true })
+    this.#folder = null
+  }
+}
+
+/** @returns {string | null} the version of this package that is on disk now */
+function installed () {
+  try {
+    return String(JSON.parse(fs.readFileSync(path.join(ROOT, 'package.json'), 'utf8')).version)
+  } catch {
+    return null
+  }
+}
+
+/** The file, and what it requires of this package. @param {string} file @param {Map<string, Buffer>} [found] @returns {Map<string, Buffer>} */
+function closure (file, found = new Map()) {
+  const name = path.relative(ROOT, file)
+  if (found.has(name)) return found
+  const content = fs.readFileSync(file)
+  found.set(name, content)
+  if (!file.endsWith('.js')) return found
+  for (const [, required] of content.toString().matchAll(REQUIRED)) closure(require.resolve(path.resolve(path.dirname(file), required)), found)
+  return found
+}
+
+module.exports = { WorkerCode, version }

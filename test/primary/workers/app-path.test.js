@@ -1,0 +1,47 @@
+'use strict'
+
+const fs = require('node:fs')
+const path = require('node:path')
+const t = require('tap')
+const { AppPath } = require('../../../lib/primary/workers/app-path')
+
+/** A folder with two releases, and a link to the first. @param {any} t tap's */
+function releases (t) {
+  const folder = fs.realpathSync(t.testdir({ releases: { 1: { 'app.js': '', 'index.js': '' }, 2: { 'app.js': '', 'index.js': '' } } }))
+  const current = path.join(folder, 'current')
+  const lead = (/** @type {number} */ to) => {
+    fs.rmSync(current, { force: true })
+    fs.symlinkSync(`releases/${to}`, current)
+  }
+  lead(1)
+  return { folder, current, lead, file: (/** @type {number} */ of, name = 'app.js') => path.join(folder, 'releases', String(of), name) }
+}
+
+t.test('a switched link leads a new generation to new code; one generation runs one file', async t => {
+  const { current, lead, file } = releases(t)
+  for (const [given, name] of [['app.js', 'app.js'], ['app', 'app.js'], ['.', 'index.js']]) {
+    lead(1)
+    const app = new AppPath(given, [], current)
+    t.match(app.of(0), { real: file(1, name), exec: file(1, name), cwd: path.dirname(file(1)) })
+    lead(2)
+    t.match(app.of(0), { real: file(1, name) })
+    t.match(app.of(1), { real: file(2, name), exec: file(2, name), cwd: path.dirname(file(2)) })
+  }
+})
+
+t.test('a file that is gone is looked up again, and a name that leads nowhere throws', async t => {
+  const { folder, current, lead, file } = releases(t)
+  const app = new AppPath(path.join(current, 'app.js'), [], folder)
+  t.match(app.of(0), { real: file(1) })
+  lead(2)
+  fs.rmSync(path.dirname(file(1)), { recursive: true })
+  t.match(app.of(0), { real: file(2) })
+  fs.rmSync(path.dirname(file(2)), { recursive: true })
+  t.throws(() => app.of(0), { code: 'ENOENT' })
+})
+
+t.test('with --preserve-symlinks-main the app runs by its name', async t => {
+  const { folder, current, file } = releases(t)
+  const app = new AppPath('current/app.js', ['--preserve-symlinks-main'], folder)
+  t.match(app.of(0), { real: file(1), exec: path.join(current, 'app.js') })
+})
