@@ -22,7 +22,7 @@
  * 3. When all receivers have refused, it goes `back` to its sender; if that has exited, to the next worker that becomes ready
  *    within its time, or half a minute.
  * 4. A request of a session goes to the session's owner alone, and waits where there is none for the moment; after ten
- *    seconds any worker will do. Meanwhile the connection is this process's alone: its sender may have to leave before the owner
+ *    seconds any worker will do, unless the owner is out of rotation. Meanwhile the connection is this process's alone: its sender may have to leave before the owner
  *    is there (--max-surge 0).
  * 5. A sender that is another primary only lends its connections: it has asked others before, and may have taken one back. So
  *    on `adopted` it is asked, and decides between `keep` and `drop`. If it dies, the connection is ours.
@@ -102,7 +102,8 @@ class HandoffLedger {
 
   /** @param {Entry} entry with a request */
   #awaitOwner (entry) {
-    entry.waitFor(OWNER_MS, () => this.#openToAll(entry))
+    const isAway = () => this.placement.sessionOwners.isAway(/** @type {string} */ (entry.parcel.session))
+    entry.waitFor(OWNER_MS, () => isAway() ? this.#awaitOwner(entry) : this.#openToAll(entry))
     if (entry.claim !== 'own') return
     if (!entry.sender.isGone) entry.sender.send('moved', { id: entry.offerId })
     entry.claim = 'given'

@@ -74,6 +74,11 @@ class SessionOwners {
     return incumbent?.isServing ? incumbent : null
   }
 
+  /** @param {string} session @returns {boolean} its owner is out of rotation: it comes back, or dies */
+  isAway (session) {
+    return this.fleet.slots.get(this.#slotOf(session))?.incumbent?.state === 'out-of-rotation'
+  }
+
   /** @param {string} session */
   #slotOf (session) {
     const slot = this.#slots.get(session)

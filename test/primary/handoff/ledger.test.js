@@ -83,7 +83,7 @@ function connect (workers, successors = new Map(), sessions = { owner: null, onM
   const ledger = new HandoffLedger(
     /** @type {any} */ () => workers.filter(worker => worker.isServing),
     /** @type {any} */ (/** @type {Worker} */ sender) => successors.get(sender) ?? null,
-    /** @type {any} */ (Object.assign(sessions, { find: () => sessions.owner }))
+    /** @type {any} */ (Object.assign(sessions, { isAway: () => false, find: () => sessions.owner }))
   )
   for (const worker of workers) ledger.connect(/** @type {any} */ (worker))
   return ledger
@@ -543,6 +543,19 @@ t.test('a request that waits for its session\'s owner does not keep its sender f
   t.equal(socket.closed, 1)
   t.same([sender.got.length, other.got.length], [1, 0], 'the sender is told once')
   t.equal(ledger.totals.moved, 1)
+})
+
+t.test('an owner that is out of rotation is waited for as long as that lasts', async t => {
+  const { sender, owner, other, sessions, ledger } = sessionScene()
+  const clock = fakeTimers(t)
+  Object.assign(sessions, { owner: null, isAway: () => true })
+  sender.offer(1, null, 's')
+  clock.tick(25_000)
+  t.same([...owner.got, ...other.got], [])
+  Object.assign(sessions, { owner, isAway: () => false })
+  sessions.onMoved()
+  t.equal(owner.all('adopt').length, 1)
+  t.equal(ledger.totals.misplaced, 0)
 })
 
 t.test('an owner that answers once and is silent again is not waited for a second time', async t => {

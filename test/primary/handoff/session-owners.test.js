@@ -193,6 +193,7 @@ t.test('an owner out of rotation gets state, which it has before it is back', as
   second.emit('transfer', { session, value: 'AA==' })
   t.same(first.got, [{ type: 'session-state', session, value: 'AA==' }])
   t.equal(owners.find(session), null, 'requests wait')
+  t.same([owners.isAway(session), owners.isAway(sessionOf(1, 2))], [true, false])
 })
 
 t.test('state for which there is no room is counted, and told in one line', async t => {
