@@ -30,7 +30,7 @@ function bind (query) {
 
 /** @param {Query} query @returns {Listener | number} libuv's error */
 function tryToBind (query) {
-  const isFile = query.port < 0 && query.address !== null && !query.address.startsWith('\0') // \0: abstract
+  const isFile = query.port < 0 && query.address !== null && !/^(\0|$)/.test(query.address) // \0: abstract; an empty one becomes so
   const name = isFile ? nameOf(query) : query.address
   const handle = /** @type {any} */ (net)._createServerHandle(name, query.port, query.addressType, query.fd, query.flags)
   if (typeof handle === 'number') return handle

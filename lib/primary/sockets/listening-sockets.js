@@ -94,10 +94,11 @@ class ListeningSockets {
 
   /** @param {string} key @param {Query} query @param {ServerData | undefined} data @param {any} user */
   #open (key, query, data, user) {
+    if (this.#byKey.get(key)?.file?.isLost) this.#close(key) // the workers that accept from it have descriptors of their own
     if (!this.#byKey.has(key) && this.#byKey.size >= MOST_ADDRESSES) return { errno: -EMFILE }
     const listener = this.#byKey.get(key) ?? this.#inherit(query) ?? bind(query)
     if (typeof listener === 'number') return { errno: listener }
-    this.#byKey.set(key, listener)
+    this.#add(key, listener)
     listener.file?.restore()
     listener.users.add(user)
     const errno = allow(listener.handle, query)
@@ -106,6 +107,12 @@ class ListeningSockets {
       return { errno }
     }
     return { errno: 0, handle: listener.handle, data: data && listener.tickets.share(data, user?.generation), isQueued: listener.isQueued }
+  }
+
+  /** @param {string} key @param {Listener} listener */
+  #add (key, listener) {
+    if (this.#byKey.get(key) !== listener) listener.file?.report(why => this.record('fleet.warning', { warning: 'unix-socket', file: listener.file?.file, why }))
+    this.#byKey.set(key, listener)
   }
 
   /** @param {Query} query @returns {Listener | undefined} */
@@ -205,7 +212,7 @@ class ListeningSockets {
    */
   inherit ({ key, file: name, data, kept }, handle) {
     const file = name === null ? null : new UnixSocketFile(name)
-    this.#byKey.set(key, { handle, tickets: new TicketKeys(data), file, users: new Set(), inherited: kept ? { ...kept, handle, file } : null })
+    this.#add(key, { handle, tickets: new TicketKeys(data), file, users: new Set(), inherited: kept ? { ...kept, handle, file } : null })
   }
 
   /** No worker listens on these any more, now that the predecessor's are gone. */

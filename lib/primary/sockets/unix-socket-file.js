@@ -4,6 +4,8 @@
  * The file of a unix socket. Many apps delete it before they listen, since a predecessor may have left it there, or as they
  * exit; here it is the whole fleet's. So it has a second name, <path>.recycle, by which the first is given back as soon as
  * it is gone: a client that connects in between, for a millisecond or so, finds nothing there.
+ *
+ * Where hard links are refused (virtiofs, 9p, some NFS) the second name is the file's only one, and the first a symbolic link to it.
  */
 
 const fs = require('node:fs')
@@ -13,28 +15,84 @@ const { fileId } = require('../../core/file-id')
 class UnixSocketFile {
   /** @type {fs.FSWatcher | null} */
   #watcher = null
-  /** @type {string | null} */
+  /** Null: the path does not lead to a socket, and nothing is done to it. @type {string | null} */
   id
+  /** No link of any kind can be made there: to try again would move the file each time. */
+  #hasNoLinks = false
+  /** What was last wrong with it. @type {string | null} */
+  #trouble = null
+  /** Hears why clients may not find it. @type {(why: string) => void} */
+  #tell = () => {}
 
   /** @param {string} file of a socket that has been bound */
   constructor (file) {
     this.file = path.resolve(file)
     this.spare = `${this.file}.recycle`
-    this.id = idOf(this.file)
+    this.id = isSocket(this.file) ? idOf(this.file) : null
+    if (this.id === null) return
     try {
       if (!this.#isOurs(this.spare)) fs.rmSync(this.spare, { force: true })
-      this.restore()
-      this.#watcher = fs.watch(path.dirname(this.file), { persistent: false }, () => this.restore()).on('error', () => {})
-    } catch {} // no watches left, or the folder is out of reach: it is given back when a worker listens there
+      this.#watcher = fs.watch(path.dirname(this.file), { persistent: false }, () => this.restore()).on('error', () => {}) // the folder is gone: restore() has said so
+    } catch (error) { // no watches left, say: it is given back when a worker listens there
+      this.#note(`its folder cannot be watched (${/** @type {Error} */ (error).message}): when it is deleted, it is given back only when a worker listens there`)
+    }
+    this.restore()
+  }
+
+  /** @param {(why: string) => void} tell hears of it from now on, and at once of what is wrong already */
+  report (tell) {
+    this.#tell = tell
+    if (this.#trouble !== null) tell(this.#trouble)
+  }
+
+  /** No client can connect, and no name is left to give the file back by. */
+  get isLost () {
+    return this.id !== null && idOf(this.file) === null && !this.#isOurs(this.spare)
   }
 
   /** Either name is given back by the other: another fleet that listens on the same inherited socket removes the second name when it ends. */
   restore () {
-    for (const [name, other] of [[this.file, this.spare], [this.spare, this.file]]) {
-      try {
-        if (!fs.existsSync(name) && this.#isOurs(other)) fs.linkSync(other, name)
-      } catch {} // no hard links there, or the folder is gone
+    const [isThere, isSpared] = [this.#isOurs(this.file), this.#isOurs(this.spare)]
+    if (isThere && (isSpared || this.#hasNoLinks)) return
+    try {
+      if (isThere) this.#spare()
+      else if (isSpared && idOf(this.file) === null) this.#giveBack()
+      else if (this.id !== null) this.#note(idOf(this.file) === null ? 'it has been deleted, and so has its second name: no client can connect until recycle reload has it opened anew' : 'another process has taken its path')
+    } catch (error) {
+      this.#hasNoLinks = true
+      this.#note(`it cannot be given a second name (${/** @type {Error} */ (error).message}): an app that deletes it before it listens leaves no client a way to connect`)
     }
+  }
+
+  #spare () {
+    try {
+      fs.linkSync(this.file, this.spare)
+    } catch (error) {
+      if (fs.existsSync(this.spare)) throw error
+      fs.renameSync(this.file, this.spare)
+      this.#giveBack()
+    }
+  }
+
+  #giveBack () {
+    try {
+      fs.linkSync(this.spare, this.file)
+    } catch (error) {
+      if (/** @type {NodeJS.ErrnoException} */ (error).code === 'EEXIST') return // another fleet was faster
+      try {
+        fs.symlinkSync(path.basename(this.spare), this.file)
+      } catch (error) {
+        fs.renameSync(this.spare, this.file) // no second name, then
+        throw error
+      }
+    }
+  }
+
+  /** @param {string} why */
+  #note (why) {
+    if (why === this.#trouble) return
+    this.#trouble = why
+    this.#tell(why)
   }
 
   /** Another primary looks after it. */
@@ -57,28 +115,29 @@ class UnixSocketFile {
     this.#watcher?.close()
     this.restore()
     try {
-      if (this.#isOurs(this.spare)) fs.rmSync(this.spare, { force: true })
+      if (!this.#isOurs(this.spare)) return
+      if (fs.lstatSync(this.file).isSymbolicLink()) fs.renameSync(this.spare, this.file)
+      else fs.rmSync(this.spare, { force: true })
     } catch {} // the folder may no longer be written to
   }
 
   /**
    * Removes the file and closes the socket. libuv deletes the file by the path that it was bound to, even if another's is there
-   * by now: that one is kept by a name beside it, and given back in the same turn.
+   * by now: that one is moved aside, and back in the same turn.
    *
    * @param {{ close: () => void }} handle
    */
   close (handle) {
     this.remove()
-    const kept = `${this.file}.${process.pid}`
+    if (!isSocket(this.file)) return handle.close() // there is none, as a rule
+    const aside = `${this.file}.${process.pid}`
     try {
-      fs.linkSync(this.file, kept)
-    } catch {} // there is none, as a rule
+      fs.renameSync(this.file, aside)
+    } catch {} // the folder may not be written to: then libuv cannot delete it either
     handle.close()
     try {
-      fs.linkSync(kept, this.file)
-    } catch {} // there is none, or its owner has given it back
-    try {
-      fs.rmSync(kept, { force: true })
+      fs.renameSync(aside, this.file)
+      fs.rmSync(aside, { force: true }) // its owner has given it back meanwhile: two names of one file stay two
     } catch {} // the folder is out of reach
   }
 
@@ -88,10 +147,19 @@ class UnixSocketFile {
   }
 }
 
+/** @param {string} file */
+function isSocket (file) {
+  try {
+    return fs.statSync(file).isSocket()
+  } catch {
+    return false
+  }
+}
+
 /** @param {string} file @returns {string | null} null: there is none, or it is out of reach */
 function idOf (file) {
   try {
-    return fileId(fs.lstatSync(file))
+    return fileId(fs.statSync(file))
   } catch {
     return null
   }
