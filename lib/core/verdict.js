@@ -84,9 +84,4 @@ function crossing (reason, sample, budget) {
   return { figure: figure ?? 0, most: Math.round(most ?? 0) }
 }
 
-/** Whether a worker that is new and exceeds one of these limits would be replaced by one that does, too. @param {Reason | null} reason */
-function isOfLimit (reason) {
-  return reason !== null && Object.hasOwn(LIMITS, reason)
-}
-
-module.exports = { REASONS, verdict, isOver, crossing, isOfLimit }
+module.exports = { REASONS, verdict, isOver, crossing }

@@ -103,10 +103,10 @@ class Reconciler {
         isNew: slot.isNew,
         bootNotBefore: slot.boots.notBefore,
         unservedNotBefore: slot.boots.unservedNotBefore,
-        recycleNotBefore: Math.max(slot.boots.notBefore, slot.freshOverBudget.notBefore, slot.limits.notBefore)
+        recycleNotBefore: Math.max(slot.boots.notBefore, slot.recycling.notBefore)
       })),
       standbys: standbys.map(handle => this.#describe(handle)),
-      standbyNotBefore: Math.max(standbyPool.boots.notBefore, standbyPool.freshOverBudget.notBefore, standbyPool.limits.notBefore),
+      standbyNotBefore: Math.max(standbyPool.boots.notBefore, standbyPool.recycling.notBefore),
       bootMs: Math.max(0, ...this.fleet.all().map(({ bootMs }) => bootMs ?? 0)),
       memory: this.memory()
     }

@@ -8,7 +8,7 @@
 const { EventEmitter } = require('node:events')
 const t = require('tap')
 const fc = require('fast-check')
-const { Backoff } = require('../../lib/core/backoff')
+const { RecycleBackoff } = require('../../lib/core/recycle-backoff')
 const { message } = require('../../lib/core/message')
 const { now } = require('../../lib/primary/clock')
 const { WorkerHandle } = require('../../lib/primary/workers/worker-handle')
@@ -94,10 +94,11 @@ t.test('the sampler decides, and the journal\'s lines, through JSON, give every 
       record('worker.spawn', { slot, pid: handle.pid, budget: handle.budget })
       process.emit('message', message('listen', { id: 1, key: 'a', query: { address: null, port: 80, addressType: 4 } }))
       process.emit('message', message('listening', { key: 'a', missing: null }))
+      handle.state = 'ready' // it has been called, and has answered
       record('worker.ready', { slot, pid: handle.pid })
       return { handle, looks }
     })
-    const fleet = { slots: new Map(handles.map((_, slot) => [slot, { freshOverBudget: new Backoff(), limits: new Backoff() }])), watched: () => handles.map(h => h.handle), rollout: { requested: () => null } }
+    const fleet = { slots: new Map(handles.map((_, slot) => [slot, { recycling: new RecycleBackoff() }])), watched: () => handles.map(h => h.handle), rollout: { requested: () => null } }
     const meter = { probe: (/** @type {number} */ pid) => ({ read: async () => handles[pid - 2 ** 30].looks[at]?.reading ?? null, close () {} }) }
     const sampler = new Sampler(/** @type {any} */ ({ options: { intervalMs: 100, samples: 2, maxHeap: {}, maxLagMs: 1, health: '/' }, fleet, meter, record, stopping: new AbortController().signal }))
     for (const { handle } of handles) {

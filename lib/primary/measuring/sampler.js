@@ -11,7 +11,7 @@
 
 const { isLagKnown } = require('../../core/lag-period')
 const { makeSample, figure } = require('../../core/sample')
-const { verdict, isOver, crossing, isOfLimit } = require('../../core/verdict')
+const { verdict, isOver, crossing } = require('../../core/verdict')
 const { now } = require('../clock')
 const { Figures } = require('./figures')
 const { CpuProbe } = require('./meter/cpu')
@@ -21,7 +21,6 @@ const { sweep } = require('./meter/sweep')
 /** @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle */
 
 const LATE_MS = 1000
-const SOON_MS = 60_000
 
 class Sampler {
   /** @type {WeakMap<WorkerHandle, Figures>} */
@@ -172,22 +171,13 @@ class Sampler {
     if (handle.reason !== null) return
     handle.reason = verdict(window, handle.budget)
     if (handle.reason === null) return
-    if (isOfLimit(handle.reason)) this.#delayNext(handle, sample.ageMs)
+    if (!handle.isCommanded) this.#placeOf(handle)?.recycling.condemned(handle.reason, sample.ageMs, now())
     this.#condemn(handle, sample, at, crossing(handle.reason, sample, handle.budget))
   }
 
-  /**
-   * A worker that exceeds a limit soon after it was ready is going to be replaced by one that does too (too much load, a
-   * database that does not answer): the slot's recycles come ever more slowly.
-   *
-   * @param {WorkerHandle} handle
-   * @param {number} ageMs
-   */
-  #delayNext ({ slot: number }, ageMs) {
-    const slot = number === null ? this.fleet.standbyPool : this.fleet.slots.get(number)
-    if (!slot) return
-    if (ageMs >= SOON_MS) slot.limits.succeeded()
-    slot.limits.failed(now())
+  /** Its slot may have been closed meanwhile. @param {WorkerHandle} handle */
+  #placeOf ({ slot }) {
+    return slot === null ? this.fleet.standbyPool : this.fleet.slots.get(slot)
   }
 
   /** Its memory is going to cross the budget together with another worker's. @param {WorkerHandle} handle */
@@ -228,14 +218,9 @@ class Sampler {
    */
   #judgeFresh (handle, sample) {
     const { budget } = handle
-    const slot = handle.slot === null ? undefined : this.fleet.slots.get(handle.slot)
-    if (!slot) return
-    if (!isOver(sample, budget, budget.softBytes)) {
-      slot.freshOverBudget.succeeded()
-      return
-    }
-    slot.freshOverBudget.failed(now())
-    if (this.#saidOverBudget) return
+    const isOverBudget = isOver(sample, budget, budget.softBytes)
+    this.#placeOf(handle)?.recycling.begun(isOverBudget, now())
+    if (!isOverBudget || this.#saidOverBudget) return
     this.#saidOverBudget = true
     this.record('fleet.warning', {
       warning: 'fresh-over-budget',

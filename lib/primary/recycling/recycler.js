@@ -13,8 +13,6 @@ const { Rollout } = require('../workers/rollout')
 
 /** @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle @typedef {import('../workers/fleet').Slot} Slot */
 
-const SOON_MS = 60_000
-
 class Recycler {
   /** Recycles so far. */
   count = 0
@@ -102,11 +100,6 @@ class Recycler {
 
   /** It has nothing to drain; the app hears that it is to go, as any worker's does. @param {WorkerHandle} handle @param {string} reason */
   async retireStandby (handle, reason) {
-    const { freshOverBudget } = this.fleet.standbyPool
-    if (reason !== 'reload' && reason !== 'unfit') { // the next one may well be the same
-      if (now() - Number(handle.upSince) >= SOON_MS) freshOverBudget.succeeded()
-      freshOverBudget.failed(now())
-    }
     await retire(handle, orderFor(reason, this.options, 0), this.record)
     this.changed()
   }

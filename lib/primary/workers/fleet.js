@@ -7,6 +7,7 @@
 
 const { unevenAddresses } = require('../../core/address')
 const { Backoff } = require('../../core/backoff')
+const { RecycleBackoff } = require('../../core/recycle-backoff')
 const { Rollout } = require('./rollout')
 
 /** @typedef {import('./worker-handle').WorkerHandle} WorkerHandle */
@@ -23,10 +24,8 @@ class Slot {
   isNew = true
   /** Workers that did not start; see lifecycle.js. */
   boots = new Backoff()
-  /** Workers that were over budget from the start. */
-  freshOverBudget = new Backoff()
-  /** Workers that soon exceeded another limit: heap, descriptors, lag, health. */
-  limits = new Backoff()
+  /** Workers that were condemned again and again. */
+  recycling = new RecycleBackoff()
   /** The addresses that its last ready worker has asked for, and how long it was up then: ms, 0: it was not yet. @type {ReadonlyMap<string, number> | null} */
   addresses = null
   /** Of that worker. @type {number | null} */
@@ -97,9 +96,7 @@ class StandbyPool {
   handles = new Set()
   /** Standbys that did not start. */
   boots = new Backoff()
-  /** Standbys that had to be replaced soon, for their memory, say. */
-  freshOverBudget = new Backoff()
-  limits = new Backoff()
+  recycling = new RecycleBackoff()
 
   /** @param {WorkerHandle} handle */
   seat (handle) {

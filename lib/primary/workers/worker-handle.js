@@ -57,6 +57,8 @@ class WorkerHandle extends Channel {
   requested = null
   /** The file that it runs. */
   app = ''
+  /** A command has, and not the worker itself. */
+  isCommanded = false
   /** The addresses it listens on. @type {Set<string>} */
   addresses = new Set()
   /** The addresses it has asked for (there may be more than one `listen()` before the first is answered), and how long it was up then: ms, 0: it was not yet. @type {Map<string, number>} */

@@ -1,0 +1,60 @@
+'use strict'
+
+/**
+ * Delays the recycles of a place whose workers are condemned again and again: the next one may well be condemned, too. Each reason has one rule:
+ *
+ *     fresh   over the memory budget at the first sample: too small a budget
+ *     soon    condemned within a minute of being ready: too much load, a database that does not answer, an app that asks for it each time
+ *     paced   by design each worker comes to that: no more than one a second
+ *     start   its replacements boot at growing intervals, and the reload is over after three that do not start; see rollout.js
+ */
+
+const { Backoff } = require('./backoff')
+
+const SOON_MS = 60_000
+const PACE_MS = 1000
+
+/** @type {Readonly<Record<import('./verdict').Reason, 'fresh' | 'soon' | 'paced' | 'start'>>} */
+const RULES = Object.freeze({
+  rss: 'fresh',
+  'hard-rss': 'fresh',
+  forecast: 'fresh',
+  heap: 'soon',
+  fds: 'soon',
+  lag: 'soon',
+  stuck: 'soon',
+  unhealthy: 'soon',
+  requested: 'soon',
+  'protocol-error': 'soon',
+  requests: 'paced',
+  age: 'paced',
+  reload: 'start'
+})
+
+class RecycleBackoff {
+  #fresh = new Backoff()
+  #soon = new Backoff()
+  #pacedUntil = 0
+
+  /** No recycle before. */
+  get notBefore () {
+    return Math.max(this.#fresh.notBefore, this.#soon.notBefore, this.#pacedUntil)
+  }
+
+  /** By a worker's first sample. @param {boolean} isOverBudget @param {number} now */
+  begun (isOverBudget, now) {
+    if (isOverBudget) this.#fresh.failed(now)
+    else this.#fresh.succeeded()
+  }
+
+  /** @param {import('./verdict').Reason} reason but for a recycle that a command has asked for @param {number} ageMs since it was ready @param {number} now */
+  condemned (reason, ageMs, now) {
+    const rule = RULES[reason]
+    if (rule === 'paced') this.#pacedUntil = now + Math.max(0, PACE_MS - ageMs)
+    if (rule !== 'soon') return
+    if (ageMs >= SOON_MS) this.#soon.succeeded()
+    this.#soon.failed(now)
+  }
+}
+
+module.exports = { RULES, RecycleBackoff }

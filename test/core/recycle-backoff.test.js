@@ -1,0 +1,62 @@
+'use strict'
+
+/** No reason to replace a worker can replace one after the other without a pause, however soon each is condemned. */
+
+const t = require('tap')
+const fc = require('fast-check')
+const { RULES, RecycleBackoff } = require('../../lib/core/recycle-backoff')
+const { REASONS } = require('../../lib/core/verdict')
+const { Rollout } = require('../../lib/primary/workers/rollout')
+
+const HOUR_MS = 3600_000
+
+/** What makes the next recycle of a place wait, by the rule of a reason. @type {Record<string, (place: RecycleBackoff, reason: any, ageMs: number, now: number) => void>} */
+const CONDEMN = {
+  fresh: (place, _, __, now) => place.begun(true, now),
+  soon: (place, reason, ageMs, now) => place.condemned(reason, ageMs, now),
+  paced: (place, reason, ageMs, now) => place.condemned(reason, ageMs, now)
+}
+
+t.test('every reason has a rule, and each rule is for some reason', async t => {
+  t.same(Object.keys(RULES).sort(), [...REASONS].sort())
+  t.same([...new Set(Object.values(RULES))].sort(), [...Object.keys(CONDEMN), 'start'].sort())
+})
+
+for (const reason of REASONS.filter(reason => RULES[reason] !== 'start')) {
+  t.test(`${reason}: of workers that are each condemned as soon as they are looked at, few are replaced in an hour`, async t => {
+    const most = RULES[reason] === 'paced' ? HOUR_MS / 1000 : 70
+    fc.assert(fc.property(fc.array(fc.integer({ min: 0, max: 900 }), { minLength: 1, maxLength: 20 }), ages => {
+      const place = new RecycleBackoff()
+      let recycles = 0
+      for (let now = 0; now < HOUR_MS; recycles++) {
+        const ageMs = ages[recycles % ages.length]
+        now += ageMs
+        CONDEMN[RULES[reason]](place, reason, ageMs, now)
+        if (place.notBefore <= now && ageMs < 900) return false
+        now = Math.max(now, place.notBefore)
+      }
+      return recycles <= most + 1
+    }), { numRuns: 30 })
+  })
+}
+
+t.test('reload: each worker is replaced once, and a reload is over after three replacements that do not start', async t => {
+  const rollout = new Rollout()
+  const generation = rollout.begin(true)
+  t.equal(rollout.requested(generation - 1), 'reload')
+  t.equal(rollout.requested(generation), null)
+  t.same([1, 2, 3].map(() => rollout.failed()), [false, false, true])
+  t.equal(rollout.requested(generation - 1), null)
+})
+
+t.test('a worker that lasts ends the delays: it begins within its budget, or is condemned after a minute', async t => {
+  const place = new RecycleBackoff()
+  for (let i = 0; i < 5; i++) place.begun(true, 0)
+  t.equal(place.notBefore, 4000)
+  place.begun(false, 5000)
+  t.equal(place.notBefore, 0)
+  for (let i = 0; i < 5; i++) place.condemned('stuck', 1000, 0)
+  t.equal(place.notBefore, 4000)
+  place.condemned('stuck', 60_000, 100_000)
+  t.equal(place.notBefore, 100_250)
+})
