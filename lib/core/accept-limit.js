@@ -11,6 +11,7 @@
 
 const FLOOR = 64
 const STEP = 1.15
+const BUSY = 0.8 // of its time
 
 /**
  * @typedef {object} Load
@@ -31,6 +32,21 @@ function nextLimit (limit, loads) {
   const mean = loads.reduce((sum, v) => sum + v.connections, 0) / Math.max(1, loads.length)
   const low = Math.max(FLOOR, Math.ceil(mean * STEP))
   return limit > low * STEP && !loads.some(v => v.isFull) ? low : limit
+}
+
+/**
+ * Whether the workers that a rollout replaces leave new connections to those of the new generation: a client whose stream has been ended
+ * comes back at once, and would be sent away again by the next worker. Not while the new ones have no time for more.
+ *
+ * @param {readonly { isStale: boolean, streams: number, elu: number | null }[]} loads of every worker that serves; `isStale`: it is to be
+ *   replaced; `elu` null: nothing is known yet but what it did while it booted
+ * @returns {boolean}
+ */
+function leavesToNew (loads) {
+  const fresh = loads.filter(({ isStale }) => !isStale)
+  const known = fresh.filter(({ elu }) => elu !== null)
+  const haveTime = fresh.length > 0 && (known.length === 0 || known.some(({ elu }) => Number(elu) < BUSY))
+  return haveTime && fresh.length < loads.length && loads.some(({ streams }) => streams > 0)
 }
 
 /**
@@ -67,4 +83,4 @@ function forIdle (counts, mean) {
   return gifts
 }
 
-module.exports = { FLOOR, nextLimit, spread }
+module.exports = { FLOOR, leavesToNew, nextLimit, spread }

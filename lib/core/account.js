@@ -82,4 +82,4 @@ function lostAccount (connections, inFlight) {
   return { ...openAccount(connections, inFlight), cut, unaccounted: connections - cut }
 }
 
-module.exports = { ACCOUNT, LONGEST_PATH, openAccount, lostAccount }
+module.exports = { ACCOUNT, ENDS, LONGEST_PATH, openAccount, lostAccount }

@@ -30,6 +30,7 @@
  * | `parser.onIncoming`, `kOnMessageBegin`, `kOnExecute` | sticky: a head has ended, one begins, a chunk has been parsed |
  * | `server._connections`, `_emitCloseIfDrained()` | inbox: counts adopted connections                             |
  * | `response.shouldKeepAlive`             | close-notice: makes Node send `Connection: close`                     |
+ * | `response._header`                     | connection: whether the app answers with an event stream              |
  * | `socket.destroySoon()`                 | lingering-close: how Node closes behind a response                    |
  * | `secure._parent`                       | tracker: the connection beneath a TLS socket                          |
  * | `server._getServerData()`, `_setServerData()` | acceptor: the same TLS ticket keys in every worker             |
@@ -173,4 +174,12 @@ function missingForHandoff (server, handle) {
   return null
 }
 
-module.exports = { acceptEarly, trackBeforeListening, betweenRequests, currentChunk, mostFieldsOf, watchParser, detachHandle, handleWatcher, missingForHandoff }
+const EVENT_STREAM = /^content-type: *text\/event-stream/im
+
+/** @param {any} response of HTTP/1, or a stream of HTTP/2 @returns {boolean} its head has been sent, and says that it is a stream of events */
+function isEventStream (response) {
+  if (response._header !== undefined) return response.headersSent && EVENT_STREAM.test(response._header)
+  return String(response.sentHeaders?.['content-type']).startsWith('text/event-stream')
+}
+
+module.exports = { isEventStream, acceptEarly, trackBeforeListening, betweenRequests, currentChunk, mostFieldsOf, watchParser, detachHandle, handleWatcher, missingForHandoff }

@@ -12,6 +12,7 @@
  * @property {number} requests begun since the start
  * @property {number} inFlight
  * @property {number} connections with those in the inbox
+ * @property {number} streams how many of them last as long as the app wants: upgraded, raw, or streams of events
  * @property {number} lasting how many of them have lasted for a second, or come from a sibling
  * @property {number} elu event-loop utilisation since the last beat, 0 to 1
  * @property {import('./gc-pauses').Gc} gc pauses of the garbage collector; the longest since the last beat
@@ -92,7 +93,7 @@ const FROM_WORKER = Object.freeze({
   listen: kind('a call: the listening socket for this query of net\'s', { id, key: name, query, data: optional(shared) }),
   listening: kind('a server listens; `missing`: why its connections cannot move, or null', { key: name, missing: orNull(why) }),
   unlisten: kind('the app has closed that server', { key: name }),
-  beat: kind('the heartbeat, pushed and never asked for', { requests: count, inFlight: count, connections: count, lasting: count, elu: ratio, gc: GC, loopLagMs: duration, heap: orNull(heap), lagP99Ms: orNull(duration), debugged: flag, ceiling: orNull(count) }),
+  beat: kind('the heartbeat, pushed and never asked for', { requests: count, inFlight: count, connections: count, lasting: count, streams: count, elu: ratio, gc: GC, loopLagMs: duration, heap: orNull(heap), lagP99Ms: orNull(duration), debugged: flag, ceiling: orNull(count) }),
   memory: kind('with --memory-by-route, after a collection: what is alive, requests by route, and the names of routes that are new', {
     upMs: duration, liveBytes: count, markSweeps: count, requests: listOf(count, MOST_ROUTES), routes: listOf(text(LONGEST_ROUTE), MOST_ROUTES)
   }),

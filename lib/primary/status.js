@@ -42,6 +42,7 @@ function describe ({ slot, pid, state, generation, app, at, upSince, budget, lat
     lagP99Ms: sample?.lagP99Ms ?? null,
     healthFailures: budget.maxHealthFailures === undefined ? null : health.failures,
     connections: latest.connections,
+    streams: latest.streams,
     inFlight: latest.inFlight,
     requests: latest.requests,
     recycles: place?.recycles ?? 0,

@@ -46,14 +46,19 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
   const sender = new Sender({ tracker, handoff })
   const emptying = new Emptying({ tracker, acceptors, sender })
   const sessions = settings.sticky && new Sessions(settings.sticky, { channel, state, tracker, inbox, handoff, sender, emptying })
-  const drain = new Drain({ state, tracker, inbox, handoff, sender, admission, emptying }, async account => {
+  const drain = new Drain({ signals, state, tracker, acceptors, inbox, handoff, sender, admission, emptying }, async account => {
     flushCompileCache()
     await streams.flushed() // before the signal that ends this process
     beat()
     signals.release(() => admission.letGo()) // a handler that does not exit ends this worker by leaving nothing to be done
-    if (channel.isUp) channel.send('drained', { account })
+    if (channel.isUp) giveAccount(account)
     else exitAlone(settings.killTimeoutMs)
   })
+  let isGiven = false
+  const giveAccount = (/** @type {import('../core/account').Account} */ account) => {
+    isGiven = true
+    channel.send('drained', { account })
+  }
   offerRebalance({ channel, state, sender })
   offerProfile(channel)
   tellRequestsInFlight({ channel, tracker })
@@ -81,6 +86,10 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
       drain.begin(order)
       api.drained().then(() => sessions?.release())
     }
+  })
+  process.on('exit', () => {
+    const account = drain.closeAccount()
+    if (account && !isGiven) giveAccount(account)
   })
   /** The primary has exited. Cluster would exit at once and reset what is in flight; here it is finished first. */
   channel.onDown = () => {

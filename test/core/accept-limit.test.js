@@ -2,7 +2,7 @@
 
 const t = require('tap')
 const fc = require('fast-check')
-const { FLOOR, nextLimit, spread } = require('../../lib/core/accept-limit')
+const { FLOOR, leavesToNew, nextLimit, spread } = require('../../lib/core/accept-limit')
 
 const vessel = (/** @type {number} */ connections, more = {}) => ({ connections, isFull: false, isAtCeiling: false, isResponsive: true, ...more })
 const full = (/** @type {number} */ connections, more = {}) => vessel(connections, { isFull: true, ...more })
@@ -53,4 +53,18 @@ t.test('connections moved to the emptiest workers make the numbers equal, in one
     if (Math.max(...counts) > Math.max(mean + 2, mean * 1.25)) throw new Error(`uneven: ${counts}`)
   }))
   t.pass()
+})
+
+t.test('in a rollout, workers of the old generation leave new connections to those of the new one where there are streams, and time for them', async t => {
+  const old = (/** @type {number} */ streams) => ({ isStale: true, streams, elu: 0.5 })
+  const fresh = (/** @type {number | null} */ elu, streams = 0) => ({ isStale: false, streams, elu })
+  t.equal(leavesToNew([old(1), fresh(0.5)]), true)
+  t.equal(leavesToNew([old(0), fresh(0.5, 3)]), true)
+  t.equal(leavesToNew([old(0), fresh(0.5)]), false, 'no stream')
+  t.equal(leavesToNew([old(1), old(1)]), false, 'no new worker')
+  t.equal(leavesToNew([fresh(0.5, 1), fresh(0.5, 1)]), false, 'no rollout')
+  t.equal(leavesToNew([old(1), fresh(0.8), fresh(0.9)]), false, 'the new ones are busy')
+  t.equal(leavesToNew([old(1), fresh(0.79), fresh(0.9)]), true, 'one of them is not')
+  t.equal(leavesToNew([old(1), fresh(null)]), true, 'it has just booted')
+  t.equal(leavesToNew([old(1), fresh(0.9), fresh(null)]), false, 'another one has been busy since')
 })

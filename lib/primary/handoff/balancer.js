@@ -2,10 +2,10 @@
 
 /**
  * Keeps the workers even: tells them the level at which they leave the queue to the others, and has those that are fuller
- * than most give idle connections away. Also notices in time when the fleet as a whole runs out of descriptors.
+ * than most give idle connections away; in a rollout, where there are streams, those of the old generation accept no more. Also notices in time when the fleet as a whole runs out of descriptors.
  */
 
-const { FLOOR, nextLimit, spread } = require('../../core/accept-limit')
+const { FLOOR, leavesToNew, nextLimit, spread } = require('../../core/accept-limit')
 const { now } = require('../clock')
 
 /** @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle */
@@ -14,12 +14,16 @@ const LOOK_MS = 250
 const SILENT_MS = 1500
 const UNEVEN_LOOKS = 4 // in a row, before connections are moved: the beats know by then what the last move has changed
 const WARN_AT = 0.8
+const BOOT_MS = 1000 // after it is up, a beat may still tell of its boot
+const NO_LEVEL = Number.MAX_SAFE_INTEGER
 
 class Balancer {
   #level = FLOOR
   #uneven = 0
   #moved = 0
   #warned = false
+  /** Workers of the old generation leave new connections to the others. */
+  #isSteering = false
   /** The workers that do not accept, and whether for want of descriptors. @type {Map<WorkerHandle, boolean>} */
   #full = new Map()
 
@@ -45,13 +49,17 @@ class Balancer {
       this.#raise()
     })
     handle.on('room', () => this.#full.delete(handle))
-    handle.on('ready', () => this.#tell(handle))
+    handle.on('ready', () => {
+      this.#steer()
+      this.#tell(handle)
+    })
     handle.on('back', () => {
       this.#full.delete(handle)
       this.#tell(handle)
     })
     handle.on('exit', () => {
       this.#full.delete(handle)
+      this.#steer()
       this.#raise()
     })
   }
@@ -62,6 +70,7 @@ class Balancer {
 
   #look () {
     this.#warn()
+    this.#steer()
     if (this.options.schedule !== 'even') return
     this.#raise()
     const serving = this.fleet.serving()
@@ -77,7 +86,7 @@ class Balancer {
 
   #raise () {
     if (this.options.schedule !== 'even') return
-    const serving = this.fleet.serving()
+    const serving = this.fleet.serving().filter(handle => !this.#isSteering || !this.#isStale(handle))
     const at = now()
     const level = nextLimit(this.#level, serving.map(handle => ({
       connections: handle.latest.connections,
@@ -91,9 +100,31 @@ class Balancer {
     for (const handle of serving) this.#tell(handle)
   }
 
+  #steer () {
+    const serving = this.fleet.serving()
+    const isSteering = leavesToNew(serving.map(handle => {
+      const { latest: { streams, elu }, upSince } = handle
+      return { isStale: this.#isStale(handle), streams, elu: now() - Number(upSince) < BOOT_MS ? null : elu }
+    }))
+    if (isSteering === this.#isSteering) return
+    this.#isSteering = isSteering
+    for (const handle of serving) if (this.#isStale(handle)) this.#send(handle)
+  }
+
+  /** A rollout is to replace it. @param {WorkerHandle} handle */
+  #isStale ({ generation }) {
+    return this.fleet.rollout.requested(generation) !== null
+  }
+
   /** @param {WorkerHandle} handle */
   #tell (handle) {
-    if (this.options.schedule === 'even') handle.send('level', { level: this.#level })
+    if (this.options.schedule === 'even' || this.#isSteering) this.#send(handle)
+  }
+
+  /** @param {WorkerHandle} handle */
+  #send (handle) {
+    const level = this.options.schedule === 'even' ? this.#level : NO_LEVEL
+    handle.send('level', { level: this.#isSteering && this.#isStale(handle) ? 0 : level })
   }
 
   #warn () {

@@ -137,7 +137,7 @@ class Sampler {
   #observe (handle, figures, reading, at, descriptors) {
     const silentMs = Math.max(0, at - handle.heardAt)
     const isSpared = silentMs >= handle.budget.stuckMs && (handle.latest.debugged || isTraced(handle.pid))
-    const { requests, connections, inFlight, elu, gc, loopLagMs } = handle.latest
+    const { requests, connections, streams, inFlight, elu, gc, loopLagMs } = handle.latest
     const ageMs = at - Number(handle.upSince)
     const sample = makeSample(reading, {
       ...this.#limited(handle, ageMs),
@@ -150,7 +150,7 @@ class Sampler {
     if (!figures.isJudged) this.#judgeFresh(handle, sample)
     figures.isJudged = true
     figures.observe(sample, handle.budget, at)
-    this.record('worker.sample', { slot: handle.slot, pid: handle.pid, ...sample, connections, inFlight, elu, gc, loopLagMs })
+    this.record('worker.sample', { slot: handle.slot, pid: handle.pid, ...sample, connections, streams, inFlight, elu, gc, loopLagMs })
     handle.isSampled = true
     return sample
   }

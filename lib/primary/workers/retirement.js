@@ -12,7 +12,7 @@ const { openAccount, lostAccount } = require('../../core/account')
 const { REPLAY_MS } = require('../../core/request-replay')
 const { now } = require('../clock')
 
-const ANSWER_MS = 2000 // beyond its deadline, for a worker to say what it cut
+const ANSWER_MS = 3000 // beyond its deadline, for a worker to have its streams ended and to say what it cut
 const REAP_MS = 10_000
 
 /**

@@ -107,7 +107,7 @@ class Admission {
   }
 
   get #mark () {
-    return this.#isChurning ? this.ceiling : Math.min(this.level, this.ceiling)
+    return this.#isChurning && this.level > 0 ? this.ceiling : Math.min(this.level, this.ceiling)
   }
 
   /** @param {number | undefined} fd a new connection's descriptor, where it has one */

@@ -29,6 +29,7 @@
 
 const { performance } = require('node:perf_hooks')
 const { LONGEST_PATH } = require('../../core/account')
+const { isEventStream } = require('../../core/internals')
 const { mostFieldsOf } = require('../../core/internals')
 const { isReplaySafe } = require('../../core/request-replay')
 
@@ -148,6 +149,12 @@ class Connection {
   /** The protocol is the app's: a WebSocket, for example, or a raw TCP server. */
   get isForeign () {
     return this.stage === 'served' && this.session === null && !this.top.parser
+  }
+
+  /** It lasts as long as the app wants: it is upgraded or raw, or each of its responses is a stream of events. */
+  get isStream () {
+    if (this.stage !== 'served' || this.isForeign) return this.isForeign
+    return this.exchanges.length > 0 && this.exchanges.every(({ response }) => isEventStream(response))
   }
 
   /** Destroys its topmost layer, which closes the layers beneath it in its own order. @param {Fate} fate */

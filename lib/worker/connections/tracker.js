@@ -34,6 +34,8 @@ class ConnectionTracker extends EventEmitter {
   requests = 0
   /** Requests begun whose response has not closed. */
   inFlight = 0
+  /** Connections that last as long as the app wants, as of the last sweep(). */
+  streams = 0
   /** @type {Connection | null} */
   #latest = null
   /** By the app's server: finds the acceptor of a connection that no listener has reported. @type {WeakMap<object, import('../accepting/acceptor').Acceptor>} */
@@ -141,8 +143,10 @@ class ConnectionTracker extends EventEmitter {
    * a pipe. The event of a response that has just been flushed is still to come, so that one is ended at the next sweep.
    */
   sweep () {
+    this.streams = 0
     for (const connection of this.connections) {
       if (connection.socket?.destroyed) this.release(connection)
+      else if (connection.isStream) this.streams++
       for (const exchange of connection.exchanges.filter(exchange => hasEnded(connection, exchange))) {
         if (exchange.isSwept && this.#end(exchange)) this.emit('rest', connection, exchange)
         exchange.isSwept = true

@@ -32,6 +32,7 @@ function startHeartbeat ({ beatMs, memoryByRoute, measuresHeap, lagPeriodMs }, {
       inFlight: tracker.inFlight,
       connections,
       lasting: tracker.lasting,
+      streams: tracker.streams,
       elu: Math.round(since.utilization * 1000) / 1000,
       ...pauses.take(),
       heap: heap && heap.latest,

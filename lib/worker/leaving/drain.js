@@ -6,7 +6,8 @@
  *   movable     handed to a sibling the moment it is idle; the client notices nothing
  *   HTTP/1      its next response says `Connection: close`; until then it is served
  *   HTTP/2      GOAWAY, and streams finish; see goaway.js
- *   foreign     upgraded or raw: `recycle:drain` is emitted, and the app ends them by their protocol
+ *   stream      upgraded or raw, or a stream of events: `recycle:drain` is emitted, and the app ends them by their protocol. An app that
+ *               does so on SIGTERM is told when nothing else is left, or at the deadline: its handler may exit at once
  *
  * An idle connection is not closed before the deadline, because a request may be on its way. What is still in flight at the
  * deadline is cut, and named in the account; but a request that a sibling can handle instead moves there, before the deadline
@@ -15,12 +16,12 @@
 
 const { performance } = require('node:perf_hooks')
 const { clearTimeout, setImmediate, setTimeout } = require('node:timers')
-const { openAccount } = require('../../core/account')
+const { ENDS, openAccount } = require('../../core/account')
 const { REPLAY_MS } = require('../../core/request-replay')
 const { tellApp } = require('../call-app')
 const { nameCuts } = require('../connections/connection')
 
-const SETTLE_MS = 1000
+const SETTLE_MS = 1000 // after the deadline; also for an app to end its streams that is told only then
 const STALLED_MS = 3000
 
 /**
@@ -48,11 +49,13 @@ class Drain {
   #linger
   /** @type {NodeJS.Timeout | undefined} */
   #lastCall
+  /** The app has just been told to end its streams. */
+  #sparesStreams = false
   /** Requests that had been replayed when the drain began. */
   #replayedBefore = 0
 
   /**
-   * @param {Pick<import('../enter').Parts, 'state' | 'tracker' | 'inbox' | 'handoff' | 'sender' | 'admission' | 'emptying'>} parts
+   * @param {Pick<import('../enter').Parts, 'state' | 'tracker' | 'acceptors' | 'inbox' | 'handoff' | 'sender' | 'admission' | 'emptying'> & Pick<import('../prepare').Prepared, 'signals'>} parts
    * @param {(account: import('../../core/account').Account) => void} done
    */
   constructor (parts, done) {
@@ -77,10 +80,7 @@ class Drain {
       onDeadline: () => this.#expire(),
       onLook: () => this.#onLook(),
       onEmpty: () => {
-        clearTimeout(this.#linger)
-        clearTimeout(this.#lastCall)
-        this.account.replayed = this.parts.handoff.replayed - this.#replayedBefore
-        this.parts.state.become('drained')
+        this.#settle()
         this.done(this.account)
       },
       onGone: connection => this.#tally(connection),
@@ -88,6 +88,28 @@ class Drain {
     })
     if (isFirst) tellApp('recycle:drain', { reason: order.reason, deadlineMs: order.deadlineMs })
     this.parts.emptying.look() // with nothing left the drain is over
+  }
+
+  #settle () {
+    for (const timer of [this.#linger, this.#lastCall]) clearTimeout(timer)
+    this.account.replayed = this.parts.handoff.replayed - this.#replayedBefore
+    this.parts.state.become('drained')
+  }
+
+  /** The app exits by itself, having been told ahead. @returns {import('../../core/account').Account | null} null: there is none */
+  closeAccount () {
+    if (this.parts.state.current === 'drained') return this.account
+    if (this.parts.state.current !== 'draining') return null
+    for (const connection of this.parts.tracker.connections) {
+      if (!connection.isInInbox && !connection.socket.writableEnded && !connection.socket.destroyed) {
+        connection.fate ??= 'cut'
+        this.account.cuts.push(...nameCuts(connection))
+      }
+      this.#tally(connection)
+    }
+    this.account.unacked += this.account.connections - ENDS.reduce((sum, end) => sum + this.account[end], 0)
+    this.#settle()
+    return this.account
   }
 
   #open () {
@@ -151,8 +173,16 @@ class Drain {
   }
 
   #onLook () {
+    if (this.#onlyStreamsAreLeft) this.parts.signals.tell()
     if (this.#lastCall && !this.#isHandingOver) this.#cut()
     else if (this.#closeAfterMs !== null) setImmediate(() => this.#closeIdle())
+  }
+
+  get #onlyStreamsAreLeft () {
+    const { handoff, tracker, acceptors, emptying } = this.parts
+    if (tracker.connections.size === 0 || handoff.isBusy || emptying.hold.isHeld() || [...acceptors].some(acceptor => acceptor.isOpen)) return false
+    for (const connection of tracker.connections) if (!connection.isStream) return false
+    return true
   }
 
   get #isHandingOver () {
@@ -164,7 +194,8 @@ class Drain {
 
   /** The time is up. What siblings can handle instead has some more, to move there. */
   #expire () {
-    const { sender, tracker, emptying } = this.parts
+    const { sender, tracker, emptying, signals } = this.parts
+    this.#sparesStreams = Number(this.#order?.deadlineMs) > 0 && [...tracker.connections].some(({ isStream }) => isStream) && signals.tell()
     emptying.hold.release()
     if (!this.#order?.handoff) return this.#cut()
     if (this.#order.replayAfterMs === null) sender.look()
@@ -179,6 +210,7 @@ class Drain {
     this.#closeAfterMs = 0
     this.#cutAll()
     setTimeout(() => {
+      this.#sparesStreams = false
       this.parts.handoff.relinquish()
       this.#cutAll() // what had not been sent is here again
     }, SETTLE_MS)
@@ -191,6 +223,7 @@ class Drain {
 
   /** @param {Connection} connection */
   #cutOff (connection) {
+    if (this.#sparesStreams && connection.isStream) return
     if (connection.stage !== 'served' || connection.socket.destroyed) return // a destroyed one leaves the list in a later tick
     if (connection.session?.closed && connection.exchanges.length === 0) return connection.close('closedIdle')
     this.account.cuts.push(...nameCuts(connection))

@@ -3,7 +3,7 @@
 /**
  * Ctrl-C reaches the whole process group, and systemd's default signals every process of a unit. A worker that exits then
  * drops its requests in flight. So until the primary has drained this worker, the terminating signals are held: the app's
- * listeners stay registered, and are not called.
+ * listeners stay registered, and are not called; but those for SIGTERM are as soon as only streams are left, which the app has to end.
  *
  * A listener of ours prevents the default action, which is to exit, and `process.emit` is replaced to hold the listeners'
  * calls; libraries such as signal-exit do the same.
@@ -13,6 +13,8 @@
  */
 
 const { constants: { signals: NUMBERS } } = require('node:os')
+const { setImmediate } = require('node:timers')
+const { callApp } = require('../call-app')
 
 const HELD = /** @type {const} */ (['SIGTERM', 'SIGINT', 'SIGHUP'])
 /** Verbs of the primary, which may reach every process of a unit, and Node's own, which opens an inspector: the app's listeners alone have them. */
@@ -23,6 +25,8 @@ function holdSignals () {
   let heard = () => {}
   /** What the app has given itself, while it was held. @type {NodeJS.Signals | null} */
   let own = null
+  /** The app has been told ahead, and is not told again. */
+  let isTold = false
   /** @type {(signal: string) => boolean} whether this worker is to be replaced for it; else the signal is delivered at once */
   let askToLeave = () => false
   const { emit, kill } = process
@@ -45,10 +49,11 @@ function holdSignals () {
   }
 
   const pass = (/** @type {any} */ event, /** @type {any[]} */ args) => {
+    const isLast = event === (own ?? 'SIGTERM')
     try {
-      return Reflect.apply(emit, process, [event, ...args])
+      return (isLast && isTold) || Reflect.apply(emit, process, [event, ...args])
     } finally {
-      if (event === (own ?? 'SIGTERM')) heard()
+      if (isLast) heard()
     }
   }
 
@@ -97,6 +102,17 @@ function holdSignals () {
     /** @param {typeof askToLeave} fn called when the app gives itself a signal */
     onOwn (fn) {
       askToLeave = fn
+    },
+
+    /** Calls the app's listeners for SIGTERM, or for what it has given itself, ahead and once. @returns {boolean} it has any, and they are called now */
+    tell () {
+      const signal = own ?? 'SIGTERM'
+      if (isTold || !isHeld || process.listenerCount(signal) < 2) return false
+      isTold = true
+      for (const listener of process.rawListeners(signal)) {
+        if (listener !== ours) setImmediate(callApp, signal, () => Reflect.apply(listener, process, [signal, NUMBERS[signal]]))
+      }
+      return true
     },
 
     /**

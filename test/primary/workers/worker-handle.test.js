@@ -14,6 +14,7 @@ const BEAT = {
   inFlight: 2,
   connections: 5,
   lasting: 3,
+  streams: 0,
   elu: 0.25,
   gc: { scavenges: { count: 1, totalMs: 2, longestMs: 2 }, markSweeps: { count: 0, totalMs: 0, longestMs: 0 } },
   loopLagMs: 1.5,
