@@ -109,8 +109,8 @@ class Lifecycle extends EventEmitter {
   async #giveUp (handle, why) {
     if (handle.isGone || handle.state === 'draining') return
     handle.givenUp = why
-    const { killTimeoutMs, handoff } = this.options
-    await retire(handle, { reason: 'not-ready', deadlineMs: handle.calledAt === null ? 0 : killTimeoutMs, lingerMs: 0, handoff, replayAfterMs: null, killTimeoutMs }, this.record)
+    const { killTimeoutMs } = this.options
+    await retire(handle, { reason: 'not-ready', deadlineMs: handle.calledAt === null ? 0 : killTimeoutMs, lingerMs: 0, handoff: false, replayAfterMs: null, killTimeoutMs }, this.record)
     // The next one finds it free where no worker is left there.
     for (const key of handle.readiness.evades(handle.readiness.missing)) if (!this.fleet.all().some(({ addresses }) => addresses.has(key))) this.listeningSockets.giveUp(key)
   }
