@@ -5,11 +5,22 @@
 const { EventEmitter } = require('node:events')
 const { fork } = require('node:child_process')
 const path = require('node:path')
+const { formatTime } = require('../core/units')
 const { mergeTicks, quantile } = require('./tally')
 
 const LOAD_PROCESS = path.join(__dirname, 'load-process.js')
 
+const ANSWER_MS = 5000
+
 /** @typedef {import('./tally').Tick} Tick */
+
+/** A load process neither answers nor exits: it was stopped, or its event loop is stuck. */
+class LoadStalled extends Error {
+  /** @param {number} ms */
+  constructor (ms) {
+    super(`a load process stands still: it has not answered for ${formatTime(ms)}`)
+  }
+}
 
 /** Emits `line` with each `client.tick` and `client.drop`, and `died` if a process exits early. */
 class Load extends EventEmitter {
@@ -31,6 +42,8 @@ class Load extends EventEmitter {
    */
   constructor ({ connections, rate, body, ...plan }, processes) {
     super()
+    /** How long a process may take to answer: it may wait for its last requests. */
+    this.patienceMs = plan.timeoutMs + ANSWER_MS
     this.plans = Array.from({ length: processes }, (_, i) => {
       const share = Math.floor(connections / processes) + (i < connections % processes ? 1 : 0)
       return { ...plan, body: body?.toString('base64') ?? null, connections: share, rate: rate === null ? null : rate * share / connections }
@@ -72,10 +85,14 @@ class Load extends EventEmitter {
    * @param {(process: Process, i: number) => void} command
    */
   async #all (answer, command) {
-    await Promise.all(this.#processes.map((process, i) => {
+    /** @type {NodeJS.Timeout | undefined} */
+    let timer
+    const isLate = new Promise((resolve, reject) => { timer = setTimeout(() => reject(new LoadStalled(this.patienceMs)), this.patienceMs) })
+    const answered = Promise.all(this.#processes.map((process, i) => {
       command(process, i)
       return process.answered(answer)
     }))
+    await Promise.race([answered, isLate]).finally(() => clearTimeout(timer))
   }
 
   /** @param {{ ticks: Tick[], drops: import('./client').Drop[] }} report */
@@ -137,4 +154,4 @@ class Process {
   }
 }
 
-module.exports = { Load }
+module.exports = { Load, LoadStalled }

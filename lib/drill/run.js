@@ -18,7 +18,7 @@ const { openJournal } = require('../journal/writer')
 const { Audit } = require('../report/audit')
 const { now } = require('./clock')
 const { forceRecycles } = require('./forced-recycles')
-const { Load } = require('./load')
+const { Load, LoadStalled } = require('./load')
 const { recycleEveryMs } = require('./options')
 const { RemoteFleet } = require('./remote')
 const { findTarget, probe, targetOf } = require('./target')
@@ -72,7 +72,7 @@ class Run {
       if (target) await this.#drive(fleet, target, signal)
       this.#uneven = (await fleet.status()).uneven ?? []
     } catch (error) {
-      if (![RecycleError, LoadDied, TooEarly].some(kind => error instanceof kind)) throw error
+      if (![RecycleError, LoadDied, LoadStalled, TooEarly].some(kind => error instanceof kind)) throw error
       this.#broke = /** @type {Error} */ (error).message
     }
     await this.#stop()

@@ -36,6 +36,7 @@ const SENTENCES = {
   'fleet.unpin': l => `${count(l.workers, 'worker')}, and from here on ${l.min} to ${l.max} by the load`,
   'fleet.control': l => `the control socket is open again: ${l.path}`,
   'fleet.admin': l => `metrics, health and a live page on ${l.url}`,
+  'fleet.slept': l => `the supervisor did not run for ${formatTime(l.sleptMs)} (a suspended machine, a paused container, SIGSTOP): what is judged by time begins anew`,
   'fleet.stopping': () => 'stopping',
   'fleet.stop': l => `stopped after ${l.recycles} recycles`,
   'fleet.failed': l => l.error,

@@ -53,6 +53,11 @@ class Autoscaler {
     clearInterval(this.#timer)
   }
 
+  /** This process did not run for a while: the load of before says nothing of that after it. */
+  wake () {
+    this.#history = NO_HISTORY
+  }
+
   /** For the status; null: the fleet does not size itself. */
   describe () {
     if (this.bounds === null) return null

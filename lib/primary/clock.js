@@ -5,10 +5,54 @@
  * whereas the wall clock (Date.now) is set, by NTP or by hand, back as well as forward. Its readings mean nothing to
  * another process, which is told durations.
  *
- * @returns {number} whole milliseconds
+ * While it is watched, it stands still when this process does not run: the machine was suspended, the container paused, the process
+ * stopped. No worker could be heard or seen meanwhile, so that time proves nothing of any worker.
  */
+
+const TICK_MS = 500
+const LATE_MS = 1000
+
+let sleptMs = 0
+let seenAt = 0
+let lateMs = LATE_MS
+/** @type {NodeJS.Timeout | undefined} */
+let timer
+/** @type {Set<(ms: number) => void>} */
+const watchers = new Set()
+
+/** @returns {number} whole milliseconds */
 function now () {
-  return Math.floor(performance.now())
+  const at = performance.now()
+  if (timer !== undefined) look(at)
+  return Math.floor(at - sleptMs)
 }
 
-module.exports = { now }
+/** @param {number} at */
+function look (at) {
+  const ms = at - seenAt - TICK_MS
+  seenAt = at
+  if (ms <= lateMs) return
+  sleptMs += ms
+  for (const onSlept of watchers) onSlept(Math.round(ms))
+}
+
+/**
+ * @param {number} stuckMs after which a worker that is silent counts as stuck: half of that is noticed
+ * @param {(ms: number) => void} onSlept called when this process has not run for a while, before any reading of this clock
+ * @returns {() => void} ends it
+ */
+function watchClock (stuckMs, onSlept) {
+  watchers.add(onSlept)
+  lateMs = Math.min(lateMs, stuckMs / 2)
+  seenAt = performance.now()
+  timer ??= setInterval(now, TICK_MS).unref()
+  return () => {
+    watchers.delete(onSlept)
+    if (watchers.size > 0) return
+    clearInterval(timer)
+    timer = undefined
+    lateMs = LATE_MS
+  }
+}
+
+module.exports = { now, watchClock }

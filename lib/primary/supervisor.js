@@ -7,6 +7,7 @@
 
 const { EventEmitter } = require('node:events')
 const { RecycleError } = require('../core/errors')
+const { watchClock } = require('./clock')
 const { nameOfApp } = require('./fleet-name')
 const { assembleParts } = require('./parts')
 const { describeFleet } = require('./status')
@@ -24,6 +25,7 @@ class Supervisor extends EventEmitter {
   #failure = null
   /** @type {NodeJS.Timeout | undefined} */
   #timer
+  #stopWatching = () => {}
 
   /**
    * @param {import('./parts').Given} given
@@ -70,6 +72,7 @@ class Supervisor extends EventEmitter {
     }
     this.#lookLater()
     autoscaler.start()
+    this.#stopWatching = watchClock(options.stuckTimeoutMs, ms => this.#wake(ms))
     this.ready().then(() => listeningSockets.warnOfUnused(), () => {}) // it stops before it is ready
     return this
   }
@@ -168,6 +171,15 @@ class Supervisor extends EventEmitter {
     })
   }
 
+  /** This process has not run: readings over that time say nothing. @param {number} sleptMs */
+  #wake (sleptMs) {
+    const { fleet, sampler, healthChecks, autoscaler } = this.parts
+    sampler.wake()
+    healthChecks?.wake(fleet.all())
+    autoscaler.wake()
+    this.announce('fleet.slept', { sleptMs })
+  }
+
   /** The interval is from the beginning of one look to that of the next, however long a look takes. */
   #lookLater () {
     this.#timer = setTimeout(() => {
@@ -217,6 +229,7 @@ class Supervisor extends EventEmitter {
 
   #endSupport () {
     clearTimeout(this.#timer)
+    this.#stopWatching()
     this.parts.balancer.stop()
     this.parts.autoscaler.stop()
     this.spawner.molds?.close()

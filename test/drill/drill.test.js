@@ -9,6 +9,7 @@ require('../support/bare-children')
 const { drill } = require('../../lib/drill')
 const { freePort } = require('../../lib/drill/target')
 const { readReport } = require('../../lib/report')
+const { childrenOf } = require('../support/processes')
 
 const LEAKY = path.join(__dirname, '..', '..', 'examples', 'leaky.js')
 const fixture = (/** @type {string} */ name) => path.join(__dirname, '..', 'fixtures', name)
@@ -186,6 +187,23 @@ t.test('inconclusive', async t => {
     const app = path.join(t.testdir({ 'app.js': 'process.exit(3)\n' }), 'app.js')
     const outcome = await run(t, { app })
     t.match(outcome, { verdict: 'inconclusive', exitCode: 2, requests: 0, sentence: /exited with code 3/ })
+  })
+
+  t.test('a load process stands still', async t => {
+    let isStopped = false
+    const outcome = await run(t, {
+      app: fixture('plain.js'),
+      duration: 500,
+      timeout: 500,
+      recycleEvery: '1h',
+      onProgress ({ phase }) {
+        const load = phase === 'load' && !isStopped && childrenOf(process.pid).find(({ pid }) => fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('load-process.js'))
+        if (!load) return
+        isStopped = true
+        process.kill(load.pid, 'SIGSTOP')
+      }
+    })
+    t.match(outcome, { verdict: 'inconclusive', exitCode: 2, sentence: 'a load process stands still: it has not answered for 5.5s' })
   })
 
   t.test('the server there does not speak HTTP', async t => {

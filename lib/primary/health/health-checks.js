@@ -18,6 +18,8 @@ const OVER = ['draining', 'retired', 'crashed']
 class HealthChecks {
   /** Since the last probe that could be made. */
   #isTold = false
+  /** When this process ran again after it had not for a while: a failure of a probe of before then says nothing. */
+  #wokeAt = -Infinity
 
   /**
    * @param {object} deps
@@ -34,6 +36,12 @@ class HealthChecks {
   /** @param {WorkerHandle} handle one that has just been spawned */
   connect (handle) {
     handle.once('booted', () => this.#start(handle))
+  }
+
+  /** This process, and the workers perhaps, did not run for a while. @param {WorkerHandle[]} handles */
+  wake (handles) {
+    this.#wokeAt = now()
+    for (const { health } of handles) health.failures = 0
   }
 
   /** @param {WorkerHandle} handle */
@@ -66,7 +74,7 @@ class HealthChecks {
     if (pair === null) return
     this.#isTold = false
     const found = await probe(handle, pair, { path: String(path), timeoutMs, cancel })
-    if (found.isSkipped) return
+    if (found.isSkipped || (began <= this.#wokeAt && !isHealthy(found))) return
     const { failures: before, why: earlier } = handle.health
     const failures = countFailures(before, found)
     const why = isHealthy(found) ? null : failureOf(found, String(path))

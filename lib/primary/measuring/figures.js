@@ -32,8 +32,12 @@ class Figures {
   /** From here on it is judged by what it does from here on. */
   restart () {
     this.window = openWindow()
-    this.#trend = []
+    this.forgetTrend()
     this.isJudged = false
+  }
+
+  forgetTrend () {
+    this.#trend = []
   }
 
   /** @param {import('../../core/sample').Sample} sample @param {import('../../core/budget').Budget} budget @param {number} at ms, by clock.js */

@@ -20,15 +20,14 @@ const { sweep } = require('./meter/sweep')
 
 /** @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle */
 
-const LATE_MS = 1000
-
 class Sampler {
   /** @type {WeakMap<WorkerHandle, Figures>} */
   #figures = new WeakMap()
   #isLooking = false
   /** Which workers to look at next. @type {'none' | 'requested' | 'all'} */
   #next = 'none'
-  #lastLook = now()
+  /** When this process ran again after it had not for a while; else when it began. */
+  #wokeAt = 0
   #saidOverBudget = false
 
   /**
@@ -54,6 +53,12 @@ class Sampler {
     const figures = new Figures(this.meter.probe(handle.pid, handle.budget), new CpuProbe(handle.pid), this.options.maxFds ? new (require('./meter/descriptors').DescriptorProbe)(handle.pid) : null)
     this.#figures.set(handle, figures)
     handle.once('exit', () => figures.close())
+  }
+
+  /** This process, and the workers perhaps, did not run: how late event loops were, and how memory grew, says nothing. */
+  wake () {
+    this.#wokeAt = now()
+    for (const handle of this.fleet.all()) this.#figures.get(handle)?.forgetTrend()
   }
 
   /** @param {WorkerHandle} handle @returns {Figures | null} null: it has not been ready yet */
@@ -117,11 +122,6 @@ class Sampler {
 
   /** @param {WorkerHandle[]} handles @param {number} at ms, by clock.js, as wherever a look is timed here */
   async #lookOnce (handles, at) {
-    // After a sleep of the primary's own (SIGSTOP, say) no worker was heard, through no fault of theirs.
-    const { intervalMs, stuckTimeoutMs } = this.options
-    const slept = at - this.#lastLook - intervalMs > Math.min(LATE_MS, stuckTimeoutMs / 2)
-    this.#lastLook = at
-    if (slept) for (const handle of this.fleet.watched()) handle.heardAt = at
     await sweep(handles, async handle => {
       const figures = /** @type {Figures} */ (this.#figures.get(handle))
       figures.cpu.look(at)
@@ -161,7 +161,7 @@ class Sampler {
     const { heap, lagP99Ms } = handle.latest
     return {
       ...maxHeap && { heapUsedBytes: heap && heap.usedBytes, heapLimitBytes: heap && heap.limitBytes },
-      ...maxLagMs && { lagP99Ms: isLagKnown(ageMs, this.options) ? lagP99Ms : null },
+      ...maxLagMs && { lagP99Ms: isLagKnown(Math.min(ageMs, now() - this.#wokeAt), this.options) ? lagP99Ms : null },
       ...health && { healthFailures: handle.health.failures }
     }
   }

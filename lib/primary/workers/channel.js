@@ -6,6 +6,7 @@ const { EventEmitter } = require('node:events')
 const { message } = require('../../core/message')
 const { BATCHED, Batches } = require('../../mold/batches')
 const { Descriptor } = require('../../mold/descriptor')
+const { now } = require('../clock')
 const { howItLeft } = require('./process')
 
 const DYING_MS = 1000 // a worker's exit comes this much later than its channel's end, at the most
@@ -98,7 +99,12 @@ class Channel extends EventEmitter {
         for (const [name, listener] of listeners) this.removeListener(name, listener)
         resolve({ event, value })
       }
-      const deadline = timeoutMs === Infinity ? undefined : setTimeout(() => settle('timeout', undefined), timeoutMs)
+      const until = now() + timeoutMs
+      const expire = () => { // a timer runs while this process does not, and the clock does not
+        if (now() < until) deadline = setTimeout(expire, until - now())
+        else settle('timeout', undefined)
+      }
+      let deadline = timeoutMs === Infinity ? undefined : setTimeout(expire, timeoutMs)
       const listeners = events.map(name => /** @type {const} */ ([name, (/** @type {any} */ value) => settle(name, value)]))
       for (const [name, listener] of listeners) this.once(name, listener)
     })
