@@ -29,11 +29,11 @@ t.test('an app is started as by node itself', async t => {
     t.same((await about(port)).execArgv, ['--max-old-space-size=123', '--expose-gc'])
   })
 
-  await t.test('recycle adds RECYCLE_SLOT alone to its environment', async t => {
+  await t.test('recycle adds RECYCLE_SLOT and RECYCLE_WORKER_ID alone to its environment', async t => {
     const { env } = await about(port)
     t.equal(env.RECYCLE_SLOT, '0')
     t.equal(env.NODE_OPTIONS, '--no-warnings')
-    t.same(Object.keys(env).filter(name => /^RECYCLE_|^NODE_CHANNEL|^NODE_UNIQUE_ID/.test(name)).sort(), ['RECYCLE_CONTROL', 'RECYCLE_SLOT'], 'the former is the environment of this test')
+    t.same(Object.keys(env).filter(name => /^RECYCLE_|^NODE_CHANNEL|^NODE_UNIQUE_ID/.test(name)).sort(), ['RECYCLE_CONTROL', 'RECYCLE_SLOT', 'RECYCLE_WORKER_ID'], 'the first is the environment of this test')
   })
 
   for (const where of ['/child', '/thread']) {
