@@ -67,7 +67,7 @@ const SENTENCES = {
   'worker.not-ready': l => `no ${l.slot === null ? 'standby' : `${l.oldPid ? 'replacement' : 'worker'} for slot ${l.slot}`}: ${l.why}; ${l.oldPid ? 'the old worker stays, ' : ''}next try in ${formatTime(l.nextTryMs)}`,
   recycled: l => `${l.ended === 'crashed' ? 'replaced' : 'recycled'} slot ${l.slot}, ${l.oldPid} → ${l.pid} (${l.reason}): ${account(l)} in ${formatTime(l.drainMs)}, ${sizes(l)}`,
   scaled: l => `scaled slot ${l.slot} away: ${account(l)}`,
-  stopped: l => `stopped ${l.slot === null ? 'a standby' : `slot ${l.slot}`}: ${account(l)}`
+  stopped: l => `${l.reason === 'not-ready' ? 'gave up' : 'stopped'} ${l.slot === null ? 'a standby' : `slot ${l.slot}`}: ${account(l)}`
 }
 
 /** @type {Record<string, (line: Line) => string>} */

@@ -6,7 +6,7 @@ const { TRANSITIONS, transition } = require('../../lib/core/state')
 const ALLOWED = [
   'spawning standby', 'spawning ready', 'spawning draining', 'spawning crashed',
   'standby ready', 'standby draining', 'standby crashed', 'ready out-of-rotation', 'ready draining', 'ready crashed',
-  'out-of-rotation ready', 'out-of-rotation draining', 'out-of-rotation crashed', 'draining retired'
+  'out-of-rotation ready', 'out-of-rotation draining', 'out-of-rotation crashed', 'draining retired', 'draining crashed'
 ]
 const STATES = /** @type {import('../../lib/core/state').State[]} */ (['spawning', 'standby', 'ready', 'out-of-rotation', 'draining', 'retired', 'crashed'])
 

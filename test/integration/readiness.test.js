@@ -80,5 +80,6 @@ t.test('workers of bad code, which never get ready, answer no client; each is gi
   t.equal(events.all('worker.not-ready').length, 3)
   t.match(events.all('worker.retire').map(({ pid }) => pid).filter(pid => !pids.includes(pid)), { length: 3 })
   t.same(events.all('worker.crash'), [])
+  t.match(events.all('stopped'), events.all('worker.drain').map(({ pid }) => ({ oldPid: pid, reason: 'not-ready', cut: 0, lost: false, ended: 'retired' })), 'each has its account')
   t.same(supervisor.status().workers.map(({ pid }) => pid), pids)
 })

@@ -110,7 +110,9 @@ class Lifecycle extends EventEmitter {
     if (handle.isGone || handle.state === 'draining') return
     handle.givenUp = why
     const { killTimeoutMs } = this.options
-    await retire(handle, { reason: 'not-ready', deadlineMs: handle.calledAt === null ? 0 : killTimeoutMs, lingerMs: 0, handoff: false, replayAfterMs: null, killTimeoutMs }, this.record)
+    const order = { reason: 'not-ready', deadlineMs: handle.calledAt === null ? 0 : killTimeoutMs, lingerMs: 0, handoff: false, replayAfterMs: null, killTimeoutMs }
+    const { account, drainMs } = await retire(handle, order, this.record)
+    this.record('stopped', { slot: handle.slot, pid: null, oldPid: handle.pid, reason: 'not-ready', ...account, drainMs })
     // The next one finds it free where no worker is left there.
     for (const key of handle.readiness.evades(handle.readiness.missing)) if (!this.fleet.all().some(({ addresses }) => addresses.has(key))) this.listeningSockets.giveUp(key)
   }
