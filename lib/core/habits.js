@@ -81,7 +81,6 @@ const FLAGS = Object.freeze({
   '--cron-restart': { answer: '--max-age <time> replaces each worker when it has served for so long' },
   '--env': { answer: 'the workers have the environment in which recycle is started' },
   '--update-env': { answer: 'the workers have the environment in which recycle was started; start it anew for another one' },
-  '--output': { answer: OUTPUT },
   '-o': { answer: OUTPUT },
   '--error': { answer: OUTPUT },
   '-e': { answer: OUTPUT },

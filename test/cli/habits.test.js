@@ -112,7 +112,7 @@ t.test('the name of a fleet is the last argument of each command, as of status',
   }
   t.match(await command('list'), { code: 0, stdout: /shop/ })
   t.match(await command('scale', '2', 'shop'), { code: 0, stdout: 'shop has 2 workers, 1 before\n' })
-  t.match(await command('scale', 'shop', '1'), { code: 0, stdout: 'shop has 1 worker, 2 before\n' }, 'in the order of pm2')
+  t.match(await command('scale', 'shop', '1'), { code: 0, stdout: 'shop has 1 worker, 2 before, 0 cut, 0 moved\n' }, 'in the order of pm2')
   t.match(await command('reload', 'shop'), { code: 0, stdout: /^shop is reloaded: 1 worker replaced/ })
   t.match(await command('stop', 'shop'), { code: 0, stdout: /^shop has stopped/ })
   t.same(await exited, { code: 0, signal: null })
