@@ -11,7 +11,7 @@ const { Takeover } = require('./primary/upgrade/takeover')
  * Runs an app under a supervisor in this process.
  *
  * Options are those of the command line in camelCase (`maxRss: '512MiB'`, `interval: '500ms'`). Sizes may be numbers of
- * bytes, times numbers of milliseconds. The log is silent by default. The caller handles signals. The fleet has a control
+ * bytes; times have a unit, or are 0. The log is silent by default. The caller handles signals. The fleet has a control
  * socket if `control` or `name` is given; if the path of `control` cannot be opened, or a fleet of this name runs, the fleet stops and
  * `ready()` rejects with RECYCLE_CONTROL or RECYCLE_CONTROL_TAKEN.
  *

@@ -2,10 +2,13 @@
 
 /** The output of `recycle --print-config`: each option, its value and the value's origin, and how what is `auto` came about. */
 
+const path = require('node:path')
 const { budgetArithmetic, workersArithmetic } = require('../core/container-budget')
 const { OPTIONS } = require('../core/options')
+const { controlFolders, socketIn } = require('../control/socket-path')
 const { painter } = require('../journal/painter')
-const { formatSize } = require('../core/units')
+const { formatSize, formatTime, parseTime } = require('../core/units')
+const { nameOfApp } = require('../primary/fleet-name')
 const { layOut } = require('../report/grid')
 
 /**
@@ -24,12 +27,13 @@ const { layOut } = require('../report/grid')
  */
 function formatOrigins ({ app, args, config, options, origins }, { colors = false } = {}) {
   const appOrigin = app !== undefined ? 'command line' : config?.app !== undefined ? config.name : 'default'
+  const fleet = options.name ?? nameAfter(app ?? config?.app)
   const rows = [
     ['app', app ?? config?.app ?? 'none', appOrigin],
     ['args', JSON.stringify(app !== undefined ? args : config?.args ?? []), appOrigin],
     ...OPTIONS.map(option => {
       const origin = /** @type {import('../core/resolved-options').Origin} */ (origins.get(option.name))
-      return [option.name, valueOf(option, origin, /** @type {any} */ (options)[option.key]), sourceOf(origin, config)]
+      return [option.name, valueOf(option, origin, options, fleet), sourceOf(origin, config)]
     })
   ]
   const [heading, ...lines] = layOut([
@@ -50,12 +54,47 @@ function arithmetic ({ sizing, workers, autoscale, jitter }) {
   return sums
 }
 
-/** The value as written, with the resolved value beside it where the two differ. @param {import('../core/options').Option} option @param {import('../core/resolved-options').Origin} origin @param {any} value */
-function valueOf ({ key, fallback, shown }, { from, text }, value) {
+/**
+ * The value as written, with what is in force beside it where the two differ.
+ *
+ * @param {import('../core/options').Option} option
+ * @param {import('../core/resolved-options').Origin} origin
+ * @param {import('../core/options').Options} options
+ * @param {string | null} fleet its name
+ */
+function valueOf (option, { from, text }, options, fleet) {
+  const value = /** @type {any} */ (options)[option.key]
   if (from !== 'default' && typeof value === 'boolean') return value ? 'on' : 'off'
-  const written = from === 'default' ? shown : Array.isArray(text) ? text.join(' ') : String(text)
-  const isComputed = from === 'default' ? value !== fallback : text === 'auto' && value !== text
-  return isComputed ? `${written} (${key.endsWith('Bytes') ? formatSize(value) : value})` : written
+  const written = from === 'default' ? option.shown : Array.isArray(text) ? text.join(' ') : String(text)
+  const inForce = inForceOf(option, options, fleet)
+  return inForce === null || inForce.replace(' ', '') === written ? written : `${written} (${inForce})`
+}
+
+/** @param {import('../core/options').Option} option @param {import('../core/options').Options} options @param {string | null} fleet @returns {string | null} null: as written */
+function inForceOf ({ key, kind }, options, fleet) {
+  const value = /** @type {any} */ (options)[key]
+  if (key === 'workers') return options.autoscale ? `${options.autoscale.min}..${options.autoscale.max}` : String(value)
+  if (key === 'log') return value ?? (process.stderr.isTTY ? 'pretty' : 'json')
+  if (key === 'name') return value ?? fleet
+  if (key === 'control') return value ?? (fleet && socketIn(controlFolders(process.env)[0], fleet))
+  if (key.endsWith('Bytes')) return value === null ? 'none' : formatSize(value)
+  if (key.endsWith('Ms')) return timeOf(key === 'replayAfterMs' ? value ?? options.drainTimeoutMs : value)
+  return kind.words && typeof value === 'string' ? value : null
+}
+
+/** @param {number | null} ms */
+function timeOf (ms) {
+  if (ms === null) return 'none'
+  return ms === 0 ? '0' : parseTime(formatTime(ms)) === ms ? formatTime(ms) : `${ms}ms`
+}
+
+/** @param {string | undefined} app @returns {string | null} null: there is no such app */
+function nameAfter (app) {
+  try {
+    return app === undefined ? null : nameOfApp(require.resolve(path.resolve(app)))
+  } catch {
+    return null
+  }
 }
 
 /** @param {import('../core/resolved-options').Origin} origin @param {import('../core/config').Config | null} config */

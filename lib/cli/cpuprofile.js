@@ -21,9 +21,9 @@ function addCpuprofile (program) {
 async function profile (command, slot, { out, duration }) {
   const path = require('node:path')
   const { RecycleError } = require('../core/errors')
-  const { formatSize, formatTime, parseTime } = require('../core/units')
+  const { formatSize, formatTime, parseTime, withUnit } = require('../core/units')
   const durationMs = parseTime(duration)
-  if (durationMs === undefined || durationMs < 1 || durationMs > LONGEST_MS) throw new RecycleError('RECYCLE_BAD_OPTION', { option: '--duration', given: duration, accepts: 'a time of 1ms to 10m, such as 10s' })
+  if (durationMs === undefined || durationMs < 1 || durationMs > LONGEST_MS) throw new RecycleError('RECYCLE_BAD_OPTION', { option: '--duration', given: duration, accepts: withUnit(duration) ?? 'a time of 1ms to 10m, such as 10s' })
   const line = await withFleet(command, client => client.call('cpuprofile', { target: slot, durationMs, file: out && path.resolve(out) }))
   complain(`slot ${line.slot} (${line.pid}): ${formatSize(line.bytes)} after ${formatTime(line.tookMs)}`)
   print(line.file)

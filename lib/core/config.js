@@ -47,7 +47,7 @@ function configSchema () {
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'recycle.config.json',
-    description: 'Options of `recycle`; sizes are text such as 512MiB or bytes, times are text such as 30s or milliseconds',
+    description: 'Options of `recycle`; sizes are text such as 512MiB or bytes, times are text such as 30s',
     type: 'object',
     properties: {
       $schema: { type: 'string' },

@@ -6,12 +6,14 @@
  */
 
 const { parseSessionKey } = require('./session')
-const { parseSize, parseTime } = require('./units')
+const { parseSize, parseTime, withUnit } = require('./units')
 
 /**
  * @typedef {object} Kind how a value is read
  * @property {string} accepts completes the sentence "it takes …"
  * @property {(value: any) => any} read the value in the option's internal unit; undefined: not acceptable
+ * @property {(value: unknown) => string | undefined} [instead] completes the sentence for a value that has a mistake of its
+ *   own
  * @property {readonly string[]} [words] accepted literally
  * @property {boolean} [isFile] any value but the words is a path
  *
@@ -20,7 +22,7 @@ const { parseSize, parseTime } = require('./units')
  * @typedef {object} Schema JSON schema of the value in a config file; accepts what `read` accepts of these types
  * @property {readonly Schema[]} [anyOf]
  * @property {'integer' | 'number' | 'string' | 'boolean' | 'array'} [type]
- * @property {readonly string[]} [enum]
+ * @property {readonly (string | number)[]} [enum]
  * @property {string} [pattern]
  * @property {number} [minimum]
  * @property {number} [maximum]
@@ -91,10 +93,11 @@ const types = {
     accepts: `a time of ${text} to 24 days, such as 500ms, 30s or 2h`,
     schema: {
       anyOf: [
-        { type: 'number', minimum: min, maximum: LONGEST_MS },
-        { type: 'string', pattern: '^\\s*\\d+(\\.\\d+)?\\s*[a-zA-Z]*\\s*$' }
+        ...min === 0 ? [{ enum: [0] }] : [],
+        { type: 'string', pattern: `^\\s*(\\d+(\\.\\d+)?\\s*[a-zA-Z]+${min === 0 ? '|0+' : ''})\\s*$` }
       ]
     },
+    instead: value => withUnit(textOf(value)),
     read: value => inRange(parseTime(textOf(value)) ?? NaN, min, LONGEST_MS)
   }),
   percent: () => ({

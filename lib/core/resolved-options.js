@@ -32,7 +32,7 @@ const { formatSize } = require('./units')
  * Resolves options: the given value, else the environment, else the config file, else the default. Checks each option,
  * then all of them together.
  *
- * @param {Record<string, any>} given by name; sizes and times as text, or in bytes and milliseconds
+ * @param {Record<string, any>} given by name; sizes as text or in bytes, times as text with a unit, or 0
  * @param {Sources} sources
  * @returns {Readonly<Options>}
  * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_UNKNOWN_OPTION
@@ -92,7 +92,8 @@ function read ({ kind, fallback }, { from, called, text }) {
   const value = isWrongType ? undefined : kind.read(text)
   if (value !== undefined) return value
   const types = isWrongType ? typesOf(kind.schema) : ''
-  throw new RecycleError('RECYCLE_BAD_OPTION', { option: called, given: text, accepts: types ? `${kind.accepts}, as ${types}` : kind.accepts })
+  const accepts = kind.instead?.(text) ?? (types ? `${kind.accepts}, as ${types}` : kind.accepts)
+  throw new RecycleError('RECYCLE_BAD_OPTION', { option: called, given: text, accepts })
 }
 
 /** @param {Options} options @param {(name: string) => { called: string, text: unknown }} of origin of an option, by name */

@@ -10,7 +10,7 @@ const ms = require('ms')
 
 // `bytes` ignores a unit that it does not know ("512M" is 512 bytes), so the form is checked first.
 const SIZE = /^(\d+(?:\.\d+)?)\s*([kmgt])?(i?b)?$/i
-const TIME = /^\d+(\.\d+)?\s*[a-z]*$/i
+const TIME = /^(?:\d+(\.\d+)?\s*[a-z]+|0+)$/i
 
 /**
  * A size in bytes. K, M, G, T, with or without B or iB, are powers of 1024, as in Docker, pm2 and systemd.
@@ -26,9 +26,10 @@ function parseSize (text) {
 }
 
 /**
- * A time in milliseconds.
+ * A time in milliseconds. Without a unit only 0 is one: 30 is seconds to gunicorn, Puma, systemd and Kubernetes, and
+ * milliseconds to pm2.
  *
- * @param {string | number} text `"30s"`, `"1.5h"`, `"250ms"`, `"250"` or a number of milliseconds
+ * @param {string | number} text `"30s"`, `"1.5h"`, `"250ms"`, `"0"` or 0
  * @returns {number | undefined} milliseconds; undefined: not a time
  */
 function parseTime (text) {
@@ -36,6 +37,12 @@ function parseTime (text) {
   if (!TIME.test(trimmed)) return undefined
   const time = ms(/** @type {import('ms').StringValue} */ (trimmed))
   return Number.isFinite(time) ? time : undefined
+}
+
+/** @param {unknown} text @returns {string | undefined} what to write instead of a number alone; undefined: it is none */
+function withUnit (text) {
+  const number = /^\d+(\.\d+)?$/.exec(String(text).trim())?.[0]
+  return number === undefined || Number(number) === 0 ? undefined : `a time with a unit: ${number}s for seconds, or ${number}ms for milliseconds`
 }
 
 /** @param {number} size bytes @returns {string} `"512 MiB"`, `"1.5 GiB"`: three digits, so that neighbours differ */
@@ -65,4 +72,4 @@ function count (n, one, many = `${one}s`) {
   return `${grouped(n)} ${n === 1 ? one : many}`
 }
 
-module.exports = { parseSize, parseTime, formatSize, formatTime, grouped, count }
+module.exports = { parseSize, parseTime, withUnit, formatSize, formatTime, grouped, count }

@@ -102,7 +102,7 @@ function partOptions (given, nameOf = option => option.name) {
     delete supervisors[name]
     const value = given[name] ?? undefined
     own[key] = value === undefined ? fallback : kind.read(value)
-    if (own[key] === undefined) throw new RecycleError('RECYCLE_BAD_OPTION', { option: nameOf(option), given: value, accepts: kind.accepts })
+    if (own[key] === undefined) throw new RecycleError('RECYCLE_BAD_OPTION', { option: nameOf(option), given: value, accepts: kind.instead?.(value) ?? kind.accepts })
   }
   const known = OPTIONS.map(({ name }) => name).filter(name => name !== 'journal') // it is part of the run file
   const unknown = Object.keys(supervisors).find(name => !known.includes(name))

@@ -65,6 +65,28 @@ t.test('flags beat the environment, the environment beats the file, the file bea
   t.match(rowsOf((await recycle(cwd, ['--print-config'], { RECYCLE_CONFIG: 'none' })).stdout), { interval: ['1s', 'default'] })
 })
 
+t.test('what is in force stands beside what is written, where the two differ', async t => {
+  const cwd = project(t, { 'shop.js': '', 'recycle.config.json': JSON.stringify({ app: 'shop.js', workers: '2..2', interval: '1 second', drainTimeout: '90s', stopLinger: 0, maxAge: '1555ms', maxRss: '100M' }) })
+  const { stdout } = await recycle(cwd, ['--print-config'], { RECYCLE_CONTROL: '', RECYCLE_CONTROL_DIR: cwd, RECYCLE_HEAPDUMP_LIMIT: '1073741824' })
+  t.match(rowsOf(stdout), {
+    workers: ['2..2'],
+    interval: ['1 second (1s)'],
+    drainTimeout: ['90s (1.5m)'],
+    replayAfter: ['the drain timeout (1.5m)', 'default'],
+    killTimeout: ['5s', 'default'],
+    stopLinger: ['0', 'recycle.config.json'],
+    maxAge: ['1555ms'],
+    maxRss: ['100M (100 MiB)'],
+    hardRss: ['1.25 × soft (125 MiB)', 'default'],
+    heapdumpLimit: ['1073741824 (1 GiB)', 'RECYCLE_HEAPDUMP_LIMIT'],
+    metric: [/ \(rss\)$/, 'default'],
+    log: ['pretty on a terminal, else json (json)', 'default'],
+    name: ["the app's (shop)", 'default'],
+    control: [`by --name, in $XDG_RUNTIME_DIR/recycle or /tmp/recycle-<uid> (${path.join(cwd, 'shop.sock')})`, 'default']
+  })
+  t.match(rowsOf((await recycle(cwd, ['--print-config', '--config', 'none'])).stdout), { hardRss: ['1.25 × soft (none)', 'default'], name: ["the app's", 'default'], maxRss: ['none', 'default'] })
+})
+
 t.test('on a terminal, defaults are dimmed', { skip: lacking('tmux') }, async t => {
   const cwd = project(t, { 'recycle.config.json': '{ "samples": 4 }' })
   const terminal = new Terminal(t, ['sh', '-c', `env -u NO_COLOR -u NODE_DISABLE_COLORS -u FORCE_COLOR ${process.execPath} ${BIN} --print-config; exec sleep 1000`], { cwd, rows: 60, columns: 120 })

@@ -37,7 +37,7 @@ t.test('the schema is that of the options (npm run schema)', async t => {
 const GOOD = {
   'an empty file': {},
   'a file with every key that is not an option': { $schema: './node_modules/recycle-supervisor/config.schema.json', app: 'app.js', args: ['-x', '1'] },
-  'numbers as numbers': { workers: 3, samples: 1, jitter: 12.5, interval: 250, maxRss: 67108864, admin: 9100, maxSurge: 2 },
+  'numbers as numbers': { workers: 3, samples: 1, jitter: 12.5, drainTimeout: 0, maxRss: 67108864, admin: 9100, maxSurge: 2 },
   'sizes, times and percentages as text': { maxRss: '1.5G', hardRss: '2 GiB', interval: '250ms', maxAge: '2h', drainTimeout: '0', jitter: '10%' },
   ranges: { workers: '2..auto' },
   words: { workers: 'auto', metric: 'pss', meter: 'smaps', log: 'json', schedule: 'shared', control: 'none', admin: '[::1]:9100' },

@@ -35,7 +35,7 @@ const ROWS = {
   readyOn: ['--ready-on <what>', 'readyOn', 'RECYCLE_READY_ON', 'listening', 'message', 'message', ['ready']],
   readyTimeout: ['--ready-timeout <time>', 'readyTimeoutMs', 'RECYCLE_READY_TIMEOUT', 30_000, '1m', 60_000, ['99ms']],
   drainTimeout: ['--drain-timeout <time>', 'drainTimeoutMs', 'RECYCLE_DRAIN_TIMEOUT', 30_000, '0', 0, ['-1', '25d']],
-  killTimeout: ['--kill-timeout <time>', 'killTimeoutMs', 'RECYCLE_KILL_TIMEOUT', 5000, '100', 100, ['soon']],
+  killTimeout: ['--kill-timeout <time>', 'killTimeoutMs', 'RECYCLE_KILL_TIMEOUT', 5000, '100ms', 100, ['soon']],
   leaveChildren: ['--leave-children', 'leaveChildren', 'RECYCLE_LEAVE_CHILDREN', false, '1', true, ['yes']],
   stopLinger: ['--stop-linger <time>', 'stopLingerMs', 'RECYCLE_STOP_LINGER', 5000, '0', 0, ['a while']],
   stuckTimeout: ['--stuck-timeout <time>', 'stuckTimeoutMs', 'RECYCLE_STUCK_TIMEOUT', 30_000, '5s', 5000, ['999ms']],
@@ -94,6 +94,25 @@ for (const option of OPTIONS) {
     }
   })
 }
+
+t.test('a time without a unit is refused with both readings, from every origin; 0 is a time', async t => {
+  const times = OPTIONS.filter(option => option.flag.includes('<time>'))
+  t.ok(times.length > 10)
+  for (const { name, env, key } of times) {
+    const sentence = (/** @type {string} */ called, /** @type {string} */ given) => ({
+      code: 'RECYCLE_BAD_OPTION', exitCode: 2, message: `${called} was given ${given}; it takes a time with a unit: 30s for seconds, or 30ms for milliseconds`
+    })
+    const company = /^health./.test(name) ? { health: '/' } : {}
+    const file = (/** @type {any} */ value) => resolveOptions({}, { file: { name: 'x.json', values: { ...company, [name]: value } }, parallelism: 2 })
+    t.throws(() => resolve({ ...company, [name]: '30' }), sentence(name, '"30"'))
+    t.throws(() => resolve({ ...company, [name]: 30 }), sentence(name, '30'), 'in the library')
+    t.throws(() => resolve(company, { [env]: '30' }), sentence(env, '"30"'))
+    t.throws(() => file(30), sentence(`${name} in x.json`, '30'))
+    t.throws(() => file('30'), sentence(`${name} in x.json`, '"30"'))
+    t.equal(/** @type {any} */ (resolve({ ...company, [name]: '20s' }))[key], 20_000)
+  }
+  for (const zero of [0, '0']) t.match(resolve({ drainTimeout: zero, replayAfter: zero, stopLinger: zero }), { drainTimeoutMs: 0, replayAfterMs: 0, stopLingerMs: 0 })
+})
 
 t.test('the expectations have no option that the table lacks', async t => {
   t.same(Object.keys(ROWS), OPTIONS.map(o => o.name))

@@ -42,7 +42,7 @@ t.test('the origin of each value is known', async t => {
     parallelism: 2,
     nameOf: o => o.flag.split(' ')[0]
   })
-  t.same(options, resolveOptions({ samples: 3, interval: 2000, maxRss: '1G' }, { parallelism: 2 }))
+  t.same(options, resolveOptions({ samples: 3, interval: '2s', maxRss: '1G' }, { parallelism: 2 }))
   t.same([...origins.keys()], OPTIONS.map(o => o.name))
   t.same(origins.get('samples'), { from: 'given', called: '--samples', text: '3' })
   t.same(origins.get('interval'), { from: 'env', called: 'RECYCLE_INTERVAL', text: '2s' })
@@ -119,9 +119,9 @@ t.test('not all workers may be missing', async t => {
   t.equal(resolve({ maxUnavailable: 2, workers: 3 }).maxUnavailable, 2)
 })
 
-t.test('sizes, times and percentages may be numbers in the library', async t => {
-  t.match(resolve({ maxRss: 64 * MIB, interval: 250, jitter: 10, handoff: false, prefix: true, nodeOption: ['--expose-gc'] }), {
-    maxRssBytes: 64 * MIB, intervalMs: 250, jitter: 0.1, handoff: false, prefix: true, nodeOptions: ['--expose-gc']
+t.test('sizes and percentages may be numbers in the library, and a time 0', async t => {
+  t.match(resolve({ maxRss: 64 * MIB, drainTimeout: 0, jitter: 10, handoff: false, prefix: true, nodeOption: ['--expose-gc'] }), {
+    maxRssBytes: 64 * MIB, drainTimeoutMs: 0, jitter: 0.1, handoff: false, prefix: true, nodeOptions: ['--expose-gc']
   })
 })
 

@@ -2,7 +2,7 @@
 
 const t = require('tap')
 const fc = require('fast-check')
-const { parseSize, parseTime, formatSize, formatTime } = require('../../lib/core/units')
+const { parseSize, parseTime, withUnit, formatSize, formatTime } = require('../../lib/core/units')
 
 const KIB = 1024
 const MIB = 1024 ** 2
@@ -33,8 +33,8 @@ t.test('a size is whole bytes', async t => {
 
 t.test('times are read as people write them', async t => {
   for (const [text, time] of /** @type {const} */ ([
-    ['250', 250], [250, 250], ['250ms', 250], ['30s', 30_000], ['30 s', 30_000], ['1.5h', 5_400_000], ['2m', 120_000], ['1d', 86_400_000],
-    [' 30s ', 30_000], ['30S', 30_000], ['0', 0]
+    ['250ms', 250], ['30s', 30_000], ['30 s', 30_000], ['1.5h', 5_400_000], ['2m', 120_000], ['1d', 86_400_000],
+    [' 30s ', 30_000], ['30S', 30_000], ['0', 0], [0, 0], ['0s', 0]
   ])) t.equal(parseTime(text), time, JSON.stringify(text))
 })
 
@@ -42,7 +42,7 @@ t.test('text that is not a time is refused', async t => {
   for (const text of ['30 parsecs', '', 's', '-30s', '+30s', '1,5h', '30s5', '1e3', '1h30m', 'Infinity', '1'.repeat(200)]) {
     t.equal(parseTime(text), undefined, JSON.stringify(text))
   }
-  for (const value of [-1, NaN, null, undefined, true]) t.equal(parseTime(/** @type {any} */ (value)), undefined, String(value))
+  for (const value of [-1, NaN, null, undefined, true, 30, '30', '0.5', ' 250 ']) t.equal(parseTime(/** @type {any} */ (value)), undefined, String(value))
 })
 
 t.test('the parsers never throw', async t => {
@@ -61,6 +61,12 @@ t.test('sizes are shown with a unit that says 1024', async t => {
   t.equal(formatSize(64 * KIB), '64 KiB')
   t.equal(formatSize(GIB), '1 GiB')
   t.equal(formatSize(100), '100 B')
+})
+
+t.test('a number alone has two readings as a time, and both are named', async t => {
+  t.equal(withUnit('30'), 'a time with a unit: 30s for seconds, or 30ms for milliseconds')
+  t.equal(withUnit(1.5), 'a time with a unit: 1.5s for seconds, or 1.5ms for milliseconds')
+  for (const text of ['30s', 'soon', '', '-1', '3 4', '0']) t.equal(withUnit(text), undefined, text)
 })
 
 t.test('times are shown in short', async t => {

@@ -163,7 +163,7 @@ t.test('an HTTPS app, a connection for each request, by a URL', async t => {
 t.test('inconclusive', async t => {
   const url = `http://127.0.0.1:${await freePort()}`
   const cases = {
-    'no recycle took place': [{ app: fixture('plain.js'), duration: 300, recycleEvery: '1h' }, /^no recycle took place/],
+    'no recycle took place': [{ app: fixture('plain.js'), duration: '300ms', recycleEvery: '1h' }, /^no recycle took place/],
     'no server listens there': [{ app: fixture('own-address.js'), args: ['0'], url }, new RegExp(`^the load never arrived: no connection to ${url} \\(ECONNREFUSED\\)`)],
     'the address of the app is unknown': [{ app: fixture('own-address.js'), args: ['0'] }, /^the load never arrived: the address of the app is not known/]
   }
@@ -179,7 +179,7 @@ t.test('inconclusive', async t => {
     await new Promise(resolve => other.once('listening', resolve))
     t.teardown(() => other.close())
     const { port } = /** @type {import('node:net').AddressInfo} */ (other.address())
-    const outcome = await run(t, { app: fixture('own-address.js'), args: ['0'], url: `http://127.0.0.1:${port}`, duration: 500, recycleEvery: '1h' })
+    const outcome = await run(t, { app: fixture('own-address.js'), args: ['0'], url: `http://127.0.0.1:${port}`, duration: '500ms', recycleEvery: '1h' })
     t.match(outcome, { verdict: 'inconclusive', exitCode: 2, sentence: /it is not this fleet$/ })
   })
 
@@ -193,8 +193,8 @@ t.test('inconclusive', async t => {
     let isStopped = false
     const outcome = await run(t, {
       app: fixture('plain.js'),
-      duration: 500,
-      timeout: 500,
+      duration: '500ms',
+      timeout: '500ms',
       recycleEvery: '1h',
       onProgress ({ phase }) {
         const load = phase === 'load' && !isStopped && childrenOf(process.pid).find(({ pid }) => fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('load-process.js'))
@@ -208,7 +208,7 @@ t.test('inconclusive', async t => {
 
   t.test('the server there does not speak HTTP', async t => {
     const app = path.join(t.testdir({ 'app.js': "require('node:net').createServer(socket => socket.end('no')).listen(process.env.PORT)\n" }), 'app.js')
-    const outcome = await run(t, { app, duration: 200, drainTimeout: '100ms' })
+    const outcome = await run(t, { app, duration: '200ms', drainTimeout: '100ms' })
     t.match(outcome, { exitCode: 2, sentence: /^the load never arrived: http:\S+ answered none of [\d,]+ requests/ })
   })
 })

@@ -8,7 +8,7 @@ const { RawClient, head, settled } = require('../support/raw-client')
 for (const handoff of [true, false]) {
   t.test(`requests left at the drain timeout are cut and named, ${handoff ? 'with' : 'without'} hand-off (nginx: worker_shutdown_timeout.t)`, async t => {
     const drainTimeoutMs = 1000
-    const fleet = await startTellingFleet(t, 'exchanges.js', { handoff, replay: 'off', drainTimeout: drainTimeoutMs })
+    const fleet = await startTellingFleet(t, 'exchanges.js', { handoff, replay: 'off', drainTimeout: `${drainTimeoutMs}ms` })
     const { port, told } = fleet
     const connect = () => RawClient.connect(port)
 

@@ -27,7 +27,7 @@ t.test('a listener that throws does not end its worker: a slow request is answer
 t.test('where the app handles uncaught exceptions it gets these; connections that have come in one batch are all served', async t => {
   process.env.HANDLED = '1'
   t.teardown(() => { delete process.env.HANDLED })
-  const fleet = await startFleet(t, 'throws.js', { workers: 1, replayAfter: 0, drainTimeout: 5000, killTimeout: 1000 })
+  const fleet = await startFleet(t, 'throws.js', { workers: 1, replayAfter: 0, drainTimeout: '5s', killTimeout: '1s' })
   const { port, events, told } = fleet
   const clients = await Promise.all(Array.from({ length: 40 }, () => RawClient.connect(port)))
   for (const client of clients) client.get('/poll')

@@ -30,7 +30,7 @@ async function tunnel (client, to) {
 for (const env of [{}, { DROPS_OURS: '1' }]) {
   t.test(`an app that takes listeners off, ${env.DROPS_OURS ? 'also those of recycle for connections' : 'but none of recycle for connections'}`, async t => {
     if (env.DROPS_OURS) process.env.DROPS_OURS = env.DROPS_OURS
-    const fleet = await startTellingFleet(t, 'takes-listeners-off.js', { drainTimeout: DRAIN_TIMEOUT_MS })
+    const fleet = await startTellingFleet(t, 'takes-listeners-off.js', { drainTimeout: `${DRAIN_TIMEOUT_MS}ms` })
     delete process.env.DROPS_OURS
     const { port, supervisor, events } = fleet
 
@@ -69,7 +69,7 @@ for (const env of [{}, { DROPS_OURS: '1' }]) {
 }
 
 t.test('connections that such an app leaves open move if they are idle, or are cut at the deadline and named', async t => {
-  const fleet = await startTellingFleet(t, 'takes-listeners-off.js', { drainTimeout: 1000 })
+  const fleet = await startTellingFleet(t, 'takes-listeners-off.js', { drainTimeout: '1s' })
   const answered = await RawClient.connect(fleet.port)
   await WAYS['all of the response\'s'](answered)
   const upgraded = await RawClient.connect(fleet.port)

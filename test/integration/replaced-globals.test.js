@@ -6,7 +6,7 @@ const { becomesTrue } = require('../support/processes')
 const { RawClient } = require('../support/raw-client')
 
 t.test('an app that replaces globals, and whose own listeners throw, is measured, drained and replaced like any other', async t => {
-  const fleet = await startTellingFleet(t, 'replaces-globals.js', { drainTimeout: 5000 })
+  const fleet = await startTellingFleet(t, 'replaces-globals.js', { drainTimeout: '5s' })
   const { port, supervisor, events, told } = fleet
   const client = await RawClient.connect(port)
   await client.fetch('/')

@@ -48,7 +48,7 @@ t.test('with --replay-after 0 a parked poll moves when its worker drains, and it
 })
 
 t.test('by default it moves at the drain timeout, in place of being cut; what cannot move is cut', async t => {
-  const fleet = await startTellingFleet(t, 'polls.js', { drainTimeout: 700 })
+  const fleet = await startTellingFleet(t, 'polls.js', { drainTimeout: '700ms' })
   const { told } = fleet
   const moving = {
     get: head('GET', '/poll'),
@@ -103,7 +103,7 @@ t.test('by default it moves at the drain timeout, in place of being cut; what ca
 })
 
 t.test('--replay off: they are cut', async t => {
-  const fleet = await startTellingFleet(t, 'polls.js', { drainTimeout: 300, replay: 'off' })
+  const fleet = await startTellingFleet(t, 'polls.js', { drainTimeout: '300ms', replay: 'off' })
   const client = await park(fleet, head('GET', '/poll'))
   const line = await (await beginDrain(fleet)).recycled
   t.match(line, { replayed: 0, moved: 0, cut: 1 })
