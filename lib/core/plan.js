@@ -129,7 +129,7 @@ function surging ({ slots, standbys }, desired) {
  */
 function fitting ({ slots, standbys, memory }, desired, surging) {
   const seen = slots.filter(({ slot, incumbent }) => desired.slots.includes(slot) && isSeen(incumbent)).length
-  const booting = slots.filter(({ recycle, isLeaving }) => recycle === 'surge' && !isLeaving).length + standbys.filter(standby => !isSeen(standby)).length
+  const booting = slots.filter(({ recycle, isReplaced }) => recycle === 'surge' && !isReplaced).length + standbys.filter(standby => !isSeen(standby)).length
   return surging + startsThatFit(memory, desired.slots.length - seen + booting) + standbys.filter(standby => isUsable(standby, desired)).length
 }
 
@@ -139,12 +139,12 @@ function rejoin ({ slots }) {
   return slots.filter(({ incumbent }) => incumbent?.state === 'out-of-rotation').map(({ slot }) => ({ type: 'rejoin', slot }))
 }
 
-/** Slots beyond those desired: their worker leaves when its recycle is over and one that stays serves. @param {Facts} facts @param {Desired} desired @returns {Action[]} */
+/** Slots beyond those desired: their worker leaves when its recycle is over and one that stays serves; one that was given up leaves already. @param {Facts} facts @param {Desired} desired @returns {Action[]} */
 function leave ({ slots }, { slots: wanted }) {
   const isNeeded = slots.some(({ incumbent }) => isServing(incumbent)) && !slots.some(({ slot, incumbent }) => wanted.includes(slot) && isServing(incumbent))
   return slots.filter(({ slot, recycle }) => !wanted.includes(slot) && recycle === null).flatMap(/** @returns {Action[]} */ ({ slot, incumbent, isLeaving }) => {
     if (incumbent === null) return isLeaving ? [] : [{ type: 'close', slot }]
-    return isNeeded ? [] : [{ type: 'scale-away', slot }]
+    return isNeeded || incumbent.state === 'draining' ? [] : [{ type: 'scale-away', slot }]
   })
 }
 

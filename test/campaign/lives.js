@@ -35,7 +35,7 @@ function livesOf (lines, found) {
   let isOver = false
   for (const line of lines) {
     if (line.event === 'fleet.stop') isOver = true
-    if (!line.event.startsWith('worker.') || line.pid === null || line.event === 'worker.not-ready') continue
+    if (!line.event.startsWith('worker.') || line.pid === null || ['worker.not-ready', 'worker.children'].includes(line.event)) continue // of a place; of what it leaves behind
     const life = lives.get(line.pid)
     if (line.event === 'worker.spawn') {
       if (life && life.to === Infinity) found('pid', line.t, `worker ${line.pid} is spawned twice`)

@@ -23,7 +23,7 @@ for (const [name, limits] of Object.entries({
 })) {
   t.test(`every order of ${RECYCLES} recycle${RECYCLES > 1 ? 's' : ''}, boots and any one fault of three workers, with ${name}, keeps what the plan promises and converges`, async t => {
     const { states, ends, faults } = explore({ slots: firstSlots(3), generation: 0, ...limits }, { condemns: RECYCLES })
-    t.same([...faults].sort(), ['crash', 'diesEarly', 'memory', 'overHard'])
+    t.same([...faults].sort(), ['crash', 'diesEarly', 'diesLeaving', 'givenUp', 'memory', 'overHard'])
     t.ok(states > 2000 && ends > 100, `${states} states, ${ends} ends`)
   })
 }

@@ -81,6 +81,7 @@ t.test('a slot that is scaled away closes when its worker is gone', async t => {
   t.same(steps([slot(0), slot(1), slot(2, { incumbent: null, isLeaving: true })]).actions, [])
   t.same(steps([slot(0), slot(1), slot(2, { incumbent: null })]).actions, [{ type: 'close', slot: 2 }])
   t.same(steps([slot(0), slot(1), slot(2, { recycle: 'surge' })]).actions, [], 'its recycle ends first')
+  t.same(steps([slot(0), slot(1), slot(2, { incumbent: worker({ state: 'draining' }) })]).actions, [], 'it was given up, and leaves already')
 })
 
 t.test('a slot in the middle leaves, and comes back, as any other', async t => {
@@ -150,7 +151,9 @@ t.test('where the memory has no room for a replacement the worker drains first, 
 t.test('where none may be missing the replacement starts all the same, one at a time', async t => {
   const slots = [slot(0, condemned()), slot(1, condemned())]
   t.same(steps(slots, { maxSurge: 2, memory: FULL }).actions, [{ type: 'recycle', slot: 0, how: 'surge', hasNoRoom: true }])
-  t.same(steps([slot(0, { ...condemned(), recycle: 'surge' }), slot(1, condemned())], { maxSurge: 2, memory: FULL }).actions, [])
+  const booting = slot(0, { ...condemned(), recycle: 'surge', isLeaving: true }) // beside it its successor boots
+  t.same(steps([booting, slot(1, condemned())], { maxSurge: 2, memory: FULL }).actions, [])
+  t.same(steps([booting, slot(1, condemned())], { maxSurge: 2, memory: { ...FULL, usedBytes: 87 } }).actions, [], 'the room is for the one that boots')
 })
 
 t.test('a drain first that the limits ask for, memory or not, says nothing of room', async t => {
@@ -209,7 +212,7 @@ const limits = fc.record({ slots: fc.integer({ min: 2, max: 6 }).map(firstSlots)
   .map(desired => desired.maxSurge === 0 ? { ...desired, maxUnavailable: 1 } : desired)
 const pick = fc.nat(20)
 const event = fc.oneof(
-  fc.record({ type: fc.constantFrom('crash', 'comesUp', 'diesEarly', 'drained', 'condemn', 'overHard', 'collected', 'freshOverBudget'), pick }),
+  fc.record({ type: fc.constantFrom('crash', 'comesUp', 'diesEarly', 'givenUp', 'drained', 'diesLeaving', 'condemn', 'overHard', 'collected', 'freshOverBudget'), pick }),
   fc.record({ type: fc.constantFrom('memory', 'grows'), pick }),
   fc.record({ type: fc.constant('scale'), pick: fc.integer({ min: 2, max: 8 }) }),
   fc.record({ type: fc.constantFrom('grow', 'shrink'), pick }),

@@ -2,7 +2,6 @@
 
 /** A model of a fleet that follows a journal, line after line, with plans at certain of its lines. */
 
-const { backoffMs } = require('../../lib/core/backoff')
 const { plan } = require('../../lib/core/plan')
 const { figure } = require('../../lib/core/sample')
 
@@ -21,8 +20,9 @@ class Course {
   /** When the first fact came that no plan knows; Infinity: there is none. */
   openSince = Infinity
 
-  /** @param {import('./fleet-model').FleetModel} model @param {Record<string, any>} options of the fleet, by its journal */
-  constructor (model, options) {
+  /** @param {import('./fleet-model').FleetModel} model @param {Record<string, any>} options of the fleet, by its journal @param {Map<Record<string, any>, number>} delays recycle-delays.js */
+  constructor (model, options, delays) {
+    this.delays = delays
     this.model = model
     this.options = options
     model.onStep = step => { this.due.push({ ...step, at: model.now }) }
@@ -73,7 +73,7 @@ class Course {
   }
 
   #copy () {
-    const copy = new Course(this.model.copy(), this.options)
+    const copy = new Course(this.model.copy(), this.options, this.delays)
     const [before, after] = [this.#workers(), copy.#workers()]
     const copyOf = (/** @type {any} */ worker) => after[before.indexOf(worker)] ?? worker // one that is gone is in no model
     copy.due = this.due.map(step => ({ ...step, worker: copyOf(step.worker) }))
@@ -121,15 +121,31 @@ class Course {
     return step
   }
 
-  /** @param {any} line @param {'comesUp' | 'diesEarly' | 'drained' | 'crash'} type */
+  /** @param {any} line @param {'comesUp' | 'diesEarly' | 'givenUp' | 'drained' | 'diesLeaving' | 'crash'} type */
   #happens (line, type) {
     const known = this.byPid.get(line.pid)
     if (!known) return this.#refuse(line, 'no such worker')
     const { boots } = this.model.slots.get(known.slot) ?? {}
     const before = boots && { ...boots }
     if (!this.model.happenTo(type, known.worker)) this.#refuse(line, `it cannot be that this ${type}`)
-    if (type === 'comesUp' && boots) Object.assign(boots, before) // until it has lived for a second
-    else if (type === 'diesEarly' && boots) boots.notBefore = line.t + backoffMs(boots.failures) + LATE_MS
+    if (!boots || !before) return
+    if (type === 'comesUp') Object.assign(boots, before) // until it has lived for a second
+    else if (boots.failures > before.failures) Object.assign(boots, before).failed(line.t + LATE_MS)
+  }
+
+  /** It has started when it has had a connection, or has lived for a second. One that was given up fails in the model. @param {any} line */
+  #ends ({ t, pid, connections, event }) {
+    const { slot, upAt = null, worker } = this.byPid.get(pid) ?? {}
+    const { boots } = this.model.slots.get(slot ?? -1) ?? {}
+    if (!boots || (upAt === null && (worker.state === 'spawning' || worker.isGivenUp))) return
+    if (upAt !== null && connections > 0) boots.succeeded()
+    else if (event === 'worker.crash' && (upAt === null || t - upAt < EARLY_MS)) boots.failed(t + LATE_MS)
+  }
+
+  /** @param {any} line */
+  #givenUp (line) {
+    this.#happens(line, 'givenUp')
+    Object.assign(this.#known(line.pid), { drains: true, isGivenUp: true })
   }
 
   /** @param {number} pid */
@@ -149,7 +165,7 @@ class Course {
       if (!step) return
       this.byPid.set(line.pid, { worker: step.worker, slot: line.slot, upAt: null })
       const { boots } = this.model.slots.get(line.slot) ?? {}
-      if (boots) boots.notBefore = Math.min(boots.notBefore, line.t) // it was over, and not so much later
+      if (boots) for (const time of /** @type {const} */ (['notBefore', 'unservedNotBefore'])) boots[time] = Math.min(boots[time], line.t) // it was over, and not so much later
     },
     'worker.ready': line => {
       this.#happens(line, 'comesUp')
@@ -167,22 +183,28 @@ class Course {
       const isOfMemory = line.reason === 'rss' || isOverHard
       const task = !isOfMemory ? null : onBudget === 'collect' ? 'collect' : heapdumpsPerDay !== null ? 'heapdump' : null
       Object.assign(this.#known(line.pid), { reason: line.reason, condemnedAt: line.t, isOverHard, task })
+      const notBefore = this.delays.get(line) ?? 0
+      const { fresh = null } = this.model.slots.get(line.slot) ?? {}
+      if (fresh) fresh.notBefore = notBefore > line.t ? notBefore + LATE_MS : 0
     },
     'worker.keep': ({ pid }) => { Object.assign(this.#known(pid), { reason: null, task: null }) },
     'worker.out-of-rotation': ({ pid }) => { this.#known(pid).state = 'out-of-rotation' },
     'worker.in-rotation': ({ pid }) => { if (this.#known(pid).state === 'out-of-rotation') Object.assign(this.#known(pid), { state: 'ready', task: null }) },
     'worker.drain': line => {
-      if (this.#take(line, 'leaves', ({ worker }) => worker === this.#known(line.pid))) this.#known(line.pid).drains = true
+      if (line.reason === 'not-ready') this.#givenUp(line)
+      else if (this.#take(line, 'leaves', ({ worker }) => worker === this.#known(line.pid))) this.#known(line.pid).drains = true
     },
     'worker.retire': line => {
-      if (!this.#known(line.pid).drains) this.#refuse(line, 'it has left without a drain')
+      const worker = this.#known(line.pid)
+      if (!worker.drains && line.killedFor === 'not-ready') this.#givenUp(line)
+      else if (!worker.drains && line.killedFor === 'unstarted') this.#take(line, 'leaves', step => step.worker === worker) // its drain is in no line
+      else if (!worker.drains) this.#refuse(line, 'it has left without a drain')
+      this.#ends(line)
       this.#happens(line, 'drained')
     },
     'worker.crash': line => {
-      const about = this.byPid.get(line.pid)
-      const isEarly = about?.upAt === null || (about && line.t - Number(about.upAt) < EARLY_MS)
-      this.#happens(line, about?.upAt === null ? 'diesEarly' : 'crash')
-      if (isEarly && about.upAt !== null) this.model.slots.get(about.slot)?.boots.failed(line.t + LATE_MS)
+      this.#ends(line)
+      this.#happens(line, this.#known(line.pid).drains ? 'diesLeaving' : this.byPid.get(line.pid)?.upAt === null ? 'diesEarly' : 'crash')
     }
   }
 }

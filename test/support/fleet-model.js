@@ -20,9 +20,7 @@ class FleetModel extends PlannedFleet {
     const upTo = (/** @type {number} */ count, from = 0) => Array.from({ length: count }, (_, i) => from + i)
     const states = (/** @type {string[]} */ ...states) => this.list().filter(({ incumbent }) => states.includes(incumbent?.state)).length
     switch (type) {
-      case 'comesUp': case 'diesEarly': return upTo(this.#starting().length)
-      case 'drained': return upTo(this.#leaving().length)
-      case 'crash': return upTo(states('ready', 'out-of-rotation'))
+      case 'comesUp': case 'diesEarly': case 'givenUp': case 'drained': case 'diesLeaving': case 'crash': return upTo(this.#to(type).length)
       case 'condemn': case 'overHard': {
         const ready = this.list().filter(({ incumbent }) => incumbent?.state === 'ready')
         return TASKS.flatMap((_, task) => upTo(TASK_STEP, task * TASK_STEP).slice(0, ready.length)).filter(pick => ready[pick % ready.length].incumbent.reason === null)
@@ -70,34 +68,30 @@ class FleetModel extends PlannedFleet {
         if (incumbent) become(incumbent, 'ready', { task: null, ...pick % 2 ? { reason: null } : {} })
         break
       }
-      case 'crash': { // of a worker that serves, or is out of rotation for a while
-        const slot = of(incumbents.filter(({ incumbent }) => incumbent.state !== 'spawning'))
-        if (slot) this.#crashed(slot, 'incumbent')
-        break
-      }
-      case 'comesUp': {
-        const starting = this.#starting()
-        if (starting.length > 0) of(starting).comesUp()
-        break
-      }
-      case 'diesEarly': {
-        const starting = this.#starting()
-        if (starting.length > 0) of(starting).dies()
-        break
-      }
-      case 'drained': {
-        const leaving = this.#leaving()
-        if (leaving.length > 0) of(leaving)()
-        break
-      }
+      case 'comesUp': case 'diesEarly': case 'givenUp': case 'drained': case 'diesLeaving': case 'crash': of(this.#to(type))?.happen()
     }
   }
 
-  /** @param {any} slot @param {'incumbent' | 'successor'} which */
-  #crashed (slot, which) {
-    become(slot[which], 'crashed')
+  /** It has served. @param {any} slot */
+  #crashed (slot) {
+    become(slot.incumbent, 'crashed')
+    slot.incumbent = null
+    slot.hasCrashed = true
+  }
+
+  /** It has not become ready. @param {any} slot @param {any} worker @param {'retired' | 'crashed'} end */
+  #failed (slot, worker, end) {
+    const which = slot.incumbent === worker ? 'incumbent' : 'successor'
+    const wasStandby = worker.state === 'standby'
+    become(worker, end)
     slot[which] = null
+    if (wasStandby) { // that was called: it says nothing of the next one
+      slot[which] = this.obtain(slot.slot)
+      return
+    }
+    slot.boots.failed(this.now)
     if (which === 'incumbent') slot.hasCrashed = true
+    if (which === 'successor' || slot.leaving.length === 0) slot.recycle = null
   }
 
   #isOld = (/** @type {any} */ worker) => worker?.state === 'ready' && worker.generation < this.desired.generation && worker.reason === null
@@ -106,81 +100,79 @@ class FleetModel extends PlannedFleet {
     for (const { incumbent } of this.list()) if (this.#isOld(incumbent)) Object.assign(incumbent, { reason: 'reload', condemnedAt: this.now })
   }
 
-  /** Lets one event happen to one worker. @param {'comesUp' | 'diesEarly' | 'drained' | 'crash'} type @param {any} worker @returns {boolean} false: it cannot be, in this state */
+  /** Lets one event happen to one worker. @param {'comesUp' | 'diesEarly' | 'givenUp' | 'drained' | 'diesLeaving' | 'crash'} type @param {any} worker @returns {boolean} false: it cannot be, in this state */
   happenTo (type, worker) {
-    if (type === 'crash') {
-      const slot = this.list().find(({ incumbent }) => incumbent === worker)
-      if (slot) this.#crashed(slot, 'incumbent')
-      return slot !== undefined
+    const found = this.#to(type).find(other => other.worker === worker)
+    found?.happen()
+    return found !== undefined
+  }
+
+  /** Each that this can happen to. @param {string} type @returns {{ worker: any, happen: () => void }[]} */
+  #to (type) {
+    switch (type) {
+      case 'comesUp': return this.#starting().map(({ worker, comesUp }) => ({ worker, happen: comesUp }))
+      case 'diesEarly': return this.#starting().map(({ worker, dies }) => ({ worker, happen: dies }))
+      case 'givenUp': return this.#starting().filter(({ worker }) => worker.state === 'spawning').map(({ worker }) => ({ worker, happen: () => { become(worker, 'draining') } }))
+      case 'drained': return this.#leaving().map(({ worker, goes }) => ({ worker, happen: () => goes('retired') }))
+      case 'diesLeaving': return this.#leaving().map(({ worker, goes }) => ({ worker, happen: () => goes('crashed') }))
+      case 'crash': return this.list().filter(({ incumbent }) => ['ready', 'out-of-rotation'].includes(incumbent?.state)).map(slot => ({ worker: slot.incumbent, happen: () => this.#crashed(slot) }))
+      default: throw new Error(type)
     }
-    const found = type === 'drained' ? this.#leaving().find(gone => gone.worker === worker) : this.#starting().find(starting => starting.worker === worker)
-    if (!found) return false
-    if (typeof found === 'function') found()
-    else found[type === 'comesUp' ? 'comesUp' : 'dies']()
-    return true
   }
 
   /** @returns {{ worker: any, comesUp: () => void, dies: () => void }[]} */
   #starting () {
-    const failed = (/** @type {any} */ slot) => slot.boots.failed(this.now)
+    const isStarting = (/** @type {any} */ worker) => ['spawning', 'standby'].includes(worker?.state)
     const comesUp = (/** @type {any} */ slot, /** @type {any} */ worker) => {
+      if (slot.successor === worker) {
+        if (slot.incumbent) this.leave(slot)
+        slot.incumbent = worker
+        slot.successor = null
+      }
       slot.isNew = slot.hasCrashed = false
       slot.boots.succeeded()
-      return become(worker, 'ready')
+      become(worker, 'ready')
+      if (slot.leaving.length === 0) slot.recycle = null
     }
     return [
-      ...this.list().filter(({ incumbent }) => incumbent?.state === 'spawning').map(slot => ({
-        worker: slot.incumbent,
-        comesUp: () => {
-          comesUp(slot, slot.incumbent)
-          if (slot.leaving.length === 0) slot.recycle = null
-        },
-        dies: () => {
-          failed(slot)
-          this.#crashed(slot, 'incumbent')
-          if (slot.leaving.length === 0) slot.recycle = null
-        }
-      })),
-      ...this.list().filter(({ successor }) => successor !== null).map(slot => ({
-        worker: slot.successor,
-        comesUp: () => {
-          if (slot.incumbent) this.leave(slot)
-          slot.incumbent = comesUp(slot, slot.successor)
-          slot.successor = null
-          if (slot.leaving.length === 0) slot.recycle = null
-        },
-        dies: () => {
-          failed(slot)
-          this.#crashed(slot, 'successor')
-          slot.recycle = null
-        }
-      })),
+      ...this.list().flatMap(slot => [slot.incumbent, slot.successor].filter(isStarting).map(worker => ({
+        worker,
+        comesUp: () => comesUp(slot, worker),
+        dies: () => this.#failed(slot, worker, 'crashed')
+      }))),
       ...this.standbys.filter(({ state }) => state === 'spawning').map(standby => ({
         worker: standby,
-        comesUp: () => become(standby, 'standby'),
-        dies: () => {
-          become(standby, 'crashed')
-          this.standbys.splice(this.standbys.indexOf(standby), 1)
-          this.standbyBoots.failed(this.now)
-        }
+        comesUp: () => { become(standby, 'standby') },
+        dies: () => this.#standbyGoes(standby, 'crashed', true)
       }))
     ]
   }
 
-  /** @returns {((() => void) & { worker: any })[]} */
+  /** Those that drain, and those that were given up. @returns {{ worker: any, goes: (end: 'retired' | 'crashed') => void }[]} */
   #leaving () {
+    const isDraining = (/** @type {any} */ worker) => worker?.state === 'draining'
     return [
-      ...this.list().flatMap(slot => slot.leaving.map((/** @type {any} */ worker) => Object.assign(() => {
-        slot.leaving.splice(slot.leaving.indexOf(become(worker, 'retired')), 1)
-        if (slot.recycle === null || slot.leaving.length > 0) return
-        if (slot.recycle.how === 'surge') slot.recycle = slot.successor ? slot.recycle : null
-        else if (slot.incumbent === null) slot.incumbent = this.start(slot.slot)
-      }, { worker }))),
-      ...this.standbys.filter(({ state }) => state === 'draining').map(standby => Object.assign(() => {
-        become(standby, 'retired')
-        this.standbys.splice(this.standbys.indexOf(standby), 1)
-      }, { worker: standby }))
+      ...this.list().flatMap(slot => [
+        ...slot.leaving.map((/** @type {any} */ worker) => ({ worker, goes: (/** @type {'retired' | 'crashed'} */ end) => this.#left(slot, worker, end) })),
+        ...[slot.incumbent, slot.successor].filter(isDraining).map(worker => ({ worker, goes: (/** @type {'retired' | 'crashed'} */ end) => this.#failed(slot, worker, end) }))
+      ]),
+      ...this.standbys.filter(isDraining).map(standby => ({ worker: standby, goes: (/** @type {'retired' | 'crashed'} */ end) => this.#standbyGoes(standby, end, false) }))
     ]
+  }
+
+  /** @param {any} slot @param {any} worker @param {'retired' | 'crashed'} end */
+  #left (slot, worker, end) {
+    slot.leaving.splice(slot.leaving.indexOf(become(worker, end)), 1)
+    if (slot.recycle === null || slot.leaving.length > 0) return
+    if (slot.recycle.how === 'surge') slot.recycle = slot.successor ? slot.recycle : null
+    else if (slot.incumbent === null) slot.incumbent = this.obtain(slot.slot)
+  }
+
+  /** @param {any} standby @param {'retired' | 'crashed'} end @param {boolean} hasFailed */
+  #standbyGoes (standby, end, hasFailed) {
+    become(standby, end)
+    this.standbys.splice(this.standbys.indexOf(standby), 1)
+    if (hasFailed) this.standbyBoots.failed(this.now)
   }
 
   /** Faults are over: what starts comes up, what leaves goes, and time passes. Then all is as desired. */
@@ -188,7 +180,7 @@ class FleetModel extends PlannedFleet {
     if (this.desired.standbys > 0) this.memory = null // without a standby, a fleet converges without room, too
     for (let round = 0; round < ROUNDS; round++) {
       for (const { comesUp } of this.#starting()) comesUp()
-      for (const gone of this.#leaving()) gone()
+      for (const { goes } of this.#leaving()) goes('retired')
       for (const { incumbent } of this.list()) {
         if (incumbent?.state === 'out-of-rotation') become(incumbent, 'ready', { task: null })
       }

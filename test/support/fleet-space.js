@@ -12,7 +12,7 @@ const { FleetModel } = require('./fleet-model')
 const ALWAYS = ['comesUp', 'drained', 'collected', 'look']
 const FULL = 17 // the pick of `memory` by which there is no room
 /** What can go wrong once, with what undoes it, if it does not pass by itself. */
-const FAULTS = ['crash', 'diesEarly', 'overHard', 'memory']
+const FAULTS = ['crash', 'diesEarly', 'givenUp', 'diesLeaving', 'overHard', 'memory']
 
 /** @typedef {{ model: FleetModel, condemns: number, fault: string | null, path: string[] }} Scene `path`: how it came to this */
 
@@ -54,7 +54,7 @@ function explore (desired, { condemns, commands = [] }) {
 function * choices ({ model, condemns, fault, path }, commands) {
   for (const type of ALWAYS) for (const pick of model.picks(type)) yield [type, pick]
   if (condemns > 0) for (const pick of model.picks('condemn')) yield ['condemn', pick]
-  for (const type of fault ? [] : ['crash', 'diesEarly', 'overHard']) for (const pick of model.picks(type)) yield [type, pick]
+  for (const type of fault ? [] : ['crash', 'diesEarly', 'givenUp', 'diesLeaving', 'overHard']) for (const pick of model.picks(type)) yield [type, pick]
   if (!fault) yield ['memory', FULL]
   if (model.memory) yield ['relief', 0]
   for (const { type, pick } of commands) if (!path.includes(type)) yield [type, pick]

@@ -64,7 +64,7 @@ class PlannedFleet {
   /** Processes that start or run beside the desired ones, counted by the model's own facts. */
   beside () {
     const isUsable = (/** @type {any} */ standby) => standby.state === 'standby' && standby.reason === null && standby.generation === this.desired.generation
-    return this.list().filter(({ recycle, isNew, incumbent }) => recycle?.how === 'surge' || (isNew && incumbent?.state === 'spawning')).length +
+    return this.list().filter(({ recycle, isNew, incumbent }) => recycle?.how === 'surge' || (isNew && ['spawning', 'standby'].includes(incumbent?.state))).length +
       this.standbys.filter(standby => !isUsable(standby)).length
   }
 
@@ -78,7 +78,7 @@ class PlannedFleet {
   facts () {
     return {
       slots: this.list().map(({ slot, incumbent, successor, leaving, recycle, isNew, boots, fresh }) => ({
-        slot, incumbent, isLeaving: leaving.length > 0, recycle: recycle?.how ?? null, isReplaced: recycle?.how === 'surge' && successor === null, isNew, bootNotBefore: boots.notBefore, unservedNotBefore: boots.unservedNotBefore, recycleNotBefore: Math.max(boots.notBefore, fresh.notBefore)
+        slot, incumbent, isLeaving: leaving.length > 0 || successor !== null, recycle: recycle?.how ?? null, isReplaced: recycle?.how === 'surge' && successor === null, isNew, bootNotBefore: boots.notBefore, unservedNotBefore: boots.unservedNotBefore, recycleNotBefore: Math.max(boots.notBefore, fresh.notBefore)
       })),
       standbys: this.standbys,
       standbyNotBefore: this.standbyBoots.notBefore,
@@ -109,7 +109,7 @@ class PlannedFleet {
         assert(slot === undefined || slot.incumbent === null, 'an empty slot')
         const opened = slot ?? { slot: action.slot, incumbent: null, successor: null, leaving: [], recycle: null, isNew: true, boots: new Backoff(), fresh: new Backoff() }
         this.slots.set(action.slot, opened)
-        opened.incumbent = this.start(action.slot)
+        opened.incumbent = this.obtain(action.slot)
         if (opened.isNew && isServed) assert(this.beside() <= Math.max(this.desired.maxBoots ?? 1, this.room), 'new slots boot within the surge, or as many as may boot')
         break
       }
@@ -118,9 +118,8 @@ class PlannedFleet {
         if (action.how === 'surge') {
           assert(this.beside() <= this.room, 'recycles within the surge')
           const isLast = this.list().every(other => other === slot || other.recycle === null)
-          const at = this.standbys.findIndex(({ state, reason, generation }) => state === 'standby' && reason === null && generation === this.desired.generation)
-          assert(at >= 0 || this.hasRoom() || (isLast && this.desired.maxUnavailable === 0), 'none starts where the memory has no room, unless no worker may be missing')
-          slot.successor = at < 0 ? this.start(action.slot) : this.standbys.splice(at, 1)[0]
+          assert(this.#usableStandby() >= 0 || this.hasRoom() || (isLast && this.desired.maxUnavailable === 0), 'none starts where the memory has no room, unless no worker may be missing')
+          slot.successor = this.obtain(action.slot)
         } else {
           this.leave(slot)
           assert(this.serving(this.staying) >= this.desired.slots.length - this.desired.maxUnavailable, 'never fewer than promised')
@@ -160,6 +159,17 @@ class PlannedFleet {
       default:
         assert.fail(action.type)
     }
+  }
+
+  /** The index of a standby that can be called. */
+  #usableStandby () {
+    return this.standbys.findIndex(({ state, reason, generation }) => state === 'standby' && reason === null && generation === this.desired.generation)
+  }
+
+  /** A standby, or else a new process. @param {number} slot */
+  obtain (slot) {
+    const at = this.#usableStandby()
+    return at < 0 ? this.start(slot) : this.standbys.splice(at, 1)[0]
   }
 
   /** @param {number | null} slot null: a standby */

@@ -36,7 +36,7 @@ function unplanned (lines, onForeseen) {
   const placeOf = (/** @type {any} */ worker) => [...slots.values()].find(slot => slot.incumbent === worker || slot.successor === worker || slot.leaving.has(worker))
   const facts = () => ({
     slots: [...slots.values()].sort((a, b) => a.slot - b.slot).map(({ slot, incumbent, successor, leaving, recycle, isNew }) =>
-      ({ slot, incumbent, isLeaving: leaving.size > 0, recycle: recycle?.how ?? null, isReplaced: recycle?.how === 'surge' && successor === null, isNew, bootNotBefore: 0, unservedNotBefore: 0, recycleNotBefore: 0 })),
+      ({ slot, incumbent, isLeaving: leaving.size > 0 || successor !== null, recycle: recycle?.how ?? null, isReplaced: recycle?.how === 'surge' && successor === null, isNew, bootNotBefore: 0, unservedNotBefore: 0, recycleNotBefore: 0 })),
     standbys: [...standbys.values()],
     standbyNotBefore: 0,
     bootMs: Math.max(0, ...[...workers.values()].map(({ bootMs }) => bootMs)),
@@ -169,7 +169,7 @@ function unplanned (lines, onForeseen) {
       const { pid, reason } = line
       const worker = workers.get(pid)
       const slot = placeOf(worker)
-      if (slot?.incumbent === worker) {
+      if (slot?.incumbent === worker && reason !== 'not-ready') { // one that was given up keeps its place until it is gone
         if (reason === 'scale') {
           expect(line, action => action.type === 'scale-away' && action.slot === slot.slot)
           slot.isNew = true
@@ -177,7 +177,7 @@ function unplanned (lines, onForeseen) {
           slot.recycle = expect(line, action => action.how === 'drain-first' && action.slot === slot.slot) && { how: 'drain-first', old: worker }
         }
         vacate(slot)
-      } else if (!slot && reason !== 'unfit') {
+      } else if (!slot && reason !== 'unfit' && reason !== 'not-ready') {
         const at = [...standbys.values()].indexOf(worker)
         expect(line, action => action.type === 'retire-standby' && action.standby === at)
       }

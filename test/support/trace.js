@@ -12,6 +12,7 @@
 const assert = require('node:assert')
 const { Course } = require('./course')
 const { FleetModel, firstSlots } = require('./fleet-model')
+const { recycleDelays } = require('./recycle-delays')
 
 const TURN_MS = 300 // a plan comes so much later than a fact, at the most, on a busy machine
 const MOST_COURSES = 64
@@ -25,7 +26,7 @@ function trace (lines) {
   assert(started && started.options.standby === 0, 'a journal from its start, without standbys')
   const { workers, maxSurge, maxUnavailable } = started.options
   const model = new FleetModel({ slots: firstSlots(workers), generation: 0, standbys: 0, maxSurge, maxUnavailable })
-  let courses = [new Course(model, started.options)]
+  let courses = [new Course(model, started.options, recycleDelays(lines))]
   for (const [i, line] of lines.entries()) {
     if (line.event === 'fleet.stopping') break
     for (const course of courses) course.follow(line)
