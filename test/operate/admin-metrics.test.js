@@ -15,6 +15,21 @@ const REQUESTS = 'recycle_worker_requests_total'
 
 const total = (/** @type {any[]} */ lines, /** @type {string} */ name) => lines.reduce((sum, line) => sum + line[name], 0)
 
+t.test('the connections of a worker that crashes in its drain are counted once, by its account', async t => {
+  const { port, adminPort, supervisor, events } = await startAdmin(t, 'plain.js', { workers: 1 })
+  const stuck = get(port, '/slow?ms=60000').catch(() => {})
+  await scrapeUntil(adminPort, metrics => sumOf(metrics, 'recycle_worker_requests_in_flight') === 1)
+  const recycled = supervisor.recycle(0)
+  const { pid } = await events.until('worker.drain')
+  process.kill(pid, 'SIGKILL')
+  await Promise.all([stuck, recycled])
+  const metrics = await scrape(adminPort)
+  t.match(events.all('recycled'), [{ cut: 1, unaccounted: 0, ended: 'crashed' }])
+  t.equal(metrics.get('recycle_connections_cut_total'), 1)
+  t.equal(metrics.get('recycle_connections_unaccounted_total'), 0)
+  t.equal(metrics.get('recycle_worker_crashes_total'), 1)
+})
+
 t.test('the metrics agree with the journal', async t => {
   const { port, adminPort, ask, supervisor, events } = await startAdmin(t, 'plain.js', { workers: 2, maxRss: '900MiB' })
   /** The highest value seen of each counter: none may decrease. @type {Map<string, number>} */

@@ -64,6 +64,8 @@ class Metrics {
     unaccounted: this.#counter('connections_unaccounted_total', 'Connections that ended with a worker that crashed or gave no account: their requests are not known.')
   }
 
+  /** The pids of workers whose account is to come. */
+  #draining = new Set()
   #ready = this.#histogram('worker_ready_duration_seconds', "From a worker's spawn until it was ready.")
   #drain = this.#histogram('drain_duration_seconds', "From a drain's begin until the worker had nothing left.")
   #recycle = this.#histogram('recycle_duration_seconds', 'From the spawn of a replacement until the old worker was gone.')
@@ -89,15 +91,16 @@ class Metrics {
   /** @type {Readonly<Record<string, (line: Line) => void>>} */
   #handlers = Object.freeze({
     'worker.sample': line => this.#count(line),
+    'worker.drain': ({ pid }) => { this.#draining.add(pid) },
     'worker.ready': ({ readyMs }) => this.#ready.observe(readyMs / 1000),
     'worker.not-ready': () => this.#failures.inc(),
     'fleet.memory': line => this.#limitHits.inc(this.#growth.of(FLEET, 'limit hits', line.limitHits ?? 0)),
     'fleet.scale': ({ reason }) => this.#scalings.inc({ reason }),
     'worker.retire': line => this.#forget(line),
     'worker.crash': line => {
+      if (!this.#draining.has(line.pid)) this.#accounts.unaccounted.inc(line.connections)
       this.#forget(line)
       this.#crashes.inc()
-      this.#accounts.unaccounted.inc(line.connections)
     },
     recycled: line => {
       this.#recycles.inc({ reason: line.reason })
@@ -201,6 +204,7 @@ class Metrics {
   #forget (line) {
     this.#count(line)
     this.#growth.forget(line.pid)
+    this.#draining.delete(line.pid)
     if (line.oomKilled) this.#oomKills.inc()
   }
 
