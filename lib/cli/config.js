@@ -13,7 +13,8 @@ const { machineFacts } = require('../primary/measuring/container')
 
 /** @typedef {import('../core/config').Config} Config */
 
-const ENDINGS = ['.js', '.cjs', '.mjs', '.json']
+const TYPESCRIPT = ['.ts', '.mts', '.cts']
+const ENDINGS = ['.js', '.cjs', '.mjs', ...TYPESCRIPT, '.json']
 const PLACES = [...ENDINGS.map(ending => `recycle.config${ending}`), 'package.json']
 const OPTION = '--config <file|none>'
 
@@ -119,6 +120,9 @@ async function load (file, content) {
     const { default: held } = await orEmptyLoop(import(pathToFileURL(file).href))
     return await orEmptyLoop(held)
   } catch (error) {
+    if (TYPESCRIPT.includes(path.extname(file)) && /** @type {NodeJS.ErrnoException} */ (error)?.code === 'ERR_UNKNOWN_FILE_EXTENSION') {
+      throw new RecycleError('RECYCLE_BAD_CONFIG', { file: shortened(file), why: `is TypeScript, which Node.js ${process.version} does not run by itself; write ${path.basename(file, path.extname(file))}.mjs` })
+    }
     throw new RecycleError('RECYCLE_BAD_CONFIG', { file: shortened(file), why: `cannot be loaded: ${causeIn(file, error)}` })
   }
 }

@@ -3,9 +3,9 @@
 /** The contents of a config file and their JSON schema, both from the table of options. */
 
 const { RecycleError } = require('./errors')
+const { hintOnKey } = require('./habits')
 const { OPTIONS } = require('./options')
 const { shown } = require('./shown')
-const { nearest } = require('./did-you-mean')
 
 /**
  * @typedef {object} Config
@@ -34,8 +34,7 @@ function readConfig (held, name) {
   const known = [...OWN_KEYS, ...OPTIONS.map(option => option.name)]
   const unknown = Object.keys(values).find(key => !known.includes(key))
   if (unknown !== undefined) {
-    const meant = nearest(unknown, known)
-    refuse(`has an unknown key ${shown(unknown)}; ${meant ? `did you mean ${meant}?` : `the keys are ${known.slice(1).join(', ')}`}`)
+    refuse(`has an unknown key ${shown(unknown)}; ${hintOnKey(unknown, known)}`)
   }
   if (app !== undefined && (typeof app !== 'string' || app === '')) refuse('has an app that is not a path; it takes the file that `node` would run')
   if (!Array.isArray(args) || !args.every(arg => typeof arg === 'string')) refuse('has args that are not an array of strings')

@@ -15,7 +15,7 @@ const CATALOGUE = Object.freeze({
   },
   RECYCLE_UNKNOWN_OPTION: {
     exitCode: 2,
-    sentence: d => `unknown option ${shown(d.option)}; the options are ${d.accepts}`
+    sentence: d => `unknown option ${shown(d.option)}; ${d.hint}`
   },
   RECYCLE_BAD_CONFIG: {
     exitCode: 2,

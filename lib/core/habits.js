@@ -5,6 +5,7 @@
  * `recycle start <app>` and `recycle list` work.
  */
 
+const { nearest } = require('./did-you-mean')
 const { OPTIONS } = require('./options')
 
 /** First words that are left out, or stand for a command. @type {Readonly<Record<string, string[]>>} */
@@ -53,6 +54,7 @@ const COMMANDS = Object.freeze({
 const WATCH = 'recycle does not watch files; node --watch <file> does, for development'
 const FOREGROUND = 'recycle runs in the foreground, for systemd or a container to supervise'
 const LISTEN = 'the app itself says where it listens, by server.listen() and its own variables such as PORT'
+const ENVIRONMENT = 'the workers have the environment in which recycle is started'
 const BACKOFF = 'a worker that dies is replaced at once, and ever more slowly when it dies again and again'
 
 /**
@@ -79,7 +81,7 @@ const FLAGS = Object.freeze({
   '--ext': { answer: WATCH },
   '--cron': { answer: '--max-age <time> replaces each worker when it has served for so long' },
   '--cron-restart': { answer: '--max-age <time> replaces each worker when it has served for so long' },
-  '--env': { answer: 'the workers have the environment in which recycle is started' },
+  '--env': { answer: ENVIRONMENT },
   '--update-env': { answer: 'the workers have the environment in which recycle was started; start it anew for another one' },
   '-o': { answer: OUTPUT },
   '--error': { answer: OUTPUT },
@@ -118,6 +120,42 @@ const FLAGS = Object.freeze({
   '-c': { answer: 'write --config <file>' },
   '-C': { answer: 'write --config <file>' }
 })
+
+/** Keys of other config files that are no flags too. @type {Readonly<Record<string, string>>} */
+const KEYS = Object.freeze({
+  env: ENVIRONMENT,
+  script: 'write app',
+  cwd: 'the workers run in the folder in which recycle is started',
+  autorestart: BACKOFF,
+  kill_timeout: 'write killTimeout, with its unit',
+  out_file: OUTPUT,
+  error_file: OUTPUT,
+  log_file: OUTPUT,
+  increment_var: 'RECYCLE_SLOT is the number of a worker',
+  instance_var: 'RECYCLE_SLOT is the number of a worker'
+})
+
+/**
+ * To the sentence on an unknown key of a config file or of the library.
+ *
+ * @param {string} key
+ * @param {readonly string[]} known
+ * @param {string} [lists] the command that lists them all
+ * @returns {string}
+ */
+function hintOnKey (key, known, lists = 'recycle --config none --print-config') {
+  const flag = `--${key.replace(/_/g, '-').replace(/[A-Z]/g, '-$&').toLowerCase()}`
+  if (Object.hasOwn(KEYS, key)) return KEYS[key]
+  if (/^env_/.test(key)) return ENVIRONMENT
+  if (Object.hasOwn(FLAGS, flag)) return asKeys(FLAGS[flag].answer)
+  const meant = nearest(key, known)
+  return meant ? `did you mean ${meant}?` : `${lists} lists those there are`
+}
+
+/** @param {string} answer on a flag @returns {string} with the names of options in place of their flags */
+function asKeys (answer) {
+  return answer.replace(/(--[a-z-]+)(?: <\w+>)?(?: \(-\w\))?/g, (written, flag) => OPTIONS.find(option => option.flag.split(' ')[0] === flag)?.name ?? written)
+}
 
 /** @param {string} word @returns {string | null} what to write instead of this command */
 function answerToCommand (word) {
@@ -172,4 +210,4 @@ function flagsAfterApp (app, args, { call = 'recycle', options = OPTIONS } = {})
   return { flags: [...new Set(flags)], instead: [call, ...moved, app, ...left, ...end === -1 ? [] : args.slice(end)].join(' ') }
 }
 
-module.exports = { SYNONYMS, COMMANDS, FLAGS, answerToCommand, answerToFlag, hintOn, flagsAfterApp }
+module.exports = { SYNONYMS, COMMANDS, FLAGS, answerToCommand, answerToFlag, hintOn, hintOnKey, flagsAfterApp }

@@ -32,6 +32,7 @@ const { parseSize, parseTime, withUnit } = require('./units')
 
 const LONGEST_MS = 2 ** 31 - 1 // the maximum of Node's timers
 const SMALLEST_BUDGET = 1024 ** 2
+const SIZE_UNIT = '([kKmMgGtT]([iI]?[bB])?|[iI]?[bB])'
 
 /** @type {Record<string, (...a: any[]) => OptionKind>} */
 const types = {
@@ -42,7 +43,7 @@ const types = {
   }),
   workers: () => ({
     accepts: 'a whole number from 1 to 1024, auto, or a range such as 2..8 or 2..auto',
-    schema: { anyOf: [types.count(1, 1024).schema, { enum: ['auto'] }, { type: 'string', pattern: '^\\d+(\\.\\.(\\d+|auto))?$' }] },
+    schema: { anyOf: [types.count(1, 1024).schema, { enum: ['auto'] }, { type: 'string', pattern: '^\\d+\\.\\.(\\d+|auto)$' }] },
     words: ['auto'],
     read: value => {
       const [, min, max] = /^(.+)\.\.(.+)$/.exec(textOf(value)) ?? []
@@ -56,7 +57,7 @@ const types = {
     schema: {
       anyOf: [
         { type: 'number', minimum: SMALLEST_BUDGET },
-        { type: 'string', pattern: '^\\s*\\d+(\\.\\d+)?\\s*[kKmMgGtT]?([iI]?[bB])?\\s*$' }
+        { type: 'string', pattern: `^\\s*\\d+(\\.\\d+)?\\s*${SIZE_UNIT}\\s*$` }
       ]
     },
     read: value => inRange(parseSize(textOf(value)) ?? NaN, SMALLEST_BUDGET, Number.MAX_SAFE_INTEGER)
@@ -73,7 +74,7 @@ const types = {
     schema: {
       anyOf: [
         { type: 'number', minimum: SMALLEST_BUDGET },
-        { type: 'string', pattern: '^\\s*\\d+(\\.\\d+)?\\s*(%|[kKmMgGtT]?([iI]?[bB])?)\\s*$' }
+        { type: 'string', pattern: `^\\s*\\d+(\\.\\d+)?\\s*(%|${SIZE_UNIT})\\s*$` }
       ]
     },
     read: value => shareOf(value) ?? most(types.size().read(value))
@@ -81,7 +82,7 @@ const types = {
   /** A Limit (limit.js). */
   countOrPercent: (min, max, of) => ({
     accepts: `a whole number from ${min} to ${max}, or a percentage of ${of}, such as 80%`,
-    schema: { anyOf: [types.count(min, max).schema, { type: 'string', pattern: '^\\d+(\\.\\d+)?%?$' }] },
+    schema: { anyOf: [types.count(min, max).schema, { type: 'string', pattern: '^\\d+(\\.\\d+)?%$' }] },
     read: value => shareOf(value) ?? most(types.count(min, max).read(value))
   }),
   urlPath: () => ({
@@ -102,7 +103,7 @@ const types = {
   }),
   percent: () => ({
     accepts: 'a percentage from 0 to 90, such as 10 or 10%',
-    schema: { anyOf: [{ type: 'number', minimum: 0, maximum: 90 }, { type: 'string', pattern: '^\\d+(\\.\\d+)?%?$' }] },
+    schema: { anyOf: [{ type: 'number', minimum: 0, maximum: 90 }, { type: 'string', pattern: '^\\d+(\\.\\d+)?%$' }] },
     read: value => {
       const percent = inRange(/^\d+(\.\d+)?%?$/.test(textOf(value)) ? parseFloat(value) : NaN, 0, 90)
       return percent === undefined ? undefined : percent / 100
@@ -137,7 +138,7 @@ const types = {
   }),
   address: () => ({
     accepts: 'a port, or host:port, such as 9100, 127.0.0.1:9100 or [::1]:9100',
-    schema: { anyOf: [{ type: 'integer', minimum: 0, maximum: 65535 }, { type: 'string', pattern: '^((\\[[\\da-fA-F:.]+\\]|[^:\\[\\]\\s]+):)?\\d+$' }] },
+    schema: { anyOf: [{ type: 'integer', minimum: 0, maximum: 65535 }, { type: 'string', pattern: '^((\\[[\\da-fA-F:.]+\\]|[^:\\[\\]\\s]+):)\\d+$' }] },
     read: value => {
       const found = /^(?:(?:\[(?<v6>[\da-fA-F:.]+)\]|(?<host>[^:[\]\s]+)):)?(?<port>\d+)$/.exec(textOf(value))?.groups
       const port = inRange(Number(found?.port ?? NaN), 0, 65535)
@@ -172,6 +173,7 @@ const types = {
  * @returns {boolean}
  */
 function isOfType (schema, value) {
+  if (isQuotedNumber(schema, value)) return false
   if (schema.anyOf) return schema.anyOf.some(one => isOfType(one, value))
   if (schema.enum) return schema.enum.some(word => word === value)
   if (schema.type === 'array') return Array.isArray(value)
@@ -179,8 +181,14 @@ function isOfType (schema, value) {
   return typeof value === schema.type // eslint-disable-line valid-typeof
 }
 
-/** The accepted types in words: "a number or a string". @param {Schema} schema @returns {string} */
-function typesOf (schema) {
+/** Whether it is a number as text where the value may be a number. @param {Schema} schema @param {unknown} value */
+function isQuotedNumber ({ anyOf = [] }, value) {
+  return typeof value === 'string' && /^\s*\d+(\.\d+)?\s*$/.test(value) && anyOf.some(({ type }) => type === 'integer' || type === 'number')
+}
+
+/** The types that are accepted in place of this value, in words: "a number or a string". @param {Schema} schema @param {unknown} value @returns {string} */
+function typesOf (schema, value) {
+  if (isQuotedNumber(schema, value)) return 'a number without quotes'
   const types = (schema.anyOf ?? [schema]).filter(one => one.type).map(({ type }) => type === 'integer' ? 'number' : type)
   return types.map(type => type === 'array' ? 'an array' : `a ${type}`).join(' or ')
 }

@@ -4,6 +4,7 @@
 
 const { size, autoWorkers, autoscaleBounds, autoBudget, whyNoAutoBudget } = require('./container-budget')
 const { RecycleError } = require('./errors')
+const { hintOnKey } = require('./habits')
 const { largestBudget } = require('./gc')
 const { isOfType, typesOf } = require('./option-types')
 const { isLoopback } = require('./loopback')
@@ -50,7 +51,7 @@ function resolveOptions (given, sources) {
  */
 function traceOptions (given, { env = {}, file = null, parallelism, container = null, nameOf = o => o.name }) {
   const unknown = Object.keys(given).find(name => !OPTIONS.some(o => o.name === name))
-  if (unknown) throw new RecycleError('RECYCLE_UNKNOWN_OPTION', { option: unknown, accepts: OPTIONS.map(o => o.name).join(', ') })
+  if (unknown) throw new RecycleError('RECYCLE_UNKNOWN_OPTION', { option: unknown, hint: hintOnKey(unknown, OPTIONS.map(o => o.name)) })
 
   /** @type {Map<string, Origin>} */
   const origins = new Map(OPTIONS.map(option => [option.name, originOf(option, given, env, file, nameOf(option))]))
@@ -91,7 +92,7 @@ function read ({ kind, fallback }, { from, called, text }) {
   const isWrongType = from === 'file' && !isOfType(kind.schema, text)
   const value = isWrongType ? undefined : kind.read(text)
   if (value !== undefined) return value
-  const types = isWrongType ? typesOf(kind.schema) : ''
+  const types = isWrongType ? typesOf(kind.schema, text) : ''
   const accepts = kind.instead?.(text) ?? (types ? `${kind.accepts}, as ${types}` : kind.accepts)
   throw new RecycleError('RECYCLE_BAD_OPTION', { option: called, given: text, accepts })
 }

@@ -3,6 +3,7 @@
 /** The drill's own options, as data, in the form of lib/core/options.js. Flags and help come from this table. */
 
 const { RecycleError } = require('../core/errors')
+const { hintOnKey } = require('../core/habits')
 const { textOf, types: optionTypes } = require('../core/option-types')
 const { OPTIONS } = require('../core/options')
 
@@ -106,7 +107,7 @@ function partOptions (given, nameOf = option => option.name) {
   }
   const known = OPTIONS.map(({ name }) => name).filter(name => name !== 'journal') // it is part of the run file
   const unknown = Object.keys(supervisors).find(name => !known.includes(name))
-  if (unknown) throw new RecycleError('RECYCLE_UNKNOWN_OPTION', { option: unknown, accepts: [...DRILL_OPTIONS.map(({ name }) => name), ...known].join(', ') })
+  if (unknown) throw new RecycleError('RECYCLE_UNKNOWN_OPTION', { option: unknown, hint: hintOnKey(unknown, [...DRILL_OPTIONS.map(({ name }) => name), ...known], 'recycle drill --help') })
   if (own.loadWorkers > own.connections) {
     throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `${own.loadWorkers} load workers cannot share ${own.connections} connections; each needs at least one` })
   }

@@ -106,6 +106,18 @@ const KINDS = {
   'package.json': { 'package.json': '{ "recycle": { "samples": 7 } }' }
 }
 
+for (const name of ['recycle.config.ts', 'recycle.config.mts', 'recycle.config.cts']) {
+  t.test(`${name}: loaded where Node.js strips types, else one sentence`, async t => {
+    const held = 'const samples: number = 7\n'
+    const cwd = project(t, { [name]: held + (name.endsWith('.cts') ? 'module.exports = { samples }' : 'export default { samples }') })
+    const { code, stdout, stderr } = await recycle(cwd, ['--print-config'], { NODE_NO_WARNINGS: '1' })
+    if (/** @type {any} */ (process.features).typescript) {
+      t.same([code, stderr], [0, ''])
+      t.same(rowsOf(stdout).samples, ['7', name])
+    } else t.same([code, stdout, stderr], [2, '', `recycle: the config file ${name} is TypeScript, which Node.js ${process.version} does not run by itself; write recycle.config.mjs\n`])
+  })
+}
+
 for (const [what, files] of Object.entries(KINDS)) {
   t.test(`found: ${what}`, async t => {
     const { code, stdout, stderr } = await recycle(project(t, files), ['--print-config'])
@@ -148,7 +160,7 @@ t.test('an error in the file gives one sentence with file and key, and exit code
     ['an empty file', { 'recycle.config.json': '' }, 'the config file recycle.config.json holds nothing; it takes an object of options'],
     ['no default export', { 'recycle.config.mjs': 'export const workers = 2' }, 'the config file recycle.config.mjs holds nothing'],
     ['a missing file', {}, 'the config file nowhere.json does not exist', ['--config', 'nowhere.json', 'app.js']],
-    ['a file of another kind', { 'my.yaml': 'workers: 2' }, 'the config file my.yaml is of no known kind; its name ends in .js, .cjs, .mjs, .json', ['--config', 'my.yaml', 'app.js']],
+    ['a file of another kind', { 'my.yaml': 'workers: 2' }, 'the config file my.yaml is of no known kind; its name ends in .js, .cjs, .mjs, .ts, .mts, .cts, .json', ['--config', 'my.yaml', 'app.js']],
     ['a folder', {}, 'the config file folder.json is no file', ['--config', 'folder.json', 'app.js']],
     ['a package.json without the key', {}, 'the config file package.json has no "recycle" in it', ['--config', 'package.json', 'app.js']],
     ['no app anywhere', { 'recycle.config.json': '{}' }, 'no app was named, and recycle.config.json has no "app" either; see recycle --help'],

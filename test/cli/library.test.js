@@ -28,7 +28,7 @@ t.test('supervise() throws errors that have a code', async t => {
     [{ workers: 0 }, 'RECYCLE_BAD_OPTION', /^workers was given 0; it takes a whole number from 1 to 1024, auto, or a range such as 2\.\.8 or 2\.\.auto$/],
     [{ maxRss: 'much' }, 'RECYCLE_BAD_OPTION', /^maxRss was given "much"/],
     [{ maxSurge: 0 }, 'RECYCLE_BAD_OPTION', /^maxSurge was given 0/],
-    [{ maxRAM: 1 }, 'RECYCLE_UNKNOWN_OPTION', /^unknown option "maxRAM"; the options are workers, maxRss, /],
+    [{ maxRAM: 1 }, 'RECYCLE_UNKNOWN_OPTION', /^unknown option "maxRAM"; did you mean maxRss\?$/],
     [{ metric: 'pss', meter: 'pidusage' }, 'RECYCLE_METRIC_UNSUPPORTED', /^the meter pidusage cannot read metric pss /],
     [{ journal: '/nonexistent/run.ndjson' }, 'RECYCLE_JOURNAL', /^the journal \/nonexistent\/run\.ndjson /],
     [{ app: path.join(FIXTURES, 'nowhere.js') }, 'RECYCLE_NO_APP', /nowhere\.js cannot be started: there is no such file$/],
