@@ -32,7 +32,7 @@ async function openControl (supervisor, { control, limits }) {
     connection.say({ hello: { name, pid: process.pid, app, version } })
   }
   const { succession } = supervisor
-  const kept = new KeptSocket(serve, { name, control }, (event, fields) => supervisor.announce(event, fields))
+  const kept = new KeptSocket(serve, { name, control }, (event, fields) => supervisor.announce(event, fields), () => supervisor.handover.isHandingOver)
   succession?.on('lead', () => kept.publish())
   await kept.open(succession?.takeover.pid)
   return {

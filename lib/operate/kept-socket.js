@@ -28,11 +28,13 @@ class KeptSocket {
    * @param {(client: net.Socket) => void} serve
    * @param {{ name: string, control: string | null }} where
    * @param {(event: string, fields: Record<string, any>) => unknown} announce
+   * @param {() => boolean} [isLeft] another primary may have taken the socket's place
    */
-  constructor (serve, where, announce) {
+  constructor (serve, where, announce, isLeft = () => false) {
     this.serve = serve
     this.where = where
     this.announce = announce
+    this.isLeft = isLeft
   }
 
   get path () {
@@ -70,7 +72,7 @@ class KeptSocket {
   }
 
   #look () {
-    if (this.#attempt || this.#open?.socket.isThere() || performance.now() < this.#notBefore) return
+    if (this.#attempt || this.isLeft() || this.#open?.socket.isThere() || performance.now() < this.#notBefore) return
     this.#attempt = this.#tryOnce()
       .then(() => { this.announce('fleet.control', { path: this.path }) }, error => this.#fail(error))
       .finally(() => { this.#attempt = null })

@@ -61,21 +61,6 @@ t.test('scale down retires no serving worker before a worker that stays serves',
   t.ok(at('worker.ready', line => line.slot === stays.slot && line.pid !== stays.pid) < at('worker.drain', line => line.pid === leaves.pid))
 })
 
-t.test('a process that cannot be started is a worker that dies early, and the fleet goes on', async t => {
-  const { port, supervisor, events } = await startFleet(t, 'plain.js', { ...OPTIONS, workers: 2 })
-  const { execPath } = process
-  t.teardown(() => { process.execPath = execPath })
-  process.execPath = '/nowhere/node'
-  await t.rejects(supervisor.recycle(0), { code: 'RECYCLE_NOT_READY', details: { why: /^it could not be started \(spawn .*ENOENT\)$/ } })
-  const [{ pid }] = supervisor.status().workers
-  process.kill(pid, 'SIGKILL')
-  t.match(await events.until('worker.crash', { where: line => line.error }), { slot: 0, pid: null, error: /ENOENT/ })
-  t.match(await get(port, '/'), { status: 200 }, 'the other worker serves')
-  process.execPath = execPath
-  await supervisor.ready()
-  t.match(supervisor.status().totals, { workers: 2, ready: 2 })
-})
-
 t.test('a fork that fails at once, as without memory, counts as an early death too', async t => {
   const { port, supervisor, events } = await startFleet(t, 'plain.js', { ...OPTIONS, workers: 2 })
   const [{ pid }] = supervisor.status().workers

@@ -71,6 +71,11 @@ class Handover extends EventEmitter {
     return this.#state === 'leaving'
   }
 
+  /** The other primary has been told to run the fleet: what is by its name may be that one's. */
+  get isHandingOver () {
+    return ['handing-over', 'leaving', 'left'].includes(this.#state)
+  }
+
   /** The other primary runs the fleet, and nothing is left of this one's. */
   get hasLeft () {
     return this.#state === 'left'

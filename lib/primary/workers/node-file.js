@@ -11,7 +11,7 @@ const OWN = '/proc/self/exe' // what the kernel has of this process's, though it
 
 /** @returns {string} this process's; where that is gone (upgraded, moved by a version manager), the one to which its name leads now */
 function nodeToRun () {
-  if (fs.existsSync(STARTED_WITH)) return STARTED_WITH
+  if (isExecutable(STARTED_WITH)) return STARTED_WITH
   const named = nodeOnDisk(process.argv0, STARTED_WITH, process.env.PATH, START_FOLDER)
   return named === STARTED_WITH && fs.existsSync(OWN) ? OWN : named
 }
