@@ -54,6 +54,7 @@ async function workerParts (t, listener = (request, response) => response.end(re
     isOpen: true,
     isClosed: false,
     isOfOurs: () => true,
+    facade: {},
     handleOf: (/** @type {any} */ handle) => handle,
     shut () { this.isOpen = false },
     open () { this.isOpen = true },

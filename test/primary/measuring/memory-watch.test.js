@@ -60,7 +60,7 @@ t.test('near the limit it says so once, and the next look is sooner', async t =>
 
 t.test('a SIGKILL is the kernel\'s if its counter has grown, and the primary has sent none', async t => {
   const { watch, write, handle } = watchOf(t)
-  const left = (/** @type {any} */ { left, isKilled = false }) => watch.wasOomKilled(Object.assign(handle, { left, process: { isKilled } }))
+  const left = (/** @type {any} */ { left, isKilled = false }) => watch.wasOomKilled(Object.assign(handle, { left, process: { killedFor: isKilled ? 'kill-timeout' : null } }))
   t.equal(left({ left: { code: null, signal: 'SIGKILL' } }), false, 'by hand')
   write('memory.events', 'max 40\noom_kill 3\n')
   t.equal(left({ left: { code: 1, signal: null } }), false)
