@@ -56,6 +56,25 @@ for (const { title, modes, why } of [
   })
 }
 
+t.test('workers that are scaled away while they boot say nothing of the code: the reload goes on', async t => {
+  const { file, set } = startModeFile(t)
+  process.env.START_MODE = file
+  const { supervisor, events } = await startFleet(t, 'start-modes.js', { ...OPTIONS, maxSurge: 3 })
+  set('never')
+  const commands = [supervisor.reload().catch(() => {})]
+  await events.until('worker.spawn', { count: 4 })
+  for (let i = 1; i <= 3; i++) {
+    commands.push(supervisor.scale(3).catch(() => {}))
+    await events.until('worker.spawn', { count: i, where: line => line.slot === 2 })
+    commands.push(supervisor.scale(2).catch(() => {}))
+    await events.until('scaled', { count: i })
+  }
+  t.same(events.all('fleet.warning').map(({ warning }) => warning), [])
+  t.same(events.all('worker.not-ready'), [])
+  await supervisor.stop()
+  await Promise.all(commands)
+})
+
 t.test('a reload whose replacements fail stops after three, keeps the old workers and says so', async t => {
   const { file, set } = startModeFile(t)
   process.env.START_MODE = file

@@ -41,7 +41,8 @@ class Recycler {
   /** Fills an empty slot. @param {number} number */
   async boot (number) {
     const slot = this.fleet.open(number)
-    const { why, hasCrashed = false } = await this.lifecycle.acquire(slot)
+    const { why, hasCrashed = false, isScaledAway = false } = await this.lifecycle.acquire(slot)
+    if (isScaledAway) return // which says nothing of the code
     slot.unready = why === null ? null : { why, hasCrashed }
     if (why === null) this.fleet.rollout.succeeded()
     if (why === null || this.stopping.aborted) return

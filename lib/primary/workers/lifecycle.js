@@ -68,7 +68,7 @@ class Lifecycle extends EventEmitter {
    * accepts nothing before it is called, which is when it has booted; while another primary runs the fleet it stands by in its slot.
    *
    * @param {Place} place
-   * @returns {Promise<{ why: string | null, hasCrashed?: boolean }>} resolves when it is ready (`why` is null), or is given up
+   * @returns {Promise<{ why: string | null, hasCrashed?: boolean, isScaledAway?: boolean }>} resolves when it is ready (`why` is null), or is given up
    */
   async acquire (place) {
     const standby = place.slot === null ? null : this.fitting(place)
@@ -86,7 +86,7 @@ class Lifecycle extends EventEmitter {
       return this.acquire(place)
     }
     await givenUp
-    return { why, hasCrashed }
+    return { why, hasCrashed, isScaledAway: handle.reason === 'scale' }
   }
 
   /** Calls a worker that stands by in its slot. @param {WorkerHandle} handle @returns {Promise<void>} resolves when it serves, or is given up */
