@@ -3,6 +3,7 @@
 /** Selects the fleet of a command, and connects to it. */
 
 const { RecycleError } = require('../core/errors')
+const { answerToFleet } = require('../core/habits')
 
 /** @param {import('commander').Command} command @returns {import('commander').Command} */
 function addFleetOptions (command) {
@@ -47,13 +48,27 @@ function fleetOf (command) {
  * @throws {RecycleError} RECYCLE_NO_FLEET, RECYCLE_NO_ANSWER, RECYCLE_SEVERAL_FLEETS and what the fleet throws
  */
 async function withFleet (command, use) {
-  const { connect, findFleet } = require('../control/client')
-  const { path, name } = await findFleet(fleetOf(command))
+  const { connect } = require('../control/client')
+  const { path, name } = await find(command)
   const client = await connect(path)
   try {
     return await use(client, name)
   } finally {
     client.close()
+  }
+}
+
+/** As findFleet(), in the words of pm2 too: `all`, and the number of an app. @param {import('commander').Command} command */
+async function find (command) {
+  const { findFleet } = require('../control/client')
+  const which = fleetOf(command)
+  try {
+    return await findFleet(which)
+  } catch (error) {
+    if (!(error instanceof RecycleError) || error.code !== 'RECYCLE_NO_FLEET' || !error.details.running) throw error
+    if (which.name === 'all') return findFleet({})
+    const answer = answerToFleet(command.name(), which.name ?? '')
+    throw answer === null ? error : new RecycleError('RECYCLE_BAD_USAGE', { sentence: `${error.message}; ${answer}` })
   }
 }
 

@@ -31,7 +31,7 @@ async function main (argv) {
     .exitOverride()
     .configureOutput({ outputError: text => complain(oneSentence(text)) })
   program.hook('preAction', (_, command) => { if (command !== program) leanV8.end() })
-  addRun(program)
+  addRun(program, { isStart: argv[2] === 'start' && synonymOf('start') !== null })
   addDrill(program)
   addReport(program)
   addLs(program)
@@ -53,9 +53,13 @@ async function main (argv) {
 
 /** A first word of another supervisor's that means the same here, unless a file has this name. @param {string[]} argv @returns {string[]} */
 function withoutSynonym ([node, program, word = '', ...rest]) {
+  return [node, program, ...synonymOf(word) ?? (word === '' ? [] : [word]), ...rest]
+}
+
+/** @param {string} word @returns {string[] | null} what it stands for; null: itself */
+function synonymOf (word) {
   const isFile = ['', '.js', '.cjs', '.mjs', '.json'].some(ending => fs.existsSync(`${word}${ending}`))
-  const means = Object.hasOwn(SYNONYMS, word) && !isFile ? SYNONYMS[word] : null
-  return [node, program, ...means ?? (word === '' ? [] : [word]), ...rest]
+  return Object.hasOwn(SYNONYMS, word) && !isFile ? SYNONYMS[word] : null
 }
 
 /** @param {string} text commander's @returns {string} */

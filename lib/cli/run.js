@@ -11,8 +11,8 @@ const { addConfig, loadConfig, pickApp, resolveAll } = require('./config')
 const { compileWhenBusy } = require('./lean-v8')
 const { lastWords } = require('./print')
 
-/** `recycle [options] <app> [app args…]`, the default command. @param {import('commander').Command} program */
-function addRun (program) {
+/** `recycle [options] <app> [app args…]`, the default command. @param {import('commander').Command} program @param {{ isStart?: boolean }} [how] isStart: by the word start, as in pm2 */
+function addRun (program, { isStart = false } = {}) {
   const command = program
     .argument('[app]', 'the file that `node` would run; the config file may name it instead')
     .argument('[args...]', "the app's own arguments")
@@ -22,7 +22,11 @@ function addRun (program) {
   for (const option of OPTIONS) command.addOption(flagOf(option))
   addConfig(command)
   command.option('--print-config', 'print each option with its origin, and exit')
-  command.action((app, args, given) => run(app, args, given, command))
+  command.action((app, args, given) => {
+    const misplaced = app === undefined ? null : flagsAfterApp(app, args, { isStart })
+    const dashes = isStart ? args.indexOf('--') : -1 // pm2 does not pass them on
+    return run({ app, args: dashes === -1 ? args : args.toSpliced(dashes, 1), misplaced }, given, command)
+  })
 }
 
 /** @param {import('../core/options').Option} option */
@@ -34,15 +38,19 @@ function flagOf ({ name, short, flag, help, shown, kind }) {
 }
 
 /**
- * @param {string | undefined} app
- * @param {string[]} args
+ * @typedef {object} Asked
+ * @property {string | undefined} app
+ * @property {string[]} args
+ * @property {ReturnType<typeof flagsAfterApp>} misplaced
+ *
+ * @param {Asked} asked
  * @param {Record<string, any>} given by commander: undefined where the flag was not given
  * @param {import('commander').Command} command
  */
-async function run (app, args, given, command) {
+async function run (asked, given, command) {
   const takeover = require('../primary/upgrade/takeover').Takeover.find()
   try {
-    await runFleet(app, args, given, command, takeover)
+    await runFleet(asked, given, command, takeover)
   } catch (error) {
     await takeover?.fail(/** @type {Error} */ (error).message)
     throw error
@@ -50,13 +58,12 @@ async function run (app, args, given, command) {
 }
 
 /**
- * @param {string | undefined} app
- * @param {string[]} args
+ * @param {Asked} asked
  * @param {Record<string, any>} given
  * @param {import('commander').Command} command
  * @param {import('../primary/upgrade/takeover').Takeover | null} takeover
  */
-async function runFleet (app, args, given, command, takeover) {
+async function runFleet ({ app, args, misplaced }, given, command, takeover) {
   const { config: named, printConfig, ...flags } = withoutDefaults(given)
   const config = await loadConfig(named)
   const found = app === undefined && config?.app === undefined ? findStart('.') : null
@@ -89,7 +96,6 @@ async function runFleet (app, args, given, command, takeover) {
   obeySignals(supervisor, terminal) // before the forks, which take time
   supervisor.start()
   supervisor.ready().then(() => compileWhenBusy(supervisor), () => {})
-  const misplaced = app === undefined ? null : flagsAfterApp(app, args)
   if (misplaced) supervisor.announce('fleet.warning', { warning: 'flags-after-app', ...misplaced })
   const failure = await stopped
   await operations.close()

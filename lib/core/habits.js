@@ -13,11 +13,18 @@ const SYNONYMS = Object.freeze({ start: [], list: ['ls'], help: ['--help'] })
 
 const OUTPUT = "what the workers print is recycle's own output: the journal of systemd, docker logs, or the file that it is redirected to; recycle tail prints the events of a fleet"
 const SYSTEMD = 'systemd or a container starts recycle at boot; see In production in the documentation'
+const RELOAD = 'recycle reload replaces every worker by one that runs the code on disk, and drops nothing'
+const ENVIRONMENT = 'the workers have the environment in which recycle is started'
+const SET = 'options are flags of recycle, its environment, or recycle.config.js'
+const PACKAGES = 'recycle has no modules; npm installs packages'
 const ITSELF = 'recycle runs the app itself: write recycle <file>, with Node.js flags as --node-option <flag>'
 
 /** @type {Readonly<Record<string, string>>} */
 const COMMANDS = Object.freeze({
-  restart: 'recycle reload replaces every worker by one that runs the code on disk, and drops nothing',
+  restart: RELOAD,
+  gracefulReload: RELOAD,
+  startOrReload: RELOAD,
+  startOrRestart: RELOAD,
   logs: OUTPUT,
   log: OUTPUT,
   monit: 'recycle top shows the fleet live',
@@ -40,6 +47,24 @@ const COMMANDS = Object.freeze({
   resurrect: SYSTEMD,
   flush: OUTPUT,
   reloadLogs: 'the journal is reopened by itself when it is rotated',
+  init: 'recycle needs no config file; recycle.config.js, one for each app, exports an object with keys such as app, workers and maxRss',
+  ecosystem: 'recycle needs no config file; recycle.config.js, one for each app, exports an object with keys such as app, workers and maxRss',
+  env: `${ENVIRONMENT}; recycle --print-config shows the options and their origins`,
+  update: 'npm installs another version of recycle, and recycle upgrade has a running fleet go over to it',
+  reset: 'what is counted is counted from the start of a fleet',
+  serve: 'recycle runs Node.js apps, and serves no files itself: write recycle <file>',
+  web: '--admin <port> serves metrics and a live page',
+  deploy: 'another program brings the code to the machine; recycle reload then runs what is on disk',
+  install: PACKAGES,
+  uninstall: PACKAGES,
+  set: SET,
+  get: SET,
+  conf: SET,
+  attach: OUTPUT,
+  ping: 'recycle ls lists the fleets that run',
+  pid: 'recycle ls has the pids of the fleets, recycle status those of the workers',
+  id: 'recycle ls has the names and pids of the fleets',
+  sendSignal: 'kill -<signal> <pid> sends one; recycle ls has the pids of the fleets, recycle status those of the workers',
   phased: 'recycle reload replaces one worker after the other',
   node: ITSELF,
   nodemon: ITSELF,
@@ -54,7 +79,6 @@ const COMMANDS = Object.freeze({
 const WATCH = 'recycle does not watch files; node --watch <file> does, for development'
 const FOREGROUND = 'recycle runs in the foreground, for systemd or a container to supervise'
 const LISTEN = 'the app itself says where it listens, by server.listen() and its own variables such as PORT'
-const ENVIRONMENT = 'the workers have the environment in which recycle is started'
 const BACKOFF = 'a worker that dies is replaced at once, and ever more slowly when it dies again and again'
 
 /**
@@ -63,8 +87,8 @@ const BACKOFF = 'a worker that dies is replaced at once, and ever more slowly wh
  * @property {(value: string) => string[]} [ours] the same in our flags; only for flags that no app is likely to have
  */
 
-/** @type {Readonly<Record<string, Flag>>} */
-const FLAGS = Object.freeze({
+/** Of pm2 and forever. @type {Readonly<Record<string, Flag>>} */
+const OF_STARTERS = Object.freeze({
   '--instances': { answer: 'write --workers <n> (-w)', ours: value => ['--workers', value === 'max' ? 'auto' : value] },
   '--max-memory-restart': { answer: 'write --max-rss <size> (-m)', ours: value => ['--max-rss', value] },
   '--wait-ready': { answer: 'write --ready-on message', ours: () => ['--ready-on', 'message'] },
@@ -75,7 +99,6 @@ const FLAGS = Object.freeze({
   '--exec-mode': { answer: 'workers always share their ports, as in pm2\'s cluster mode' },
   '-x': { answer: 'workers always share their ports, as in pm2\'s cluster mode' },
   '-n': { answer: 'write --name <name>' },
-  '-v': { answer: 'write --version (-V)' },
   '--watch': { answer: WATCH },
   '--ignore-watch': { answer: WATCH },
   '--ext': { answer: WATCH },
@@ -101,7 +124,13 @@ const FLAGS = Object.freeze({
   '--minUptime': { answer: BACKOFF },
   '--spinSleepTime': { answer: BACKOFF },
   '--force': { answer: 'each recycle <app> is a fleet of its own; --name tells two of one app apart' },
-  '-f': { answer: 'each recycle <app> is a fleet of its own; --name tells two of one app apart' },
+  '-f': { answer: 'each recycle <app> is a fleet of its own; --name tells two of one app apart' }
+})
+
+/** @type {Readonly<Record<string, Flag>>} */
+const FLAGS = Object.freeze({
+  ...OF_STARTERS,
+  '-v': { answer: 'write --version (-V)' },
   '--bind': { answer: LISTEN },
   '-b': { answer: LISTEN },
   '--port': { answer: LISTEN },
@@ -167,6 +196,13 @@ function answerToFlag (flag) {
   return Object.hasOwn(FLAGS, flag) ? `there is no ${flag}: ${FLAGS[flag].answer}` : null
 }
 
+/** To the sentence on a fleet that there is not. @param {string} command @param {string} name @returns {string | null} */
+function answerToFleet (command, name) {
+  if (!/^\d+$/.test(name)) return null
+  const one = ['reload', 'stop'].includes(command) ? `, and recycle recycle ${name} replaces the worker of slot ${name}` : ''
+  return `fleets have names and no numbers: recycle ${command} alone is for the only one that runs${one}`
+}
+
 /** To the sentence on a bad value. @param {string} option flag @param {unknown} given @returns {string} '' for none */
 function hintOn (option, given) {
   if (option === '--interval' && /^(?:max|-?\d{1,2})$/.test(String(given))) return '; for the number of workers, as by the -i of pm2, write -w'
@@ -179,14 +215,18 @@ function hintOn (option, given) {
  *
  * @param {string} app
  * @param {readonly string[]} args of the app
- * @param {{ call?: string, options?: readonly { short?: string, flag: string }[] }} [of] the command
- * @returns {{ flags: string[], instead: string } | null} `instead`: the call that was meant
+ * @param {{ call?: string, options?: readonly { short?: string, flag: string }[], isStart?: boolean }} [of] the command;
+ *   `isStart`: by pm2's word, to which an app's own flags stand behind `--`
+ * @returns {{ flags: string[], answers: string[], instead: string } | null} `answers`: on flags that recycle does not have;
+ *   `instead`: the call that was meant
  */
-function flagsAfterApp (app, args, { call = 'recycle', options = OPTIONS } = {}) {
+function flagsAfterApp (app, args, { isStart = false, call = isStart ? 'recycle start' : 'recycle', options = OPTIONS } = {}) {
   const end = args.indexOf('--')
   const mine = end === -1 ? args : args.slice(0, end)
   /** @type {string[]} */
   const flags = []
+  /** @type {Set<string>} */
+  const answers = new Set()
   /** @type {string[]} */
   const moved = []
   /** @type {string[]} */
@@ -195,11 +235,17 @@ function flagsAfterApp (app, args, { call = 'recycle', options = OPTIONS } = {})
     const [flag, joined] = mine[i].split(/=(.*)/s)
     const option = options.find(({ short, flag: long }) => flag === short || flag === long.split(' ')[0])
     const ours = FLAGS[flag]?.ours
-    if (!option && !ours) {
+    const answer = isStart && !option && !ours && Object.hasOwn(OF_STARTERS, flag) ? answerToFlag(flag) : null
+    if (!option && !ours && answer === null) {
       left.push(mine[i])
       continue
     }
     flags.push(flag)
+    if (answer !== null) {
+      answers.add(answer)
+      if (joined === undefined && mine[i + 1]?.startsWith('-') === false) i++ // its value
+      continue
+    }
     const takesValue = option ? option.flag.includes(' ') : ours !== undefined && ours.length > 0
     const value = joined ?? (takesValue ? mine[++i] : undefined)
     if (ours) moved.push(...ours(value ?? ''))
@@ -207,7 +253,7 @@ function flagsAfterApp (app, args, { call = 'recycle', options = OPTIONS } = {})
     else moved.push(...joined === undefined ? [flag, ...value === undefined ? [] : [value]] : [mine[i]])
   }
   if (flags.length === 0) return null
-  return { flags: [...new Set(flags)], instead: [call, ...moved, app, ...left, ...end === -1 ? [] : args.slice(end)].join(' ') }
+  return { flags: [...new Set(flags)], answers: [...answers], instead: [call, ...moved, app, ...left, ...end === -1 ? [] : args.slice(end)].join(' ') }
 }
 
-module.exports = { SYNONYMS, COMMANDS, FLAGS, answerToCommand, answerToFlag, hintOn, hintOnKey, flagsAfterApp }
+module.exports = { SYNONYMS, COMMANDS, FLAGS, answerToCommand, answerToFlag, hintOn, hintOnKey, answerToFleet, flagsAfterApp }

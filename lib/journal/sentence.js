@@ -82,7 +82,7 @@ const WARNINGS = {
   'heap-limit': l => `V8 lets the heap of a worker grow to ${formatSize(l.heapLimitBytes)}, ${l.softBytes === null ? `above ${formatSize(l.limitBytes)} of memory: the kernel may kill the worker before V8 collects` : `below the budget of ${formatSize(l.softBytes)}: V8 may end the worker before it is replaced`}; set --heap auto (with --max-rss), or --node-option ${l.flag}`,
   'pid-1': l => `recycle is PID 1, which inherits the processes that the app leaves behind, and cannot reap them: ${l.why}; start the container with an init (docker run --init, tini, shareProcessNamespace)`,
   health: l => `no worker can be probed (--health): ${l.why}`,
-  'flags-after-app': l => `${l.flags.join(', ')} ${l.flags.length === 1 ? 'stands after the app, which gets it' : 'stand after the app, which gets them'}; for recycle write: ${l.instead}; if ${l.flags.length === 1 ? 'it is' : 'they are'} the app's, write -- before`,
+  'flags-after-app': l => `${l.flags.join(', ')} ${l.flags.length === 1 ? 'stands after the app, which gets it' : 'stand after the app, which gets them'}; for recycle write: ${l.instead}; if ${l.flags.length === 1 ? 'it is' : 'they are'} the app's, write -- before${(l.answers ?? []).map((/** @type {string} */ answer) => `; ${answer}`).join('')}`,
   journal: l => `the journal ${l.file} cannot be written: ${l.why}`,
   output: l => l.lost === 0 ? `lines for ${l.stream} are lost from here on: ${l.why}` : `${count(l.lost, 'line')} for ${l.stream} ${l.lost === 1 ? 'was' : 'were'} lost; it is written again`,
   'not-operated': l => l.why,

@@ -5,18 +5,21 @@
 const fs = require('node:fs')
 const path = require('node:path')
 
-const SAYS_NOTHING = ['index', 'server', 'app', 'main', 'start', 'cluster', 'www', 'cli', 'mod']
+const SAYS_NOTHING = ['index', 'server', 'app', 'main', 'start', 'cluster', 'www', 'cli', 'mod', 'bin', 'run']
+const FOLDERS = ['bin', '.bin', 'dist', 'build', 'lib', 'src', 'node_modules'] // as little
 const MAX_LENGTH = 64
 
 /**
  * @param {string} app absolute path
- * @returns {string} the file's name, or where that says nothing the name in the nearest package.json, or else the
- *   folder's; in the characters of --name
+ * @returns {string} the file's name, or where that says nothing, or the file is that of a package in node_modules, the name
+ *   in the nearest package.json, or else the folder's; in the characters of --name
  */
 function nameOfApp (app) {
   const file = path.basename(app).replace(/(?<=.)\.[^.]*$/, '')
-  if (!SAYS_NOTHING.includes(file)) return tidy(file)
-  return tidy(nameInPackage(path.dirname(app)) ?? path.basename(path.dirname(app)))
+  const folders = path.dirname(app).split(path.sep)
+  const isOfPackage = folders.includes('node_modules') && folders.at(-1) !== '.bin'
+  if (!isOfPackage && !SAYS_NOTHING.includes(file)) return tidy(file)
+  return tidy(nameInPackage(path.dirname(app)) ?? folders.findLast(folder => !FOLDERS.includes(folder)) ?? '')
 }
 
 /** @param {string} folder @returns {string | null} without its scope */

@@ -34,6 +34,17 @@ const MISTAKES = [
   ['describe app', /no describe: recycle status --json/],
   ['save', /no save: systemd/],
   ['startup', /no startup: systemd/],
+  ['init', /no init: .*recycle\.config\.js/],
+  ['env 0', /no env: .*environment in which recycle is started/],
+  ['update', /no update: npm .*recycle upgrade/],
+  ['reset all', /no reset: /],
+  ['serve', /no serve: .*recycle <file>/],
+  ['deploy production', /no deploy: .*recycle reload/],
+  ['install pm2-logrotate', /no install: .*npm/],
+  ['attach 0', /no attach: .*recycle tail/],
+  ['pid', /no pid: recycle ls/],
+  ['sendSignal SIGHUP app', /no sendSignal: kill -/],
+  ['gracefulReload all', /no gracefulReload: recycle reload/],
   ['node app.js', /no node: .*recycle <file>/],
   ['npm start', /no npm: .*start script/],
   ['-i max app.js', /--interval was given "max".*write -w$/],
@@ -63,7 +74,7 @@ t.test('each mistake gets one sentence with what to write instead', async t => {
   for (let i = 0; i < MISTAKES.length; i += 4) {
     await Promise.all(MISTAKES.slice(i, i + 4).map(async ([call, answer, where = '.']) => {
       const { code, stdout, stderr } = await recycle(call, path.join(folder, where))
-      t.ok(code === 2 || code === 1, `recycle ${call}: exit ${code}`)
+      t.ok(code === 2 || (code === 1 && !/^recycle: there is no /.test(stderr)), `recycle ${call}: exit ${code}`)
       t.equal(stdout, '', `recycle ${call}: nothing on stdout`)
       t.match(stderr, /^recycle: [^\n]+\n$/, `recycle ${call}: one line`)
       t.match(stderr.trim(), answer, `recycle ${call}`)
@@ -101,6 +112,35 @@ t.test('options behind the app go to the app, with one warning that says what to
 
   const { stderr } = await recycle('drill -d 100ms -w 1 app.js --port 1 --max-rss 200mb -c 5', folder, '')
   t.match(stderr, /^recycle drill: --max-rss, -c stand after the app, which gets them; for recycle write: recycle drill --max-rss 200mb -c 5 app\.js --port 1; if they are the app's, write -- before$/m)
+})
+
+t.test('behind recycle start, -- is not passed on, and flags of pm2 that recycle does not have are warned of', async t => {
+  const run = (/** @type {string[]} */ ...args) => startCli(t, ['-w', '1', '--control', 'none', 'app.js', ...args], { cwd: folder, word: 'start' })
+  const [silent, warned] = await Promise.all([run('--', '--port', '8', '--', '-f'), run('--watch', '-f')])
+  await silent.events.until('worker.ready')
+  t.same(silent.events.all('fleet.start')[0].args, ['--port', '8', '--', '-f'])
+  t.same(silent.events.all('fleet.warning').filter(line => line.warning === 'flags-after-app'), [])
+  t.match(await warned.events.until('fleet.warning', { where: line => line.warning === 'flags-after-app' }), {
+    flags: ['--watch', '-f'], instead: 'recycle start app.js', answers: [/^there is no --watch: /, /^there is no -f: /]
+  })
+})
+
+t.test('with one fleet, all is this fleet, and a number gets a sentence', async t => {
+  const room = controlRoom(t)
+  const { exited } = await room.start(1, ['--name', 'shop', path.join(folder, 'app.js')])
+  t.match(await room.recycle(['reload', '0']), { code: 2, stderr: 'recycle: there is no fleet named "0"; running: shop' })
+  t.match(await room.recycle(['reload', '0']), { stderr: /; fleets have names and no numbers: recycle reload alone .* recycle recycle 0 replaces the worker of slot 0\n$/ })
+  t.match(await room.recycle(['status', 'all']), { code: 0, stdout: /^shop / })
+  t.match(await room.recycle(['reload', 'all']), { code: 0, stdout: /^shop is reloaded: 1 worker replaced/ })
+  const second = await room.start(1, ['--name', 'all', path.join(folder, 'app.js')])
+  t.match(await room.recycle(['stop', 'all']), { code: 0, stdout: /^all has stopped/ }, 'a fleet of this name comes first')
+  await second.exited
+  const third = await room.start(1, ['--name', 'third', path.join(folder, 'app.js')])
+  t.match(await room.recycle(['stop', 'all']), { code: 2, stderr: /^recycle: several fleets are running: shop .*third/ })
+  await room.recycle(['stop', 'third'])
+  await third.exited
+  t.match(await room.recycle(['stop', 'all']), { code: 0, stdout: /^shop has stopped/ })
+  t.same(await exited, { code: 0, signal: null })
 })
 
 t.test('the name of a fleet is the last argument of each command, as of status', async t => {

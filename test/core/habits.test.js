@@ -1,10 +1,10 @@
 'use strict'
 
 const t = require('tap')
-const { COMMANDS, FLAGS, SYNONYMS, answerToCommand, answerToFlag, flagsAfterApp, hintOn } = require('../../lib/core/habits')
+const { COMMANDS, FLAGS, SYNONYMS, answerToCommand, answerToFlag, answerToFleet, flagsAfterApp, hintOn, hintOnKey } = require('../../lib/core/habits')
 const { OPTIONS } = require('../../lib/core/options')
 
-const OURS = new Set([...OPTIONS.flatMap(({ short, flag }) => [short, flag.split(' ')[0]]), '--config', '--json', '--now', '--version', '-V', '--import', '--node', '--watch'])
+const OURS = new Set([...OPTIONS.flatMap(({ short, flag }) => [short, flag.split(' ')[0]]), '--config', '--json', '--now', '--version', '-V', '--import', '--node', '--watch', '--print-config'])
 
 t.test('what an answer says to write exists, and what it answers to does not', async t => {
   for (const answer of [...Object.values(COMMANDS), ...Object.values(FLAGS).map(flag => flag.answer)]) {
@@ -35,4 +35,27 @@ t.test('hints on values of the wrong kind', async t => {
   t.match(hintOn('--workers', 'app.js'), /node --watch$/)
   t.equal(hintOn('--workers', 'many'), '')
   t.equal(hintOn('--max-rss', 'max'), '')
+})
+
+t.test('behind recycle start, flags of pm2 that have no counterpart are answered too', async t => {
+  const meant = (/** @type {string} */ args) => flagsAfterApp('app.js', args.split(' '), { isStart: true })
+  t.match(meant('--watch'), { flags: ['--watch'], instead: 'recycle start app.js', answers: [/^there is no --watch: .*node --watch/] })
+  t.match(meant('-f --max-rss 1G -- --port 8 -f'), { flags: ['-f', '--max-rss'], instead: 'recycle start --max-rss 1G app.js -- --port 8 -f', answers: [/^there is no -f: .*--name/] })
+  t.match(meant('-o out.log --port 8'), { flags: ['-o'], instead: 'recycle start app.js --port 8' })
+  t.equal(meant('-- --watch -f'), null)
+  t.equal(meant('--port 8 -t 5'), null, 'flags of others may be the app\'s')
+})
+
+t.test('an unknown key: what pm2 means by it, else the key that is like it, else where all are listed', async t => {
+  t.match(hintOnKey('env_production', []), /environment in which recycle is started/)
+  t.equal(hintOnKey('instances', ['maxRss']), 'write workers')
+  t.equal(hintOnKey('node_args', []), 'write nodeOption, once for each')
+  t.equal(hintOnKey('maxRSS', ['maxRss', 'maxAge']), 'did you mean maxRss?')
+  t.equal(hintOnKey('constructor', ['maxRss'], 'recycle drill --help'), 'recycle drill --help lists those there are')
+})
+
+t.test('a number in place of the name of a fleet', async t => {
+  t.match(answerToFleet('reload', '0'), /recycle reload alone is for the only one that runs, and recycle recycle 0 replaces the worker of slot 0$/)
+  t.match(answerToFleet('status', '12'), /recycle status alone/)
+  t.equal(answerToFleet('reload', 'shop'), null)
 })

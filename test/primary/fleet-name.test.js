@@ -22,7 +22,23 @@ t.test('where the file name is generic, after its package, or else its folder', 
   })
   for (const file of ['index.js', 'server.mjs', 'app.ts', 'main.js', 'dist/index.js', 'www']) t.equal(nameOfApp(path.join(dir, 'shop', file)), 'shop', file)
   t.equal(nameOfApp('/nonexistent/commands/server.js'), 'commands')
+  t.equal(nameOfApp('/nonexistent/shop/bin/www'), 'shop', 'nor does bin say anything')
+  t.equal(nameOfApp('/nonexistent/shop/node_modules/.bin/server'), 'shop')
   t.equal(nameOfApp('/server.js'), 'app')
   // Above these is this project's own package.json.
   for (const folder of ['broken', 'broken/sub', 'nameless']) t.equal(nameOfApp(path.join(dir, folder, 'index.js')), 'recycle-supervisor')
+})
+
+t.test('a program of a package is named after its package', async t => {
+  const dir = t.testdir({
+    'package.json': '{"name":"shop"}',
+    node_modules: {
+      'json-server': { 'package.json': '{"name":"json-server"}', lib: { 'bin.js': '' } },
+      '@acme': { runner: { 'package.json': '{"name":"@acme/runner"}', dist: { 'package.json': '{"type":"module"}', 'launch.js': '' } } },
+      '.bin': { serve: '' }
+    }
+  })
+  t.equal(nameOfApp(path.join(dir, 'node_modules/json-server/lib/bin.js')), 'json-server')
+  t.equal(nameOfApp(path.join(dir, 'node_modules/@acme/runner/dist/launch.js')), 'runner')
+  t.equal(nameOfApp(path.join(dir, 'node_modules/.bin/serve')), 'serve', 'where the link is a file')
 })

@@ -115,12 +115,13 @@ async function startFleet (t, fixture, options = {}, { mayFail = false } = {}) {
  * @param {boolean} [how.detached]
  * @param {string} [how.node] another node
  * @param {string} [how.program] one that supervises a fleet by the library, with the log in JSON, in place of `recycle`
+ * @param {string} [how.word] the first word of the call
  * @param {(port: number) => string[]} [how.under] the program that starts it, with its arguments
  * @param {boolean} [how.mayFail] the primary itself may fail at something
  */
-async function startCli (t, args, { env = {}, cwd, detached = true, node = process.execPath, program, under = () => [], mayFail = false } = {}) {
+async function startCli (t, args, { env = {}, cwd, detached = true, node = process.execPath, program, word, under = () => [], mayFail = false } = {}) {
   const port = await freePort()
-  const [first, ...all] = [...under(port), node, ...program ? [program] : [BIN, '--log', 'json', ...args]]
+  const [first, ...all] = [...under(port), node, ...program ? [program] : [BIN, ...word ? [word] : [], '--log', 'json', ...args]]
   const child = spawn(first, all, {
     env: { ...process.env, PORT: String(port), ...env }, cwd, stdio: ['ignore', 'pipe', 'pipe'], detached
   })
