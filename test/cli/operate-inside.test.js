@@ -40,6 +40,7 @@ t.test('a fleet under load', async t => {
     t.match(await room.recycle(['cpuprofile', '1', '--duration', '200ms', '--out', file]), { code: 0, stdout: `${file}\n`, stderr: /^slot 1 \(\d+\): \S+ [KM]iB after \S+\n$/ })
     t.ok(JSON.parse(fs.readFileSync(file, 'utf8')).nodes.length > 0)
     t.match(await room.recycle(['cpuprofile', '1', '--duration', '1h']), { code: 2, stderr: 'recycle: --duration was given "1h"; it takes a time of 1ms to 10m, such as 10s\n' })
+    t.match(await room.recycle(['cpuprofile', '1', '--duration', '30']), { code: 2, stderr: 'recycle: --duration was given "30"; it takes a time with a unit: 30s for seconds, or 30ms for milliseconds\n' })
   })
 
   const { requests, failures, sockets } = await load.stop()
