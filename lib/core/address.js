@@ -50,7 +50,9 @@ function isEvading (key, { asked, tried, known }) {
   const port = portOf(key)
   if (port <= 0) return false
   const before = new Set(known)
-  return tried.has(port) || [...asked].some(other => portOf(other) === 0 && !before.has(other))
+  const taken = [...asked]
+  if (taken.some(other => portOf(other) === port)) return false // it has another server there
+  return tried.has(port) || taken.some(other => portOf(other) === 0 && !before.has(other))
 }
 
 module.exports = { portOf, nameOf, isOwnPath, unevenAddresses, listUneven, isEvading }

@@ -32,4 +32,5 @@ t.test('an app evades a port that it has tried, or for which it takes any that i
   t.equal(isEvading(PORT, worker(['null:4000:4:#0'], [4000])), false)
   t.equal(isEvading(PORT, worker([FREE], [0], [PORT, FREE])), false, 'it has listened on a free one before')
   t.equal(isEvading(PATH, worker([FREE], [0])), false)
+  t.equal(isEvading('null:3000:4:#1', worker(['null:3000:4:#0'], [3000])), false, 'it has another server there')
 })
