@@ -20,6 +20,7 @@
 
 const { lowered } = require('./limit')
 const { budgetFor } = require('./container-budget')
+const { BOOTING } = require('./memory-room')
 
 /**
  * @param {import('./options').Options} options
@@ -46,4 +47,20 @@ function drawBudget (options, workers, random) {
   })
 }
 
-module.exports = { drawBudget }
+/**
+ * A budget that a fresh worker exceeds: its replacement would, too, so that a recycle cannot help. It is raised to what the worker takes and
+ * a quarter more: from there on one does.
+ *
+ * @param {Readonly<Budget>} budget
+ * @param {number | null} freshBytes by its metric; null: not known
+ * @returns {Readonly<Budget>} the same where the worker is within it
+ */
+function aboveFresh (budget, freshBytes) {
+  const { softBytes, hardBytes } = budget
+  const least = Math.min(softBytes ?? Infinity, hardBytes ?? Infinity)
+  if (freshBytes === null || freshBytes <= least) return budget
+  const raise = (/** @type {number | null} */ value) => value === null ? null : Math.round(value / least * BOOTING * freshBytes)
+  return Object.freeze({ ...budget, softBytes: raise(softBytes), hardBytes: raise(hardBytes) })
+}
+
+module.exports = { drawBudget, aboveFresh }

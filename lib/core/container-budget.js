@@ -11,6 +11,7 @@
  * a worker takes above its budget until it has left.
  */
 
+const { BOOTING } = require('./memory-room')
 const { formatSize } = require('./units')
 
 /**
@@ -46,6 +47,8 @@ const PRIMARY_BYTES = 80 * MIB // it takes 55 to 65 MiB
 const MARGIN = 0.1
 /** A worker that has loaded nothing takes about 50 MiB. */
 const LEAST_BYTES = 64 * MIB
+/** More than most apps take: as many as fit boot at once, before it is known what one takes. */
+const UNKNOWN_BYTES = 512 * MIB
 
 /**
  * @param {{ parallelism: number, container?: Container | null }} machine
@@ -85,6 +88,21 @@ function forWorkers ({ limitBytes, primaryBytes, marginBytes }) {
  */
 function autoWorkers ({ desired, fitting }, maxRssBytes) {
   return typeof maxRssBytes === 'number' || fitting === null ? desired : Math.max(1, Math.min(desired, fitting))
+}
+
+/** How many workers may boot before one has shown what it takes. @param {Sizing} sizing */
+function workersAtFirst (sizing) {
+  return workersOf(sizing, UNKNOWN_BYTES)
+}
+
+/** How many get a budget that leaves a fresh worker room to grow; one at least. @param {Sizing} sizing @param {number} freshBytes by the budget's metric */
+function workersThatFit (sizing, freshBytes) {
+  return workersOf(sizing, BOOTING * freshBytes)
+}
+
+/** @param {Sizing} sizing @param {number} eachBytes */
+function workersOf (sizing, eachBytes) {
+  return Math.max(1, Math.floor(forWorkers(sizing) / eachBytes) - sizing.beside)
 }
 
 /**
@@ -130,13 +148,15 @@ function budgetFor ({ workers: atStart, autoscale, maxRssBytes, hardRssBytes, si
  *
  * @param {Sizing} sizing
  * @param {number} workers
+ * @param {number | null} [freshBytes] what a worker takes when it is new; null: not known
  * @returns {string | null} completes "it takes …"; null: it can
  */
-function whyNoAutoBudget (sizing, workers) {
+function whyNoAutoBudget (sizing, workers, freshBytes = null) {
   if (sizing.limitBytes === null) return 'a size, where the limit of memory is not known'
   const bytes = autoBudget(sizing, workers)
-  if (bytes >= LEAST_BYTES) return null
-  return `auto only where each worker gets at least ${formatSize(LEAST_BYTES)}; here it is ${formatSize(bytes)}: ${budgetArithmetic(sizing, workers)}`
+  const least = Math.max(LEAST_BYTES, Math.round(BOOTING * Number(freshBytes)))
+  if (bytes >= least) return null
+  return `auto only where each worker gets at least ${formatSize(least)}; here it is ${formatSize(bytes)}: ${budgetArithmetic(sizing, workers)}`
 }
 
 /** @param {Sizing} sizing @param {number} workers @returns {string} */
@@ -168,4 +188,4 @@ function sizingWarnings ({ limitBytes, source, cpus, fitting, desired, beside, i
   return [{ warning: 'over-committed', workers, beside, softBytes: maxRssBytes, limitBytes, source, fitting }]
 }
 
-module.exports = { LEAST_BYTES, size, autoWorkers, autoscaleBounds, autoBudget, budgetFor, whyNoAutoBudget, budgetArithmetic, workersArithmetic, sizingWarnings }
+module.exports = { LEAST_BYTES, size, autoWorkers, workersAtFirst, workersThatFit, autoscaleBounds, autoBudget, budgetFor, whyNoAutoBudget, budgetArithmetic, workersArithmetic, sizingWarnings }

@@ -43,4 +43,4 @@ function startsThatFit (memory, booting) {
   return Math.max(0, Math.floor((limitBytes - usedBytes) / (BOOTING * freshBytes)) - booting)
 }
 
-module.exports = { nextLookMs, isNearLimit, startsThatFit }
+module.exports = { BOOTING, nextLookMs, isNearLimit, startsThatFit }

@@ -9,7 +9,8 @@
  * - while a worker serves, at most `maxSurge` processes (or `standbys`, if that is more) start or run beside the desired
  *   workers, or at most `maxBoots` where they start in new slots; a crashed worker is replaced at once all the same;
  * - a worker is taken out of service before its replacement is ready only within `maxUnavailable`. That is also how a recycle
- *   begins where the container's memory has no room for a replacement; without `maxUnavailable` the replacement starts all the same;
+ *   begins where the container's memory has no room for a replacement. Without `maxUnavailable` the worker stays until there is, if
+ *   its recycle can wait; else the replacement starts all the same;
  * - once faults end, the fleet converges to what is desired.
  *
  * Times are ms by any clock that only goes forward.
@@ -23,6 +24,8 @@
  * @property {number} condemnedAt
  * @property {'collect' | 'heapdump' | 'under way' | null} task what it does out of rotation before its recycle
  * @property {boolean} isOverHard over the hard budget: its recycle waits for no other worker's task, and for no heap snapshot
+ * @property {boolean} canWait its recycle waits where the memory has no room for a replacement
+ * @property {boolean} isWaiting that has been said
  * @property {number | null} crossesAt when its memory is going to cross the budget; null: it is not to be foreseen
  *
  * @typedef {object} SlotFacts
@@ -49,19 +52,22 @@
  * @property {number} standbys
  * @property {number} maxSurge
  * @property {number} maxUnavailable
+ * @property {number} [atFirst] new slots that may have a worker until it is known how many the memory is enough for
  * @property {number} [maxBoots] new slots that may boot at a time, if that is more than the surge allows
  *
- * @typedef {{ type: 'boot' | 'scale-away' | 'close' | 'collect' | 'heapdump' | 'condemn', slot: number }
+ * @typedef {{ type: 'boot' | 'scale-away' | 'close' | 'collect' | 'heapdump' | 'condemn' | 'wait', slot: number }
  *   | { type: 'recycle', slot: number, how: 'surge' | 'drain-first', hasNoRoom?: true }
  *   | { type: 'retire-standby', standby: number, reason: string }
  *   | { type: 'boot-standby' }
  *   | { type: 'rejoin', slot: number }} Action `standby` is its index among the facts;
- *   `condemn`: before it crosses its budget; `hasNoRoom`: the memory has none for its replacement
+ *   `condemn`: before it crosses its budget; `wait`: it is to be said that its recycle does, for room; `hasNoRoom`: the memory has none for its replacement
  */
 
 const { spreadCrossings } = require('./crossings')
 const { startsThatFit } = require('./memory-room')
 const { nextRecycles } = require('./recycle-order')
+
+const SAID_AFTER_MS = 2000 // the memory of a worker that has just left is among what is used until the next look
 
 /**
  * @param {Facts} facts
@@ -157,15 +163,17 @@ function leave ({ slots }, { slots: wanted }) {
  * @param {{ room: number, surging: number, clock: Clock }} limits
  * @returns {{ actions: Action[], starting: number }} `starting`: how many of them are new slots
  */
-function bootSlots ({ slots }, { slots: wanted, maxBoots = 1 }, { room, surging, clock }) {
+function bootSlots ({ slots }, { slots: wanted, maxBoots = 1, atFirst = Infinity }, { room, surging, clock }) {
   const isServed = slots.some(({ incumbent }) => isServing(incumbent) || incumbent?.state === 'out-of-rotation') // see rejoin()
   const byNumber = new Map(slots.map(slot => [slot.slot, slot]))
   /** @type {Action[]} */
   const actions = []
+  const taken = slots.filter(({ incumbent }) => incumbent !== null).length
   let starting = 0
   for (const slot of wanted) {
     const { incumbent = null, recycle = null, isReplaced = false, isNew = true, bootNotBefore = 0, unservedNotBefore = 0 } = byNumber.get(slot) ?? {}
     if (incumbent !== null || (recycle !== null && !isReplaced) || !clock.isDue(isServed ? bootNotBefore : unservedNotBefore)) continue
+    if (isNew && taken + actions.length >= atFirst) continue
     if (isNew && isServed && surging + starting >= Math.max(maxBoots, room)) continue
     if (isNew && isServed) starting++
     actions.push({ type: 'boot', slot })
@@ -229,18 +237,20 @@ function recycle ({ slots }, { slots: wanted, maxUnavailable }, { room, fits, su
   const staying = slots.filter(({ slot }) => wanted.includes(slot))
   const condemned = staying.flatMap(({ slot, incumbent, recycle, recycleNotBefore: notBefore }) =>
     recycle === null && incumbent !== null && isServing(incumbent) && incumbent.reason !== null && !held.has(slot) && clock.isDue(notBefore)
-      ? [{ slot, bytes: incumbent.bytes, since: incumbent.condemnedAt, notBefore }]
+      ? [{ slot, bytes: incumbent.bytes, since: incumbent.condemnedAt, notBefore, incumbent }]
       : [])
+  const isFull = maxUnavailable === 0 && fits === 0
+  const waiting = condemned.filter(({ since, incumbent }) => isFull && incumbent.canWait && !incumbent.isWaiting && clock.isDue(since + SAID_AFTER_MS))
   const leaving = new Set(actions.map(action => 'slot' in action && action.slot)) // they are out of rotation when these begin
   const ready = staying.filter(({ slot, incumbent }) => isServing(incumbent) && !leaving.has(slot)).length
   const maxSurge = Math.min(room, maxUnavailable > 0 ? fits : Math.max(1, fits))
-  const turns = nextRecycles(condemned, { workers: wanted.length, ready, surging, maxSurge, maxUnavailable }, clock.now)
+  const turns = nextRecycles(condemned.filter(({ incumbent }) => !(isFull && incumbent.canWait)), { workers: wanted.length, ready, surging, maxSurge, maxUnavailable }, clock.now)
   const surges = turns.filter(({ how }) => how === 'surge').length
   // Those for which the memory alone has no room: beyond what fits, while the surge would allow more.
-  return turns.map(({ slot, how }, i) => {
+  return [...turns.map(/** @returns {Action} */ ({ slot, how }, i) => {
     const isTight = how === 'surge' ? surging + i + 1 > fits : surging + surges < room
     return { type: 'recycle', slot, how, ...isTight && { hasNoRoom: /** @type {const} */ (true) } }
-  })
+  }), ...waiting.map(/** @returns {Action} */ ({ slot }) => ({ type: 'wait', slot }))]
 }
 
 /** Workers that are condemned before they cross their budgets, because others are going to cross theirs at the same time. @param {Facts} facts @param {Desired} desired @param {Clock} clock @returns {Action[]} */

@@ -31,6 +31,12 @@ const RULES = Object.freeze({
   reload: 'start'
 })
 
+/** Its worker serves well meanwhile, so a recycle for this reason waits where the memory has no room for a replacement. @param {string | null} reason */
+function canWait (reason) {
+  const rule = /** @type {Record<string, string>} */ (RULES)[String(reason)]
+  return rule === 'fresh' || rule === 'paced'
+}
+
 class RecycleBackoff {
   #fresh = new Backoff()
   #soon = new Backoff()
@@ -57,4 +63,4 @@ class RecycleBackoff {
   }
 }
 
-module.exports = { RULES, RecycleBackoff }
+module.exports = { RULES, canWait, RecycleBackoff }

@@ -51,7 +51,7 @@ function makeSample (reading, { ageMs, requests, silentMs, requested, ...limited
 /**
  * The figure that is compared with the budget.
  *
- * @param {Sample} sample
+ * @param {Pick<Sample, 'rssBytes' | 'pssBytes' | 'ussBytes'>} sample
  * @param {'rss' | 'pss' | 'uss'} metric
  * @returns {number | null} bytes; null: this sample has no such reading, because statm showed that none was needed
  */

@@ -12,6 +12,13 @@ const { count, formatSize, formatTime } = require('../core/units')
 
 const OOM = 'killed by the kernel, because memory ran out (SIGKILL)'
 
+/** What becomes of a worker for whose replacement there is no room. @type {Record<string, string>} */
+const NO_ROOM = {
+  surge: 'it starts all the same, because --max-unavailable is 0',
+  wait: 'the worker stays until there is, because --max-unavailable is 0',
+  'drain-first': 'the worker drains first'
+}
+
 /** Why recycle itself has killed a worker. @type {Record<string, string>} */
 const KILLED_FOR = {
   'not-ready': 'it did not become ready',
@@ -49,7 +56,8 @@ const SENTENCES = {
   'worker.standby': l => `standby ready ${workerOf(l)} in ${formatTime(l.readyMs)}`,
   'worker.ready': l => `ready ${workerOf(l)} in ${formatTime(l.readyMs)}`,
   'worker.condemn': l => `condemned ${workerOf(l)}: ${reasonOf(l)}`,
-  'worker.no-room': l => `no room in memory for a replacement beside ${workerOf(l)}: ${l.how === 'surge' ? 'it starts all the same, because --max-unavailable is 0' : 'the worker drains first'}`,
+  'worker.budget': l => `${workerOf(l)} has a budget of ${formatSize(l.budget.softBytes ?? l.budget.hardBytes)} from here on`,
+  'worker.no-room': l => `no room in memory for a replacement beside ${workerOf(l)}: ${NO_ROOM[l.how]}`,
   'worker.keep': l => `${workerOf(l)} stays in service`,
   'worker.out-of-rotation': l => `out of rotation ${workerOf(l)} to ${l.task === 'collect' ? 'collect its garbage' : 'write a heap snapshot'}: ${l.connections} connections, ${l.inFlight} in flight`,
   'worker.in-rotation': l => `back in rotation ${workerOf(l)} after ${formatTime(l.outMs)}, ${l.moved} connections moved${l.why ? `; nothing was done: ${l.why}` : ''}`,
@@ -72,9 +80,9 @@ const SENTENCES = {
 
 /** @type {Record<string, (line: Line) => string>} */
 const WARNINGS = {
-  'fresh-over-budget': l => `slot ${l.slot}: a fresh worker already has ${formatSize(l.bytes)}, more than its budget of ${formatSize(l.softBytes)}; raise --max-rss; until then its recycles are delayed more and more`,
+  'fresh-over-budget': l => `slot ${l.slot}: ${sayFreshOverBudget(l)}`,
   'rollout-stopped': l => `the reload is stopped: ${l.failures} replacements in a row did not become ready; the old workers stay in service`,
-  'few-workers': l => `${count(l.workers, 'worker')} and not 2×CPU+1, which is ${l.desired}: ${limitOf(l)} is not enough for more; --workers takes a number`,
+  'few-workers': l => `${count(l.workers, 'worker')} and not 2×CPU+1, which is ${l.desired}: ${limitOf(l)} is not enough for more${l.freshBytes ? `, as a worker takes ${formatSize(l.freshBytes)} when it is new` : ''}; --workers takes a number`,
   'over-committed': l => `${l.workers} workers and ${l.beside} beside them may take ${formatSize(l.softBytes)} each, more than ${limitOf(l)} has room for, which is ${count(l.fitting, 'worker')}: the kernel may kill a worker before its budget replaces it; lower --max-rss (auto computes it) or --workers`,
   'autoscale-bounds': l => `at most ${count(l.max, 'worker')} and not ${l.asked}: ${l.by === 'memory' ? `${limitOf(l)} is not enough for more` : `2×CPU+1 for ${count(l.cpus, 'CPU')}`}`,
   'autoscale-no-room': l => `${count(l.workers, 'worker')} are not enough for the load (${busyOf(l)}), and the memory has no room for one more`,
@@ -187,6 +195,8 @@ function whyScaled (l) {
       return `: ${busyOf(l)} at ${l.requestsPerSecond} requests/s`
     case 'idle':
       return `: at most ${busyOf(l)} of late`
+    case 'memory':
+      return ', which is as many as the memory is enough for'
     case 'bounds':
       return ', the bound of --workers'
     default:
@@ -202,6 +212,11 @@ function busyOf ({ busy }) {
 /** @param {Line} l */
 function limitOf (l) {
   return `the memory limit of ${formatSize(l.limitBytes)} (${l.source})`
+}
+
+/** @param {Line} l */
+function sayFreshOverBudget (l) {
+  return `a fresh worker already has ${formatSize(l.bytes)}, more than its budget of ${formatSize(l.softBytes)}, and so would its replacement: workers are replaced above ${formatSize(l.raisedBytes)} alone; raise --max-rss`
 }
 
 /** @param {Line} l */
@@ -223,4 +238,4 @@ function sizes (l) {
   return l.rssBefore === null || l.rssAfter === null ? 'RSS unknown' : `RSS ${formatSize(l.rssBefore)} → ${formatSize(l.rssAfter)}`
 }
 
-module.exports = { sentence, prettyLine, levelOf, isQuiet }
+module.exports = { sayFreshOverBudget, sentence, prettyLine, levelOf, isQuiet }

@@ -7,6 +7,7 @@ const { listUneven } = require('../core/address')
 const { sayCrashing } = require('../core/crashes')
 const { plain } = require('../core/plain')
 const { count, formatSize, formatTime } = require('../core/units')
+const { sayFreshOverBudget } = require('../journal/sentence')
 const { layOut, mib, short } = require('../report/grid')
 
 const BAR_WIDTH = 10
@@ -41,16 +42,19 @@ const COLUMNS = [
  * @param {{ width?: number, colors?: boolean }} [how]
  * @returns {string} lines, each with its end
  */
-function formatStatus ({ name, pid, app, workers, totals, crashing = null, uneven = [], autoscale = null, memory, memoryByRoute = null }, { width = Infinity, colors = false } = {}) {
+function formatStatus ({ name, pid, app, workers, totals, crashing = null, uneven = [], autoscale = null, memory, freshOverBudget = null, memoryByRoute = null }, { width = Infinity, colors = false } = {}) {
   const paint = painter(colors)
   const rss = workers.reduce((/** @type {number} */ sum, /** @type {Worker} */ { rssBytes }) => sum + (rssBytes ?? 0), 0)
   const [heading, ...lines] = fit(workers.some((/** @type {Worker} */ w) => w.budgetBytes !== null) ? COLUMNS : COLUMNS.filter(({ title }) => title !== 'memory'), workers, width)
+  const waiting = workers.filter((/** @type {Worker} */ { waitsForRoom }) => waitsForRoom).map((/** @type {Worker} */ { slot }) => slot)
   const about = memoryByRoute === null ? [] : ['', paint(memoryByRoute.lack === null ? 'yellow' : 'dim', plain(memoryByRoute.text))]
   return [
     `${paint('bold', plain(name))}  ${plain(`pid ${pid}  ${app}`)}`,
     plain(`${totals.ready} of ${count(totals.workers, 'worker')} ready${rangeOf(autoscale)}, ${formatSize(rss)} RSS, ${count(totals.recycles, 'recycle')}`),
     ...crashing ? [paint('red', plain(sayCrashing(crashing)))] : [],
     ...uneven.length > 0 ? [paint('yellow', plain(`the workers listen on different addresses: ${listUneven(uneven)}`))] : [],
+    ...freshOverBudget ? [paint('yellow', plain(sayFreshOverBudget(freshOverBudget)))] : [],
+    ...waiting.length > 0 ? [paint('yellow', `no room in memory to replace slot ${waiting.join(', ')}: the worker stays until there is`)] : [],
     ...memory?.source.startsWith('cgroup') ? [plain(limitLine(memory))] : [],
     '',
     paint('dim', heading),

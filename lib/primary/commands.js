@@ -19,14 +19,16 @@ class Commands {
    * @param {import('./recycling/diagnostics').Diagnostics} deps.diagnostics
    * @param {(event: string, fields: Record<string, any>) => Record<string, any>} deps.record
    * @param {import('../core/options').Options} deps.options
+   * @param {import('./measuring/auto-size').AutoSize} deps.autoSize
    * @param {() => void} deps.changed to be called when what is desired has changed
    * @param {(isSo: () => boolean) => Promise<void>} deps.until
    * @param {(at: { requestedAlone: boolean }) => void} deps.look judges the workers
    * @param {AbortSignal} deps.stopping its reason is what ended the fleet, or RECYCLE_STOPPED
    */
-  constructor ({ options, fleet, recycler, garbageCollection, diagnostics, record, changed, until, look, stopping }) {
+  constructor ({ options, fleet, autoSize, recycler, garbageCollection, diagnostics, record, changed, until, look, stopping }) {
     this.options = options
     this.fleet = fleet
+    this.autoSize = autoSize
     this.recycler = recycler
     this.garbageCollection = garbageCollection
     this.diagnostics = diagnostics
@@ -95,7 +97,9 @@ class Commands {
     this.stopping.throwIfAborted()
     if (maxSurge === 0 && workers === 1) refuse('at least 2 where maxSurge is 0')
     if (maxUnavailable >= workers) refuse(`more than maxUnavailable, which is ${maxUnavailable}`)
-    const noBudget = this.options.sizing.isAutoBudget ? whyNoAutoBudget(this.options.sizing, workers) : null
+    const { sizing } = this.options
+    const freshBytes = workers > this.fleet.desired ? this.autoSize.freshBytes : null
+    const noBudget = sizing.isAutoBudget ? whyNoAutoBudget(sizing, workers, freshBytes) : null
     if (noBudget !== null) throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'maxRss', given: `auto with ${workers} workers`, accepts: noBudget })
     const from = this.fleet.desired
     this.fleet.resize(workers)

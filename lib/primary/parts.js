@@ -15,6 +15,7 @@ const { Failures } = require('./failures')
 const { Balancer } = require('./handoff/balancer')
 const { HandoffLedger } = require('./handoff/ledger')
 const { SessionOwners } = require('./handoff/session-owners')
+const { AutoSize } = require('./measuring/auto-size')
 const { Container } = require('./measuring/container')
 const { LeakingRoutes } = require('./measuring/leaking-routes')
 const { MemoryWatch } = require('./measuring/memory-watch')
@@ -66,6 +67,7 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
   const tenure = new Tenure()
   const listeningSockets = new ListeningSockets({ inherited, record })
   const memory = () => memoryWatch.latest
+  const autoSize = new AutoSize({ options, fleet, isAsked: takeover !== null, record })
   /** @type {Reconciler} */
   const reconciler = assembleReconciler()
   const changed = () => reconciler.changed()
@@ -73,7 +75,7 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
   const figuresOf = (/** @type {WorkerHandle} */ handle) => sampler.figuresOf(handle)
   const wasOomKilled = (/** @type {WorkerHandle} */ handle) => memoryWatch.wasOomKilled(handle)
   const collect = (/** @type {number} */ slot) => tasks.run('collect', () => garbageCollection.request(slot).catch(() => {})) // refused: `worker.in-rotation` has it
-  const deps = { options, fleet, spawner, meter, heapdumpFolder, tasks, stopping: tenure, changed, until, figuresOf, wasOomKilled, memory, isHeld, collect, listeningSockets, record, look, abandon }
+  const deps = { options, fleet, spawner, meter, heapdumpFolder, tasks, stopping: tenure, changed, until, figuresOf, wasOomKilled, memory, isHeld, collect, listeningSockets, record, look, abandon, autoSize, fresh: autoSize.observe.bind(autoSize) }
 
   const sampler = new Sampler(deps)
   const memoryWatch = new MemoryWatch({ ...deps, container: new Container() })
@@ -132,6 +134,7 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
           sampler.condemnAhead(/** @type {WorkerHandle} */ (fleet.slots.get(slot)?.incumbent))
           changed()
         },
+        wait: ({ slot }) => recycler.waitForRoom(slot),
         collect: ({ slot }) => garbageCollection.relieve(slot),
         heapdump: ({ slot }) => condemnedHeapdumps.dump(slot),
         rejoin: () => outOfRotation.rejoin(),
@@ -142,7 +145,8 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
       },
       figuresOf: handle => sampler.figuresOf(handle),
       taskOf: handle => garbageCollection.taskOf(handle) ?? condemnedHeapdumps.taskOf(handle),
-      memory
+      memory,
+      atFirst: () => autoSize.atFirst
     })
   }
 
@@ -150,6 +154,7 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
   function connect (handle) {
     for (const part of [listeningSockets, sessionOwners, ledger, balancer, memoryWatch, leakingRoutes, children, crashWatch]) part.connect(handle)
     healthChecks?.connect(handle)
+    if (autoSize.isOpen) handle.once('ready', () => look()) // the others wait for what it takes
     for (const event of ['standby', 'ready']) handle.on(event, () => sampler.attend(handle))
     if (options.sticky) {
       handle.on('listen', ({ query: { address, port }, data }) => { // https servers alone have any

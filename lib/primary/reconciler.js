@@ -11,6 +11,7 @@
 
 const { EventEmitter } = require('node:events')
 const { plan } = require('../core/plan')
+const { canWait } = require('../core/recycle-backoff')
 const { isOver } = require('../core/verdict')
 const { now } = require('./clock')
 
@@ -33,8 +34,9 @@ class Reconciler {
    * @param {(handle: WorkerHandle) => import('./measuring/figures').Figures | null} deps.figuresOf
    * @param {(handle: WorkerHandle) => import('../core/plan').WorkerFacts['task']} deps.taskOf
    * @param {() => import('../core/memory-room').Memory | null} deps.memory of the container, by the last look
+   * @param {() => number} deps.atFirst see Desired
    */
-  constructor ({ options, fleet, tasks, stopping, steps, figuresOf, taskOf, memory }) {
+  constructor ({ options, fleet, tasks, stopping, steps, figuresOf, taskOf, memory, atFirst }) {
     this.options = options
     this.fleet = fleet
     this.tasks = tasks
@@ -43,6 +45,7 @@ class Reconciler {
     this.figuresOf = figuresOf
     this.taskOf = taskOf
     this.memory = memory
+    this.atFirst = atFirst
     stopping.addEventListener('abort', () => {
       clearTimeout(this.#timer)
       this.#rounds.emit('round')
@@ -79,7 +82,7 @@ class Reconciler {
     const { standby: standbys, maxSurge, maxUnavailable, autoscale, sizing } = this.options
     // The load asks for them now: as many boot at a time as there are CPUs to boot them.
     const maxBoots = autoscale ? Math.max(1, sizing.cpus) : 1
-    const desired = { slots: this.fleet.wanted, generation: this.fleet.rollout.generation, standbys, maxSurge, maxUnavailable, maxBoots }
+    const desired = { slots: this.fleet.wanted, generation: this.fleet.rollout.generation, standbys, maxSurge, maxUnavailable, maxBoots, atFirst: this.atFirst() }
     const standbyHandles = [...this.fleet.standbyPool.handles]
     const { actions, wakeAt } = plan(this.#facts(standbyHandles), desired, now())
     for (const action of actions) {
@@ -112,6 +115,11 @@ class Reconciler {
     }
   }
 
+  /** Not where a command waits for it. @param {WorkerHandle} handle */
+  #canWait ({ reason, requested, generation }) {
+    return canWait(reason) && requested === null && this.fleet.rollout.requested(generation) === null
+  }
+
   /** @param {WorkerHandle} handle @returns {import('../core/plan').WorkerFacts} */
   #describe (handle) {
     const facts = handle.facts()
@@ -120,7 +128,7 @@ class Reconciler {
     const isOverHard = facts.reason === 'hard-rss' || (sample !== null && isOver(sample, facts.budget, facts.budget.hardBytes))
     // A collection may make the crossing a false one.
     const crossesAt = this.options.onBudget === 'collect' ? null : figures?.crossesAt(facts.budget.softBytes) ?? null
-    return { ...facts, bytes: sample?.rssBytes ?? 0, isSampled: figures?.isJudged ?? false, task: this.taskOf(handle), isOverHard, crossesAt }
+    return { ...facts, bytes: sample?.rssBytes ?? 0, isSampled: figures?.isJudged ?? false, task: this.taskOf(handle), isOverHard, crossesAt, canWait: this.#canWait(handle) }
   }
 }
 

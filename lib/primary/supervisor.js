@@ -142,7 +142,7 @@ class Supervisor extends EventEmitter {
     const { fleet, sampler, recycler, ledger, autoscaler, memoryWatch, condemnedHeapdumps, leakingRoutes, crashWatch } = this.parts
     const { workers, ready } = describeFleet(fleet, handle => sampler.figuresOf(handle))
     const totals = { workers: this.size, ready, recycles: recycler.count, ...ledger.totals }
-    const about = { crashing: crashWatch.describe(), uneven: fleet.unevenAddresses(), autoscale: autoscaler.describe(), memory: memoryWatch.latest, heapdumps: condemnedHeapdumps.describe(), memoryByRoute: leakingRoutes.describe() }
+    const about = { crashing: crashWatch.describe(), uneven: fleet.unevenAddresses(), autoscale: autoscaler.describe(), memory: memoryWatch.latest, freshOverBudget: sampler.freshOverBudget, heapdumps: condemnedHeapdumps.describe(), memoryByRoute: leakingRoutes.describe() }
     return { v: VERSION, name: this.name, pid: process.pid, app: this.spawner.app, workers, totals, ...about }
   }
 

@@ -2,7 +2,7 @@
 
 const t = require('tap')
 const fc = require('fast-check')
-const { drawBudget } = require('../../lib/core/budget')
+const { drawBudget, aboveFresh } = require('../../lib/core/budget')
 const { resolveOptions } = require('../../lib/core/resolved-options')
 
 const options = (/** @type {Record<string, any>} */ given) => resolveOptions(given, { parallelism: 2 })
@@ -50,4 +50,13 @@ t.test('samples and the stuck timeout have no jitter', async t => {
 
 t.test('a budget is frozen', async t => {
   t.ok(Object.isFrozen(drawBudget(options(FULL), 5, 0.5)))
+})
+
+t.test('a budget that a fresh worker exceeds is raised above what it takes, the hard one with it; any other stays', async t => {
+  const budget = /** @type {any} */ ({ metric: 'rss', softBytes: 80, hardBytes: 100, samples: 2 })
+  t.same(aboveFresh(budget, 160), { ...budget, softBytes: 200, hardBytes: 250 })
+  t.same(aboveFresh({ ...budget, softBytes: null }, 160), { ...budget, softBytes: null, hardBytes: 200 })
+  t.same(aboveFresh({ ...budget, hardBytes: null }, 160), { ...budget, softBytes: 200, hardBytes: null })
+  for (const fresh of [80, 10, null]) t.equal(aboveFresh(budget, fresh), budget)
+  t.equal(aboveFresh({ ...budget, softBytes: null, hardBytes: null }, 160).softBytes, null)
 })

@@ -3,7 +3,7 @@
 const t = require('tap')
 const fc = require('fast-check')
 const { resolveOptions } = require('../../lib/core/resolved-options')
-const { size, autoBudget, budgetArithmetic, workersArithmetic, sizingWarnings, LEAST_BYTES } = require('../../lib/core/container-budget')
+const { size, autoBudget, workersAtFirst, workersThatFit, whyNoAutoBudget, budgetArithmetic, workersArithmetic, sizingWarnings, LEAST_BYTES } = require('../../lib/core/container-budget')
 
 const MIB = 1024 ** 2
 const container = (/** @type {number} */ mib, /** @type {any} */ more = {}) => ({ limitBytes: mib * MIB, source: 'cgroup v2', quotaCpus: null, ...more })
@@ -74,4 +74,26 @@ t.test('a budget that was given takes no worker away, and one that the memory ha
   ])
   const fits = resolve({ maxRss: '1G', workers: 2 }, { container: container(4096) })
   t.same(sizingWarnings(fits.sizing, fits), [])
+})
+
+t.test('as many workers as get a budget that a fresh one fits in: the issue\'s container has room for one', async t => {
+  const { sizing, workers } = resolve({ maxRss: 'auto' }, { parallelism: 8, container: container(512) })
+  t.equal(workers, 4, 'before one has booted')
+  t.equal(workersAtFirst(sizing), 1)
+  t.equal(workersThatFit(sizing, 152 * MIB), 1)
+  t.ok(autoBudget(sizing, 1) >= 1.25 * 152 * MIB)
+  t.equal(workersThatFit(sizing, 60 * MIB), 4)
+  t.equal(workersThatFit(sizing, 4096 * MIB), 1, 'one at least')
+  t.equal(workersAtFirst(resolve({ maxRss: 'auto' }, { parallelism: 8, container: container(16_384) }).sizing), 27)
+  t.equal(whyNoAutoBudget(sizing, 2, null), null)
+  t.match(whyNoAutoBudget(sizing, 2, 152 * MIB), /^auto only where each worker gets at least 190 MiB; here it is 126 MiB: /)
+})
+
+t.test('whatever a fresh worker takes: the number that fits gives each a quarter more, and one more worker would not', async t => {
+  fc.assert(fc.property(fc.integer({ min: 256, max: 1 << 16 }), fc.integer({ min: 40, max: 2000 }), fc.integer({ min: 0, max: 3 }), (mib, freshMib, maxSurge) => {
+    const sizing = size({ parallelism: 2, container: /** @type {any} */ (container(mib)) }, { workers: 'auto', maxRssBytes: 'auto', maxSurge, standby: 0, fork: 'spawn' })
+    const workers = workersThatFit(sizing, freshMib * MIB)
+    if (workers > 1 && autoBudget(sizing, workers) < 1.25 * freshMib * MIB - MIB) throw new Error(`${workers} are too many`)
+    if (autoBudget(sizing, workers + 1) >= 1.25 * freshMib * MIB) throw new Error(`${workers} are too few`)
+  }))
 })

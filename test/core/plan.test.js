@@ -148,7 +148,25 @@ t.test('where the memory has no room for a replacement the worker drains first, 
   t.same(steps([slot(0, condemned()), slot(1, { incumbent: null, bootNotBefore: 9 }), slot(2)], { ...on, memory: FULL }).actions, [], 'one is missing already')
 })
 
-t.test('where none may be missing the replacement starts all the same, one at a time', async t => {
+t.test('where none may be missing a worker that can wait stays until there is room; it is said once, and later than what a look may not know', async t => {
+  const waits = { canWait: true, condemnedAt: 1000 }
+  const slots = [slot(0, condemned(waits)), slot(1, condemned({ ...waits, isWaiting: true }))]
+  t.same(steps(slots, { memory: FULL, now: 1000 }), { actions: [], wakeAt: 3000 })
+  t.same(steps(slots, { memory: FULL, now: 3000 }), { actions: [{ type: 'wait', slot: 0 }], wakeAt: Infinity })
+  t.same(steps(slots, { memory: { ...FULL, usedBytes: 50 }, now: 3000 }).actions, [{ type: 'recycle', slot: 0, how: 'surge' }])
+  const asked = [slots[0], slot(1, condemned())]
+  t.same(steps(asked, { memory: FULL, now: 1000 }).actions, [{ type: 'recycle', slot: 1, how: 'surge', hasNoRoom: true }], 'a reload goes on')
+  t.same(steps([...slots, slot(2)], { workers: 3, maxUnavailable: 1, memory: FULL, now: 3000 }).actions, [{ type: 'recycle', slot: 0, how: 'drain-first', hasNoRoom: true }])
+})
+
+t.test('until it is known how many the memory is enough for, no more boot than may', async t => {
+  const more = { workers: 4, atFirst: 2 }
+  t.same(steps([], more).actions, [{ type: 'boot', slot: 0 }, { type: 'boot', slot: 1 }])
+  t.same(steps([slot(0), slot(1, { incumbent: worker({ state: 'spawning' }), isNew: true })], more).actions, [])
+  t.same(steps([slot(0, { incumbent: null }), slot(1)], { ...more, atFirst: 1 }).actions, [{ type: 'boot', slot: 0 }], 'one that has crashed is replaced')
+})
+
+t.test('where none may be missing and the recycle cannot wait, the replacement starts all the same, one at a time', async t => {
   const slots = [slot(0, condemned()), slot(1, condemned())]
   t.same(steps(slots, { maxSurge: 2, memory: FULL }).actions, [{ type: 'recycle', slot: 0, how: 'surge', hasNoRoom: true }])
   const booting = slot(0, { ...condemned(), recycle: 'surge', isLeaving: true }) // beside it its successor boots

@@ -100,7 +100,7 @@ t.test('the sampler decides, and the journal\'s lines, through JSON, give every 
     })
     const fleet = { slots: new Map(handles.map((_, slot) => [slot, { recycling: new RecycleBackoff() }])), watched: () => handles.map(h => h.handle), rollout: { requested: () => null } }
     const meter = { probe: (/** @type {number} */ pid) => ({ read: async () => handles[pid - 2 ** 30].looks[at]?.reading ?? null, close () {} }) }
-    const sampler = new Sampler(/** @type {any} */ ({ options: { intervalMs: 100, samples: 2, maxHeap: {}, maxLagMs: 1, health: '/' }, fleet, meter, record, stopping: new AbortController().signal }))
+    const sampler = new Sampler(/** @type {any} */ ({ options: { intervalMs: 100, samples: 2, maxHeap: {}, maxLagMs: 1, health: '/' }, fleet, meter, record, fresh () {}, stopping: new AbortController().signal }))
     for (const { handle } of handles) {
       sampler.attend(handle)
       handle.upSince = now() - UP_MS

@@ -8,6 +8,7 @@ const { extent } = require('../support/campaign')
 const { get } = require('../support/client')
 const { BIN, FIXTURES, freePort, startCli } = require('../support/fleet')
 const { Load } = require('../support/load')
+const { formatStatus } = require('../../lib/operate/control-table')
 const { MemoryCgroup, noCgroups } = require('../support/memory-cgroup')
 const { runToEnd } = require('../support/processes')
 
@@ -109,6 +110,53 @@ t.test('where the memory has no room for a replacement, workers drain first, and
   t.equal(events.all('worker.no-room').length, 3)
   const { requests, failures } = await load.stop()
   t.same(failures, [], `of ${requests} requests`)
+})
+
+t.test('--max-rss auto of an app that takes twice its share: as many workers as fit, no kill, nothing dropped', { skip, timeout: RUN_MS + 120_000 }, async t => {
+  const cgroup = new MemoryCgroup(t, 512 * MIB)
+  const { port, events, exited, child } = await startCli(t, ['-i', '100ms', '--max-rss', 'auto', path.join(FIXTURES, 'heavy.js')], { under: () => cgroup.within })
+  await events.until('worker.ready')
+  const load = new Load({ port, connections: 8, thinkMs: 20 })
+  await load.after(RUN_MS || 400)
+  t.match(events.all('fleet.scale'), [{ from: Number, to: 1, reason: 'memory', slots: [0] }])
+  t.match(events.all('fleet.warning').filter(line => line.warning === 'few-workers').at(-1), { workers: 1, msg: /not enough for more, as a worker takes 1\d\d MiB when it is new/ })
+  const { budget } = events.all('worker.budget')[0]
+  t.ok(budget.softBytes > 160 * MIB, `${budget.softBytes}`)
+  const { requests, failures } = await load.stop()
+  t.same(failures, [], `of ${requests} requests`)
+  t.equal(cgroup.kills, 0)
+  t.same(events.all('worker.condemn'), [])
+  child.kill('SIGTERM')
+  t.match(await exited, { code: 0 })
+})
+
+t.test('where the memory has no room for a replacement and no worker may be missing, a worker that is due stays until there is, but for a reload', { skip }, async t => {
+  const cgroup = new MemoryCgroup(t)
+  const { events, child, ask, status } = await startIn(t, cgroup, ['-w', '1', '--max-age', '2s', path.join(FIXTURES, 'large.js')])
+  const tighten = async () => {
+    let memory
+    do memory = (await status()).memory ?? {}; while (!(memory.limitBytes === 4096 * MIB && memory.freshBytes > 60 * MIB))
+    cgroup.limit(4096 * Math.ceil((memory.usedBytes + 0.6 * memory.freshBytes) / 4096))
+  }
+  cgroup.limit(4096 * MIB)
+  await tighten()
+  t.match(await events.until('worker.no-room'), { how: 'wait', slot: 0, level: 40, msg: /^no room in memory for a replacement beside slot 0 \(\d+\): the worker stays until there is, because --max-unavailable is 0$/ })
+  t.match((await status()).workers, [{ slot: 0, waitsForRoom: true }])
+  t.match(formatStatus(await status()), /^no room in memory to replace slot 0: the worker stays until there is$/m)
+  t.same(events.all('recycled'), [])
+  cgroup.limit(4096 * MIB)
+  t.match(await events.until('recycled'), { reason: 'age', how: 'surge', cut: 0 })
+  t.equal(events.all('worker.no-room').length, 1)
+
+  const { pid } = events.all('worker.ready').at(-1) ?? {}
+  await tighten()
+  await events.until('worker.no-room', { where: line => line.pid === pid && line.how === 'wait' })
+  child.kill('SIGHUP')
+  t.match(await events.until('worker.no-room', { where: line => line.pid === pid && line.how === 'surge' }), { msg: /it starts all the same/ })
+  await events.until('worker.spawn', { count: 3 })
+  cgroup.limit(4096 * MIB)
+  await events.until('recycled', { count: 2 })
+  t.match(await ask('/healthz'), /ok/i)
 })
 
 t.test('--print-config has the arithmetic of the cgroup', { skip }, async t => {

@@ -47,13 +47,14 @@ class FleetModel extends PlannedFleet {
       }
       case 'reload':
         this.desired = { ...this.desired, generation: this.desired.generation + 1 }
+        for (const { incumbent } of this.list()) if (incumbent) incumbent.canWait = false
         break
       case 'look': this.#condemnOld(); break // the sampler's
       case 'condemn': case 'overHard': {
         const { incumbent } = of(ready) ?? {}
         if (!incumbent || incumbent.reason !== null) break
         const isOverHard = type === 'overHard'
-        Object.assign(incumbent, { reason: isOverHard ? 'hard-rss' : 'rss', condemnedAt: this.now, bytes: pick, isOverHard, task: TASKS[Math.floor(pick / TASK_STEP) % 3] })
+        Object.assign(incumbent, { reason: isOverHard ? 'hard-rss' : 'rss', condemnedAt: this.now, bytes: pick, isOverHard, task: TASKS[Math.floor(pick / TASK_STEP) % 3], canWait: true })
         break
       }
       case 'memory': this.memory = pick === 0 ? null : { limitBytes: 100, usedBytes: 5 * pick, freshBytes: pick % 3 ? 20 : null }; break
@@ -65,7 +66,7 @@ class FleetModel extends PlannedFleet {
       case 'freshOverBudget': of(this.list())?.fresh.failed(this.now); break
       case 'collected': {
         const { incumbent } = incumbents.find(({ incumbent }) => incumbent.state === 'out-of-rotation') ?? {}
-        if (incumbent) become(incumbent, 'ready', { task: null, ...pick % 2 ? { reason: null } : {} })
+        if (incumbent) become(incumbent, 'ready', { task: null, ...pick % 2 ? { reason: null, canWait: false, isWaiting: false } : {} })
         break
       }
       case 'comesUp': case 'diesEarly': case 'givenUp': case 'drained': case 'diesLeaving': case 'crash': of(this.#to(type))?.happen()
@@ -177,7 +178,7 @@ class FleetModel extends PlannedFleet {
 
   /** Faults are over: what starts comes up, what leaves goes, and time passes. Then all is as desired. */
   converge () {
-    if (this.desired.standbys > 0) this.memory = null // without a standby, a fleet converges without room, too
+    if (this.desired.standbys > 0 || this.desired.maxUnavailable === 0) this.memory = null // else a fleet converges without room, too
     for (let round = 0; round < ROUNDS; round++) {
       for (const { comesUp } of this.#starting()) comesUp()
       for (const { goes } of this.#leaving()) goes('retired')

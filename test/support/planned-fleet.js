@@ -14,7 +14,7 @@ const ROUNDS = 400
 const BOOT_MS = 500
 
 /** @param {string} state @param {number} generation @returns {any} */
-const process = (state, generation) => ({ state, generation, reason: null, bytes: 0, isSampled: true, condemnedAt: 0, task: null, isOverHard: false, crossesAt: null })
+const process = (state, generation) => ({ state, generation, reason: null, bytes: 0, isSampled: true, condemnedAt: 0, task: null, isOverHard: false, crossesAt: null, canWait: false, isWaiting: false })
 
 /** Those that models have gone through, as "ready draining". @type {Set<string>} */
 const transitionsSeen = new Set()
@@ -118,7 +118,7 @@ class PlannedFleet {
         if (action.how === 'surge') {
           assert(this.beside() <= this.room, 'recycles within the surge')
           const isLast = this.list().every(other => other === slot || other.recycle === null)
-          assert(this.#usableStandby() >= 0 || this.hasRoom() || (isLast && this.desired.maxUnavailable === 0), 'none starts where the memory has no room, unless no worker may be missing')
+          assert(this.#usableStandby() >= 0 || this.hasRoom() || (isLast && this.desired.maxUnavailable === 0 && !slot.incumbent.canWait), 'none starts where the memory has no room, unless no worker may be missing, and its recycle cannot wait')
           slot.successor = this.obtain(action.slot)
         } else {
           this.leave(slot)
@@ -126,9 +126,13 @@ class PlannedFleet {
         }
         break
       }
+      case 'wait':
+        assert(this.desired.maxUnavailable === 0 && slot.incumbent.canWait && !slot.incumbent.isWaiting, 'said once')
+        slot.incumbent.isWaiting = true
+        break
       case 'condemn':
         assert(slot.incumbent.state === 'ready' && slot.incumbent.reason === null && slot.incumbent.crossesAt > this.now)
-        Object.assign(slot.incumbent, { reason: 'forecast', condemnedAt: this.now })
+        Object.assign(slot.incumbent, { reason: 'forecast', condemnedAt: this.now, canWait: true })
         break
       case 'scale-away':
         assert(!this.staying(slot) && slot.recycle === null)

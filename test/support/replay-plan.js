@@ -119,6 +119,7 @@ function unplanned (lines, onForeseen) {
       if (slot.incumbent) slot.successor = worker
       else slot.incumbent = worker
     },
+    'worker.budget': ({ pid, budget }) => { workers.get(pid).budget = budget },
     'worker.standby': ({ pid, readyMs, t }) => { Object.assign(workers.get(pid), { state: 'standby', upAt: t, bootMs: readyMs, trend: [], isSampled: false }) },
     'worker.ready': line => {
       const { slot: number, pid } = line

@@ -20,6 +20,7 @@ function replay (lines) {
   for (const line of lines) {
     const worker = workers.get(line.pid)
     if (line.event === 'worker.spawn') workers.set(line.pid, { budget: line.budget, window: null, isCondemned: false })
+    if (line.event === 'worker.budget') worker.budget = line.budget
     if (line.event === 'worker.standby' || line.event === 'worker.ready') worker.window = openWindow()
     if (line.event === 'worker.condemn' && line.reason === 'forecast') worker.isCondemned = true // of the plan: see replay-plan.js
     if (line.event === 'worker.keep') Object.assign(worker, { window: openWindow(), isCondemned: false })

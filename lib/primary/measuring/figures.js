@@ -11,6 +11,8 @@ class Figures {
   sample = null
   /** The last reading that knew PSS and USS. @type {import('../../core/sample').Reading | null} */
   lastFull = null
+  /** When it was ready, or stood by. @type {Promise<import('../../core/sample').Reading | null>} */
+  fresh = Promise.resolve(null)
   /** What it took when it was new: of its own, where that is known. @type {number | null} */
   freshBytes = null
   /** By its time in service, which the journal has. @type {import('../../core/trend').Trend} */

@@ -9,6 +9,7 @@
  * is measured like any other.
  */
 
+const { aboveFresh } = require('../../core/budget')
 const { isLagKnown } = require('../../core/lag-period')
 const { makeSample, figure } = require('../../core/sample')
 const { verdict, isOver, crossing } = require('../../core/verdict')
@@ -28,7 +29,8 @@ class Sampler {
   #next = 'none'
   /** When this process ran again after it had not for a while; else when it began. */
   #wokeAt = 0
-  #saidOverBudget = false
+  /** What was said of a fresh worker that exceeds its budget; null: none has. @type {{ bytes: number, softBytes: number | null, raisedBytes: number | null } | null} */
+  freshOverBudget = null
 
   /**
    * @param {object} deps
@@ -36,13 +38,15 @@ class Sampler {
    * @param {import('../workers/fleet').Fleet} deps.fleet
    * @param {ReturnType<typeof import('./meter').pickMeter>} deps.meter
    * @param {(event: string, fields: Record<string, any>) => unknown} deps.record
+   * @param {(freshBytes: number | null) => void} deps.fresh hears of what each worker takes when it is new; that may change budgets
    * @param {AbortSignal} deps.stopping
    */
-  constructor ({ options, fleet, meter, record, stopping }) {
+  constructor ({ options, fleet, meter, record, fresh, stopping }) {
     this.options = options
     this.fleet = fleet
     this.meter = meter
     this.record = record
+    this.fresh = fresh
     this.stopping = stopping
   }
 
@@ -50,9 +54,10 @@ class Sampler {
   attend (handle) {
     const known = this.#figures.get(handle)
     if (known) return known.restart()
-    const figures = new Figures(this.meter.probe(handle.pid, handle.budget), new CpuProbe(handle.pid), this.options.maxFds ? new (require('./meter/descriptors').DescriptorProbe)(handle.pid) : null)
+    const figures = new Figures(this.meter.probe(handle.pid, handle), new CpuProbe(handle.pid), this.options.maxFds ? new (require('./meter/descriptors').DescriptorProbe)(handle.pid) : null)
     this.#figures.set(handle, figures)
     handle.once('exit', () => figures.close())
+    figures.fresh = this.read(handle).catch(() => null) // before it has had requests
   }
 
   /** This process, and the workers perhaps, did not run: how late event loops were, and how memory grew, says nothing. */
@@ -70,6 +75,7 @@ class Sampler {
   keep (handle) {
     const { slot, pid, reason } = handle
     handle.reason = null
+    handle.isWaiting = false
     handle.condemnedAt = 0
     this.#figures.get(handle)?.restart()
     this.record('worker.keep', { slot, pid, reason })
@@ -126,15 +132,16 @@ class Sampler {
       const figures = /** @type {Figures} */ (this.#figures.get(handle))
       figures.cpu.look(at)
       const { window } = figures
+      const fresh = figures.sample === null ? await figures.fresh : null
       const reading = await this.read(handle, { at })
       const descriptors = await figures.descriptors?.read(at)
       // A worker that has become ready or was kept meanwhile begins with a reading of its own.
-      if (figures.window === window && handle.isWatched && !this.stopping.aborted) this.#judge(handle, figures, this.#observe(handle, figures, reading, at, descriptors), at)
+      if (figures.window === window && handle.isWatched && !this.stopping.aborted) this.#judge(handle, figures, this.#observe(handle, figures, { reading, fresh, at, descriptors }), at)
     })
   }
 
-  /** @param {WorkerHandle} handle @param {Figures} figures @param {import('../../core/sample').Reading | null} reading @param {number} at @param {{ fds: number | null, fdLimit: number | null }} [descriptors] */
-  #observe (handle, figures, reading, at, descriptors) {
+  /** @param {WorkerHandle} handle @param {Figures} figures @param {{ reading: import('../../core/sample').Reading | null, fresh: import('../../core/sample').Reading | null, at: number, descriptors?: { fds: number | null, fdLimit: number | null } }} read */
+  #observe (handle, figures, { reading, fresh, at, descriptors }) {
     const silentMs = Math.max(0, at - handle.heardAt)
     const isSpared = silentMs >= handle.budget.stuckMs && (handle.latest.debugged || isTraced(handle.pid))
     const { requests, connections, streams, inFlight, elu, gc, loopLagMs } = handle.latest
@@ -147,7 +154,8 @@ class Sampler {
       silentMs: isSpared ? 0 : silentMs,
       requested: this.#requestOf(handle)
     })
-    if (!figures.isJudged) this.#judgeFresh(handle, sample)
+    if (!figures.isJudged) this.#placeOf(handle)?.recycling.begun(isOver(sample, handle.budget, handle.budget.softBytes), now())
+    if (figures.sample === null) this.#judgeFresh(handle, fresh && figure(fresh, handle.budget.metric))
     figures.isJudged = true
     figures.observe(sample, handle.budget, at)
     this.record('worker.sample', { slot: handle.slot, pid: handle.pid, ...sample, connections, streams, inFlight, elu, gc, loopLagMs })
@@ -210,25 +218,21 @@ class Sampler {
   }
 
   /**
-   * A worker over budget from its first sample on is going to be replaced by one that is too. It is said once, and the
-   * slot's recycles come ever more slowly.
+   * A worker over budget from the start would be replaced by one that is too: its budget is raised. It is said once.
    *
    * @param {WorkerHandle} handle
-   * @param {import('../../core/sample').Sample} sample
+   * @param {number | null} bytes that it took when it was new
    */
-  #judgeFresh (handle, sample) {
-    const { budget } = handle
-    const isOverBudget = isOver(sample, budget, budget.softBytes)
-    this.#placeOf(handle)?.recycling.begun(isOverBudget, now())
-    if (!isOverBudget || this.#saidOverBudget) return
-    this.#saidOverBudget = true
-    this.record('fleet.warning', {
-      warning: 'fresh-over-budget',
-      slot: handle.slot,
-      pid: handle.pid,
-      bytes: figure(sample, budget.metric),
-      softBytes: budget.softBytes
-    })
+  #judgeFresh (handle, bytes) {
+    this.fresh(bytes)
+    const { slot, pid, budget } = handle
+    const raised = aboveFresh(budget, bytes)
+    if (raised === budget || bytes === null) return
+    handle.budget = raised
+    this.record('worker.budget', { slot, pid, budget: raised })
+    if (this.freshOverBudget !== null) return
+    this.freshOverBudget = { bytes, softBytes: budget.softBytes ?? budget.hardBytes, raisedBytes: raised.softBytes ?? raised.hardBytes }
+    this.record('fleet.warning', { warning: 'fresh-over-budget', slot, pid, ...this.freshOverBudget })
   }
 }
 

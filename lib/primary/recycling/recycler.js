@@ -80,6 +80,14 @@ class Recycler {
     this.changed()
   }
 
+  /** It is condemned, and the memory has no room for its replacement. @param {number} number */
+  async waitForRoom (number) {
+    const { incumbent } = /** @type {Slot} */ (this.fleet.slots.get(number))
+    if (!incumbent) return
+    incumbent.isWaiting = true
+    this.record('worker.no-room', { slot: number, pid: incumbent.pid, how: 'wait' })
+  }
+
   /** Has a slot's worker leave for good. The slot closes when it is gone, or takes a new one if it is to stay after all. @param {number} number */
   async scaleAway (number) {
     const slot = /** @type {Slot} */ (this.fleet.slots.get(number))

@@ -57,6 +57,8 @@ class WorkerHandle extends Channel {
   requested = null
   /** The file that it runs. */
   app = ''
+  /** It is condemned, and stays until the memory has room for its replacement. */
+  isWaiting = false
   /** A command has, and not the worker itself. */
   isCommanded = false
   /** The addresses it listens on. @type {Set<string>} */
@@ -98,10 +100,10 @@ class WorkerHandle extends Channel {
    * in the rooms. Times are by clock.js, as `at` is, so that another process can tell how long ago each was.
    */
   facts () {
-    const { slot, pid, generation, app, budget, state, reason, requested, hasEntered, connections, latest, health } = this
+    const { slot, pid, generation, app, budget, state, reason, isWaiting, requested, hasEntered, connections, latest, health } = this
     const times = { at: now(), spawnedAt: this.spawnedAt, calledAt: this.calledAt, upSince: this.upSince, heardAt: this.heardAt, condemnedAt: this.condemnedAt }
     const addresses = { addresses: [...this.addresses], asked: [...this.asked.keys()] }
-    return { slot, pid, generation, app, budget, state, reason, requested, hasEntered, connections, latest, health: { ...health }, ...times, ...addresses }
+    return { slot, pid, generation, app, budget, state, reason, isWaiting, requested, hasEntered, connections, latest, health: { ...health }, ...times, ...addresses }
   }
 
   get isServing () {

@@ -14,7 +14,7 @@ const { RecycleError } = require('../../../core/errors')
  * Picks the meter for this machine and checks that it can give the metric.
  *
  * @param {{ meter: string, metric: string }} options
- * @returns {{ name: string, probe: (pid: number, budget: import('../../../core/budget').Budget) => Probe }}
+ * @returns {{ name: string, probe: (pid: number, worker: { budget: import('../../../core/budget').Budget }) => Probe }}
  * @throws {RecycleError} RECYCLE_METER_UNSUPPORTED, RECYCLE_METRIC_UNSUPPORTED
  */
 function pickMeter ({ meter, metric }) {
@@ -32,7 +32,7 @@ function pickMeter ({ meter, metric }) {
   if (why) throw new RecycleError('RECYCLE_METER_UNSUPPORTED', { meter: name, why })
   const { ProcfsProbe, pageSize } = require('./procfs')
   pageSize() // while there are descriptors: it is read once
-  return { name, probe: (pid, budget) => new ProcfsProbe(pid, /** @type {'smaps' | 'smaps_rollup'} */ (name), budget) }
+  return { name, probe: (pid, worker) => new ProcfsProbe(pid, /** @type {'smaps' | 'smaps_rollup'} */ (name), worker) }
 }
 
 function best () {

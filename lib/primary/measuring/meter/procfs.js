@@ -83,12 +83,12 @@ class ProcfsProbe {
   /**
    * @param {number} pid
    * @param {'smaps_rollup' | 'smaps'} file
-   * @param {import('../../../core/budget').Budget} budget
+   * @param {{ budget: import('../../../core/budget').Budget }} worker its budget may change
    */
-  constructor (pid, file, budget) {
+  constructor (pid, file, worker) {
     this.pid = pid
     this.file = file
-    this.budget = budget
+    this.worker = worker
     this.#statm = new ProcFile(pid, 'statm')
     if (file === 'smaps_rollup') this.#rollup = new ProcFile(pid, file)
   }
@@ -131,7 +131,7 @@ class ProcfsProbe {
   /** @param {number} rssBytes @param {number} now */
   #isDue (rssBytes, now) {
     if (this.#last === null || now - this.#last.at >= RECORD_EVERY_MS) return true
-    const { metric, softBytes } = this.budget
+    const { metric, softBytes } = this.worker.budget
     if (softBytes === null) return false
     if (metric === 'rss') return rssBytes + statmErrorBytes() >= NEAR * softBytes
     // What is private or shared, statm does not know; but neither PSS nor USS has grown by more than RSS has.

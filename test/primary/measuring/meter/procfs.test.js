@@ -52,7 +52,7 @@ t.test('the kernel\'s files', { skip: !isLinux && 'this needs /proc/<pid>/smaps_
 
   for (const file of /** @type {const} */ (['smaps_rollup', 'smaps'])) {
     t.test(`the first reading is a full one, by ${file}`, async t => {
-      const probe = new ProcfsProbe(pid, file, NONE)
+      const probe = new ProcfsProbe(pid, file, { budget: NONE })
       const reading = await probe.read(1000)
       const actual = parseSmaps(fs.readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1'))
       t.equal(reading?.meter, file)
@@ -64,7 +64,7 @@ t.test('the kernel\'s files', { skip: !isLinux && 'this needs /proc/<pid>/smaps_
   }
 
   t.test('far from the budget statm is read, with a full reading every ten seconds for the record', async t => {
-    const probe = new ProcfsProbe(pid, 'smaps_rollup', { ...NONE, softBytes: 10_000 * MIB })
+    const probe = new ProcfsProbe(pid, 'smaps_rollup', { budget: { ...NONE, softBytes: 10_000 * MIB } })
     t.equal((await probe.read(0))?.meter, 'smaps_rollup')
     const guard = await probe.read(9999)
     t.match(guard, { meter: 'statm', pssBytes: null, ussBytes: null })
@@ -79,8 +79,8 @@ t.test('the kernel\'s files', { skip: !isLinux && 'this needs /proc/<pid>/smaps_
     for (const metric of /** @type {const} */ (['rss', 'pss', 'uss'])) {
       const now = parseSmaps(fs.readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1'))
       const bytes = now[/** @type {'rssBytes'} */ (`${metric}Bytes`)]
-      const near = new ProcfsProbe(pid, 'smaps_rollup', { ...NONE, metric, softBytes: Math.round(bytes * 1.1) })
-      const far = new ProcfsProbe(pid, 'smaps_rollup', { ...NONE, metric, softBytes: bytes * 4 })
+      const near = new ProcfsProbe(pid, 'smaps_rollup', { budget: { ...NONE, metric, softBytes: Math.round(bytes * 1.1) } })
+      const far = new ProcfsProbe(pid, 'smaps_rollup', { budget: { ...NONE, metric, softBytes: bytes * 4 } })
       await near.read(0)
       await far.read(0)
       t.equal((await near.read(1))?.meter, 'smaps_rollup', metric)
@@ -100,7 +100,7 @@ t.test('statm shows the growth', { skip: !isLinux && 'this needs /proc' }, async
   const child = spawn(process.execPath, ['-e', "process.on('message', n => { global.held = Buffer.alloc(n, 1); process.send('done') }); process.send('up')"], { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
   t.teardown(() => child.kill('SIGKILL'))
   await once(child, 'message')
-  const probe = new ProcfsProbe(/** @type {number} */ (child.pid), 'smaps_rollup', NONE)
+  const probe = new ProcfsProbe(/** @type {number} */ (child.pid), 'smaps_rollup', { budget: NONE })
   const before = await probe.read(0)
   child.send(64 * MIB)
   await once(child, 'message')
@@ -112,7 +112,7 @@ t.test('statm shows the growth', { skip: !isLinux && 'this needs /proc' }, async
 
 t.test('a process that has exited has no reading', { skip: !isLinux && 'this needs /proc' }, async t => {
   const { child, pid } = await startIdle(t)
-  const probes = [new ProcfsProbe(pid, 'smaps_rollup', NONE), new ProcfsProbe(pid, 'smaps', NONE)]
+  const probes = [new ProcfsProbe(pid, 'smaps_rollup', { budget: NONE }), new ProcfsProbe(pid, 'smaps', { budget: NONE })]
   t.ok(await probes[0].read(0))
   child.kill('SIGKILL')
   await once(child, 'exit')

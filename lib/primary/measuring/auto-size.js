@@ -1,0 +1,61 @@
+'use strict'
+
+/**
+ * `--max-rss auto` with `--workers auto`: how many workers the memory is enough for is known once one of them has loaded the app. Until
+ * then no more boot than would fit if each took much; then there are as many as get a budget that a fresh worker fits in.
+ */
+
+const { drawBudget } = require('../../core/budget')
+const { workersAtFirst, workersThatFit } = require('../../core/container-budget')
+
+class AutoSize {
+  /** What the latest worker took when it was new, by the metric of its budget; null: not known. @type {number | null} */
+  freshBytes = null
+
+  /**
+   * @param {object} deps
+   * @param {import('../../core/options').Options} deps.options
+   * @param {import('../workers/fleet').Fleet} deps.fleet
+   * @param {boolean} deps.isAsked a predecessor says how many workers there are to be
+   * @param {(event: string, fields: Record<string, any>) => unknown} deps.record
+   */
+  constructor ({ options, fleet, isAsked, record }) {
+    this.options = options
+    this.fleet = fleet
+    this.record = record
+    /** The number is to be found yet. */
+    this.isOpen = options.sizing.isAutoBudget && options.sizing.isAutoWorkers && !isAsked
+  }
+
+  /** How many workers may be there until then. */
+  get atFirst () {
+    return this.isOpen ? workersAtFirst(this.options.sizing) : Infinity
+  }
+
+  /** @param {number | null} freshBytes of a worker */
+  observe (freshBytes) {
+    this.freshBytes = freshBytes ?? this.freshBytes
+    if (!this.isOpen) return
+    this.isOpen = false
+    if (freshBytes !== null && this.fleet.desired === this.options.workers) this.#settle(freshBytes) // else a command has set the number
+  }
+
+  /** @param {number} freshBytes */
+  #settle (freshBytes) {
+    const { sizing, workers, maxSurge, maxUnavailable } = this.options
+    const fewest = Math.max(maxUnavailable + 1, maxSurge === 0 ? 2 : 1)
+    const to = Math.min(workers, Math.max(fewest, workersThatFit(sizing, freshBytes)))
+    if (to === workers) return
+    const isServing = (/** @type {number} */ slot) => Number(this.fleet.slots.get(slot)?.incumbent?.isServing ?? false)
+    this.fleet.resize(to, this.fleet.wanted.toReversed().sort((a, b) => isServing(a) - isServing(b)))
+    const { desired, limitBytes, source } = sizing
+    this.record('fleet.warning', { warning: 'few-workers', workers: to, desired, limitBytes, source, freshBytes })
+    this.record('fleet.scale', { from: workers, to, reason: 'memory', slots: this.fleet.wanted })
+    for (const handle of this.fleet.all()) {
+      handle.budget = drawBudget(this.options, to, Math.random())
+      this.record('worker.budget', { slot: handle.slot, pid: handle.pid, budget: handle.budget })
+    }
+  }
+}
+
+module.exports = { AutoSize }
