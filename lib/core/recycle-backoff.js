@@ -3,7 +3,7 @@
 /**
  * Delays the recycles of a place whose workers are condemned again and again: the next one may well be condemned, too. Each reason has one rule:
  *
- *     fresh   over the memory budget at the first sample: too small a budget
+ *     fresh   over the memory budget at the first sample, or before the first request: too small a budget
  *     soon    condemned within a minute of being ready: too much load, a database that does not answer, an app that asks for it each time
  *     paced   by design each worker comes to that: no more than one a second
  *     start   its replacements boot at growing intervals, and the reload is over after three that do not start; see rollout.js
@@ -53,11 +53,11 @@ class RecycleBackoff {
     else this.#fresh.succeeded()
   }
 
-  /** @param {import('./verdict').Reason} reason but for a recycle that a command has asked for @param {number} ageMs since it was ready @param {number} now */
-  condemned (reason, ageMs, now) {
+  /** @param {import('./verdict').Reason} reason but for a recycle that a command has asked for @param {number} ageMs since it was ready @param {number} now @param {boolean} [isIdle] it has had no request: its memory grows by itself */
+  condemned (reason, ageMs, now, isIdle = false) {
     const rule = RULES[reason]
     if (rule === 'paced') this.#pacedUntil = now + Math.max(0, PACE_MS - ageMs)
-    if (rule !== 'soon') return
+    if (rule !== 'soon' && !(rule === 'fresh' && isIdle)) return
     if (ageMs >= SOON_MS) this.#soon.succeeded()
     this.#soon.failed(now)
   }

@@ -179,7 +179,7 @@ class Sampler {
     if (handle.reason !== null) return
     handle.reason = verdict(window, handle.budget)
     if (handle.reason === null) return
-    if (!handle.isCommanded) this.#placeOf(handle)?.recycling.condemned(handle.reason, sample.ageMs, now())
+    if (!handle.isCommanded) this.#placeOf(handle)?.recycling.condemned(handle.reason, sample.ageMs, now(), sample.requests === 0)
     this.#condemn(handle, sample, at, crossing(handle.reason, sample, handle.budget))
   }
 
