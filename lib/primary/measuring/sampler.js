@@ -57,7 +57,7 @@ class Sampler {
     const figures = new Figures(this.meter.probe(handle.pid, handle), new CpuProbe(handle.pid), this.options.maxFds ? new (require('./meter/descriptors').DescriptorProbe)(handle.pid) : null)
     this.#figures.set(handle, figures)
     handle.once('exit', () => figures.close())
-    figures.fresh = this.read(handle).catch(() => null) // before it has had requests
+    figures.fresh = this.read(handle, { inFull: this.options.metric === 'rss' ? null : false }).catch(() => null) // before it has had requests
   }
 
   /** This process, and the workers perhaps, did not run: how late event loops were, and how memory grew, says nothing. */
@@ -83,7 +83,7 @@ class Sampler {
 
   /**
    * @param {WorkerHandle} handle
-   * @param {{ inFull?: boolean, at?: number }} [how] in full: also PSS and USS, where the meter knows them
+   * @param {{ inFull?: boolean | null, at?: number }} [how] in full: also PSS and USS, where the meter knows them; null: RSS alone
    * @returns {Promise<import('../../core/sample').Reading | null>} its memory now
    */
   async read (handle, { inFull = false, at = now() } = {}) {

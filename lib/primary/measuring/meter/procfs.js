@@ -95,13 +95,13 @@ class ProcfsProbe {
 
   /**
    * @param {number} now ms, by any clock that only goes forward
-   * @param {boolean} [inFull] read smaps_rollup whether it is due or not
+   * @param {boolean | null} [inFull] read smaps_rollup whether it is due or not; null: in no case
    * @returns {Promise<import('../../../core/sample').Reading | null>} null: the process is gone
    */
   async read (now, inFull = false) {
     const rssBytes = this.#guard()
     if (rssBytes === null) return null
-    const isWanted = (inFull || this.#isDue(rssBytes, now)) && !this.#isReading
+    const isWanted = inFull !== null && (inFull || this.#isDue(rssBytes, now)) && !this.#isReading
     const text = isWanted ? await inTurn(() => this.#readFull()) : null
     if (isWanted) this.isHeld = text === null
     if (!text) return isWanted && this.#guard() === null ? null : { rssBytes, pssBytes: null, ussBytes: null, meter: 'statm' }
