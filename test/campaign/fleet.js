@@ -155,9 +155,14 @@ class CampaignFleet {
   /** @param {number} pid @param {NodeJS.Signals} signal @returns {boolean} whether the process existed */
   signal (pid, signal) {
     const out = pid === this.pid ? pid : this.#outside(pid)
-    if (out !== undefined && out !== this.pid) this.#note(pid, clientsOf(out, this.port))
+    if (out === undefined) return false
     try {
-      return out !== undefined && process.kill(out, signal)
+      if (out === this.pid) return process.kill(out, signal)
+      process.kill(out, 'SIGSTOP') // it takes no further connection while they are looked up
+      this.#note(pid, clientsOf(out, this.port))
+      process.kill(out, signal)
+      if (signal !== 'SIGSTOP') process.kill(out, 'SIGCONT')
+      return true
     } catch {
       return false
     }
