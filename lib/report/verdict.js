@@ -43,6 +43,8 @@ function verdictOf ({ client, gaps, requests, dropped, recycles, cut, unaccounte
   return judged(dropped === 0 && cut === 0 && isCertain, text, gaps)
 }
 
+const LAST = 8.64e15 // ms: the latest time of a Date
+
 /** @param {boolean} isClean as far as is recorded @param {string} text @param {readonly import('./gaps').Gap[]} gaps @returns {Verdict} */
 function judged (isClean, text, gaps) {
   if (gaps.length === 0) return { ok: isClean, exitCode: isClean ? 0 : 1, text }
@@ -54,7 +56,7 @@ function judged (isClean, text, gaps) {
 
 /** @param {import('./gaps').Gap} gap */
 function span ({ from, to }) {
-  const at = (/** @type {number} */ t) => new Date(t).toISOString()
+  const at = (/** @type {number} */ t) => new Date(Math.max(-LAST, Math.min(t, LAST))).toISOString() // any number may stand in a journal
   if (from !== null && to === from) return `at ${at(from)}`
   return `${from === null ? '' : `from ${at(from)} `}${to === null ? 'on' : `to ${at(to)}`}`
 }
