@@ -9,6 +9,9 @@ const path = require('node:path')
 const tls = require('node:tls')
 const t = require('tap')
 const { startFleet } = require('../support/fleet')
+const { lacking } = require('../support/program')
+
+const skip = lacking('openssl')
 
 const PEM = { key: fs.readFileSync(path.join(__dirname, '../fixtures/localhost.key'), 'utf8'), cert: fs.readFileSync(path.join(__dirname, '../fixtures/localhost.crt'), 'utf8') }
 
@@ -73,7 +76,7 @@ t.test('a session is resumed by any worker with the same options, also after a r
 })
 
 for (const maxVersion of /** @type {const} */ (['TLSv1.2', 'TLSv1.3'])) {
-  t.test(`${maxVersion}: a client whose CA the new code does not take is not served by its ticket`, async t => {
+  t.test(`${maxVersion}: a client whose CA the new code does not take is not served by its ticket`, { skip }, async t => {
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'recycle-test-'))
     t.teardown(() => fs.rmSync(folder, { recursive: true }))
     const [client, other] = ['client', 'other'].map(name => certificate(folder, name))

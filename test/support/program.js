@@ -14,6 +14,7 @@ const PACKAGES = {
   h2load: 'nghttp2-client',
   haproxy: 'haproxy',
   nginx: 'nginx',
+  openssl: 'openssl',
   promtool: 'prometheus',
   'redis-server': 'redis-server',
   script: 'bsdutils',
