@@ -37,8 +37,8 @@ const READERS = {
   'awk over smaps, blocking': pid => ({ read: () => execFileSync('awk', ['/^Rss:/ { kib += $2 } END { print kib }', `/proc/${pid}/smaps`]) }),
   'smaps, blocking': pid => ({ read: () => parseSmaps(fs.readFileSync(`/proc/${pid}/smaps`, 'latin1')) }),
   'smaps_rollup, blocking': pid => ({ read: () => parseSmaps(fs.readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1')) }),
-  [ROLLUP]: pid => probing(new ProcfsProbe(pid, 'smaps_rollup', ALWAYS)),
-  [GUARD]: pid => probing(new ProcfsProbe(pid, 'smaps_rollup', FAR)),
+  [ROLLUP]: pid => probing(new ProcfsProbe(pid, 'smaps_rollup', { budget: ALWAYS })),
+  [GUARD]: pid => probing(new ProcfsProbe(pid, 'smaps_rollup', { budget: FAR })),
   pidusage: pid => probing(new UsageProbe(pid))
 }
 
