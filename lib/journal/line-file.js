@@ -21,6 +21,8 @@ class LineFile {
   #chunk = null
   #chars = 0
   #isBusy = false
+  /** A line has come while a write was under way, which may fail for what was true before. */
+  #isAskedAgain = false
   #isFailing = false
   #isEnding = false
   #isGivenUp = false
@@ -65,6 +67,7 @@ class LineFile {
   }
 
   #pump () {
+    this.#isAskedAgain = this.#isBusy
     if (this.#isBusy) return
     this.#chunk ??= this.#take()
     if (this.#chunk === null) {
@@ -97,6 +100,7 @@ class LineFile {
     if (!this.#isFailing) this.onError(error)
     this.#isFailing = true
     if (this.#isEnding) this.#end(this.#left)
+    else if (this.#isAskedAgain) this.#pump()
   }
 
   /** @param {Item[]} lost */
