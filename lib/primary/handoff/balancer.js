@@ -108,7 +108,7 @@ class Balancer {
     }))
     if (isSteering === this.#isSteering) return
     this.#isSteering = isSteering
-    for (const handle of serving) if (this.#isStale(handle)) this.#send(handle)
+    for (const handle of serving) this.#send(handle) // at its end, too: those of a rollout that was stopped accept again
   }
 
   /** A rollout is to replace it. @param {WorkerHandle} handle */
