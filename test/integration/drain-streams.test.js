@@ -2,12 +2,14 @@
 
 /** An app ends its WebSockets and streams of events on SIGTERM, as it does without a supervisor; it is told in time. */
 
+const fs = require('node:fs')
 const http = require('node:http')
 const https = require('node:https')
+const path = require('node:path')
 const t = require('tap')
 const WebSocket = require('ws')
 const { get } = require('../support/client')
-const { startFleet, sumOfEnds } = require('../support/fleet')
+const { startFleet, sumOfEnds, FIXTURES } = require('../support/fleet')
 
 const STREAMS = 8
 
@@ -107,3 +109,21 @@ for (const schedule of ['even', 'shared']) {
     t.ok(ends <= 14, `once, but for those that came back before a worker had heard of the rollout: ${ends}`)
   })
 }
+
+t.test('when a reload with streams is stopped, the workers of the old generation accept connections again', async t => {
+  const app = path.join(t.testdir({ 'app.js': `require(${JSON.stringify(path.join(FIXTURES, 'ends-streams.js'))})` }), 'app.js')
+  const { port, supervisor, events } = await startFleet(t, app, { workers: 2, schedule: 'shared' })
+  await Promise.all(Array.from({ length: 16 }, () => openEvents(port))) // in both workers
+  for (const slot of [0, 1]) await events.until('worker.sample', { where: line => line.streams > 0 && line.slot === slot })
+  const reloaded = supervisor.reload()
+  await events.until('worker.ready', { count: 3 })
+  fs.writeFileSync(app, 'process.exit(1)')
+  await t.rejects(reloaded, { code: 'RECYCLE_ROLLOUT_STOPPED' })
+  const old = supervisor.status().workers.find(({ generation }) => generation === 0)?.pid
+  let answered = 0
+  for (let i = 0; i < 40 && answered === 0; i++) {
+    const answers = await Promise.all(Array.from({ length: 10 }, () => get(port, '/?ms=50')))
+    answered = answers.filter(({ body }) => body === String(old)).length
+  }
+  t.ok(answered > 0, 'an old worker answers')
+})
