@@ -81,6 +81,7 @@ t.test('a new primary that does not become ready changes nothing, and the comman
   const before = await workers()
   const upgrade = (/** @type {string[]} */ ...args) => room.recycle(['upgrade', '--name', 'shop', ...args])
 
+  let failed = 0
   for (const { title, prepare, args = [], why } of [
     { title: 'an app that dies', prepare: () => set('dies'), why: /no worker becomes ready: \d died or gave up in a row, the last one exited with code 7/ },
     { title: 'an app that never listens', prepare: () => set('never'), why: /was not ready within 3000 ms; it does not listen on .*, as the others do/ },
@@ -92,7 +93,7 @@ t.test('a new primary that does not become ready changes nothing, and the comman
     const { code, stdout, stderr } = await upgrade(...args)
     t.match({ code, stdout, stderr }, { code: 1, stdout: '', stderr: why }, title)
     t.match(stderr, /this one runs the fleet as before\n$/)
-    t.match(events.all('fleet.upgrade-failed').at(-1), { why, level: 40 })
+    t.match(await events.until('fleet.upgrade-failed', { count: ++failed }), { why, level: 40 }, 'the log, which may come after the response')
     t.same(await workers(), before, 'the same workers serve')
   }
   t.same(primaries().filter(pid => pid !== child.pid && kill(pid, /** @type {any} */ (0))), [], 'no other primary is left')
@@ -106,6 +107,7 @@ t.test('a new primary that does not become ready changes nothing, and the comman
   second.socket.write('{"v":1,"id":1,"verb":"upgrade"}\n')
   t.match(await first, { code: 0 }, 'repaired, it is upgraded')
   t.match(await second.until(({ id, result, error }) => id === 1 && (result !== undefined || error !== undefined)), { error: undefined }, 'a second command joins the first')
+  await events.until('fleet.upgraded')
   t.equal(events.all('fleet.upgraded').length, 1)
   const { requests, failures, sockets } = await load.stop()
   t.same(failures, [], `of ${requests} requests`)
