@@ -6,6 +6,9 @@ const fs = require('node:fs')
 const { isBuiltin } = require('node:module')
 const path = require('node:path')
 const t = require('tap')
+const { FEATURES } = require('../lib/features')
+const { row } = require('../lib/core/options')
+const { types } = require('../lib/core/option-types')
 
 const ROOT = path.join(__dirname, '..')
 
@@ -14,15 +17,16 @@ const MAY_IMPORT = {
   bin: ['cli'],
   cli: ['cli', 'index', 'operate', 'drill', 'report', 'primary', 'control', 'journal', 'core'],
   index: ['operate', 'drill', 'report', 'primary', 'journal', 'core'],
-  operate: ['operate', 'report', 'control', 'journal', 'mold', 'core'],
+  operate: ['operate', 'report', 'control', 'journal', 'mold', 'core', 'features'],
   drill: ['drill', 'report', 'primary', 'control', 'journal', 'core'],
-  report: ['report', 'journal', 'core'],
-  primary: ['primary', 'mold', 'journal', 'core'],
+  report: ['report', 'journal', 'core', 'features'],
+  primary: ['primary', 'mold', 'journal', 'core', 'features'],
   control: ['control', 'core'],
-  journal: ['journal', 'core'],
-  worker: ['worker', 'mold', 'core'],
+  journal: ['journal', 'core', 'features'],
+  worker: ['worker', 'mold', 'core', 'features'],
   mold: ['mold', 'core'],
-  core: ['core']
+  core: ['core', 'features'],
+  features: ['features', 'core', 'report']
 }
 
 /**
@@ -183,6 +187,19 @@ for (const [layer, { folders, shared }] of Object.entries(INSIDE)) {
   })
 }
 
+t.test('no file outside a feature imports it or names what it adds', async t => {
+  for (const { name, options, events = {}, status, report } of FEATURES) {
+    const names = new Set([...options({ row, types }).flatMap(({ name, key, flag }) => [name, key, flag.split(' ')[0].slice(2)]), ...Object.keys(events), status?.key, report?.key].filter(word => word !== undefined))
+    t.ok(names.size > 0)
+    const outside = files.filter(file => !file.startsWith('lib/features/'))
+    for (const word of names) t.same(outside.filter(file => new RegExp(`\\b${word}\\b`).test(code(file))), [], `${name}: ${word}`)
+  }
+  const inside = files.filter(file => !file.startsWith('lib/features/')).flatMap(file => /** @type {string[]} */ (edges.get(file)).filter(target => /^lib\/features\/(?!index\.js$)/.test(target)).map(target => `${file} → ${target}`))
+  t.same(inside, [])
+  const fromIndex = /** @type {string[]} */ (edges.get('lib/features/index.js'))
+  t.same(fromIndex.sort(), FEATURES.map(({ name }) => `lib/features/${name}/feature.js`).sort())
+})
+
 t.test('prepare and enter use every folder of the worker', async t => {
   const used = new Set(['prepare', 'enter'].flatMap(file => edges.get(`lib/worker/${file}.js`) ?? []).filter(isOurs).map(folderOf))
   t.same(Object.keys(INSIDE.worker.folders).filter(folder => !used.has(folder)), [])
@@ -192,7 +209,7 @@ t.test('the code injected into the app loads no package', async t => {
   /** @type {Set<string>} */
   const loaded = new Set()
   const load = (/** @type {string} */ target) => {
-    if (loaded.has(target)) return
+    if (loaded.has(target) || /^lib\/features\/.*\/(primary|report)\.js$/.test(target)) return // they are loaded in the primary, and in a report
     loaded.add(target)
     for (const next of edges.get(target) ?? []) load(next)
   }

@@ -44,16 +44,17 @@
  * @property {'socket' | 'none'} handle whether a TCP or pipe handle comes with it
  */
 
+const { FEATURES } = require('../features')
 const { ACCOUNT } = require('./account')
 const { GC } = require('./gc-pauses')
 const { LONGEST: LONGEST_SESSION } = require('./session')
-const { count, integer, duration, ratio, flag, text, orNull, optional, listOf, record, object } = require('./shape')
+const shapes = require('./shape')
+
+const { kind, count, integer, duration, ratio, flag, text, orNull, optional, listOf, record, object } = shapes
 
 const CMD = 'NODE_RECYCLE'
 const LONGEST_WISH = 200
 const LONGEST_ERROR = 500
-const MOST_ROUTES = 64
-const LONGEST_ROUTE = 160
 const MOST_BATCHED = 1000
 const MOST_REQUESTS = 100 // that are told at a time
 const LONGEST_REQUEST = 200
@@ -84,9 +85,6 @@ const state = { session: text(LONGEST_SESSION), value: text(LONGEST_BYTES) } // 
 const batch = { number: count, messages: listOf(object, MOST_BATCHED) } // each is checked by itself
 const shared = record({ ticketKeys: text(1000), options: optional(text(100)), isOpaque: optional(flag) }) // what net calls server data: https servers alone have any
 
-/** @param {string} what @param {Record<string, import('./shape').Shape>} [fields] @param {Kind['handle']} [handle] @returns {Kind} */
-const kind = (what, fields = {}, handle = 'none') => ({ what, names: Object.keys(fields), fields: record(fields), handle })
-
 /** worker → primary @type {Readonly<Record<string, Kind>>} */
 const FROM_WORKER = Object.freeze({
   hello: kind('the preload has run; `heapLimitBytes`: how large V8 lets its heap grow; `version`: of recycle', { heapLimitBytes: count, version: text(100) }),
@@ -94,9 +92,6 @@ const FROM_WORKER = Object.freeze({
   listening: kind('a server listens; `missing`: why its connections cannot move, or null', { key: name, missing: orNull(why) }),
   unlisten: kind('the app has closed that server', { key: name }),
   beat: kind('the heartbeat, pushed and never asked for', { requests: count, inFlight: count, connections: count, lasting: count, streams: count, elu: ratio, gc: GC, loopLagMs: duration, heap: orNull(heap), lagP99Ms: orNull(duration), debugged: flag, ceiling: orNull(count) }),
-  memory: kind('with --memory-by-route, after a collection: what is alive, requests by route, and the names of routes that are new', {
-    upMs: duration, liveBytes: count, markSweeps: count, requests: listOf(count, MOST_ROUTES), routes: listOf(text(LONGEST_ROUTE), MOST_ROUTES)
-  }),
   threw: kind('what the app has thrown where it was called by this package; the first few', { where: text(100), error: text(LONGEST_ERROR) }),
   requested: kind('the app asks to be recycled', { reason: optional(orNull(text(LONGEST_WISH))) }),
   'in-flight': kind('method and path of requests in flight, latest first, and how many of each: `isAll`: it exits, and these are all', {
@@ -116,7 +111,8 @@ const FROM_WORKER = Object.freeze({
   disown: kind('the answer to `unused` where it is', { session: text(LONGEST_SESSION) }),
   transfer: kind('with --sticky: the state of a session, for its owner', state),
   transferred: kind('with --sticky: the app of a worker that leaves is done with its sessions; `except`: with all but these, whose transfers are to come', { except: listOf(text(LONGEST_SESSION)) }),
-  drained: kind('nothing is left in this worker', { account: ACCOUNT })
+  drained: kind('nothing is left in this worker', { account: ACCOUNT }),
+  ...Object.assign({}, ...FEATURES.map(({ fromWorker }) => fromWorker?.(shapes)))
 })
 
 /** primary → worker @type {Readonly<Record<string, Kind>>} */
@@ -207,4 +203,4 @@ function checkHandlers (kinds, handlers, registered = {}) {
   return handlers
 }
 
-module.exports = { FROM_WORKER, FROM_PRIMARY, LONGEST_WISH, LONGEST_ERROR, MOST_ROUTES, LONGEST_ROUTE, MOST_REQUESTS, LONGEST_REQUEST, kind, name, why, id, parcel, shared, message, ourMessage, flawOf, checkHandlers }
+module.exports = { FROM_WORKER, FROM_PRIMARY, LONGEST_WISH, LONGEST_ERROR, MOST_REQUESTS, LONGEST_REQUEST, name, why, id, parcel, shared, message, ourMessage, flawOf, checkHandlers }

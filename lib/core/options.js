@@ -5,6 +5,7 @@
  * the library's arguments all come from this table.
  */
 
+const { FEATURES } = require('../features')
 const { types } = require('./option-types')
 
 /**
@@ -21,7 +22,9 @@ const { types } = require('./option-types')
  * @property {string} shown the default, as shown by help
  * @property {string} help
  *
- * @typedef {object} Options the resolved options
+ * @typedef {KernelOptions & import('../features/leaks/feature').Options} Options the resolved options
+ *
+ * @typedef {object} KernelOptions
  * @property {number} workers at the start
  * @property {Readonly<import('./container-budget').Bounds> | null} autoscale no option: of `--workers <min>..<max>`; null: the fleet keeps its size
  * @property {number | null} maxRssBytes
@@ -66,7 +69,6 @@ const { types } = require('./option-types')
  * @property {number | null} heapdumpsPerDay null: none of condemned workers
  * @property {string} heapdumpDir
  * @property {number} heapdumpLimitBytes
- * @property {boolean} memoryByRoute
  * @property {number} standby
  * @property {boolean} compileCache
  * @property {'spawn' | 'mold'} fork
@@ -80,7 +82,7 @@ const { types } = require('./option-types')
  */
 
 /** @type {readonly Readonly<Option>[]} */
-const OPTIONS = Object.freeze([
+const OF_KERNEL = [
   row('workers', '-w, --workers <n|min..max|auto>', types.workers(), 'auto', 'auto', 'workers; min..max: as many as the load needs; auto is 2×CPU+1, by the quota of CPUs where there is one, or fewer where the memory is not enough'),
   row('maxRss', '-m, --max-rss <size|auto>', types.budget(), null, 'none', "soft budget per worker, in the unit of --metric; auto: a share of the container's memory", 'maxRssBytes'),
   row('hardRss', '--hard-rss <size>', types.size(), null, '1.25 × soft', 'hard budget: one sample above it condemns a worker', 'hardRssBytes'),
@@ -122,7 +124,6 @@ const OPTIONS = Object.freeze([
   row('onCondemn', '--on-condemn <heapdump[:n]>', types.heapdumps(), null, 'none', 'heapdump: before a worker condemned for its memory is recycled, it writes a heap snapshot out of rotation; at most n a day, 1 by default', 'heapdumpsPerDay'),
   row('heapdumpDir', '--heapdump-dir <folder>', types.path(), 'heapdumps', 'heapdumps', 'folder for the snapshots of --on-condemn; created if it does not exist, for this user alone'),
   row('heapdumpLimit', '--heapdump-limit <size>', types.size(), 4 * 1024 ** 3, '4GiB', 'size that the snapshots in --heapdump-dir may reach; beyond it none is written', 'heapdumpLimitBytes'),
-  row('memoryByRoute', '--memory-by-route', types.boolean(), false, 'off', 'count requests by route and find out which route leaks: bytes that its requests keep'),
   row('standby', '--standby <n>', types.count(0, 64), 0, '0', 'replacements that are booted in advance and wait out of rotation; their memory is like that of a surge'),
   row('compileCache', '--no-compile-cache', types.boolean(), true, 'on, from Node 22.10', "do not cache the workers' compiled code on disk, which makes later workers boot faster"),
   row('fork', '--fork <spawn|mold>', types.oneOf('spawn', 'mold'), 'spawn', 'spawn', 'mold: workers are forked from a process that has loaded the app, in milliseconds, and share its memory; Linux only'),
@@ -134,7 +135,10 @@ const OPTIONS = Object.freeze([
   row('adminAllowRemote', '--admin-allow-remote', types.boolean(), false, 'off', 'let --admin listen on an address that is not loopback'),
   row('output', '--output <inherit|lines>', types.oneOf('inherit', 'lines'), null, 'inherit; lines with --prefix', "lines: the workers' output passes through the supervisor, which keeps their lines whole; inherit: each worker writes by itself"),
   row('prefix', '--prefix', types.boolean(), false, 'off', "prefix each line of the workers' output with the slot")
-])
+]
+
+/** @type {readonly Readonly<Option>[]} */
+const OPTIONS = Object.freeze([...OF_KERNEL, ...FEATURES.flatMap(({ options }) => options({ row, types }))])
 
 /**
  * @param {string} name @param {string} flags @param {Option['kind']} kind @param {any} fallback
@@ -147,4 +151,4 @@ function row (name, flags, kind, fallback, shown, help, key = name) {
   return Object.freeze({ name, key, short, flag, env, kind, fallback, shown, help })
 }
 
-module.exports = { OPTIONS }
+module.exports = { OPTIONS, row }

@@ -5,8 +5,8 @@
  * Node.js, so each message is checked against its shape on both sides. How they travel is in message.js.
  */
 
-const { kind, name, why, id, parcel, shared } = require('./message')
-const { count, duration, flag, text, orNull, optional, listOf, record } = require('./shape')
+const { name, why, id, parcel, shared } = require('./message')
+const { kind, count, duration, flag, text, orNull, optional, listOf, record } = require('./shape')
 
 /** Of these messages; raised when one of them changes its meaning. */
 const VERSION = 1

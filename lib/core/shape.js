@@ -71,4 +71,16 @@ function or (flaw, also) {
   return flaw && { ...flaw, accepts: flaw.at === '' ? `${flaw.accepts}, or ${also}` : flaw.accepts }
 }
 
-module.exports = { count, integer, duration, ratio, flag, text, orNull, optional, listOf, record, object }
+/**
+ * A kind of message.
+ *
+ * @param {string} what it says
+ * @param {Record<string, Shape>} [fields]
+ * @param {import('./message').Kind['handle']} [handle]
+ * @returns {import('./message').Kind}
+ */
+function kind (what, fields = {}, handle = 'none') {
+  return { what, names: Object.keys(fields), fields: record(fields), handle }
+}
+
+module.exports = { kind, count, integer, duration, ratio, flag, text, orNull, optional, listOf, record, object }

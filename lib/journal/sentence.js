@@ -2,6 +2,7 @@
 
 /** The journal's events as sentences, for the log and for `recycle tail`. */
 
+const { FEATURES } = require('../features')
 const { nameOf, listUneven } = require('../core/address')
 const { painter } = require('./painter')
 const { plain } = require('../core/plain')
@@ -48,7 +49,6 @@ const SENTENCES = {
   'fleet.stop': l => `stopped after ${l.recycles} recycles`,
   'fleet.failed': l => l.error,
   'fleet.warning': l => (Object.hasOwn(WARNINGS, l.warning) ? WARNINGS[l.warning](l) : null) ?? l.warning,
-  'fleet.leak': l => `${l.route} leaks: it keeps about ${formatSize(Math.round(l.bytesPerRequest))} of each request (${formatSize(Math.round(l.low))} to ${formatSize(Math.round(l.high))})`,
   'mold.spawn': l => `a mold loads the app (${l.pid})`,
   'mold.ready': l => `mold ready (${l.pid}) in ${formatTime(l.readyMs)}`,
   'mold.exit': l => `mold ended (${l.pid}): ${l.why}`,
@@ -113,12 +113,16 @@ const WARNINGS = {
   'no-handoff': l => `connections of ${l.key} cannot move: this Node.js lacks ${l.missing}; they are drained by Connection: close`
 }
 
-const LOUD = ['worker.crash', 'worker.health', 'worker.no-room', 'worker.protocol-error', 'worker.threw', 'worker.not-ready', 'fleet.warning', 'fleet.leak', 'fleet.failed', 'fleet.upgrade-failed', 'fleet.resumed']
-const QUIET = ['worker.sample', 'worker.memory', 'fleet.memory', 'fleet.load']
+const LOUD = ['worker.crash', 'worker.health', 'worker.no-room', 'worker.protocol-error', 'worker.threw', 'worker.not-ready', 'fleet.warning', 'fleet.failed', 'fleet.upgrade-failed', 'fleet.resumed']
+const QUIET = ['worker.sample', 'fleet.memory', 'fleet.load']
+
+/** @type {Record<string, import('../features').Event>} */
+const OF_FEATURES = Object.assign({}, ...FEATURES.map(({ events }) => events))
+const FORMAT = { size: (/** @type {number} */ bytes) => formatSize(Math.round(bytes)), time: formatTime }
 
 /** Lines that are only in the journal. @param {Line} line */
 function isQuiet (line) {
-  return QUIET.includes(line.event)
+  return QUIET.includes(line.event) || featureEvent(line)?.level === 'quiet'
 }
 
 /** @param {Line} line @param {{ colors?: boolean }} [how] @returns {string} the local time and the sentence, in colour by its level */
@@ -133,7 +137,7 @@ function prettyLine (line, { colors = false } = {}) {
 /** @param {Line} line of any version: if it lacks a field of its sentence, the sentence is the event's name */
 function sentence (line) {
   try {
-    return (Object.hasOwn(SENTENCES, line.event) ? SENTENCES[line.event](line) : null) ?? line.event
+    return (Object.hasOwn(SENTENCES, line.event) ? SENTENCES[line.event](line) : featureEvent(line)?.sentence?.(line, FORMAT)) ?? line.event
   } catch {
     return line.event
   }
@@ -144,7 +148,12 @@ function levelOf (line) {
   if (line.event === 'worker.health' && line.why === null) return 'info'
   if (line.cut > 0 || line.unaccounted > 0 || line.event === 'fleet.failed') return 'error'
   if (line.killedFor === 'no-account' || line.killedFor === 'kill-timeout' || line.ended === 'killed' || line.ended === 'crashed') return 'warn'
-  return LOUD.includes(line.event) ? 'warn' : 'info'
+  return LOUD.includes(line.event) || featureEvent(line)?.level === 'warn' ? 'warn' : 'info'
+}
+
+/** @param {Line} line @returns {import('../features').Event | undefined} */
+function featureEvent ({ event }) {
+  return Object.hasOwn(OF_FEATURES, event) ? OF_FEATURES[event] : undefined
 }
 
 /** @param {Line} l */

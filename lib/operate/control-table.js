@@ -2,6 +2,7 @@
 
 /** The tables of `recycle ls` and `recycle status`. */
 
+const { FEATURES } = require('../features')
 const { painter } = require('../journal/painter')
 const { listUneven } = require('../core/address')
 const { sayCrashing } = require('../core/crashes')
@@ -42,12 +43,12 @@ const COLUMNS = [
  * @param {{ width?: number, colors?: boolean }} [how]
  * @returns {string} lines, each with its end
  */
-function formatStatus ({ name, pid, app, workers, totals, crashing = null, uneven = [], autoscale = null, memory, freshOverBudget = null, memoryByRoute = null }, { width = Infinity, colors = false } = {}) {
+function formatStatus ({ name, pid, app, workers, totals, crashing = null, uneven = [], autoscale = null, memory, freshOverBudget = null, ...more }, { width = Infinity, colors = false } = {}) {
   const paint = painter(colors)
   const rss = workers.reduce((/** @type {number} */ sum, /** @type {Worker} */ { rssBytes }) => sum + (rssBytes ?? 0), 0)
   const [heading, ...lines] = fit(workers.some((/** @type {Worker} */ w) => w.budgetBytes !== null) ? COLUMNS : COLUMNS.filter(({ title }) => title !== 'memory'), workers, width)
   const waiting = workers.filter((/** @type {Worker} */ { waitsForRoom }) => waitsForRoom).map((/** @type {Worker} */ { slot }) => slot)
-  const about = memoryByRoute === null ? [] : ['', paint(memoryByRoute.lack === null ? 'yellow' : 'dim', plain(memoryByRoute.text))]
+  const about = FEATURES.flatMap(({ status }) => status && more[status.key] ? ['', ...status.lines(more[status.key], (style, text) => paint(style, plain(text)))] : [])
   return [
     `${paint('bold', plain(name))}  ${plain(`pid ${pid}  ${app}`)}`,
     plain(`${totals.ready} of ${count(totals.workers, 'worker')} ready${rangeOf(autoscale)}, ${formatSize(rss)} RSS, ${count(totals.recycles, 'recycle')}`),

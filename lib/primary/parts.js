@@ -10,14 +10,15 @@
 
 const { RecycleError } = require('../core/errors')
 const { Autoscaler } = require('./autoscaler')
+const { now } = require('./clock')
 const { Commands } = require('./commands')
 const { Failures } = require('./failures')
+const { RunningFeatures } = require('./features')
 const { Balancer } = require('./handoff/balancer')
 const { HandoffLedger } = require('./handoff/ledger')
 const { SessionOwners } = require('./handoff/session-owners')
 const { AutoSize } = require('./measuring/auto-size')
 const { Container } = require('./measuring/container')
-const { LeakingRoutes } = require('./measuring/leaking-routes')
 const { MemoryWatch } = require('./measuring/memory-watch')
 const { Sampler } = require('./measuring/sampler')
 const { Reconciler } = require('./reconciler')
@@ -80,7 +81,7 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
   const sampler = new Sampler(deps)
   const memoryWatch = new MemoryWatch({ ...deps, container: new Container() })
   const healthChecks = options.health === null ? null : new (require('./health/health-checks').HealthChecks)(deps)
-  const leakingRoutes = new LeakingRoutes(deps)
+  const features = new RunningFeatures({ options, record, now, collect, generation: () => fleet.rollout.generation })
   const children = new Children(deps)
   const sessionOwners = new SessionOwners(deps)
   /** @type {HandoffLedger} */
@@ -152,7 +153,7 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
 
   /** @param {WorkerHandle} handle a worker that has been spawned */
   function connect (handle) {
-    for (const part of [listeningSockets, sessionOwners, ledger, balancer, memoryWatch, leakingRoutes, children, crashWatch]) part.connect(handle)
+    for (const part of [listeningSockets, sessionOwners, ledger, balancer, memoryWatch, features, children, crashWatch]) part.connect(handle)
     healthChecks?.connect(handle)
     if (autoSize.isOpen) handle.once('ready', () => look()) // the others wait for what it takes
     for (const event of ['standby', 'ready']) handle.on(event, () => sampler.attend(handle))
@@ -199,7 +200,7 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
     autoscaler,
     recycler,
     condemnedHeapdumps,
-    leakingRoutes,
+    features,
     crashWatch,
     shutdown,
     departure,

@@ -139,10 +139,10 @@ class Supervisor extends EventEmitter {
 
   /** A snapshot of the fleet: plain data, sizes in bytes, times in milliseconds. */
   status () {
-    const { fleet, sampler, recycler, ledger, autoscaler, memoryWatch, condemnedHeapdumps, leakingRoutes, crashWatch } = this.parts
+    const { fleet, sampler, recycler, ledger, autoscaler, memoryWatch, condemnedHeapdumps, features, crashWatch } = this.parts
     const { workers, ready } = describeFleet(fleet, handle => sampler.figuresOf(handle))
     const totals = { workers: this.size, ready, recycles: recycler.count, ...ledger.totals }
-    const about = { crashing: crashWatch.describe(), uneven: fleet.unevenAddresses(), autoscale: autoscaler.describe(), memory: memoryWatch.latest, freshOverBudget: sampler.freshOverBudget, heapdumps: condemnedHeapdumps.describe(), memoryByRoute: leakingRoutes.describe() }
+    const about = { crashing: crashWatch.describe(), uneven: fleet.unevenAddresses(), autoscale: autoscaler.describe(), memory: memoryWatch.latest, freshOverBudget: sampler.freshOverBudget, heapdumps: condemnedHeapdumps.describe(), ...features.describe() }
     return { v: VERSION, name: this.name, pid: process.pid, app: this.spawner.app, workers, totals, ...about }
   }
 
@@ -173,10 +173,11 @@ class Supervisor extends EventEmitter {
 
   /** This process has not run: readings over that time say nothing. @param {number} sleptMs */
   #wake (sleptMs) {
-    const { fleet, sampler, healthChecks, autoscaler } = this.parts
+    const { fleet, sampler, healthChecks, autoscaler, features } = this.parts
     sampler.wake()
     healthChecks?.wake(fleet.all())
     autoscaler.wake()
+    features.wake()
     this.announce('fleet.slept', { sleptMs })
   }
 

@@ -8,6 +8,7 @@
  *           └▶ Client (the load)       ─┘              ─▶ series()    values over time, for charts
  */
 
+const { FEATURES } = require('../features')
 const { Audit } = require('./audit')
 const { attribute } = require('./attribution')
 const { Client } = require('./client')
@@ -19,7 +20,6 @@ const { Heapdumps } = require('./heapdumps')
 const { Latency } = require('./latency')
 const { Memory } = require('./memory')
 const { ACCOUNT } = require('./recycle-event')
-const { Routes } = require('./routes')
 const { Scaling } = require('./scaling')
 const { TimeSpans } = require('./time-spans')
 const { verdictOf } = require('./verdict')
@@ -42,7 +42,8 @@ class Figures {
   gaps = new Gaps()
   #collections = new Collections()
   #heapdumps = new Heapdumps()
-  #routes = new Routes()
+  /** By key. @type {[string, import('../features').Figures][]} */
+  #ofFeatures = FEATURES.flatMap(({ report }) => report ? [[report.key, new (report.figures())()]] : [])
   #scaling = new Scaling()
   #from = Infinity
   #to = -Infinity
@@ -54,7 +55,7 @@ class Figures {
   #handlers = new Map()
 
   constructor () {
-    for (const { handlers } of [this.#client, this.#audit, this.#collections, this.#heapdumps, this.#routes, this.#scaling]) {
+    for (const { handlers } of [this.#client, this.#audit, this.#collections, this.#heapdumps, this.#scaling, ...this.#ofFeatures.map(([, part]) => part)]) {
       for (const [event, handle] of Object.entries(handlers)) this.#handlers.set(event, [...this.#handlers.get(event) ?? [], handle])
     }
   }
@@ -102,7 +103,7 @@ class Figures {
       byReason: Object.fromEntries(byReason),
       latency: this.#latency.summary(),
       gc: this.#collections.summary(),
-      memoryByRoute: this.#routes.summary(),
+      ...Object.fromEntries(this.#ofFeatures.map(([key, part]) => [key, part.summary()])),
       scaling: this.#scaling.summary(),
       ...this.#heapdumps.summary(),
       drops: drops.items.map(shownDrop),

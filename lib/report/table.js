@@ -4,6 +4,7 @@
  * The report for a terminal, in 80 columns: the verdict, then recycles, crashes, drops, disagreements and latency.
  */
 
+const { FEATURES } = require('../features')
 const { painter } = require('../journal/painter')
 const { plain } = require('../core/plain')
 const { count, formatSize, formatTime, grouped } = require('../core/units')
@@ -28,7 +29,7 @@ function formatReport (report, { colors = false } = {}) {
     disagreements(report, paint),
     latency(report, paint),
     pauses(report, paint),
-    routes(report, paint),
+    ...ofFeatures(report, paint),
     scaling(report, paint),
     heapdumps(report, paint),
     remarks(report, paint)
@@ -153,21 +154,10 @@ function pauses ({ gc }, paint) {
   return [paint('dim', heading), ...lines, paint('dim', `longest delay of an event loop: ${milliseconds(gc.longestLoopLagMs)}`)]
 }
 
-/** @param {Report} report @param {Paint} paint */
-function routes ({ memoryByRoute }, paint) {
-  if (memoryByRoute === null) return []
-  const { text, routes } = memoryByRoute
-  const leaks = routes.filter(({ leaks }) => leaks)
-  if (leaks.length === 0) return [paint('dim', text)]
-  const rows = leaks.map(({ route, requests, bytesPerRequest, low, high }) => [
-    route, formatSize(Number(bytesPerRequest)), `${formatSize(Number(low))} to ${formatSize(Number(high))}`, formatSize(Number(bytesPerRequest) * requests), short(requests)
-  ])
-  const left = WIDTH - 10 - [1, 2, 3, 4].reduce((sum, i) => sum + Math.max(['per request', '99.9 % interval', 'in all', 'requests'][i - 1].length, ...rows.map(row => row[i].length)), 0)
-  const [heading, ...lines] = layOut([
-    { title: 'leaking route', left: true }, { title: 'per request' }, { title: '99.9 % interval' }, { title: 'in all' }, { title: 'requests' }
-  ], rows.map(([route, ...figures]) => [clip(plain(route), left), ...figures]), WIDTH)
-  const others = routes.length - leaks.length
-  return [paint('dim', heading), ...lines.map(line => paint('red', line)), paint('dim', `not enough evidence that the other ${others === 1 ? 'route leaks' : `${others} routes leak`}`)]
+/** @param {Record<string, any>} report @param {Paint} paint @returns {string[][]} */
+function ofFeatures (report, paint) {
+  const tools = { paint, width: WIDTH, layOut, short, clip, plain }
+  return FEATURES.flatMap(({ report: part }) => part && report[part.key] !== null ? [part.lines()(report[part.key], tools)] : [])
 }
 
 /** @param {Report} report @param {Paint} paint */

@@ -20,6 +20,7 @@ const { setImmediate, setTimeout } = require('node:timers')
 const { getHeapStatistics } = require('node:v8')
 const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster')))
 const { version } = require('../../package.json')
+const { FEATURES } = require('../features')
 const { Admission } = require('./accepting/admission')
 const { flushCompileCache } = require('./boot/compile-cache')
 const { onThrown } = require('./call-app')
@@ -27,6 +28,7 @@ const { Handoff } = require('./handoff/handoff')
 const { Inbox } = require('./handoff/inbox')
 const { offerRebalance } = require('./handoff/rebalance')
 const { Sender } = require('./handoff/sender')
+const { GcPauses } = require('./health/gc-pauses')
 const { startHeartbeat } = require('./health/heartbeat')
 const { offerProfile } = require('./health/profile')
 const { tellRequestsInFlight } = require('./health/requests-in-flight')
@@ -64,7 +66,10 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
   tellRequestsInFlight({ channel, tracker })
   if (settings.isProbed) require('./health/probe').offerProbe({ channel, state, acceptors, tracker })
   offerOutOfRotation({ channel, state, tracker, admission, emptying })
-  const beat = startHeartbeat(settings, { channel, tracker, admission })
+  const pauses = new GcPauses()
+  const kernel = { channel, tracker, beatMs: settings.beatMs, onCollected: pauses.onCollected.bind(pauses) }
+  const features = FEATURES.filter(({ name }) => Object.hasOwn(settings.features, name)).map(({ name, worker }) => /** @type {NonNullable<typeof worker>} */ (worker)()(kernel, settings.features[name]))
+  const beat = startHeartbeat(settings, { channel, tracker, admission, pauses, features })
 
   channel.answer({
     serve ({ slot }, answer) {

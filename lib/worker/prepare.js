@@ -10,7 +10,6 @@
  * @property {boolean} collectsFirst
  * @property {boolean} isPassedOn its output, by the primary
  * @property {number} beatMs
- * @property {boolean} memoryByRoute
  * @property {boolean} measuresHeap
  * @property {number | null} lagPeriodMs
  * @property {boolean} isProbed
@@ -18,6 +17,7 @@
  * @property {number} stopLingerMs
  * @property {number} killTimeoutMs
  * @property {import('../core/session').SessionKey | null} sticky
+ * @property {Record<string, Record<string, any>>} features those that are on, with their own settings
  *
  * @typedef {object} Prepared
  * @property {import('./connections/tracker').ConnectionTracker} tracker

@@ -1,6 +1,6 @@
 'use strict'
 
-/** Workers on paper, of which it is known what each request keeps: their points, as lib/core/route-memory.js takes them. */
+/** Workers on paper, of which it is known what each request keeps: their points, as lib/features/leaks/route-memory.js takes them. */
 
 /** Random numbers that are the same for the same seed (mulberry32). @param {number} seed */
 function random (seed) {
@@ -30,7 +30,7 @@ function random (seed) {
  * @param {number} [how.workers]
  * @param {number} [how.seconds]
  * @param {number} [how.sweepEvery] seconds between mark-sweeps; Infinity: there is none
- * @returns {import('../../lib/core/route-memory').Point[]}
+ * @returns {import('../../lib/features/leaks/route-memory').Point[]}
  */
 function leaking ({ seed, routes = 10, kept = {}, garbage = {}, brief = {}, perSecond = 0, noise = 100e3, walk = 0, jumps = 0, rate = 10, isEven = false, hasProbe = false, workers = 3, seconds = 120, sweepEvery = 30 }) {
   const next = random(seed)

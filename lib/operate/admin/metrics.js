@@ -8,6 +8,7 @@
 const { setImmediate: turn } = require('node:timers/promises')
 const { Registry, Counter, Gauge, Histogram } = require('prom-client')
 const { version } = require('../../../package.json')
+const { FEATURES } = require('../../features')
 const { REASONS } = require('../../core/verdict')
 const { busyWorkers } = require('./busy-workers')
 const { Growth } = require('./growth')
@@ -21,7 +22,6 @@ const { OF_WORKER, OF_SLOT, GC_KINDS, inServiceBySlot, isInSlot, gcOf, seconds }
  * @property {{ workers: number }} totals
  * @property {Record<string, any> | null} [autoscale]
  * @property {Record<string, any> | null} memory
- * @property {{ routes: import('../../core/route-memory').RouteEstimate[] } | null} memoryByRoute
  */
 
 const SCALE_REASONS = ['requested', 'busy', 'idle', 'bounds', 'upgrade']
@@ -54,7 +54,7 @@ class Metrics {
   #memoryPressure = this.#gauge('memory_pressure_ratio', 'Share of the last ten seconds in which some process, or all of them, waited for memory.', ['kind'])
   #limitHits = this.#counter('memory_limit_hits_total', 'How often the limit was reached, so that memory had to be freed first.')
   #oomKills = this.#counter('oom_kills_total', 'Workers that the kernel killed because memory ran out.')
-  #leaks = this.#gauge('leaking_route_bytes_per_request', 'Memory that a request keeps, as estimated, of each route that leaks.', ['route'])
+  #ofFeatures = FEATURES.flatMap(({ metrics = [] }) => metrics).map(({ name, help, labels, values }) => ({ gauge: this.#gauge(name, help, labels), values }))
   #accounts = {
     cut: this.#counter('connections_cut_total', 'Connections that a drain ended with a request in flight.'),
     moved: this.#counter('connections_moved_total', 'Connections that a sibling took over from a worker that was leaving.'),
@@ -130,14 +130,15 @@ class Metrics {
   }
 
   /** @param {Status} status */
-  async #render ({ workers, totals, autoscale = null, memory, memoryByRoute }) {
+  async #render (status) {
+    const { workers, totals, autoscale = null, memory } = status
     this.look(workers)
     this.#slots.set(totals.workers)
     for (const state of STATES) this.#workers.set({ state }, workers.filter(worker => worker.state === state).length)
     this.#show(workers)
     this.#showAutoscale(workers, autoscale ?? { min: totals.workers, max: totals.workers, isPinned: false })
     this.#showMemory(memory)
-    this.#showLeaks(memoryByRoute)
+    this.#showFeatures(status)
     let text = ''
     for (const { name } of this.#registry.getMetricsAsArray()) {
       text += `${await this.#registry.getSingleMetricAsString(name)}\n\n`
@@ -181,10 +182,12 @@ class Metrics {
     for (const [kind, share] of Object.entries(pressure ?? {})) this.#memoryPressure.set({ kind }, share)
   }
 
-  /** @param {{ routes: import('../../core/route-memory').RouteEstimate[] } | null} memoryByRoute */
-  #showLeaks (memoryByRoute) {
-    this.#leaks.reset()
-    for (const { route, leaks, bytesPerRequest } of memoryByRoute?.routes ?? []) if (leaks && bytesPerRequest !== null) this.#leaks.set({ route }, bytesPerRequest)
+  /** @param {Status} status */
+  #showFeatures (status) {
+    for (const { gauge, values } of this.#ofFeatures) {
+      gauge.reset()
+      for (const [labels, value] of values(status)) gauge.set(labels, value)
+    }
   }
 
   /** @param {Record<string, any>} worker its status, or a journal line with its counts */

@@ -11,7 +11,6 @@
  * @property {{ workers: number, ready: number }} totals
  * @property {import('../../core/crashes').Crashing | null} [crashing]
  * @property {{ min: number, max: number, isPinned: boolean } | null} [autoscale]
- * @property {Record<string, any> | null} [memoryByRoute]
  *
  * @typedef {object} Moment the fleet at one time
  * @property {number} t
@@ -26,18 +25,18 @@
  * @property {{ min: number, max: number, isPinned: boolean } | null} autoscale null: the fleet does not size itself
  * @property {{ t: number, from: number, to: number, reason: string } | null} change the last one
  *
- * @typedef {object} Part of the picture; a page merges the parts
+ * @typedef {object} Part of the picture; a page merges the parts. Beside these: what features say of themselves in status(), by key
  * @property {number} t now, ms since the epoch
  * @property {Record<string, any>} about sums and facts of the fleet
  * @property {Size} size
  * @property {Record<string, any>[]} workers as in status()
- * @property {Record<string, any> | null} memoryByRoute as in status()
  * @property {{ slot: number, points: Point[] }[]} memory
  * @property {Moment[]} traffic
  * @property {ReturnType<typeof import('../../report/figures').shownEvent>[]} recycleEvents
  * @property {import('../../report/audit').CrashEvent[]} crashEvents
  */
 
+const { FEATURES } = require('../../features')
 const { sayCrashing } = require('../../core/crashes')
 const { Audit } = require('../../report/audit')
 const { shownEvent } = require('../../report/figures')
@@ -119,7 +118,7 @@ class Picture {
   }
 
   /** @param {number} now @param {Status} status @param {ReturnType<typeof nothing>} what */
-  #part (now, { workers, totals, crashing = null, autoscale = null, memoryByRoute = null }, { memory, traffic, recycles, crashes }) {
+  #part (now, { workers, totals, crashing = null, autoscale = null, ...more }, { memory, traffic, recycles, crashes }) {
     const { events, crashEvents } = this.#audit
     const from = now - this.windowMs
     return {
@@ -127,7 +126,7 @@ class Picture {
       about: { ...this.#about(), crashing: crashing && sayCrashing(crashing) },
       size: { wanted: totals.workers, autoscale, change: this.#change },
       workers,
-      memoryByRoute,
+      ...ofFeatures(more),
       memory: [...memory].sort(([a], [b]) => a - b).map(([slot, points]) => ({ slot, points })),
       traffic,
       recycleEvents: last(events.items, recycles).filter(({ t }) => t > from && t <= now).map(shownEvent),
@@ -193,6 +192,11 @@ function pointsOf (bySlot, slot) {
 /** @template Item @param {readonly Item[]} items @param {number} count @returns {Item[]} */
 function last (items, count) {
   return count > 0 ? items.slice(-count) : []
+}
+
+/** @param {Record<string, any>} status */
+function ofFeatures (status) {
+  return Object.fromEntries(FEATURES.flatMap(({ status: part }) => part ? [[part.key, status[part.key] ?? null]] : []))
 }
 
 function nothing () {

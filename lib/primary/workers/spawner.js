@@ -6,6 +6,7 @@
  */
 
 const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster')))
+const { FEATURES } = require('../../features')
 const { drawBudget } = require('../../core/budget')
 const { gcFlags, collectsFirst } = require('../../core/gc')
 const { lagPeriodMs } = require('../../core/lag-period')
@@ -86,14 +87,14 @@ class Spawner {
       collectsFirst: collectsFirst(options.gc, NODE_MAJOR),
       isPassedOn: this.outputs.stdio === 'pipe',
       beatMs: Math.min(500, options.intervalMs, Math.round(options.stuckTimeoutMs / 4)),
-      memoryByRoute: options.memoryByRoute,
       measuresHeap: options.maxHeap !== null,
       lagPeriodMs: options.maxLagMs === null ? null : lagPeriodMs(options),
       isProbed: options.health !== null,
       drainTimeoutMs: options.drainTimeoutMs,
       stopLingerMs: options.stopLingerMs,
       killTimeoutMs: options.killTimeoutMs,
-      sticky: options.sticky
+      sticky: options.sticky,
+      features: Object.fromEntries(FEATURES.filter(({ worker, isOn }) => worker && isOn(options)).map(({ name, settings }) => [name, settings?.(options) ?? {}]))
     }
   }
 

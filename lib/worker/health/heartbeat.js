@@ -8,17 +8,13 @@
 const inspector = require('node:inspector')
 const { performance } = require('node:perf_hooks')
 const { setInterval } = require('node:timers')
-const { GcPauses } = require('./gc-pauses')
-const { LiveMemory } = require('./live-memory')
 
 /**
- * @param {Pick<import('../prepare').Settings, 'beatMs' | 'memoryByRoute' | 'measuresHeap' | 'lagPeriodMs'>} settings
- * @param {Pick<import('../enter').Parts, 'channel' | 'tracker' | 'admission'>} parts
+ * @param {Pick<import('../prepare').Settings, 'beatMs' | 'measuresHeap' | 'lagPeriodMs'>} settings
+ * @param {Pick<import('../enter').Parts, 'channel' | 'tracker' | 'admission'> & { pauses: import('./gc-pauses').GcPauses, features: import('../../features').WorkerPart[] }} parts
  * @returns {() => void} sends a beat now
  */
-function startHeartbeat ({ beatMs, memoryByRoute, measuresHeap, lagPeriodMs }, { channel, tracker, admission }) {
-  const pauses = new GcPauses()
-  const memory = memoryByRoute ? new LiveMemory({ channel, tracker }, pauses, 2 * beatMs) : null
+function startHeartbeat ({ beatMs, measuresHeap, lagPeriodMs }, { channel, tracker, admission, pauses, features }) {
   const heap = measuresHeap ? new (require('./heap-use').HeapUse)(pauses) : null
   const delay = lagPeriodMs === null ? null : new (require('./loop-delay').LoopDelay)(lagPeriodMs)
   let elu = performance.eventLoopUtilization()
@@ -47,7 +43,7 @@ function startHeartbeat ({ beatMs, memoryByRoute, measuresHeap, lagPeriodMs }, {
     admission.measure()
     delay?.look()
     send()
-    memory?.send()
+    for (const feature of features) feature.beat?.()
   }
   // A worker can die of its first request before its next heartbeat: the last one would report no connections.
   tracker.on('connection', () => { if (connections === 0) send() })

@@ -1,8 +1,8 @@
 'use strict'
 
 const t = require('tap')
-const { fitTrend } = require('../../lib/core/trend-fit')
-const { random } = require('../support/leaking')
+const { fitTrend } = require('../../../lib/features/leaks/trend-fit')
+const { random } = require('../../support/leaking')
 
 /** @param {number} length @param {(at: number) => number[]} rowOf @param {(row: number[], at: number) => number} levelOf */
 function series (length, rowOf, levelOf) {

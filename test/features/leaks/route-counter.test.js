@@ -3,8 +3,8 @@
 const diagnostics = require('node:diagnostics_channel')
 const { EventEmitter } = require('node:events')
 const t = require('tap')
-const { MOST_ROUTES, LONGEST_ROUTE } = require('../../../lib/core/message')
-const { RouteCounter } = require('../../../lib/worker/health/route-counter')
+const { MOST_ROUTES, LONGEST_ROUTE } = require('../../../lib/features/leaks/bounds')
+const { RouteCounter } = require('../../../lib/features/leaks/route-counter')
 
 function scene () {
   const tracker = new EventEmitter()

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * `--memory-by-route`: after a collection, notes how much memory is alive and how many requests of each route there have
- * been, for the primary to find out which of them grow together (lib/core/route-memory.js). Only after a collection
+ * In a worker: after a collection, notes how much memory is alive and how many requests of each route there have
+ * been, for the primary to find out which of them grow together (route-memory.js). Only after a collection
  * does the heap say anything of what is kept.
  */
 
@@ -10,7 +10,7 @@ const { performance } = require('node:perf_hooks')
 const v8 = require('node:v8')
 const { RouteCounter } = require('./route-counter')
 
-/** @typedef {{ upMs: number, liveBytes: number, markSweeps: number, requests: number[] }} Point see message.js */
+/** @typedef {{ upMs: number, liveBytes: number, markSweeps: number, requests: number[] }} Point see feature.js */
 
 class LiveMemory {
   /** @type {Point | null} */
@@ -20,16 +20,16 @@ class LiveMemory {
   #markSweeps = 0
   #marksSent = 0
 
-  /** @param {Pick<import('../enter').Parts, 'channel' | 'tracker'>} parts @param {import('./gc-pauses').GcPauses} pauses @param {number} everyMs */
-  constructor ({ channel, tracker }, pauses, everyMs) {
+  /** @param {import('..').WorkerKernel} kernel */
+  constructor ({ channel, tracker, onCollected, beatMs }) {
     this.channel = channel
-    this.everyMs = everyMs
+    this.everyMs = 2 * beatMs
     this.routes = new RouteCounter(tracker)
-    pauses.onCollected(hasMarkSweep => this.#look(hasMarkSweep))
+    onCollected(hasMarkSweep => this.#look(hasMarkSweep))
   }
 
-  /** With the heartbeat: sends what was noted last. A mark-sweep is never left out: it alone frees what has become old. */
-  send () {
+  /** Sends what was noted last. A mark-sweep is never left out: it alone frees what has become old. */
+  beat () {
     const point = this.#next
     if (point === null || (point.markSweeps === this.#marksSent && performance.now() - this.#sentAt < this.everyMs)) return
     const { names } = this.routes
@@ -55,4 +55,7 @@ function liveBytes () {
   return used - young + external
 }
 
-module.exports = { LiveMemory }
+/** @param {import('..').WorkerKernel} kernel */
+const reportLiveMemory = kernel => new LiveMemory(kernel)
+
+module.exports = { reportLiveMemory }

@@ -1,6 +1,6 @@
 'use strict'
 
-const { count, formatSize } = require('./units')
+const { count, formatSize } = require('../../core/units')
 
 /** @typedef {import('./route-memory').RouteEstimate} RouteEstimate */
 

@@ -2,10 +2,10 @@
 
 const fc = require('fast-check')
 const t = require('tap')
-const { RouteMemory } = require('../../lib/core/route-memory')
-const { leaking } = require('../support/leaking')
+const { RouteMemory } = require('../../../lib/features/leaks/route-memory')
+const { leaking } = require('../../support/leaking')
 
-/** @param {import('../../lib/core/route-memory').Point[]} points */
+/** @param {import('../../../lib/features/leaks/route-memory').Point[]} points */
 function estimateOf (points) {
   const memory = new RouteMemory()
   for (const point of points) memory.add(point)

@@ -44,7 +44,7 @@
  */
 
 const { leakSentence } = require('./leak-sentence')
-const { MOST_ROUTES } = require('./message')
+const { MOST_ROUTES } = require('./bounds')
 const { best, claims } = require('./route-claims')
 const { fitTrend } = require('./trend-fit')
 

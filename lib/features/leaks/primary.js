@@ -1,16 +1,15 @@
 'use strict'
 
-/** `--memory-by-route`: which route leaks, from what the workers report after collections; see lib/core/route-memory.js. */
+/** In the primary: which route leaks, from what the workers report after collections; see route-memory.js. */
 
-const { RouteMemory } = require('../../core/route-memory')
-const { now } = require('../clock')
+const { RouteMemory } = require('./route-memory')
 
 const FIRST_MS = 2000 // between two estimates
 const AGAIN_MS = 10 * 60_000 // between two requests for a mark-sweep
 const LAST_MS = 15_000 // at most
 const THRIFT = 100 // times as long as an estimate takes
 
-/** @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle */
+/** @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle */
 
 class LeakingRoutes {
   #memory = new RouteMemory()
@@ -21,32 +20,22 @@ class LeakingRoutes {
   #said = new Set()
   #nextAt = 0
   #askedAt = -Infinity
-  /** @type {import('../../core/route-memory').Estimate | null} */
+  /** @type {import('./route-memory').Estimate | null} */
   #latest = null
 
-  /**
-   * @param {object} deps
-   * @param {import('../../core/options').Options} deps.options
-   * @param {import('../workers/fleet').Fleet} deps.fleet
-   * @param {(event: string, fields: Record<string, any>) => unknown} deps.record
-   * @param {(slot: number) => void} deps.collect has the worker of this slot collect, out of rotation
-   */
-  constructor ({ options, fleet, record, collect }) {
-    this.options = options
-    this.fleet = fleet
-    this.record = record
-    this.collect = collect
+  /** @param {import('..').PrimaryKernel} kernel */
+  constructor (kernel) {
+    this.kernel = kernel
   }
 
   /** @param {WorkerHandle} handle */
   connect (handle) {
-    if (!this.options.memoryByRoute) return
     handle.on('memory', fields => this.#add(handle, fields))
   }
 
-  /** @returns the estimate of the last seconds, plain data; null: without the option */
+  /** @returns the estimate of the last seconds, plain data */
   describe () {
-    return this.options.memoryByRoute ? this.#latest ?? this.#memory.estimate() : null
+    return this.#latest ?? this.#memory.estimate()
   }
 
   /** @param {WorkerHandle} handle @param {{ upMs: number, liveBytes: number, markSweeps: number, requests: number[], routes: string[] }} fields */
@@ -56,20 +45,20 @@ class LeakingRoutes {
     names.push(...routes.slice(0, counts.length - names.length))
     const requests = Object.fromEntries(names.map((name, i) => [name, counts[i] ?? 0]))
     const { slot, pid } = handle
-    this.record('worker.memory', { slot, pid, upMs, liveBytes, markSweeps, requests })
-    if (this.#generation !== this.fleet.rollout.generation) this.#startAnew()
+    this.kernel.record('worker.memory', { slot, pid, upMs, liveBytes, markSweeps, requests })
+    if (this.#generation !== this.kernel.generation()) this.#startAnew()
     if (handle.generation < this.#generation) return
     this.#memory.add({ pid, upMs, liveBytes, markSweeps, requests })
-    if (now() >= this.#nextAt) this.#estimate()
-    if (this.#latest?.lack === 'no-mark-sweep' && slot !== null && handle.isServing && now() - this.#askedAt >= AGAIN_MS) {
-      this.#askedAt = now()
-      this.collect(slot)
+    if (this.kernel.now() >= this.#nextAt) this.#estimate()
+    if (this.#latest?.lack === 'no-mark-sweep' && slot !== null && handle.isServing && this.kernel.now() - this.#askedAt >= AGAIN_MS) {
+      this.#askedAt = this.kernel.now()
+      this.kernel.collect(slot)
     }
   }
 
   /** After a reload the app's code may be another. */
   #startAnew () {
-    this.#generation = this.fleet.rollout.generation
+    this.#generation = this.kernel.generation()
     this.#memory.reset()
     this.#said.clear()
     this.#latest = null
@@ -77,15 +66,18 @@ class LeakingRoutes {
   }
 
   #estimate () {
-    const began = now()
+    const began = this.kernel.now()
     this.#latest = this.#memory.estimate()
-    this.#nextAt = now() + Math.min(LAST_MS, Math.max(FIRST_MS, THRIFT * (now() - began)))
+    this.#nextAt = this.kernel.now() + Math.min(LAST_MS, Math.max(FIRST_MS, THRIFT * (this.kernel.now() - began)))
     for (const { leaks, route, requests, bytesPerRequest, low, high } of this.#latest.routes) {
       if (!leaks || this.#said.has(route)) continue
       this.#said.add(route)
-      this.record('fleet.leak', { route, bytesPerRequest, low, high, requests })
+      this.kernel.record('fleet.leak', { route, bytesPerRequest, low, high, requests })
     }
   }
 }
 
-module.exports = { LeakingRoutes }
+/** @param {import('..').PrimaryKernel} kernel */
+const findLeaks = kernel => new LeakingRoutes(kernel)
+
+module.exports = { findLeaks }

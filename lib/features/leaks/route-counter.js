@@ -9,8 +9,8 @@
  */
 
 const diagnostics = require('node:diagnostics_channel')
-const { MOST_ROUTES, LONGEST_ROUTE } = require('../../core/message')
-const { textHash, pathHash, pathTemplate } = require('../../core/route-name')
+const { MOST_ROUTES, LONGEST_ROUTE } = require('./bounds')
+const { textHash, pathHash, pathTemplate } = require('./route-name')
 
 const kPattern = Symbol('recycle.pattern')
 
@@ -22,7 +22,7 @@ class RouteCounter {
   /** By the hash of method and path. @type {Map<number, number>} */
   #indices = new Map()
 
-  /** @param {import('../connections/tracker').ConnectionTracker} tracker */
+  /** @param {import('../../worker/connections/tracker').ConnectionTracker} tracker */
   constructor (tracker) {
     diagnostics.subscribe('tracing:fastify.request.handler:start', message => {
       const { request, route } = /** @type {any} */ (message)

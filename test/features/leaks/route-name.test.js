@@ -2,7 +2,7 @@
 
 const fc = require('fast-check')
 const t = require('tap')
-const { pathHash, pathTemplate, textHash } = require('../../lib/core/route-name')
+const { pathHash, pathTemplate, textHash } = require('../../../lib/features/leaks/route-name')
 
 const SEED = textHash('GET')
 

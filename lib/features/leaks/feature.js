@@ -1,0 +1,52 @@
+'use strict'
+
+/** `--memory-by-route`: which route leaks, from live memory after collections and requests by route. */
+
+const { MOST_ROUTES, LONGEST_ROUTE } = require('./bounds')
+
+/** @typedef {{ memoryByRoute: boolean }} Options */
+
+/** @type {Readonly<import('..').Feature>} */
+module.exports = Object.freeze({
+  name: 'leaks',
+  options: ({ row, types }) => [
+    row('memoryByRoute', '--memory-by-route', types.boolean(), false, 'off',
+      'count requests by route and find out which route leaks: bytes that its requests keep')
+  ],
+  isOn: options => options.memoryByRoute,
+  fromWorker: ({ kind, count, duration, listOf, text }) => ({
+    memory: kind('with --memory-by-route, after a collection: what is alive, requests by route, and the names of routes that are new', {
+      upMs: duration,
+      liveBytes: count,
+      markSweeps: count,
+      requests: listOf(count, MOST_ROUTES),
+      routes: listOf(text(LONGEST_ROUTE), MOST_ROUTES)
+    })
+  }),
+  events: {
+    'worker.memory': { level: 'quiet' },
+    'fleet.leak': {
+      level: 'warn',
+      sentence: ({ route, bytesPerRequest, low, high }, { size }) => `${route} leaks: it keeps about ${size(bytesPerRequest)} of each request (${size(low)} to ${size(high)})`
+    }
+  },
+  primary: () => require('./primary').findLeaks,
+  worker: () => require('./worker').reportLiveMemory,
+  metrics: [{
+    name: 'leaking_route_bytes_per_request',
+    help: 'Memory that a request keeps, as estimated, of each route that leaks.',
+    labels: ['route'],
+    values: ({ memoryByRoute }) => (memoryByRoute?.routes ?? [])
+      .filter((/** @type {any} */ { leaks, bytesPerRequest }) => leaks && bytesPerRequest !== null)
+      .map((/** @type {any} */ { route, bytesPerRequest }) => [{ route }, bytesPerRequest])
+  }],
+  status: {
+    key: 'memoryByRoute',
+    lines: ({ lack, text }, paint) => [paint(lack === null ? 'yellow' : 'dim', text)]
+  },
+  report: {
+    key: 'memoryByRoute',
+    figures: () => require('./report').Routes,
+    lines: () => require('./report').linesOf
+  }
+})

@@ -1,0 +1,55 @@
+'use strict'
+
+/**
+ * In the report: which route leaks. After a reload or a new start the app's code may be another, so the
+ * figures are those since the last one.
+ */
+
+const { formatSize } = require('../../core/units')
+const { asCount, asNumber } = require('../../report/journal-field')
+const { MOST_ROUTES, LONGEST_ROUTE } = require('./bounds')
+const { RouteMemory } = require('./route-memory')
+
+class Routes {
+  #memory = new RouteMemory()
+  #isSilent = true
+
+  /** @type {Readonly<Record<string, (line: Record<string, any>) => void>>} */
+  handlers = Object.freeze({
+    'fleet.start': () => this.#memory.reset(),
+    'fleet.reload': () => this.#memory.reset(),
+    'worker.memory': line => this.#add(line)
+  })
+
+  /** @returns null: the fleet ran without the option */
+  summary () {
+    return this.#isSilent ? null : this.#memory.estimate()
+  }
+
+  /** @param {Record<string, any>} line */
+  #add (line) {
+    const [pid, upMs, liveBytes, markSweeps] = [line.pid, line.upMs, line.liveBytes, line.markSweeps].map(asNumber)
+    if (pid === null || upMs === null || liveBytes === null || markSweeps === null || typeof line.requests !== 'object' || line.requests === null) return
+    this.#isSilent = false
+    const requests = Object.entries(line.requests).slice(0, MOST_ROUTES).map(([route, count]) => [route.slice(0, LONGEST_ROUTE), asCount(count)])
+    this.#memory.add({ pid, upMs, liveBytes, markSweeps, requests: Object.fromEntries(requests) })
+  }
+}
+
+/** @param {ReturnType<RouteMemory['estimate']>} estimate @param {import('..').ReportTools} tools @returns {string[]} */
+function linesOf ({ text, routes }, { paint, width, layOut, short, clip, plain }) {
+  const leaks = routes.filter(({ leaks }) => leaks)
+  if (leaks.length === 0) return [paint('dim', text)]
+  const titles = ['per request', '99.9 % interval', 'in all', 'requests']
+  const rows = leaks.map(({ route, requests, bytesPerRequest, low, high }) => [
+    route, formatSize(Number(bytesPerRequest)), `${formatSize(Number(low))} to ${formatSize(Number(high))}`, formatSize(Number(bytesPerRequest) * requests), short(requests)
+  ])
+  const left = width - 10 - titles.reduce((sum, title, i) => sum + Math.max(title.length, ...rows.map(row => row[i + 1].length)), 0)
+  const columns = [{ title: 'leaking route', left: true }, ...titles.map(title => ({ title }))]
+  const [heading, ...lines] = layOut(columns, rows.map(([route, ...figures]) => [clip(plain(route), left), ...figures]), width)
+  const others = routes.length - leaks.length
+  const rest = `not enough evidence that the other ${others === 1 ? 'route leaks' : `${others} routes leak`}`
+  return [paint('dim', heading), ...lines.map(line => paint('red', line)), paint('dim', rest)]
+}
+
+module.exports = { Routes, linesOf }
