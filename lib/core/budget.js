@@ -12,12 +12,10 @@
  * @property {number | null} maxRequests
  * @property {number | null} maxAgeMs
  * @property {number} stuckMs
- * @property {import('./limit').Limit | null} [maxHeap] of what a mark-sweep leaves, in bytes; where it is not set, so with those below, there is no such property
- * @property {import('./limit').Limit | null} [maxFds]
- * @property {number | null} [maxLagMs]
- * @property {number | null} [maxHealthFailures]
+ * @property {number | null} [maxHealthFailures] where it is not set there is no such property; nor of a feature's limit
  */
 
+const { FEATURES } = require('../features')
 const { lowered } = require('./limit')
 const { budgetFor } = require('./container-budget')
 const { BOOTING } = require('./memory-room')
@@ -40,9 +38,7 @@ function drawBudget (options, workers, random) {
     maxRequests: lower(options.maxRequests),
     maxAgeMs: lower(options.maxAgeMs),
     stuckMs: options.stuckTimeoutMs,
-    ...options.maxHeap !== null && { maxHeap: lowered(options.maxHeap, share) },
-    ...options.maxFds !== null && { maxFds: lowered(options.maxFds, share) },
-    ...options.maxLagMs !== null && { maxLagMs: lower(options.maxLagMs) },
+    ...Object.assign({}, ...FEATURES.map(({ limit, isOn }) => limit && isOn(options) ? limit.budget(options, { lower, lowered: of => lowered(of, share) }) : {})),
     ...options.health !== null && { maxHealthFailures: options.healthFailureThreshold }
   })
 }

@@ -8,7 +8,9 @@
  * An app shares its process with our end of the channel, and may send what it likes. So the primary checks each message
  * against its shape at the door: past the dispatcher, every field is what this table says.
  *
- * @typedef {object} Beat
+ * @typedef {KernelBeat & Record<string, any>} Beat with what features add by their `beat`
+ *
+ * @typedef {object} KernelBeat
  * @property {number} requests begun since the start
  * @property {number} inFlight
  * @property {number} connections with those in the inbox
@@ -17,8 +19,6 @@
  * @property {number} elu event-loop utilisation since the last beat, 0 to 1
  * @property {import('./gc-pauses').Gc} gc pauses of the garbage collector; the longest since the last beat
  * @property {number} loopLagMs longest delay of the event loop since the last beat
- * @property {{ usedBytes: number, limitBytes: number } | null} heap with --max-heap: what the last mark-sweep has left, and where V8 ends the process; null: there was none
- * @property {number | null} lagP99Ms with --max-lag: delay of the event loop, 99th percentile of the latest period; null: none has passed
  * @property {boolean} debugged an inspector is open: silence may be a breakpoint
  * @property {number | null} ceiling connections that it has descriptors for; null: not known
  *
@@ -63,7 +63,6 @@ const LONGEST_BYTES = 1_400_000 // in base64, of a megabyte
 const name = text(8192) // an address: paths are at most 4,096 characters, and in JSON some take more
 const why = text(2000)
 const id = count
-const heap = record({ usedBytes: count, limitBytes: count })
 const usage = record({ rssBytes: count, heapUsedBytes: count, externalBytes: count })
 const query = record({
   address: orNull(name),
@@ -85,13 +84,18 @@ const state = { session: text(LONGEST_SESSION), value: text(LONGEST_BYTES) } // 
 const batch = { number: count, messages: listOf(object, MOST_BATCHED) } // each is checked by itself
 const shared = record({ ticketKeys: text(1000), options: optional(text(100)), isOpaque: optional(flag) }) // what net calls server data: https servers alone have any
 
+function beatOfFeatures () {
+  const fields = Object.assign({}, ...FEATURES.map(({ beat }) => beat?.(shapes)))
+  return Object.fromEntries(Object.entries(fields).map(([name, shape]) => [name, optional(shape)]))
+}
+
 /** worker → primary @type {Readonly<Record<string, Kind>>} */
 const FROM_WORKER = Object.freeze({
   hello: kind('the preload has run; `heapLimitBytes`: how large V8 lets its heap grow; `version`: of recycle', { heapLimitBytes: count, version: text(100) }),
   listen: kind('a call: the listening socket for this query of net\'s', { id, key: name, query, data: optional(shared) }),
   listening: kind('a server listens; `missing`: why its connections cannot move, or null', { key: name, missing: orNull(why) }),
   unlisten: kind('the app has closed that server', { key: name }),
-  beat: kind('the heartbeat, pushed and never asked for', { requests: count, inFlight: count, connections: count, lasting: count, streams: count, elu: ratio, gc: GC, loopLagMs: duration, heap: orNull(heap), lagP99Ms: orNull(duration), debugged: flag, ceiling: orNull(count) }),
+  beat: kind('the heartbeat, pushed and never asked for', { requests: count, inFlight: count, connections: count, lasting: count, streams: count, elu: ratio, gc: GC, loopLagMs: duration, debugged: flag, ceiling: orNull(count), ...beatOfFeatures() }),
   threw: kind('what the app has thrown where it was called by this package; the first few', { where: text(100), error: text(LONGEST_ERROR) }),
   requested: kind('the app asks to be recycled', { reason: optional(orNull(text(LONGEST_WISH))) }),
   'in-flight': kind('method and path of requests in flight, latest first, and how many of each: `isAll`: it exits, and these are all', {

@@ -22,7 +22,7 @@ const { types } = require('./option-types')
  * @property {string} shown the default, as shown by help
  * @property {string} help
  *
- * @typedef {KernelOptions & import('../features/leaks/feature').Options} Options the resolved options
+ * @typedef {KernelOptions & import('../features').Options} Options the resolved options
  *
  * @typedef {object} KernelOptions
  * @property {number} workers at the start
@@ -36,9 +36,6 @@ const { types } = require('./option-types')
  * @property {number} jitter a fraction, 0 to 0.9
  * @property {number | null} maxRequests
  * @property {number | null} maxAgeMs
- * @property {import('./limit').Limit | null} maxHeap in bytes
- * @property {import('./limit').Limit | null} maxFds
- * @property {number | null} maxLagMs
  * @property {string | null} health path of the probes
  * @property {number} healthPeriodMs
  * @property {number} healthTimeoutMs
@@ -93,9 +90,6 @@ const OF_KERNEL = [
   row('jitter', '--jitter <percent>', types.percent(), 0.1, '10', "each worker's budgets vary by up to this much, downwards only"),
   row('maxRequests', '--max-requests <n>', types.count(1, 1e12), null, 'none', 'requests before a worker is replaced'),
   row('maxAge', '--max-age <time>', types.time(1000, '1s'), null, 'none', 'time in service before a worker is replaced', 'maxAgeMs'),
-  row('maxHeap', '--max-heap <size|percent>', types.sizeOrPercent("V8's limit"), null, 'none', "heap in use after a mark-sweep before a worker is replaced, as a size or a percentage of V8's limit"),
-  row('maxFds', '--max-fds <n|percent>', types.countOrPercent(16, 1e9, 'the limit of the process'), null, 'none', 'open file descriptors, connections among them, before a worker is replaced, as a number or a percentage of its limit; Linux only'),
-  row('maxLag', '--max-lag <time>', types.time(10, '10ms'), null, 'none', "delay of a worker's event loop, 99th percentile over --samples intervals, before it is replaced", 'maxLagMs'),
   row('health', '--health <path>', types.urlPath(), null, 'none', 'each worker is probed by GET requests for this path; one that does not pass does not become ready, and one that fails is replaced'),
   row('healthPeriod', '--health-period <time>', types.time(100, '100ms'), 10_000, '10s', 'time between two probes of a worker', 'healthPeriodMs'),
   row('healthTimeout', '--health-timeout <time>', types.time(10, '10ms'), 1000, '1s', 'a probe without a response by then has failed', 'healthTimeoutMs'),

@@ -9,26 +9,30 @@
  *     start   its replacements boot at growing intervals, and the reload is over after three that do not start; see rollout.js
  */
 
+const { LIMITS } = require('../features')
 const { Backoff } = require('./backoff')
 
 const SOON_MS = 60_000
 const PACE_MS = 1000
 
-/** @type {Readonly<Record<import('./verdict').Reason, 'fresh' | 'soon' | 'paced' | 'start'>>} */
+/** @typedef {'fresh' | 'soon' | 'paced' | 'start'} Rule */
+
+/** @type {Record<import('../features').Reason, Rule>} */
+const OF_LIMITS = Object.assign({}, ...LIMITS.map(({ reason, backoff }) => ({ [reason]: backoff })))
+
+/** @type {Readonly<Record<import('./verdict').Reason, Rule>>} */
 const RULES = Object.freeze({
   rss: 'fresh',
   'hard-rss': 'fresh',
   forecast: 'fresh',
-  heap: 'soon',
-  fds: 'soon',
-  lag: 'soon',
   stuck: 'soon',
   unhealthy: 'soon',
   requested: 'soon',
   'protocol-error': 'soon',
   requests: 'paced',
   age: 'paced',
-  reload: 'start'
+  reload: 'start',
+  ...OF_LIMITS
 })
 
 /** Its worker serves well meanwhile, so a recycle for this reason waits where the memory has no room for a replacement. @param {string | null} reason */

@@ -10,7 +10,9 @@
  * @property {number | null} ussBytes
  * @property {string} meter the source: statm, smaps_rollup, smaps or pidusage
  *
- * @typedef {object} Sample
+ * @typedef {KernelSample & import('../features').Sampled} Sample
+ *
+ * @typedef {object} KernelSample
  * @property {number | null} rssBytes null: the meter had no reading, because the worker is leaving
  * @property {number | null} pssBytes
  * @property {number | null} ussBytes
@@ -19,14 +21,9 @@
  * @property {number} requests that the worker has begun since its start
  * @property {number} silentMs since its last beat; 0 for a worker that a debugger has paused
  * @property {'requested' | 'reload' | 'protocol-error' | null} requested a reason to replace the worker other than its budget
- * @property {number | null} [heapUsedBytes] with --max-heap: what its last mark-sweep has left; null: there was none
- * @property {number | null} [heapLimitBytes] with --max-heap: at which V8 ends the process
- * @property {number | null} [fds] with --max-fds: open descriptors; null: not read this time
- * @property {number | null} [fdLimit] with --max-fds: descriptors that it may open
- * @property {number | null} [lagP99Ms] with --max-lag: the delay of its event loop, 99th percentile of the latest period; null: none has passed since it was ready
  * @property {number} [healthFailures] with --health: failed probes in a row
  *
- * @typedef {Pick<Sample, 'heapUsedBytes' | 'heapLimitBytes' | 'fds' | 'fdLimit' | 'lagP99Ms' | 'healthFailures'>} Limited the figures of limits, each only where its limit is set
+ * @typedef {import('../features').Sampled & Pick<Sample, 'healthFailures'>} Limited the figures of limits, each only where its limit is set
  */
 
 /**

@@ -4,13 +4,14 @@
  * The verdict on a worker: keep it, or condemn it for one reason. It depends only on what the journal records, so that
  * replaying it over a journal reproduces every decision (test/core/replay.test.js).
  *
- * @typedef {'rss' | 'hard-rss' | 'heap' | 'fds' | 'lag' | 'requests' | 'age' | 'stuck' | 'unhealthy' | 'requested' | 'reload' | 'protocol-error' | 'forecast'} Reason `forecast` comes of the plan alone: see plan.js
+ * @typedef {'rss' | 'hard-rss' | import('../features').Reason | 'requests' | 'age' | 'stuck' | 'unhealthy' | 'requested' | 'reload' | 'protocol-error' | 'forecast'} Reason `forecast` comes of the plan alone: see plan.js
  * @typedef {Reason | null} Verdict null: keep
  *
  * @typedef {import('./sample').Sample} Sample
  * @typedef {import('./budget').Budget} Budget
  */
 
+const { LIMITS: LIMITS_OF_FEATURES } = require('../features')
 const { mostOf } = require('./limit')
 const { figure } = require('./sample')
 
@@ -18,12 +19,10 @@ const { figure } = require('./sample')
 const CAUSES = [
   ['hard-rss', (_, budget, latest) => isOver(latest, budget, budget.hardBytes)],
   ['rss', ({ samples }, budget) => samples.length >= budget.samples && samples.every(sample => isOver(sample, budget, budget.softBytes))],
-  ['heap', (_, budget, latest) => exceeds('heap', latest, budget)],
-  ['fds', ({ samples }, budget) => samples.length >= budget.samples && samples.every(sample => exceeds('fds', sample, budget))],
   ['requests', (_, { maxRequests }, { requests }) => maxRequests !== null && requests >= maxRequests],
   ['age', (_, { maxAgeMs }, { ageMs }) => maxAgeMs !== null && ageMs >= maxAgeMs],
   ['stuck', (_, { stuckMs }, { silentMs }) => silentMs >= stuckMs],
-  ['lag', (_, budget, latest) => exceeds('lag', latest, budget)],
+  ...LIMITS_OF_FEATURES.map(causeOf),
   ['unhealthy', (_, budget, latest) => exceeds('unhealthy', latest, budget)]
 ]
 
@@ -36,11 +35,17 @@ const REASONS = Object.freeze([...CAUSES.map(([reason]) => reason), ...(/** @typ
  * @type {Readonly<Record<string, (sample: Sample, budget: Budget) => { figure: number | null | undefined, most: number | null }>>}
  */
 const LIMITS = Object.freeze({
-  heap: ({ heapUsedBytes, heapLimitBytes }, { maxHeap = null }) => ({ figure: heapUsedBytes, most: mostOf(maxHeap, heapLimitBytes) }),
-  fds: ({ fds, fdLimit }, { maxFds = null }) => ({ figure: fds, most: mostOf(maxFds, fdLimit) }),
-  lag: ({ lagP99Ms }, { maxLagMs = null }) => ({ figure: lagP99Ms, most: maxLagMs }),
+  ...Object.fromEntries(LIMITS_OF_FEATURES.map(({ reason, of }) => [reason, (/** @type {Sample} */ sample, /** @type {Budget} */ budget) => of(sample, budget, { mostOf })])),
   unhealthy: ({ healthFailures }, { maxHealthFailures = null }) => ({ figure: healthFailures, most: maxHealthFailures === null ? null : maxHealthFailures - 1 })
 })
+
+/** @param {import('../features').Limit} limit @returns {typeof CAUSES[number]} */
+function causeOf ({ reason, isOverBy }) {
+  const isOver = (/** @type {Sample} */ sample, /** @type {Budget} */ budget) => exceeds(reason, sample, budget)
+  return [reason, isOverBy === 'latest'
+    ? (_, budget, latest) => isOver(latest, budget)
+    : ({ samples }, budget) => samples.length >= budget.samples && samples.every(sample => isOver(sample, budget))]
+}
 
 /**
  * @param {import('./window').Window} window

@@ -14,6 +14,11 @@
  * @property {(shapes: typeof import('../core/shape')) => Record<string, import('../core/message').Kind>} [fromWorker] messages, worker → primary
  * @property {Record<string, Event>} [events] of the journal
  * @property {(options: import('../core/options').Options) => Record<string, any>} [settings] of its part in a worker, plain data
+ * @property {(options: import('../core/options').Options) => { option: string, given: string, accepts: string } | null} [refuse] why this system cannot do it
+ * @property {(shapes: typeof import('../core/shape')) => Record<string, import('../core/shape').Shape>} [beat] fields that its part in a worker adds to the heartbeat
+ * @property {Limit} [limit] a reason to replace a worker
+ * @property {string[]} [sampled] fields of a sample, which its part in the primary adds, that status() has of each worker
+ * @property {{ name: string, help: string, value: (worker: Record<string, any>) => number | null | undefined }[]} [workerMetrics] gauges of each worker
  * @property {() => (kernel: PrimaryKernel) => PrimaryPart} [primary] loads its part of the primary
  * @property {() => (kernel: WorkerKernel, settings: Record<string, any>) => WorkerPart} [worker] loads its part of a worker
  * @property {Metric[]} [metrics]
@@ -24,7 +29,19 @@
  *
  * @typedef {object} Event
  * @property {'quiet' | 'info' | 'warn'} level quiet: it is in the journal alone
- * @property {(line: Record<string, any>, format: { size: (bytes: number) => string, time: (ms: number) => string }) => string} [sentence] for the log
+ * @property {(line: Record<string, any>, format: Format) => string} [sentence] for the log
+ *
+ * @typedef {object} Limit of a figure in a sample; off where the option is not set
+ * @property {Reason} reason
+ * @property {import('../core/recycle-backoff').Rule} backoff of a slot whose workers are condemned for it again and again
+ * @property {(options: import('../core/options').Options, by: { lower: (value: number | null) => number | null, lowered: (limit: import('../core/limit').Limit | null) => import('../core/limit').Limit | null }) => Record<string, any>} budget
+ *   what is drawn at a worker's spawn: lowered by its jitter
+ * @property {(sample: Record<string, any>, budget: Record<string, any>, by: Pick<typeof import('../core/limit'), 'mostOf'>) => { figure: number | null | undefined, most: number | null }} of
+ *   the figure, and what it must not exceed
+ * @property {'latest' | 'all'} isOverBy the latest sample, or all consecutive ones
+ * @property {(line: Record<string, any>, format: Format) => string} sentence of worker.condemn
+ *
+ * @typedef {{ size: (bytes: number) => string, time: (ms: number) => string }} Format
  *
  * @typedef {object} Metric
  * @property {string} name without its prefix
@@ -37,12 +54,22 @@
  * @property {(event: string, fields: Record<string, any>) => Record<string, any>} record writes a line of the journal
  * @property {() => number} now monotonic, ms
  * @property {() => number} generation of the latest code
+ * @property {<Value>(reading: Promise<Value>) => Promise<Value | null>} inTime null: the kernel has not returned from it in time
  * @property {(slot: number) => void} collect has the worker of this slot collect its garbage, out of rotation
  *
  * @typedef {object} PrimaryPart
- * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle) => void} connect called with each worker that is spawned
+ * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle) => void} [connect] called with each worker that is spawned
+ * @property {(worker: Probed) => Probe} [probe] called with each worker that is ready, or stands by
  * @property {() => any} [describe] plain data for status()
  * @property {() => void} [wake] the machine has slept: readings over that time say nothing
+ *
+ * @typedef {object} Probed a worker
+ * @property {number} pid
+ * @property {() => Record<string, any>} latest its latest heartbeat
+ * @property {() => number} upSince when it became ready: ms, by kernel.now()
+ *
+ * @typedef {object} Probe
+ * @property {(at: number) => Record<string, any> | Promise<Record<string, any>>} read what is added to a sample
  *
  * @typedef {object} WorkerKernel what a worker gives to a feature
  * @property {import('../worker/channel').Channel} channel
@@ -51,6 +78,7 @@
  * @property {number} beatMs between two heartbeats
  *
  * @typedef {object} WorkerPart
+ * @property {() => Record<string, any>} [figures] for the heartbeat: the fields of `beat`
  * @property {() => void} [beat] called after each heartbeat
  *
  * @typedef {object} Figures of a report
@@ -64,11 +92,21 @@
  * @property {typeof import('../report/grid').short} short
  * @property {typeof import('../report/cell').clip} clip
  * @property {typeof import('../core/plain').plain} plain
+ *
+ * @typedef {import('./leaks/feature').Options & import('./max-heap/feature').Options & import('./max-fds/feature').Options & import('./max-lag/feature').Options} Options
+ * @typedef {import('./max-heap/feature').Sampled & import('./max-fds/feature').Sampled & import('./max-lag/feature').Sampled} Sampled
+ * @typedef {'heap' | 'fds' | 'lag'} Reason of a limit
  */
 
 /** @type {readonly Readonly<Feature>[]} */
 const FEATURES = Object.freeze([
+  require('./max-heap/feature'),
+  require('./max-fds/feature'),
+  require('./max-lag/feature'),
   require('./leaks/feature')
 ])
 
-module.exports = { FEATURES }
+/** @type {readonly Limit[]} */
+const LIMITS = FEATURES.flatMap(({ limit }) => limit ?? [])
+
+module.exports = { FEATURES, LIMITS }

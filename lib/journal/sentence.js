@@ -2,7 +2,7 @@
 
 /** The journal's events as sentences, for the log and for `recycle tail`. */
 
-const { FEATURES } = require('../features')
+const { FEATURES, LIMITS } = require('../features')
 const { nameOf, listUneven } = require('../core/address')
 const { painter } = require('./painter')
 const { plain } = require('../core/plain')
@@ -118,7 +118,9 @@ const QUIET = ['worker.sample', 'fleet.memory', 'fleet.load']
 
 /** @type {Record<string, import('../features').Event>} */
 const OF_FEATURES = Object.assign({}, ...FEATURES.map(({ events }) => events))
-const FORMAT = { size: (/** @type {number} */ bytes) => formatSize(Math.round(bytes)), time: formatTime }
+const OF_LIMITS = new Map(LIMITS.map(limit => [String(limit.reason), limit]))
+/** @type {import('../features').Format} */
+const FORMAT = { size: bytes => formatSize(Math.round(bytes)), time: formatTime }
 
 /** Lines that are only in the journal. @param {Line} line */
 function isQuiet (line) {
@@ -178,12 +180,6 @@ function reasonOf (l) {
       return `${l.requests} requests`
     case 'age':
       return `${formatTime(l.ageMs)} in service`
-    case 'heap':
-      return `${formatSize(l.figure)} of heap in use after a mark-sweep, above ${formatSize(l.most)} (heap)`
-    case 'fds':
-      return `${l.figure} open file descriptors, above ${l.most} (fds)`
-    case 'lag':
-      return `its event loop is ${formatTime(l.figure)} late, above ${formatTime(l.most)} (lag)`
     case 'unhealthy':
       return `${count(l.figure, 'failed probe')} in a row (unhealthy)`
     case 'stuck':
@@ -193,7 +189,7 @@ function reasonOf (l) {
     case 'protocol-error':
       return 'invalid message'
     default:
-      return l.reason
+      return OF_LIMITS.get(l.reason)?.sentence(l, FORMAT) ?? l.reason
   }
 }
 

@@ -20,6 +20,7 @@ const { SessionOwners } = require('./handoff/session-owners')
 const { AutoSize } = require('./measuring/auto-size')
 const { Container } = require('./measuring/container')
 const { MemoryWatch } = require('./measuring/memory-watch')
+const { inTime } = require('./measuring/meter/in-time')
 const { Sampler } = require('./measuring/sampler')
 const { Reconciler } = require('./reconciler')
 const { CondemnedHeapdumps } = require('./recycling/condemned-heapdumps')
@@ -78,10 +79,10 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
   const collect = (/** @type {number} */ slot) => tasks.run('collect', () => garbageCollection.request(slot).catch(() => {})) // refused: `worker.in-rotation` has it
   const deps = { options, fleet, spawner, meter, heapdumpFolder, tasks, stopping: tenure, changed, until, figuresOf, wasOomKilled, memory, isHeld, collect, listeningSockets, record, look, abandon, autoSize, fresh: autoSize.observe.bind(autoSize) }
 
-  const sampler = new Sampler(deps)
+  const features = new RunningFeatures({ options, record, now, collect, inTime, generation: () => fleet.rollout.generation })
+  const sampler = new Sampler({ ...deps, features })
   const memoryWatch = new MemoryWatch({ ...deps, container: new Container() })
   const healthChecks = options.health === null ? null : new (require('./health/health-checks').HealthChecks)(deps)
-  const features = new RunningFeatures({ options, record, now, collect, generation: () => fleet.rollout.generation })
   const children = new Children(deps)
   const sessionOwners = new SessionOwners(deps)
   /** @type {HandoffLedger} */

@@ -2,6 +2,7 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
+const { FEATURES } = require('../features')
 const { RecycleError } = require('../core/errors')
 const { plain } = require('../core/plain')
 const { sentence } = require('../journal/sentence')
@@ -28,8 +29,9 @@ function assemble (app, args, options, { orphans, ...own } = {}) {
   checkCommand(app, args)
   findApp(app)
   const meter = pickMeter(options)
-  if (options.maxFds !== null && !require('./measuring/meter/descriptors').hasDescriptors()) {
-    throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'maxFds', given: 'a limit', accepts: 'none on this system: it has no /proc/<pid>/fd' })
+  for (const { isOn, refuse } of FEATURES) {
+    const refusal = isOn(options) ? refuse?.(options) : null
+    if (refusal) throw new RecycleError('RECYCLE_BAD_OPTION', refusal)
   }
   const heapdumpFolder = options.heapdumpsPerDay === null ? null : new HeapdumpFolder(options.heapdumpDir).open()
   const addon = options.fork === 'mold' ? findAddon() : null

@@ -1,5 +1,9 @@
 'use strict'
 
+const { FEATURES } = require('../features')
+
+const SAMPLED = /** @type {(keyof import('../features').Sampled)[]} */ (FEATURES.flatMap(({ sampled = [] }) => sampled))
+
 /** @typedef {import('./workers/worker-handle').WorkerHandle} WorkerHandle @typedef {import('./measuring/figures').Figures} Figures */
 
 /**
@@ -37,10 +41,7 @@ function describe ({ slot, pid, state, generation, app, at, upSince, budget, lat
     elu: latest.elu,
     gc: latest.gc,
     loopLagMs: latest.loopLagMs,
-    heapUsedBytes: sample?.heapUsedBytes ?? null,
-    heapLimitBytes: sample?.heapLimitBytes ?? null,
-    fds: sample?.fds ?? null,
-    lagP99Ms: sample?.lagP99Ms ?? null,
+    ...ofFeatures(sample),
     healthFailures: budget.maxHealthFailures === undefined ? null : health.failures,
     connections: latest.connections,
     streams: latest.streams,
@@ -49,6 +50,11 @@ function describe ({ slot, pid, state, generation, app, at, upSince, budget, lat
     recycles: place?.recycles ?? 0,
     lastReason: place?.lastReason ?? null
   }
+}
+
+/** @param {import('../core/sample').Sample | null} sample @returns {import('../features').Sampled} null where a feature is off */
+function ofFeatures (sample) {
+  return Object.fromEntries(SAMPLED.map(name => [name, sample?.[name] ?? null]))
 }
 
 module.exports = { describeFleet }

@@ -10,8 +10,6 @@
  * @property {boolean} collectsFirst
  * @property {boolean} isPassedOn its output, by the primary
  * @property {number} beatMs
- * @property {boolean} measuresHeap
- * @property {number | null} lagPeriodMs
  * @property {boolean} isProbed
  * @property {number} drainTimeoutMs
  * @property {number} stopLingerMs

@@ -12,6 +12,7 @@ const { RecycleBackoff } = require('../../lib/core/recycle-backoff')
 const { message } = require('../../lib/core/message')
 const { now } = require('../../lib/primary/clock')
 const { WorkerHandle } = require('../../lib/primary/workers/worker-handle')
+const { RunningFeatures } = require('../../lib/primary/features')
 const { Sampler } = require('../../lib/primary/measuring/sampler')
 const { replay, decided } = require('../support/replay')
 
@@ -25,11 +26,11 @@ function firstCause (samples, budget) {
     const causes = {
       'hard-rss': budget.hardBytes !== null && sizes[at] !== null && sizes[at] > budget.hardBytes,
       rss: budget.softBytes !== null && row.length === budget.samples && row.every(size => size !== null && size > budget.softBytes),
-      heap: budget.maxHeap?.share !== undefined && heapUsedBytes > budget.maxHeap.share * heapLimitBytes,
-      fds: budget.maxFds?.most !== undefined && counts.length === budget.samples && counts.every(fds => fds > budget.maxFds.most),
       requests: budget.maxRequests !== null && requests >= budget.maxRequests,
       age: budget.maxAgeMs !== null && ageMs >= budget.maxAgeMs,
       stuck: silentMs >= budget.stuckMs,
+      heap: budget.maxHeap?.share !== undefined && heapUsedBytes > budget.maxHeap.share * heapLimitBytes,
+      fds: budget.maxFds?.most !== undefined && counts.length === budget.samples && counts.every(fds => fds > budget.maxFds.most),
       lag: budget.maxLagMs !== undefined && lagP99Ms > budget.maxLagMs,
       unhealthy: budget.maxHealthFailures !== undefined && healthFailures >= budget.maxHealthFailures,
       requested: requested === 'requested',
@@ -100,7 +101,15 @@ t.test('the sampler decides, and the journal\'s lines, through JSON, give every 
     })
     const fleet = { slots: new Map(handles.map((_, slot) => [slot, { recycling: new RecycleBackoff() }])), watched: () => handles.map(h => h.handle), rollout: { requested: () => null } }
     const meter = { probe: (/** @type {number} */ pid) => ({ read: async () => handles[pid - 2 ** 30].looks[at]?.reading ?? null, close () {} }) }
-    const sampler = new Sampler(/** @type {any} */ ({ options: { intervalMs: 100, samples: 2, maxHeap: {}, maxLagMs: 1, health: '/' }, fleet, meter, record, fresh () {}, stopping: new AbortController().signal }))
+    const options = { intervalMs: 100, samples: 2, maxHeap: {}, maxFds: null, maxLagMs: 1, memoryByRoute: false, health: '/' }
+    const running = new RunningFeatures(/** @type {any} */ ({ options, now }))
+    const features = {
+      probe: (/** @type {WorkerHandle} */ handle) => {
+        const probe = running.probe(handle)
+        return { read: async (/** @type {number} */ time) => ({ ...await probe.read(time), fds: handles[Number(handle.slot)].looks[at]?.fds ?? null, fdLimit: 100 }) }
+      }
+    }
+    const sampler = new Sampler(/** @type {any} */ ({ options, features, fleet, meter, record, fresh () {}, stopping: new AbortController().signal }))
     for (const { handle } of handles) {
       sampler.attend(handle)
       handle.upSince = now() - UP_MS
@@ -112,8 +121,6 @@ t.test('the sampler decides, and the journal\'s lines, through JSON, give every 
         const { heap, lagP99Ms } = looks[at]
         handle.latest = { ...handle.latest, requests: handle.latest.requests + looks[at].requests, heap, lagP99Ms }
         handle.health.failures = looks[at].failures
-        const figures = /** @type {any} */ (sampler.figuresOf(handle))
-        figures.descriptors = { read: async () => ({ fds: looks[at]?.fds ?? null, fdLimit: 100 }) }
         handle.heardAt = now() - looks[at].silentMs
         handle.requested ??= looks[at].requested
       }

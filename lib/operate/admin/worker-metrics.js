@@ -2,6 +2,8 @@
 
 /** What the metrics have of each worker, by slot. @typedef {Record<string, any>} Worker as in status() */
 
+const { FEATURES } = require('../../features')
+
 const GC_KINDS = /** @type {const} */ ([['scavenge', 'scavenges'], ['mark_sweep', 'markSweeps']])
 
 /** Metrics of the worker that serves a slot. @type {[name: string, help: string, value: (worker: Worker) => number | null | undefined][]} */
@@ -12,11 +14,8 @@ const OF_WORKER = [
   ['budget_bytes', 'Soft memory budget of the worker, jitter included.', worker => worker.budgetBytes],
   ['event_loop_utilization_ratio', 'Share of time in which the event loop was busy, since the last beat.', worker => worker.elu],
   ['event_loop_lag_seconds', 'Longest event-loop delay since the last beat.', worker => seconds(worker.loopLagMs)],
-  ['event_loop_lag_p99_seconds', 'With --max-lag: event-loop delay, 99th percentile of the latest period.', worker => seconds(worker.lagP99Ms)],
-  ['heap_live_bytes', 'With --max-heap: heap in use after the last mark-sweep.', worker => worker.heapUsedBytes],
-  ['heap_limit_bytes', 'With --max-heap: heap at which V8 ends the worker.', worker => worker.heapLimitBytes],
-  ['open_fds', 'With --max-fds: open file descriptors.', worker => worker.fds],
-  ['health_failures', 'With --health: failed probes in a row.', worker => worker.healthFailures]
+  ['health_failures', 'With --health: failed probes in a row.', worker => worker.healthFailures],
+  ...FEATURES.flatMap(({ workerMetrics = [] }) => workerMetrics).map(({ name, help, value }) => /** @type {any} */ ([name, help, value]))
 ]
 
 /** Metrics of all workers in a slot, including those that are leaving. @type {[name: string, help: string, value: (worker: Worker) => number][]} */

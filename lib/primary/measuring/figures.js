@@ -24,11 +24,11 @@ class Figures {
   /** Since it was ready, or kept, a sample of it has been judged. */
   isJudged = false
 
-  /** @param {import('./meter').Probe} probe @param {import('./meter/cpu').CpuProbe} cpu @param {import('./meter/descriptors').DescriptorProbe | null} [descriptors] with --max-fds */
-  constructor (probe, cpu, descriptors = null) {
+  /** @param {import('./meter').Probe} probe @param {import('./meter/cpu').CpuProbe} cpu @param {import('../../features').Probe} limits what features add to a sample */
+  constructor (probe, cpu, limits) {
     this.probe = probe
     this.cpu = cpu
-    this.descriptors = descriptors
+    this.limits = limits
   }
 
   /** From here on it is judged by what it does from here on. */

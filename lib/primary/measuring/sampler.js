@@ -10,7 +10,6 @@
  */
 
 const { aboveFresh } = require('../../core/budget')
-const { isLagKnown } = require('../../core/lag-period')
 const { makeSample, figure } = require('../../core/sample')
 const { verdict, isOver, crossing } = require('../../core/verdict')
 const { now } = require('../clock')
@@ -27,8 +26,6 @@ class Sampler {
   #isLooking = false
   /** Which workers to look at next. @type {'none' | 'requested' | 'all'} */
   #next = 'none'
-  /** When this process ran again after it had not for a while; else when it began. */
-  #wokeAt = 0
   /** What was said of a fresh worker that exceeds its budget; null: none has. @type {{ bytes: number, softBytes: number | null, raisedBytes: number | null } | null} */
   freshOverBudget = null
 
@@ -39,14 +36,16 @@ class Sampler {
    * @param {ReturnType<typeof import('./meter').pickMeter>} deps.meter
    * @param {(event: string, fields: Record<string, any>) => unknown} deps.record
    * @param {(freshBytes: number | null) => void} deps.fresh hears of what each worker takes when it is new; that may change budgets
+   * @param {Pick<import('../features').RunningFeatures, 'probe'>} deps.features
    * @param {AbortSignal} deps.stopping
    */
-  constructor ({ options, fleet, meter, record, fresh, stopping }) {
+  constructor ({ options, fleet, meter, record, fresh, features, stopping }) {
     this.options = options
     this.fleet = fleet
     this.meter = meter
     this.record = record
     this.fresh = fresh
+    this.features = features
     this.stopping = stopping
   }
 
@@ -54,7 +53,7 @@ class Sampler {
   attend (handle) {
     const known = this.#figures.get(handle)
     if (known) return known.restart()
-    const figures = new Figures(this.meter.probe(handle.pid, handle), new CpuProbe(handle.pid), this.options.maxFds ? new (require('./meter/descriptors').DescriptorProbe)(handle.pid) : null)
+    const figures = new Figures(this.meter.probe(handle.pid, handle), new CpuProbe(handle.pid), this.features.probe(handle))
     this.#figures.set(handle, figures)
     handle.once('exit', () => figures.close())
     figures.fresh = this.read(handle, { inFull: this.options.metric === 'rss' ? null : false }).catch(() => null) // before it has had requests
@@ -62,7 +61,6 @@ class Sampler {
 
   /** This process, and the workers perhaps, did not run: how late event loops were, and how memory grew, says nothing. */
   wake () {
-    this.#wokeAt = now()
     for (const handle of this.fleet.all()) this.#figures.get(handle)?.forgetTrend()
   }
 
@@ -134,21 +132,21 @@ class Sampler {
       const { window } = figures
       const fresh = figures.sample === null ? await figures.fresh : null
       const reading = await this.read(handle, { at })
-      const descriptors = await figures.descriptors?.read(at)
+      const limited = await figures.limits.read(at)
       // A worker that has become ready or was kept meanwhile begins with a reading of its own.
-      if (figures.window === window && handle.isWatched && !this.stopping.aborted) this.#judge(handle, figures, this.#observe(handle, figures, { reading, fresh, at, descriptors }), at)
+      if (figures.window === window && handle.isWatched && !this.stopping.aborted) this.#judge(handle, figures, this.#observe(handle, figures, { reading, fresh, at, limited }), at)
     })
   }
 
-  /** @param {WorkerHandle} handle @param {Figures} figures @param {{ reading: import('../../core/sample').Reading | null, fresh: import('../../core/sample').Reading | null, at: number, descriptors?: { fds: number | null, fdLimit: number | null } }} read */
-  #observe (handle, figures, { reading, fresh, at, descriptors }) {
+  /** @param {WorkerHandle} handle @param {Figures} figures @param {{ reading: import('../../core/sample').Reading | null, fresh: import('../../core/sample').Reading | null, at: number, limited: Record<string, any> }} read */
+  #observe (handle, figures, { reading, fresh, at, limited }) {
     const silentMs = Math.max(0, at - handle.heardAt)
     const isSpared = silentMs >= handle.budget.stuckMs && (handle.latest.debugged || isTraced(handle.pid))
     const { requests, connections, streams, inFlight, elu, gc, loopLagMs } = handle.latest
     const ageMs = at - Number(handle.upSince)
     const sample = makeSample(reading, {
-      ...this.#limited(handle, ageMs),
-      ...descriptors,
+      ...limited,
+      ...this.options.health && { healthFailures: handle.health.failures },
       ageMs,
       requests,
       silentMs: isSpared ? 0 : silentMs,
@@ -161,17 +159,6 @@ class Sampler {
     this.record('worker.sample', { slot: handle.slot, pid: handle.pid, ...sample, connections, streams, inFlight, elu, gc, loopLagMs })
     handle.isSampled = true
     return sample
-  }
-
-  /** The figures of the limits that are set; see also the descriptors. @param {WorkerHandle} handle @param {number} ageMs @returns {import('../../core/sample').Limited} */
-  #limited (handle, ageMs) {
-    const { maxHeap, maxLagMs, health } = this.options
-    const { heap, lagP99Ms } = handle.latest
-    return {
-      ...maxHeap && { heapUsedBytes: heap && heap.usedBytes, heapLimitBytes: heap && heap.limitBytes },
-      ...maxLagMs && { lagP99Ms: isLagKnown(Math.min(ageMs, now() - this.#wokeAt), this.options) ? lagP99Ms : null },
-      ...health && { healthFailures: handle.health.failures }
-    }
   }
 
   /** @param {WorkerHandle} handle @param {Figures} figures @param {import('../../core/sample').Sample} sample @param {number} at */

@@ -9,7 +9,6 @@ const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknow
 const { FEATURES } = require('../../features')
 const { drawBudget } = require('../../core/budget')
 const { gcFlags, collectsFirst } = require('../../core/gc')
-const { lagPeriodMs } = require('../../core/lag-period')
 const { heapFlags } = require('../../core/heap-limit')
 const { AppPath } = require('./app-path')
 const { forkGuardable } = require('./channel-guard')
@@ -87,8 +86,6 @@ class Spawner {
       collectsFirst: collectsFirst(options.gc, NODE_MAJOR),
       isPassedOn: this.outputs.stdio === 'pipe',
       beatMs: Math.min(500, options.intervalMs, Math.round(options.stuckTimeoutMs / 4)),
-      measuresHeap: options.maxHeap !== null,
-      lagPeriodMs: options.maxLagMs === null ? null : lagPeriodMs(options),
       isProbed: options.health !== null,
       drainTimeoutMs: options.drainTimeoutMs,
       stopLingerMs: options.stopLingerMs,

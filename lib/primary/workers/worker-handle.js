@@ -18,7 +18,7 @@ const { version } = require('./worker-code')
 /** @typedef {ReturnType<WorkerHandle['facts']>} WorkerFacts */
 
 /** @type {import('../../core/message').Beat} */
-const NO_BEAT = { requests: 0, inFlight: 0, connections: 0, lasting: 0, streams: 0, elu: 0, ...NO_DELAYS, heap: null, lagP99Ms: null, debugged: false, ceiling: null }
+const NO_BEAT = { requests: 0, inFlight: 0, connections: 0, lasting: 0, streams: 0, elu: 0, ...NO_DELAYS, debugged: false, ceiling: null }
 
 /**
  * Emits `failed` ({ type, error }: what the primary lacks for that message), `booted` (with --health: it is ready but for a probe), `waived`

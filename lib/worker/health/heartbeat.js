@@ -10,13 +10,11 @@ const { performance } = require('node:perf_hooks')
 const { setInterval } = require('node:timers')
 
 /**
- * @param {Pick<import('../prepare').Settings, 'beatMs' | 'measuresHeap' | 'lagPeriodMs'>} settings
+ * @param {Pick<import('../prepare').Settings, 'beatMs'>} settings
  * @param {Pick<import('../enter').Parts, 'channel' | 'tracker' | 'admission'> & { pauses: import('./gc-pauses').GcPauses, features: import('../../features').WorkerPart[] }} parts
  * @returns {() => void} sends a beat now
  */
-function startHeartbeat ({ beatMs, measuresHeap, lagPeriodMs }, { channel, tracker, admission, pauses, features }) {
-  const heap = measuresHeap ? new (require('./heap-use').HeapUse)(pauses) : null
-  const delay = lagPeriodMs === null ? null : new (require('./loop-delay').LoopDelay)(lagPeriodMs)
+function startHeartbeat ({ beatMs }, { channel, tracker, admission, pauses, features }) {
   let elu = performance.eventLoopUtilization()
   let connections = 0
   const send = () => {
@@ -31,17 +29,15 @@ function startHeartbeat ({ beatMs, measuresHeap, lagPeriodMs }, { channel, track
       streams: tracker.streams,
       elu: Math.round(since.utilization * 1000) / 1000,
       ...pauses.take(),
-      heap: heap && heap.latest,
-      lagP99Ms: delay && delay.p99Ms,
       debugged: inspector.url() !== undefined,
-      ceiling: admission.ceiling === Infinity ? null : admission.ceiling
+      ceiling: admission.ceiling === Infinity ? null : admission.ceiling,
+      ...Object.assign({}, ...features.map(feature => feature.figures?.()))
     })
   }
   const beat = () => {
     if (!channel.check()) return
     tracker.sweep()
     admission.measure()
-    delay?.look()
     send()
     for (const feature of features) feature.beat?.()
   }

@@ -2,7 +2,7 @@
 
 const { setTimeout: wait } = require('node:timers/promises')
 const t = require('tap')
-const { LoopDelay } = require('../../../lib/worker/health/loop-delay')
+const { LoopDelay } = require('../../../lib/features/max-lag/loop-delay')
 
 /** The figure of the next period. @param {LoopDelay} delay @param {() => void} [work] */
 async function period (delay, work = () => {}) {

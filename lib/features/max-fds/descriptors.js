@@ -1,12 +1,11 @@
 'use strict'
 
 /**
- * `--max-fds`: how many file descriptors a process has open, and may have. From Linux 6.2 on the size of /proc/<pid>/fd is their
+ * In the primary: how many file descriptors a process has open, and may have. From Linux 6.2 on the size of /proc/<pid>/fd is their
  * number (2 µs); before, its entries are counted on the thread pool, the more rarely the longer that takes.
  */
 
 const fs = require('node:fs')
-const { inTime } = require('./in-time')
 
 const OFTEN_MS = 1000
 const SHARE = 0.01 // of the time, at the most, that entries are being counted
@@ -14,8 +13,9 @@ const SHARE = 0.01 // of the time, at the most, that entries are being counted
 class DescriptorProbe {
   #dueAt = -Infinity
 
-  /** @param {number} pid */
-  constructor (pid) {
+  /** @param {number} pid @param {import('..').PrimaryKernel['inTime']} inTime */
+  constructor (pid, inTime) {
+    this.inTime = inTime
     this.folder = `/proc/${pid}/fd`
     this.fdLimit = limitOf(pid)
   }
@@ -31,7 +31,7 @@ class DescriptorProbe {
       this.#dueAt = now + Math.max(OFTEN_MS, (performance.now() - began) / SHARE)
       return fds
     })
-    return { fds: await inTime(counted), fdLimit }
+    return { fds: await this.inTime(counted), fdLimit }
   }
 }
 

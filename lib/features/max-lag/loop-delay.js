@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * `--max-lag`: the delay of the event loop, 99th percentile over one period after the other. Node records how far two ticks
+ * In a worker: the delay of the event loop, 99th percentile over one period after the other. Node records how far two ticks
  * of a timer are apart, which is its resolution where nothing delays them.
  */
 

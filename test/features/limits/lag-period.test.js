@@ -1,7 +1,7 @@
 'use strict'
 
 const t = require('tap')
-const { lagPeriodMs, isLagKnown } = require('../../lib/core/lag-period')
+const { lagPeriodMs, isLagKnown } = require('../../../lib/features/max-lag/lag-period')
 
 t.test('a percentile is over --samples intervals, and at least a second', async t => {
   t.equal(lagPeriodMs({ intervalMs: 1000, samples: 2 }), 2000)

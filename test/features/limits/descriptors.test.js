@@ -2,12 +2,13 @@
 
 const fs = require('node:fs')
 const t = require('tap')
-const { DescriptorProbe, hasDescriptors } = require('../../../../lib/primary/measuring/meter/descriptors')
+const { inTime } = require('../../../lib/primary/measuring/meter/in-time')
+const { DescriptorProbe, hasDescriptors } = require('../../../lib/features/max-fds/descriptors')
 
 const count = () => fs.readdirSync('/proc/self/fd').length - 1 // without the one that reads
 
 t.test('it counts the descriptors of a process, and knows its limit', { skip: hasDescriptors() ? false : 'this system has no /proc' }, async t => {
-  const probe = new DescriptorProbe(process.pid)
+  const probe = new DescriptorProbe(process.pid, inTime)
   const { fds, fdLimit } = await probe.read(0)
   t.ok(Math.abs(Number(fds) - count()) <= 1, `${fds} of ${count()}`)
   t.equal(fdLimit, Number(/^Max open files +(\d+)/m.exec(fs.readFileSync('/proc/self/limits', 'utf8'))?.[1]))
@@ -18,5 +19,5 @@ t.test('it counts the descriptors of a process, and knows its limit', { skip: ha
 })
 
 t.test('of a process that is gone nothing is known', async t => {
-  t.match(await new DescriptorProbe(2 ** 22 + 1).read(0), { fds: null, fdLimit: null })
+  t.match(await new DescriptorProbe(2 ** 22 + 1, inTime).read(0), { fds: null, fdLimit: null })
 })

@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * `--max-heap`: what mark-sweeps leave of the old generation, and where V8 ends the process. V8 compares the old generation
+ * In a worker: what mark-sweeps leave of the old generation, and where V8 ends the process. V8 compares the old generation
  * alone with its limit; `heap_size_limit` includes the young one, which is as large as three semi-spaces. Near the limit V8
  * collects ever more often, so that there is a recent figure.
  */
@@ -9,18 +9,16 @@
 const v8 = require('node:v8')
 const { oldSpaceLimit } = require('../../core/heap-limit')
 
-class HeapUse {
+/** @param {import('..').WorkerKernel} kernel */
+function watchHeap ({ onCollected }) {
+  const flags = [...(process.env.NODE_OPTIONS ?? '').split(/\s+/), ...process.execArgv]
+  const limitBytes = oldSpaceLimit(v8.getHeapStatistics().heap_size_limit, flags, parseInt(process.versions.v8))
   /** @type {{ usedBytes: number, limitBytes: number } | null} null: there was no mark-sweep yet */
-  latest = null
-
-  /** @param {import('./gc-pauses').GcPauses} pauses */
-  constructor (pauses) {
-    const flags = [...(process.env.NODE_OPTIONS ?? '').split(/\s+/), ...process.execArgv]
-    const limitBytes = oldSpaceLimit(v8.getHeapStatistics().heap_size_limit, flags, parseInt(process.versions.v8))
-    pauses.onCollected(hasMarkSweep => {
-      if (hasMarkSweep) this.latest = { usedBytes: oldBytes(), limitBytes }
-    })
-  }
+  let heap = null
+  onCollected(hasMarkSweep => {
+    if (hasMarkSweep) heap = { usedBytes: oldBytes(), limitBytes }
+  })
+  return { figures: () => ({ heap }) }
 }
 
 /** What is young may be garbage since the mark-sweep. @returns {number} bytes */
@@ -29,4 +27,4 @@ function oldBytes () {
   return Math.max(0, v8.getHeapStatistics().used_heap_size - young)
 }
 
-module.exports = { HeapUse, oldBytes }
+module.exports = { watchHeap }

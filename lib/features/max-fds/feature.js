@@ -1,0 +1,33 @@
+'use strict'
+
+/** `--max-fds`: a worker is replaced before it has no file descriptor left. */
+
+/** @typedef {{ maxFds: import('../../core/limit').Limit | null }} Options */
+
+/**
+ * @typedef {object} Sampled
+ * @property {number | null} [fds] open descriptors; null: not read this time
+ * @property {number | null} [fdLimit] descriptors that it may open
+ */
+
+/** @type {Readonly<import('..').Feature>} */
+module.exports = Object.freeze({
+  name: 'max-fds',
+  options: ({ row, types }) => [
+    row('maxFds', '--max-fds <n|percent>', types.countOrPercent(16, 1e9, 'the limit of the process'), null, 'none',
+      'open file descriptors, connections among them, before a worker is replaced, as a number or a percentage of its limit; Linux only')
+  ],
+  isOn: options => options.maxFds !== null,
+  refuse: () => require('./descriptors').hasDescriptors() ? null : { option: 'maxFds', given: 'a limit', accepts: 'none on this system: it has no /proc/<pid>/fd' },
+  limit: {
+    reason: 'fds',
+    backoff: 'soon',
+    budget: ({ maxFds }, { lowered }) => ({ maxFds: lowered(maxFds) }),
+    of: ({ fds, fdLimit }, { maxFds = null }, { mostOf }) => ({ figure: fds, most: mostOf(maxFds, fdLimit) }),
+    isOverBy: 'all',
+    sentence: ({ figure, most }) => `${figure} open file descriptors, above ${most} (fds)`
+  },
+  sampled: ['fds'],
+  primary: () => ({ inTime }) => ({ probe: ({ pid }) => new (require('./descriptors').DescriptorProbe)(pid, inTime) }),
+  workerMetrics: [{ name: 'open_fds', help: 'With --max-fds: open file descriptors.', value: ({ fds }) => fds }]
+})

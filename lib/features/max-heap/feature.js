@@ -1,0 +1,39 @@
+'use strict'
+
+/** `--max-heap`: a worker is replaced before V8 ends it for want of heap. */
+
+/** @typedef {{ maxHeap: import('../../core/limit').Limit | null }} Options in bytes */
+
+/**
+ * @typedef {object} Sampled
+ * @property {number | null} [heapUsedBytes] what its last mark-sweep has left; null: there was none
+ * @property {number | null} [heapLimitBytes] at which V8 ends the process
+ */
+
+/** @type {Readonly<import('..').Feature>} */
+module.exports = Object.freeze({
+  name: 'max-heap',
+  options: ({ row, types }) => [
+    row('maxHeap', '--max-heap <size|percent>', types.sizeOrPercent("V8's limit"), null, 'none',
+      "heap in use after a mark-sweep before a worker is replaced, as a size or a percentage of V8's limit")
+  ],
+  isOn: options => options.maxHeap !== null,
+  beat: ({ orNull, record, count }) => ({ heap: orNull(record({ usedBytes: count, limitBytes: count })) }),
+  limit: {
+    reason: 'heap',
+    backoff: 'soon',
+    budget: ({ maxHeap }, { lowered }) => ({ maxHeap: lowered(maxHeap) }),
+    of: ({ heapUsedBytes, heapLimitBytes }, { maxHeap = null }, { mostOf }) => ({ figure: heapUsedBytes, most: mostOf(maxHeap, heapLimitBytes) }),
+    isOverBy: 'latest',
+    sentence: ({ figure, most }, { size }) => `${size(figure)} of heap in use after a mark-sweep, above ${size(most)} (heap)`
+  },
+  sampled: ['heapUsedBytes', 'heapLimitBytes'],
+  primary: () => () => ({
+    probe: ({ latest }) => ({ read: () => ({ heapUsedBytes: latest().heap?.usedBytes ?? null, heapLimitBytes: latest().heap?.limitBytes ?? null }) })
+  }),
+  worker: () => require('./worker').watchHeap,
+  workerMetrics: [
+    { name: 'heap_live_bytes', help: 'With --max-heap: heap in use after the last mark-sweep.', value: ({ heapUsedBytes }) => heapUsedBytes },
+    { name: 'heap_limit_bytes', help: 'With --max-heap: heap at which V8 ends the worker.', value: ({ heapLimitBytes }) => heapLimitBytes }
+  ]
+})

@@ -1,0 +1,16 @@
+'use strict'
+
+const { LoopDelay } = require('./loop-delay')
+
+/** @param {import('..').WorkerKernel} _ @param {Record<string, any>} settings */
+function measureDelay (_, { periodMs }) {
+  const delay = new LoopDelay(periodMs)
+  return {
+    figures () {
+      delay.look()
+      return { lagP99Ms: delay.p99Ms }
+    }
+  }
+}
+
+module.exports = { measureDelay }
