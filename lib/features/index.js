@@ -93,9 +93,9 @@
  * @property {typeof import('../report/cell').clip} clip
  * @property {typeof import('../core/plain').plain} plain
  *
- * @typedef {import('./leaks/feature').Options & import('./max-heap/feature').Options & import('./max-fds/feature').Options & import('./max-lag/feature').Options} Options
- * @typedef {import('./max-heap/feature').Sampled & import('./max-fds/feature').Sampled & import('./max-lag/feature').Sampled} Sampled
- * @typedef {'heap' | 'fds' | 'lag'} Reason of a limit
+ * @typedef {import('./leaks/feature').Options & import('./max-heap/feature').Options & import('./max-fds/feature').Options & import('./max-lag/feature').Options & import('./max-handles/feature').Options} Options
+ * @typedef {import('./max-heap/feature').Sampled & import('./max-fds/feature').Sampled & import('./max-lag/feature').Sampled & import('./max-handles/feature').Sampled} Sampled
+ * @typedef {'heap' | 'fds' | 'lag' | 'handles'} Reason of a limit
  */
 
 /** @type {readonly Readonly<Feature>[]} */
@@ -103,6 +103,7 @@ const FEATURES = Object.freeze([
   require('./max-heap/feature'),
   require('./max-fds/feature'),
   require('./max-lag/feature'),
+  require('./max-handles/feature'),
   require('./leaks/feature')
 ])
 

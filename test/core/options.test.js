@@ -25,6 +25,7 @@ const ROWS = {
   maxHeap: ['--max-heap <size|percent>', 'maxHeap', 'RECYCLE_MAX_HEAP', null, '80%', { share: 0.8 }, ['0%', '101%', '80', '%', 'all']],
   maxFds: ['--max-fds <n|percent>', 'maxFds', 'RECYCLE_MAX_FDS', null, '500', { most: 500 }, ['15', '0%', '1.5', 'all']],
   maxLag: ['--max-lag <time>', 'maxLagMs', 'RECYCLE_MAX_LAG', null, '200ms', 200, ['9ms', 'late']],
+  maxHandles: ['--max-handles <n>', 'maxHandles', 'RECYCLE_MAX_HANDLES', null, '5000', 5000, ['15', '50%', 'all']],
   health: ['--health <path>', 'health', 'RECYCLE_HEALTH', null, '/healthz?deep=1', '/healthz?deep=1', ['healthz', '/a b', '', 'http://x/']],
   healthPeriod: ['--health-period <time>', 'healthPeriodMs', 'RECYCLE_HEALTH_PERIOD', 10_000, '5s', 5000, ['99ms']],
   healthTimeout: ['--health-timeout <time>', 'healthTimeoutMs', 'RECYCLE_HEALTH_TIMEOUT', 1000, '200ms', 200, ['9ms']],

@@ -45,6 +45,19 @@ t.test('a worker with more file descriptors than the limit is replaced', async t
   t.strictSame(replay(events.lines), decided(events.lines))
 })
 
+t.test('a worker that keeps more timers than the limit of handles is replaced', async t => {
+  const { port, supervisor, events } = await startFleet(t, 'limits.js', { maxHandles: 200, interval: '50ms' })
+  const load = new Load({ port, connections: 4, thinkMs: 20, path: '/timers' })
+  const line = await events.until('recycled')
+  const { failures } = await load.stop()
+  t.same(failures, [])
+  t.equal(line.reason, 'handles')
+  const { figure, most, msg } = events.all('worker.condemn')[0]
+  t.ok(figure > most && most <= 200, msg)
+  t.ok(supervisor.status().workers.some(worker => worker.handles > 0))
+  t.strictSame(replay(events.lines), decided(events.lines))
+})
+
 t.test('the limit of descriptors may be a percentage of what the process may open', async t => {
   const { events } = await startFleet(t, 'limits.js', { maxFds: '1%', jitter: 0, interval: '50ms', maxRequests: 1e6 })
   const { fds, fdLimit } = await events.until('worker.sample', { where: line => line.fds !== null })

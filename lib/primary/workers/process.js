@@ -12,6 +12,8 @@
 const { EventEmitter } = require('node:events')
 const { guardChannel } = require('./channel-guard')
 
+const UNREAD_MS = 1000
+
 /**
  * @typedef {object} Left how a process ended
  * @property {number | null} code
@@ -67,7 +69,7 @@ class ClusterProcess extends EventEmitter {
       if (this.pid === null) this.#leave({ code: null, signal: null, error: await forkedBy?.failure(error) ?? error.message })
     })
     worker.on('disconnect', hear('down'))
-    worker.on('exit', (code, signal) => this.#leave({ code, signal }))
+    worker.on('exit', (code, signal) => this.#leaveWhenRead({ code, signal }))
     worker.on('online', hear('online'))
     guardChannel(worker.process, hear('flaw'))
     worker.process.on('internalMessage', hear('message'))
@@ -105,6 +107,17 @@ class ClusterProcess extends EventEmitter {
     if (this.#hasLeft) return
     this.killedFor ??= why ?? null
     this.worker?.process.kill(signal)
+  }
+
+  /** The kernel may tell of its end before what it has said last is read from its channel. @param {Left} left */
+  #leaveWhenRead (left) {
+    const { worker } = this
+    if (!worker?.isConnected()) return this.#leave(left)
+    const deadline = setTimeout(() => this.#leave(left), UNREAD_MS) // another process has its end of the channel
+    worker.once('disconnect', () => {
+      clearTimeout(deadline)
+      this.#leave(left)
+    })
   }
 
   /** @param {Left} left */

@@ -1,0 +1,33 @@
+'use strict'
+
+/** `--max-handles`: a worker that keeps timers, sockets or other handles of libuv open without end is replaced. */
+
+/** @typedef {{ maxHandles: number | null }} Options */
+
+/**
+ * @typedef {object} Sampled
+ * @property {number | null} [handles] what keeps its event loop alive, connections and timers among it; null: not told yet
+ */
+
+/** @type {Readonly<import('..').Feature>} */
+module.exports = Object.freeze({
+  name: 'max-handles',
+  options: ({ row, types }) => [
+    row('maxHandles', '--max-handles <n>', types.count(16, 1e9), null, 'none',
+      'what keeps the event loop of a worker alive, connections and timers among it, before it is replaced')
+  ],
+  isOn: options => options.maxHandles !== null,
+  beat: ({ count }) => ({ handles: count }),
+  limit: {
+    reason: 'handles',
+    backoff: 'soon',
+    budget: ({ maxHandles }, { lower }) => ({ maxHandles: lower(maxHandles) }),
+    of: ({ handles }, { maxHandles = null }) => ({ figure: handles, most: maxHandles }),
+    isOverBy: 'all',
+    sentence: ({ figure, most }) => `${figure} open handles and timers, above ${most} (handles)`
+  },
+  sampled: ['handles'],
+  primary: () => () => ({ probe: ({ latest }) => ({ read: () => ({ handles: latest().handles ?? null }) }) }),
+  worker: () => () => ({ figures: () => ({ handles: process.getActiveResourcesInfo().length }) }),
+  workerMetrics: [{ name: 'open_handles', help: 'With --max-handles: what keeps the event loop alive.', value: ({ handles }) => handles }]
+})
