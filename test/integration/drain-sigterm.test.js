@@ -26,7 +26,23 @@ for (const handoff of [true, false]) {
   }
 }
 
-for (const way of ['default', 'signal-exit']) {
+for (const way of ['interrupt', 'message', 'message-too']) {
+  t.test(`an app that listens for what pm2 sends, and not for SIGTERM (${way}), is told by that once, and waited for`, async t => {
+    const fleet = await startTellingFleet(t, 'sigterm.js', { args: [way], killTimeout: '20s' })
+    const client = await RawClient.connect(fleet.port)
+    await client.fetch('/')
+    const { pid, recycled } = await beginDrain(fleet)
+    checkAccount(t, await recycled)
+    await fleet.told.until('pool closed', { where: told => told.pid === pid })
+    t.match(await fleet.events.until('worker.retire'), { code: 0, signal: null, killedFor: null })
+    t.equal(fleet.told.all('pool closed').filter(told => told.pid === pid).length, 1)
+    await client.close()
+    await fleet.supervisor.stop()
+    t.equal(fleet.told.all('pool closed').length, 2, 'at a stop as well')
+  })
+}
+
+for (const way of ['default', 'messages', 'signal-exit']) {
   t.test(`an app without a SIGTERM handler of its own (${way}) ends by the signal`, async t => {
     const fleet = await startTellingFleet(t, 'sigterm.js', { args: [way] })
     await fleet.supervisor.recycle(0)

@@ -10,6 +10,8 @@
  *
  * A signal that the app gives itself, by process.kill() or process.emit(), is no accident: it wants to leave. So it is replaced,
  * and the signal is delivered when it has drained, in place of the primary's SIGTERM.
+ *
+ * An app that was written for pm2 listens for SIGINT, or for the message 'shutdown', and not for SIGTERM: it is told by that instead.
  */
 
 const { constants: { signals: NUMBERS } } = require('node:os')
@@ -20,10 +22,12 @@ const HELD = /** @type {const} */ (['SIGTERM', 'SIGINT', 'SIGHUP'])
 /** Verbs of the primary, which may reach every process of a unit, and Node's own, which opens an inspector: the app's listeners alone have them. */
 const WITHOUT_DEFAULT = /** @type {const} */ (['SIGUSR1', 'SIGUSR2', 'SIGTTIN', 'SIGTTOU'])
 
+const SHUTDOWN = 'shutdown'
+
 function holdSignals () {
   let isHeld = true
   let heard = () => {}
-  /** What the app has given itself, while it was held. @type {NodeJS.Signals | null} */
+  /** What ends the app in place of SIGTERM: what it has given itself, while it was held, or listens for. @type {NodeJS.Signals | 'message' | null} */
   let own = null
   /** The app has been told ahead, and is not told again. */
   let isTold = false
@@ -31,6 +35,9 @@ function holdSignals () {
   let askToLeave = () => false
   const { emit, kill } = process
   const ours = () => {}
+
+  const listens = (/** @type {string} */ signal) => process.listeners(/** @type {any} */ (signal)).some(listener => listener !== ours)
+  const ending = () => own ?? (listens('SIGTERM') ? 'SIGTERM' : listens('SIGINT') ? 'SIGINT' : process.listeners('message').some(isForShutdown) ? 'message' : 'SIGTERM')
 
   const release = () => {
     isHeld = false
@@ -49,7 +56,7 @@ function holdSignals () {
   }
 
   const pass = (/** @type {any} */ event, /** @type {any[]} */ args) => {
-    const isLast = event === (own ?? 'SIGTERM')
+    const isLast = event === (own ?? 'SIGTERM') && (event !== 'message' || args[0] === SHUTDOWN)
     try {
       return (isLast && isTold) || Reflect.apply(emit, process, [event, ...args])
     } finally {
@@ -62,7 +69,7 @@ function holdSignals () {
     if (isHeld && HELD.includes(event)) return true
     if (event !== 'SIGTERM' || own === null || own === 'SIGTERM' || !process.listeners(event).includes(ours)) return pass(event, args)
     process.removeListener(event, ours)
-    return kill(process.pid, own)
+    return own === 'message' ? pass('message', [SHUTDOWN]) : kill(process.pid, own)
   }
 
   // Node binds `process.emit` when a signal's first listener is added, so earlier listeners are added again.
@@ -104,13 +111,14 @@ function holdSignals () {
       askToLeave = fn
     },
 
-    /** Calls the app's listeners for SIGTERM, or for what it has given itself, ahead and once. @returns {boolean} it has any, and they are called now */
+    /** Calls the app's listeners for what ends it, ahead and once. @returns {boolean} it has any, and they are called now */
     tell () {
-      const signal = own ?? 'SIGTERM'
-      if (isTold || !isHeld || process.listenerCount(signal) < 2) return false
+      const event = ending()
+      if (isTold || !isHeld || !listens(event)) return false
       isTold = true
-      for (const listener of process.rawListeners(signal)) {
-        if (listener !== ours) setImmediate(callApp, signal, () => Reflect.apply(listener, process, [signal, NUMBERS[signal]]))
+      const args = event === 'message' ? [SHUTDOWN] : [event, NUMBERS[event]]
+      for (const listener of process.rawListeners(/** @type {any} */ (event))) {
+        if (listener !== ours) setImmediate(callApp, event, () => Reflect.apply(listener, process, args))
       }
       return true
     },
@@ -118,14 +126,25 @@ function holdSignals () {
     /**
      * From here on a signal calls the app's listeners, or has its default action.
      *
-     * @param {() => void} done called behind the app's listeners for SIGTERM, or for what it has given itself, where it has any. It is no listener itself: some count them
+     * @param {() => void} done called behind the app's listeners for what ends it, where it has any. It is no listener itself: some count them
      *   to tell whether they are alone, and must end the process
      */
     release (done) {
+      own = ending()
       heard = done
       release()
     }
   }
+}
+
+/**
+ * Others listen for messages of the app's own, and would not end the worker for this one, or would throw: it then ends by the signal. A
+ * bound function hides its source.
+ *
+ * @param {Function} listener
+ */
+function isForShutdown (listener) {
+  return /['"`]shutdown['"`]/.test(Function.prototype.toString.call(listener))
 }
 
 module.exports = { holdSignals }
