@@ -96,7 +96,7 @@ const OF_KERNEL = [
   row('healthFailureThreshold', '--health-failure-threshold <n>', types.count(1, 1000), 3, '3', 'failed probes in a row before a worker is replaced'),
   row('healthInitialDelay', '--health-initial-delay <time>', types.time(0, '0'), 0, '0', 'time from when a worker listens to its first probe', 'healthInitialDelayMs'),
   row('maxSurge', '--max-surge <n>', types.count(0, 1024), 1, '1', 'replacements that may run beside the fleet; also limits concurrent recycles'),
-  row('maxUnavailable', '--max-unavailable <n>', types.count(0, 1024), 0, '0', 'workers that may be missing; --max-surge 0 needs at least 1 (drain first), and at least 2 workers'),
+  row('maxUnavailable', '--max-unavailable <n>', types.count(0, 1024), 0, '0', 'workers that may be missing; --max-surge 0 needs at least 1 (drain first); with one worker clients wait meanwhile'),
   row('readyOn', '--ready-on <what>', types.oneOf('listening', 'online', 'message'), 'listening', 'listening', "listening: the worker listens on every address of its predecessor; online; message: process.send('ready')"),
   row('readyTimeout', '--ready-timeout <time>', types.time(100, '100ms'), 30_000, '30s', 'a worker that is not ready by then is killed', 'readyTimeoutMs'),
   row('drainTimeout', '--drain-timeout <time>', types.time(0, '0'), 30_000, '30s', 'requests still in flight by then are cut, and named in the journal', 'drainTimeoutMs'),

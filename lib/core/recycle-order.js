@@ -48,4 +48,14 @@ function nextRecycles (condemned, capacity, now) {
   return turns
 }
 
-module.exports = { nextRecycles }
+/**
+ * One worker serves at all times, but where there is a single one that may run beside no other: its clients then wait.
+ *
+ * @param {{ maxSurge: number, maxUnavailable: number }} capacity
+ * @returns {number} how many workers a fleet must have at the least
+ */
+function fewestWorkers ({ maxSurge, maxUnavailable }) {
+  return maxSurge === 0 && maxUnavailable === 1 ? 1 : maxUnavailable + 1
+}
+
+module.exports = { nextRecycles, fewestWorkers }

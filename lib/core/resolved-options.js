@@ -9,6 +9,7 @@ const { largestBudget } = require('./gc')
 const { isOfType, typesOf } = require('./option-types')
 const { isLoopback } = require('./loopback')
 const { OPTIONS } = require('./options')
+const { fewestWorkers } = require('./recycle-order')
 const { formatSize } = require('./units')
 
 /**
@@ -113,10 +114,8 @@ function checkTogether ({ health, healthInitialDelayMs, readyTimeoutMs, maxRssBy
     const largest = formatSize(largestBudget(gc, maxRssBytes, nodeOptions))
     refuse('maxRss', `a size of at most ${largest} with ${of('gc').called} ${gc}: the old space cannot grow larger`)
   }
-  if (maxSurge === 0 && (maxUnavailable < 1 || workers < 2)) {
-    refuse('maxSurge', `0 only with ${of('maxUnavailable').called} of at least 1 and at least 2 workers`)
-  }
-  if (maxUnavailable >= workers) refuse('maxUnavailable', `a whole number below the number of workers (${workers})`)
+  if (maxSurge === 0 && maxUnavailable < 1) refuse('maxSurge', `0 only with ${of('maxUnavailable').called} of at least 1`)
+  if (workers < fewestWorkers({ maxSurge, maxUnavailable })) refuse('maxUnavailable', `a whole number below the number of workers (${workers})`)
   if (sticky !== null && !handoff) refuse('sticky', `none with ${of('handoff').called}: a session is kept together by moving connections`)
   if (replayAfterMs !== null && replayAfterMs > drainTimeoutMs) refuse('replayAfter', `a time of at most ${of('drainTimeout').called}`)
   if (fork === 'mold') {

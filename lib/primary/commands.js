@@ -4,6 +4,7 @@
 
 const { whyNoAutoBudget } = require('../core/container-budget')
 const { RecycleError } = require('../core/errors')
+const { fewestWorkers } = require('../core/recycle-order')
 const { Rollout } = require('./workers/rollout')
 
 /** @typedef {import('./workers/worker-handle').WorkerHandle} WorkerHandle @typedef {import('./workers/fleet').Slot} Slot */
@@ -95,8 +96,7 @@ class Commands {
     const refuse = (/** @type {string} */ accepts) => { throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'workers', given: workers, accepts }) }
     if (!(Number.isInteger(workers) && workers >= 1 && workers <= 1024)) refuse(`a whole number from 1 to 1024${autoscale ? ', or auto' : ''}`)
     this.stopping.throwIfAborted()
-    if (maxSurge === 0 && workers === 1) refuse('at least 2 where maxSurge is 0')
-    if (maxUnavailable >= workers) refuse(`more than maxUnavailable, which is ${maxUnavailable}`)
+    if (workers < fewestWorkers({ maxSurge, maxUnavailable })) refuse(`more than maxUnavailable, which is ${maxUnavailable}`)
     const { sizing } = this.options
     const freshBytes = workers > this.fleet.desired ? this.autoSize.freshBytes : null
     const noBudget = sizing.isAutoBudget ? whyNoAutoBudget(sizing, workers, freshBytes) : null

@@ -86,7 +86,7 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
   const children = new Children(deps)
   const sessionOwners = new SessionOwners(deps)
   /** @type {HandoffLedger} */
-  const ledger = new HandoffLedger(() => fleet.serving().concat(/** @type {any} */ (handover.receivers)), sender => fleet.successorOf(sender), sessionOwners)
+  const ledger = new HandoffLedger(() => fleet.serving().concat(/** @type {any} */ (handover.receivers)), sender => fleet.successorOf(sender), sessionOwners, sender => fleet.isLeavingGap(sender))
   const balancer = new Balancer({ ...deps, ledger })
   const autoscaler = new Autoscaler(deps)
   const crashWatch = new CrashWatch(deps)

@@ -88,11 +88,13 @@ t.test('the hard budget is 1.25 of the soft one, unless it is given', async t =>
   t.throws(() => resolve({ hardRss: '399M' }), { code: 'RECYCLE_BAD_OPTION', message: /hardRss.*maxRss, which must be set too/ })
 })
 
-t.test('without a surge, one worker must be allowed to be missing while another serves', async t => {
-  const sentence = /^maxSurge was given 0; it takes 0 only with maxUnavailable of at least 1 and at least 2 workers$/
+t.test('without a surge, one worker must be allowed to be missing; all may be only where there is one', async t => {
+  const sentence = /^maxSurge was given 0; it takes 0 only with maxUnavailable of at least 1$/
   t.throws(() => resolve({ maxSurge: 0 }), { code: 'RECYCLE_BAD_OPTION', message: sentence })
-  t.throws(() => resolve({ maxSurge: 0, maxUnavailable: 1, workers: 1 }), { code: 'RECYCLE_BAD_OPTION', message: sentence })
-  t.match(resolve({ maxSurge: 0, maxUnavailable: 1, workers: 2 }), { maxSurge: 0, maxUnavailable: 1, workers: 2 })
+  for (const workers of [1, 2]) t.match(resolve({ maxSurge: 0, maxUnavailable: 1, workers }), { maxSurge: 0, maxUnavailable: 1, workers })
+  for (const bad of [{ maxSurge: 1, maxUnavailable: 1, workers: 1 }, { maxSurge: 0, maxUnavailable: 2, workers: 2 }]) {
+    t.throws(() => resolve(bad), { code: 'RECYCLE_BAD_OPTION', message: /^maxUnavailable was given .*below the number of workers/ })
+  }
 })
 
 t.test('a range of workers: from its least at the start to what the CPUs and the memory have a use for', async t => {

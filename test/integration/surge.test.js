@@ -1,5 +1,6 @@
 'use strict'
 
+const path = require('node:path')
 const t = require('tap')
 const { startFleet } = require('../support/fleet')
 const { Load } = require('../support/load')
@@ -66,6 +67,26 @@ t.test('--max-surge 0 --max-unavailable 1 drains first, one at a time, and nothi
     const { requests, failures } = await load.stop()
     t.same(failures, [], `of ${requests} requests`)
   }
+})
+
+t.test('one worker with a lock that no other process can share: the old one leaves first, and its clients wait', async t => {
+  process.env.LOCK = path.join(t.testdir(), 'lock')
+  t.teardown(() => { delete process.env.LOCK })
+  const { port, supervisor, events } = await startFleet(t, 'locks.js', { workers: 1, maxSurge: 0, maxUnavailable: 1 })
+  const seen = trackFleetSize(supervisor)
+  const loads = [true, false].map(keepAlive => new Load({ port, connections: 10, keepAlive }))
+  t.teardown(() => Promise.all(loads.map(load => load.stop())))
+  for (let i = 0; i < 3; i++) {
+    await loads[1].after(50)
+    await supervisor.reload()
+  }
+  await loads[0].after(50)
+  const [kept, opened] = await Promise.all(loads.map(load => load.stop()))
+  t.same([...kept.failures, ...opened.failures], [], `of ${kept.requests + opened.requests} requests`)
+  t.equal(kept.sockets, 10, 'idle connections wait in the primary, and no client reconnects')
+  t.equal(seen.mostAlive, 1)
+  for (const line of events.all('recycled')) t.match(line, { how: 'drain-first', cut: 0, unaccounted: 0, ended: 'retired' })
+  t.same(events.all('worker.crash'), [])
 })
 
 t.test('--max-surge 2: two recycle at once', async t => {

@@ -20,7 +20,7 @@
  * 2. The receiver reads nothing before `keep`. If it does not answer within a second, the connection goes to another worker;
  *    a later `adopted` is answered by `drop`. So there is never a second reader.
  * 3. When all receivers have refused, it goes `back` to its sender; if that has exited, to the next worker that becomes ready
- *    within its time, or half a minute.
+ *    within its time, or half a minute. A sender that is the only worker, and drains first, gives all to this process, for its replacement.
  * 4. A request of a session goes to the session's owner alone, and waits where there is none for the moment; after ten
  *    seconds any worker will do, unless the owner is out of rotation. Meanwhile the connection is this process's alone: its sender may have to leave before the owner
  *    is there (--max-surge 0).
@@ -50,8 +50,10 @@ class HandoffLedger {
    * @param {() => WorkerHandle[]} serving
    * @param {(sender: WorkerHandle) => WorkerHandle | null} successorOf
    * @param {import('./session-owners').SessionOwners} sessionOwners
+   * @param {(sender: WorkerHandle) => boolean} [isLeavingGap] no worker serves, and the replacement of this one starts when it is gone
    */
-  constructor (serving, successorOf, sessionOwners) {
+  constructor (serving, successorOf, sessionOwners, isLeavingGap = () => false) {
+    this.isLeavingGap = isLeavingGap
     this.placement = new Placement(serving, successorOf, sessionOwners)
     sessionOwners.onMoved = () => this.#queue.pump()
     this.totals = { moved: 0, refused: 0, takenBack: 0, lost: 0, misplaced: 0 }
@@ -104,7 +106,11 @@ class HandoffLedger {
   #awaitOwner (entry) {
     const isAway = () => this.placement.sessionOwners.isAway(/** @type {string} */ (entry.parcel.session))
     entry.waitFor(OWNER_MS, () => isAway() ? this.#awaitOwner(entry) : this.#openToAll(entry))
-    if (entry.claim !== 'own') return
+    if (entry.claim === 'own') this.#take(entry)
+  }
+
+  /** From here on this process alone has it. @param {Entry} entry a sender's own */
+  #take (entry) {
     if (!entry.sender.isGone) entry.sender.send('moved', { id: entry.offerId })
     entry.claim = 'given'
     entry.tried.delete(entry.sender)
@@ -229,12 +235,14 @@ class HandoffLedger {
 
   /** No worker that serves now takes it. @param {Entry} entry */
   #giveBack (entry) {
+    const isAwaited = entry.claim === 'own' && this.isLeavingGap(entry.sender)
+    if (isAwaited) this.#take(entry)
     if (!entry.sender.isGone && (entry.claim === 'own' || entry.claim === 'lent')) {
       entry.sender.send('back', { id: entry.offerId, isStalled: this.placement.isSilenceInTheWay(entry) })
       this.#close(entry)
     } else {
       entry.tried.clear() // the next worker to become ready gets it
-      entry.waitFor(Math.max(1, entry.leftMs ?? ORPHAN_MS), () => { if (entry.receiver === null) this.#lose(entry) })
+      entry.waitFor(isAwaited ? ORPHAN_MS : Math.max(1, entry.leftMs ?? ORPHAN_MS), () => { if (entry.receiver === null) this.#lose(entry) })
     }
   }
 

@@ -7,6 +7,7 @@
 
 const { drawBudget } = require('../../core/budget')
 const { workersAtFirst, workersThatFit } = require('../../core/container-budget')
+const { fewestWorkers } = require('../../core/recycle-order')
 
 class AutoSize {
   /** What the latest worker took when it was new, by the metric of its budget; null: not known. @type {number | null} */
@@ -42,9 +43,8 @@ class AutoSize {
 
   /** @param {number} freshBytes */
   #settle (freshBytes) {
-    const { sizing, workers, maxSurge, maxUnavailable } = this.options
-    const fewest = Math.max(maxUnavailable + 1, maxSurge === 0 ? 2 : 1)
-    const to = Math.min(workers, Math.max(fewest, workersThatFit(sizing, freshBytes)))
+    const { sizing, workers } = this.options
+    const to = Math.min(workers, Math.max(fewestWorkers(this.options), workersThatFit(sizing, freshBytes)))
     if (to === workers) return
     const isServing = (/** @type {number} */ slot) => Number(this.fleet.slots.get(slot)?.incumbent?.isServing ?? false)
     this.fleet.resize(to, this.fleet.wanted.toReversed().sort((a, b) => isServing(a) - isServing(b)))

@@ -66,7 +66,8 @@ class Recycler {
         const isByStandby = how === 'surge' && slot.incumbent?.stoodBy === true
         slot.vacate(old)
         slot.recycle = { old, how, isReplaced: how === 'surge' }
-        const { account, drainMs } = await retire(old, orderFor(reason, this.options), this.record)
+        const lingerMs = this.fleet.serving().length > 0 ? null : this.options.stopLingerMs // clients wait for it to be gone
+        const { account, drainMs } = await retire(old, orderFor(reason, this.options, lingerMs), this.record)
         if (how === 'drain-first') why = await this.#replace(slot)
         const line = await this.#account(slot, old, { reason, how: isByStandby ? 'standby' : how, ...account, drainMs, tookMs: now() - began })
         if (why === null) this.requests.done(old, line)

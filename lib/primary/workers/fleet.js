@@ -214,6 +214,11 @@ class Fleet {
     return slot === null ? this.standbyPool : /** @type {Slot} */ (this.slots.get(slot))
   }
 
+  /** It drains, no worker serves until it is gone, and then its replacement starts. @param {WorkerHandle} handle */
+  isLeavingGap ({ slot, state }) {
+    return state === 'draining' && this.slots.get(slot ?? -1)?.recycle?.how === 'drain-first' && this.serving().length === 0
+  }
+
   /** @param {WorkerHandle} handle @returns {WorkerHandle | null} the worker that has taken its slot over */
   successorOf (handle) {
     const incumbent = this.slots.get(handle.slot ?? -1)?.incumbent ?? null

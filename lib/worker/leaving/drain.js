@@ -118,8 +118,8 @@ class Drain {
     this.#replayedBefore = this.parts.handoff.replayed
     this.parts.tracker.on('connection', () => this.account.connections++)
     this.parts.tracker.on('rest', (connection, exchange) => this.#rest(connection, exchange))
-    // The siblings or the primary accept what is in the queue; without either, this worker does.
-    if (this.#order?.lingerMs === null) this.parts.admission.shut()
+    // The siblings, the replacement or the primary accept what is in the queue; without any of them, this worker does.
+    if (this.#order?.lingerMs === null || this.#order?.handoff) this.parts.admission.shut()
     else this.parts.admission.shutEmpty(() => this.parts.emptying.check())
   }
 
