@@ -1,28 +1,55 @@
 'use strict'
 
+const { performance } = require('node:perf_hooks')
+const { plain } = require('../core/plain')
 const { prettyLine } = require('../journal/sentence')
+const { count, formatTime } = require('../core/units')
 
 const BAR_WIDTH = 20
+const NOTICE_MS = 3000 // a drain that takes longer is explained
+const HINT = 'what is still open then is closed; sooner: an app that ends its streams on SIGTERM or recycle:drain, or a shorter --drain-timeout'
+
+/** @typedef {{ slot: number | null, pid: number, connections: number, streams: number, inFlight: number, drainLeftMs: number | null }} Wait a worker that drains */
 
 /**
- * The progress of a command: a line for each step, and on a terminal a bar below them.
+ * The progress of a command: a line for each step, what is waited for where that takes long, and on a terminal a bar below them.
  *
- * @param {NodeJS.WriteStream} stream
+ * @param {Pick<NodeJS.WriteStream, 'isTTY' | 'hasColors' | 'columns'> & { write: (text: string) => unknown }} stream
  * @param {string} doing
+ * @param {() => number} [now] ms
  */
-function openSteps (stream, doing) {
+function openSteps (stream, doing, now = () => performance.now()) {
   const isTerminal = stream.isTTY
   const colors = isTerminal && stream.hasColors()
   const erase = isTerminal ? '\r\x1b[K' : ''
-  const bar = (/** @type {number} */ done, /** @type {number} */ of) => {
+  /** Since when each worker is waited for, by pid. @type {Map<number, number>} */
+  const since = new Map()
+  let isExplained = false
+  /** @type {Set<number>} */
+  const said = new Set()
+
+  /** @param {number} done @param {number} of @param {Wait[]} waits */
+  const bar = (done, of, waits) => {
     const filled = of === 0 ? 0 : Math.round(done / of * BAR_WIDTH)
-    return `${'█'.repeat(filled)}${'░'.repeat(BAR_WIDTH - filled)} ${doing}: ${done} of ${of}`
+    const [first, ...others] = waits
+    const why = first ? `; ${sayWait(first)}${others.length > 0 ? `, and ${others.length} more` : ''}` : ''
+    return `${'█'.repeat(filled)}${'░'.repeat(BAR_WIDTH - filled)} ${doing}: ${done} of ${of}${why}`.slice(0, (stream.columns || Infinity) - 1)
+  }
+  /** On a terminal the bar has it, and the hint is said once; elsewhere each worker has a line. @param {Wait[]} waits */
+  const explain = waits => {
+    for (const wait of waits) if (!since.has(wait.pid)) since.set(wait.pid, now())
+    const late = waits.filter(({ pid }) => now() - Number(since.get(pid)) >= NOTICE_MS && !said.has(pid))
+    for (const { pid } of late) said.add(pid)
+    const lines = late.length === 0 || (isTerminal && isExplained) ? [] : [...late.map(wait => `waiting for ${sayWait(wait)}`), ...isExplained ? [] : [HINT]]
+    isExplained ||= late.length > 0
+    return lines.map(line => `${line}\n`).join('')
   }
   if (isTerminal) stream.write(`${'░'.repeat(BAR_WIDTH)} ${doing}`)
   return {
-    /** @param {{ done: number, of: number, line?: Record<string, any> }} progress */
-    update ({ done, of, line }) {
-      stream.write(`${erase}${line ? `${prettyLine(line, { colors })}\n` : ''}${isTerminal ? bar(done, of) : ''}`)
+    /** @param {{ done: number, of: number, line?: Record<string, any>, waits?: Wait[] }} progress */
+    update ({ done, of, line, waits = [] }) {
+      const text = `${explain(waits)}${line ? `${prettyLine(line, { colors })}\n` : ''}${isTerminal ? bar(done, of, waits) : ''}`
+      if (text !== '') stream.write(`${erase}${text}`)
     },
     close () {
       stream.write(erase)
@@ -30,4 +57,15 @@ function openSteps (stream, doing) {
   }
 }
 
-module.exports = { openSteps }
+/** @param {Wait} wait @returns {string} `"slot 0 (4711): 2 streams (WebSockets, event streams), 21s left"` */
+function sayWait ({ slot, pid, connections, streams, inFlight, drainLeftMs }) {
+  const parts = []
+  if (streams > 0) parts.push(`${count(streams, 'stream')} (WebSockets, event streams)`)
+  else if (inFlight > 0) parts.push(`${count(inFlight, 'request')} in flight`)
+  const others = connections - Math.max(streams, streams > 0 ? 0 : inFlight)
+  if (parts.length === 0 || others > 0) parts.push(connections > 0 ? count(Math.max(1, others), parts.length > 0 ? 'other connection' : 'connection') : 'the end of its process')
+  if (drainLeftMs !== null && connections > 0) parts.push(`${formatTime(Math.ceil(drainLeftMs / 1000) * 1000)} left`)
+  return plain(`${slot === null ? 'a standby' : `slot ${slot}`} (${pid}): ${parts.join(', ')}`)
+}
+
+module.exports = { openSteps, sayWait }

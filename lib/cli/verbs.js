@@ -3,6 +3,7 @@
 /** The commands that change a fleet. Each waits until the fleet is done, shows the steps, and sets the exit code. */
 
 const path = require('node:path')
+const { streamsCut } = require('../core/account')
 const { count } = require('../core/units')
 const { addFleetName, addFleetOptions, withFleet } = require('./fleet')
 const { openSteps } = require('./steps')
@@ -51,7 +52,7 @@ function numberOf (first, second, command) {
 function verb (program, name, description) {
   return addFleetOptions(program.command(name).description(description))
     .option('--no-wait', 'exit as soon as the fleet has begun')
-    .addHelpText('after', '\nExit code: 0 done, 1 failed, or something was cut or killed, 2 wrong usage, or no such fleet.')
+    .addHelpText('after', '\nExit code: 0 done, 1 failed, or a request was cut, or a worker killed, 2 wrong usage, or no such fleet.')
 }
 
 /**
@@ -81,7 +82,9 @@ async function act (command, args, describe, accounts = () => []) {
 function losses (lines) {
   const sum = (/** @type {string} */ field) => lines.reduce((sum, line) => sum + (line[field] ?? 0), 0)
   const ended = (/** @type {string} */ how) => lines.filter(line => line.ended === how).length
-  const parts = [`${sum('cut')} cut, ${sum('moved')} moved`]
+  const streams = lines.reduce((sum, line) => sum + streamsCut(line), 0)
+  const parts = [`${sum('cut') - streams} cut, ${sum('moved')} moved`]
+  if (streams > 0) parts.push(`${count(streams, 'stream')} closed at the deadline`)
   if (sum('unaccounted') > 0) parts.push(`${sum('unaccounted')} unaccounted for`)
   if (ended('crashed') > 0) parts.push(`${count(ended('crashed'), 'worker')} crashed`)
   if (ended('killed') > 0) parts.push(`${count(ended('killed'), 'worker')} had to be killed`)
@@ -89,8 +92,9 @@ function losses (lines) {
 }
 
 /** @param {Result} line */
-function hasLost ({ cut, unaccounted, ended }) {
-  return cut > 0 || unaccounted > 0 || ended === 'killed' || ended === 'crashed'
+function hasLost (line) {
+  const { cut, unaccounted, ended } = line
+  return cut > streamsCut(line) || unaccounted > 0 || ended === 'killed' || ended === 'crashed'
 }
 
 module.exports = { addVerbs, hasLost, losses }

@@ -82,4 +82,15 @@ function lostAccount (connections, inFlight) {
   return { ...openAccount(connections, inFlight), cut, unaccounted: connections - cut }
 }
 
-module.exports = { ACCOUNT, ENDS, LONGEST_PATH, openAccount, lostAccount }
+/**
+ * Of what was cut, the upgraded and raw connections: no request was lost with them, and without the app's doing they do not end. A fleet that
+ * closes them at the drain timeout does as configured.
+ *
+ * @param {{ cut?: number, cuts?: Pick<Cut, 'upgraded'>[] }} account
+ * @returns {number}
+ */
+function streamsCut ({ cut = 0, cuts = [] }) {
+  return Math.min(cut, cuts.filter(cut => cut?.upgraded === true).length)
+}
+
+module.exports = { ACCOUNT, ENDS, LONGEST_PATH, openAccount, lostAccount, streamsCut }

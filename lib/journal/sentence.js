@@ -4,6 +4,7 @@
 
 const { FEATURES, LIMITS } = require('../features')
 const { nameOf, listUneven } = require('../core/address')
+const { streamsCut } = require('../core/account')
 const { painter } = require('./painter')
 const { plain } = require('../core/plain')
 const { sayCrashing } = require('../core/crashes')
@@ -148,7 +149,8 @@ function sentence (line) {
 /** @param {Line} line @returns {'info' | 'warn' | 'error'} */
 function levelOf (line) {
   if (line.event === 'worker.health' && line.why === null) return 'info'
-  if (line.cut > 0 || line.unaccounted > 0 || line.event === 'fleet.failed') return 'error'
+  if (line.cut > streamsCut(line) || line.unaccounted > 0 || line.event === 'fleet.failed') return 'error'
+  if (line.cut > 0) return 'warn'
   if (line.killedFor === 'no-account' || line.killedFor === 'kill-timeout' || line.ended === 'killed' || line.ended === 'crashed') return 'warn'
   return LOUD.includes(line.event) || featureEvent(line)?.level === 'warn' ? 'warn' : 'info'
 }
@@ -226,7 +228,9 @@ function sayFreshOverBudget (l) {
 
 /** @param {Line} l */
 function account (l) {
-  const parts = [`${l.cut} cut`, `${l.moved} moved`]
+  const streams = streamsCut(l)
+  const parts = [`${l.cut - streams} cut`, `${l.moved} moved`]
+  if (streams > 0) parts.push(`${count(streams, 'stream')} closed at the deadline`)
   if (l.finished) parts.push(`${l.finished} finished`)
   if (l.closedAfterResponse) parts.push(`${l.closedAfterResponse} closed after a response`)
   if (l.closedIdle) parts.push(`${l.closedIdle} closed idle`)

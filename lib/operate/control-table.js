@@ -43,7 +43,7 @@ const COLUMNS = [
  * @param {{ width?: number, colors?: boolean }} [how]
  * @returns {string} lines, each with its end
  */
-function formatStatus ({ name, pid, app, workers, totals, crashing = null, uneven = [], autoscale = null, memory, freshOverBudget = null, ...more }, { width = Infinity, colors = false } = {}) {
+function formatStatus ({ name, pid, app, workers, totals, crashing = null, uneven = [], autoscale = null, memory, freshOverBudget = null, budgets = null, ...more }, { width = Infinity, colors = false } = {}) {
   const paint = painter(colors)
   const rss = workers.reduce((/** @type {number} */ sum, /** @type {Worker} */ { rssBytes }) => sum + (rssBytes ?? 0), 0)
   const [heading, ...lines] = fit(workers.some((/** @type {Worker} */ w) => w.budgetBytes !== null) ? COLUMNS : COLUMNS.filter(({ title }) => title !== 'memory'), workers, width)
@@ -60,6 +60,7 @@ function formatStatus ({ name, pid, app, workers, totals, crashing = null, uneve
     '',
     paint('dim', heading),
     ...lines.map((line, i) => line.replace(bar(workers[i]), text => paint(colorOf(workers[i]), text))),
+    ...budgets?.maxRssBytes && budgets.jitter > 0 ? ['', paint('dim', plain(sayBudgets(budgets)))] : [],
     ...about
   ].map(line => `${line}\n`).join('')
 }
@@ -69,6 +70,11 @@ function rangeOf (autoscale) {
   if (!autoscale) return ''
   const { min, max, isPinned, busy } = autoscale
   return ` (${isPinned ? 'pinned, else ' : ''}${min} to ${max}${busy === null ? '' : `, ${busy.toFixed(1)} busy`})`
+}
+
+/** @param {{ maxRssBytes: number, jitter: number }} budgets */
+function sayBudgets ({ maxRssBytes, jitter }) {
+  return `budgets: --max-rss, ${formatSize(maxRssBytes)}, less up to ${Math.round(100 * jitter)}% (--jitter), so that workers do not reach them together`
 }
 
 /** @param {Record<string, any>} memory as in supervisor.status() */

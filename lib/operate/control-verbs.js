@@ -15,15 +15,19 @@
  *     stop      { now? }                  → { stopped: lines }; also of recycles that were under way
  *     follow    { last? }                 → events until the fleet ends; last: number of earlier events to begin with
  *
- * `progress` is called with { done, of, line? }; `line` is the journal's line of the step.
+ * `progress` is called with { done, of, line?, waits? }. `line` is the journal's line of the step; `waits`, once a second, the
+ * workers that drain: { slot, pid, connections, streams, inFlight, drainLeftMs }, as in the status.
  */
 
 const { RecycleError } = require('../core/errors')
 const { readArgs } = require('./control-args')
 
+const WAITS_EVERY_MS = 1000
+const WAIT_FOR_DRAINS = ['recycle', 'reload', 'scale', 'upgrade', 'stop']
+
 /**
  * @typedef {Record<string, any>} Line
- * @typedef {(progress: { done: number, of: number, line?: Line }) => void} Progress
+ * @typedef {(progress: { done: number, of: number, line?: Line, waits?: Record<string, any>[] }) => void} Progress
  *
  * @typedef {object} Asking the client of a `follow`
  * @property {{ last: (count: number) => Line[] }} recent the last lines of the journal, without samples
@@ -208,7 +212,32 @@ function slotOf (supervisor, target) {
  * @throws {RecycleError} RECYCLE_BAD_OPTION for wrong arguments, and the errors of the verb
  */
 async function carryOut (verb, supervisor, args, progress, asking) {
-  return VERBS[verb](supervisor, readArgs(verb, args), progress, asking)
+  const read = readArgs(verb, args)
+  if (!WAIT_FOR_DRAINS.includes(verb)) return VERBS[verb](supervisor, read, progress, asking)
+  const waiting = sayWaits(supervisor, progress)
+  try {
+    return await VERBS[verb](supervisor, read, waiting.progress, asking)
+  } finally {
+    waiting.end()
+  }
+}
+
+/** Says with the progress for which workers a verb waits: one with open streams drains for as long as it may. @param {Supervised} supervisor @param {Progress} progress */
+function sayWaits (supervisor, progress) {
+  let latest = { done: 0, of: supervisor.size }
+  const timer = setInterval(() => {
+    const waits = supervisor.status().workers.filter((/** @type {any} */ { state }) => state === 'draining')
+      .map((/** @type {any} */ { slot, pid, connections, streams, inFlight, drainLeftMs }) => ({ slot, pid, connections, streams, inFlight, drainLeftMs }))
+    if (waits.length > 0) progress({ ...latest, waits })
+  }, WAITS_EVERY_MS)
+  return {
+    /** @type {Progress} */
+    progress ({ done, of, ...more }) {
+      latest = { done, of }
+      progress({ done, of, ...more })
+    },
+    end: () => clearInterval(timer)
+  }
 }
 
 module.exports = { VERBS, carryOut }

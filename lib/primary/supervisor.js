@@ -7,6 +7,7 @@
 
 const { EventEmitter } = require('node:events')
 const { RecycleError } = require('../core/errors')
+const { budgetFor } = require('../core/container-budget')
 const { watchClock } = require('./clock')
 const { nameOfApp } = require('./fleet-name')
 const { assembleParts } = require('./parts')
@@ -142,8 +143,9 @@ class Supervisor extends EventEmitter {
     const { fleet, sampler, recycler, ledger, autoscaler, memoryWatch, condemnedHeapdumps, features, crashWatch } = this.parts
     const { workers, ready } = describeFleet(fleet, handle => sampler.figuresOf(handle))
     const totals = { workers: this.size, ready, recycles: recycler.count, ...ledger.totals }
+    const budgets = { maxRssBytes: budgetFor(this.options, this.size).maxRssBytes, jitter: this.options.jitter }
     const about = { crashing: crashWatch.describe(), uneven: fleet.unevenAddresses(), autoscale: autoscaler.describe(), memory: memoryWatch.latest, freshOverBudget: sampler.freshOverBudget, heapdumps: condemnedHeapdumps.describe(), ...features.describe() }
-    return { v: VERSION, name: this.name, pid: process.pid, app: this.spawner.app, workers, totals, ...about }
+    return { v: VERSION, name: this.name, pid: process.pid, app: this.spawner.app, workers, totals, budgets, ...about }
   }
 
   /**

@@ -25,7 +25,7 @@ function disagreements (drops, events) {
     .map(event => ({
       recycle: /** @type {number | null} */ (event.id),
       client: byEvent.get(event) ?? 0,
-      supervisor: event.cuts.length || event.cut,
+      supervisor: event.cuts.filter(({ upgraded }) => !upgraded).length || event.cut,
       unaccounted: event.unaccounted
     }))
     .filter(({ client, supervisor, unaccounted }) => client < supervisor || client > supervisor + unaccounted)

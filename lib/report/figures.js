@@ -99,6 +99,7 @@ class Figures {
       takenBack: totals.takenBack,
       unacked: totals.unacked,
       cut: totals.cut,
+      streamsCut: totals.streamsCut,
       unaccounted: totals.unaccounted,
       byReason: Object.fromEntries(byReason),
       latency: this.#latency.summary(),

@@ -21,7 +21,7 @@
  * @property {number | null} rssBefore
  * @property {number | null} rssAfter
  * @property {Record<string, number> | null} account of the connections and requests, by the names of core/account.js
- * @property {number} cut
+ * @property {number} cut requests, but for `account.streamsCut`: WebSockets and raw connections, which only the app can end
  * @property {number} unaccounted connections of a worker that gave no account
  * @property {'retired' | 'killed' | 'crashed' | null} ended null: the journal does not record it
  * @property {boolean} lost the worker gave no account; `cut` is by its last beat
@@ -31,6 +31,7 @@
  * @typedef {'recycle' | 'scale' | 'stop' | 'unfinished'} Kind
  */
 
+const { streamsCut } = require('../core/account')
 const { asCount, asNumber, asText } = require('./journal-field')
 
 const SLACK_MS = 1000 // a line is written shortly after its event
@@ -38,7 +39,7 @@ const SLACK_MS = 1000 // a line is written shortly after its event
 const ENDED = ['retired', 'killed', 'crashed']
 
 const ACCOUNT = ['connections', 'inFlight', 'finished', 'aborted', 'moved', 'refused', 'takenBack', 'replayed',
-  'closedByClient', 'closedAfterResponse', 'closedIdle', 'cut', 'unacked', 'unaccounted']
+  'closedByClient', 'closedAfterResponse', 'closedIdle', 'cut', 'streamsCut', 'unacked', 'unaccounted']
 
 /**
  * @param {number} id
@@ -122,11 +123,13 @@ function unfinishedEvent (id, { pid, slot, reason, drainAt, t }) {
   }
 }
 
-/** The account of a line, by the names of core/account.js. @param {Record<string, any>} line @returns {Record<string, number>} */
+/** The account of a line, by the names of core/account.js; of `cut` the streams are apart. @param {Record<string, any>} line @returns {Record<string, number>} */
 function accountOf (line) {
   const account = Object.fromEntries(ACCOUNT.map(name => [name, asCount(line[name])]))
+  account.streamsCut = streamsCut({ cut: account.cut, cuts: Array.isArray(line.cuts) ? line.cuts : [] })
+  account.cut -= account.streamsCut
   // Older journals have lost accounts without `unaccounted`.
-  if (line.lost === true && line.unaccounted === undefined) account.unaccounted = Math.max(0, account.connections - account.cut)
+  if (line.lost === true && line.unaccounted === undefined) account.unaccounted = Math.max(0, account.connections - account.cut - account.streamsCut)
   return account
 }
 

@@ -180,10 +180,11 @@ function heapdumps ({ heapdumps, heapdumpsOmitted }, paint) {
 }
 
 /** @param {Report} report @param {Paint} paint */
-function remarks ({ gaps, unacked, oomKills, client, clockSetBackMs, clockSetForwardMs, skippedLines, recycleEvents }, paint) {
+function remarks ({ gaps, unacked, streamsCut, oomKills, client, clockSetBackMs, clockSetForwardMs, skippedLines, recycleEvents }, paint) {
   const said = gaps.slice(1).map(gap => `nothing is known ${span(gap)}: ${gap.why}`)
   if (oomKills > 0) said.push(`the kernel killed ${count(oomKills, 'worker')} because memory ran out: lower --max-rss (auto computes it), or raise the container's limit`)
   if (unacked > 0) said.push(`${grouped(unacked)} connections were handed over and never acknowledged: their outcome is not known`)
+  if (streamsCut > 0) said.push(sayStreamsCut(streamsCut))
   if (recycleEvents.some(({ lost }) => lost)) said.push('cut 0–2, 1?: the worker gave no account; from its requests in flight at the last beat to all of its connections')
   const crashed = recycleEvents.filter(({ ended }) => ended === 'crashed').length
   const killed = recycleEvents.filter(({ ended, lost }) => ended === 'killed' && !lost).length
@@ -195,6 +196,11 @@ function remarks ({ gaps, unacked, oomKills, client, clockSetBackMs, clockSetFor
   if (clockSetForwardMs > 0) said.push(`the machine's clock was set forward by ${formatTime(clockSetForwardMs)}, or it slept: durations are right`)
   if (skippedLines > 0) said.push(`${grouped(skippedLines)} lines were skipped: truncated, or not of this version`)
   return said.flatMap(remark => wrap(remark)).map(remark => paint('dim', remark))
+}
+
+/** @param {number} streams */
+function sayStreamsCut (streams) {
+  return `${count(streams, 'stream')} (WebSockets, raw connections) closed at the drain timeout: the app did not end them; they are not among those that were cut`
 }
 
 module.exports = { formatReport }

@@ -2,11 +2,13 @@
 
 /** The verbs on a fleet under load: their effect, output and exit code. */
 
+const { once } = require('node:events')
 const fs = require('node:fs')
 const path = require('node:path')
 const t = require('tap')
+const { WebSocket } = require('ws')
 const { FIXTURES } = require('../support/fleet')
-const { controlRoom } = require('../support/control')
+const { controlRoom, rawClient } = require('../support/control')
 const { Load } = require('../support/load')
 const { RawClient } = require('../support/raw-client')
 
@@ -27,7 +29,7 @@ t.test('a fleet under load', async t => {
     t.same({ code, stderr }, { code: 0, stderr: '' })
     t.match(stdout, /^\{[^\n]*\}\n$/)
     const said = JSON.parse(stdout)
-    t.same(Object.keys(said), ['v', 'name', 'pid', 'app', 'workers', 'totals', 'crashing', 'uneven', 'autoscale', 'memory', 'freshOverBudget', 'heapdumps', 'memoryByRoute'])
+    t.same(Object.keys(said), ['v', 'name', 'pid', 'app', 'workers', 'totals', 'budgets', 'crashing', 'uneven', 'autoscale', 'memory', 'freshOverBudget', 'heapdumps', 'memoryByRoute'])
     t.match(said, { v: 1, name: 'api', pid: child.pid, app: PLAIN, totals: { workers: 3, ready: 3, recycles: 0 } })
     t.same(said.workers.map((/** @type {any} */ { slot }) => slot), [0, 1, 2])
     for (const worker of said.workers) {
@@ -126,6 +128,26 @@ t.test('stop during a stop joins it; --now cuts what is in flight', async t => {
   t.match(await joined, { code: 1, stdout: /^api has stopped, 1 cut, 0 moved\n$/ })
   t.match(await exited, { code: 0 })
   await load.stop()
+})
+
+t.test('a WebSocket that the app does not end is waited for, closed at the drain timeout, counted apart, and no failure', async t => {
+  const room = controlRoom(t)
+  const app = path.join(t.testdir({ 'app.js': `new (require(${JSON.stringify(require.resolve('ws'))}).WebSocketServer)({ port: process.env.PORT })` }), 'app.js')
+  const { port } = await room.start(2, ['--name', 'api', '--drain-timeout', '1300ms', '--max-rss', '512MiB', app])
+  t.match((await room.recycle(['status'])).stdout, /^budgets: --max-rss, 512 MiB, less up to 10% \(--jitter\)/m)
+
+  const first = new WebSocket(`ws://127.0.0.1:${port}`)
+  await once(first, 'open')
+  t.match(await room.recycle(['reload']), { code: 0, stdout: 'api is reloaded: 2 workers replaced, 0 cut, 0 moved, 1 stream closed at the deadline\n' })
+
+  const second = new WebSocket(`ws://127.0.0.1:${port}`)
+  await once(second, 'open')
+  const fleet = await rawClient(t, path.join(room.folder, 'api.sock'))
+  fleet.socket.write('{"v":1,"id":1,"verb":"recycle","target":"all"}\n')
+  const { progress: { of, waits: [wait] } } = await fleet.until(message => message.progress?.waits)
+  t.match({ of, wait }, { of: 2, wait: { slot: Number, pid: Number, connections: 1, streams: 1, inFlight: 0 } })
+  t.ok(wait.drainLeftMs > 0 && wait.drainLeftMs < 1300, `${wait.drainLeftMs} ms`)
+  t.match(await fleet.until(message => message.result), { result: { done: { length: 2 }, failed: [] } })
 })
 
 t.test('a verb that cut something, or had to kill a worker, says so, and exits 1', async t => {

@@ -224,3 +224,10 @@ t.test('an upgrade in the journal: two primaries write, and what is known of the
   t.match(report.recycleEvents, [{ kind: 'recycle', oldPid: 100, drainAt: T0 + 90 }], 'a drain that had begun before has an end')
   t.match(figuresOf([...begun, line(200, 'fleet.upgrade-failed', { pid: 2, why: 'it exited with code 1' })]), { node: 'v20.0.0', workers: 2 }, 'an upgrade that failed changes nothing')
 })
+
+t.test('a WebSocket that is closed at the drain timeout is no cut', async t => {
+  const cuts = [cut(1), cut(2, { method: null, path: null, upgraded: true })]
+  const { cut: count, streamsCut, recycleEvents: [event], verdict } = figuresOf([fleetStart(), ...recycle(1000, { connections: 10, moved: 8, cut: 2, cuts })])
+  t.match({ count, streamsCut, text: verdict.text }, { count: 1, streamsCut: 1, text: /^1 cut over 1 recycle/ })
+  t.match(event, { cut: 1, streamsCut: 1 })
+})

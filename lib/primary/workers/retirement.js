@@ -118,6 +118,7 @@ class Retirement {
 
   /** It is told how long it has; the primary waits a little longer for its account, never longer than before. @param {Order} order */
   #arm ({ deadlineMs, handoff }) {
+    this.handle.drainsUntil = Math.min(this.handle.drainsUntil ?? Infinity, now() + deadlineMs)
     this.#until = Math.min(this.#until, now() + deadlineMs + (handoff ? REPLAY_MS : 0) + ANSWER_MS)
   }
 }

@@ -51,6 +51,8 @@ class WorkerHandle extends Channel {
   /** Why it is to go; set once. @type {import('../../core/verdict').Reason | 'scale' | 'stop' | 'upgrade' | null} */
   reason = null
   condemnedAt = 0
+  /** Until when it may drain; null: it does not. @type {number | null} */
+  drainsUntil = null
   /** Why it was not waited for any longer when it booted. @type {string | null} */
   givenUp = null
   /** @type {import('../../core/sample').Sample['requested']} */
@@ -101,7 +103,7 @@ class WorkerHandle extends Channel {
    */
   facts () {
     const { slot, pid, generation, app, budget, state, reason, isWaiting, requested, hasEntered, connections, latest, health } = this
-    const times = { at: now(), spawnedAt: this.spawnedAt, calledAt: this.calledAt, upSince: this.upSince, heardAt: this.heardAt, condemnedAt: this.condemnedAt }
+    const times = { at: now(), spawnedAt: this.spawnedAt, calledAt: this.calledAt, upSince: this.upSince, heardAt: this.heardAt, condemnedAt: this.condemnedAt, drainsUntil: this.drainsUntil }
     const addresses = { addresses: [...this.addresses], asked: [...this.asked.keys()] }
     return { slot, pid, generation, app, budget, state, reason, isWaiting, requested, hasEntered, connections, latest, health: { ...health }, ...times, ...addresses }
   }
