@@ -77,7 +77,10 @@ async function runFleet ({ app, args, misplaced }, given, command, takeover) {
   }
   const { assemble } = require('../primary/start')
   const { obeySignals } = require('../primary/signals')
+  const { obeyParent } = require('../primary/parent')
+  const { ancestors, shellAsInit } = require('../primary/ancestors')
   const terminal = new (require('../primary/terminal').Terminal)()
+  const parents = ancestors() // asked now: a shell may die by the same signal
   const { InheritedSockets } = require('../primary/sockets/inherited-sockets')
   const { Orphans } = require('../primary/orphans')
   const { operate } = require('../operate')
@@ -93,10 +96,13 @@ async function runFleet ({ app, args, misplaced }, given, command, takeover) {
   const stopped = new Promise(resolve => supervisor.once('stopped', resolve))
   const operations = await operate(supervisor, options, service)
   supervisor.parts.failures.watchProcess()
-  obeySignals(supervisor, terminal) // before the forks, which take time
+  obeySignals(supervisor, terminal, parents) // before the forks, which take time
   supervisor.start()
+  if (!takeover) obeyParent(supervisor) // whose channel is to the predecessor
   supervisor.ready().then(() => compileWhenBusy(supervisor), () => {})
   if (misplaced) supervisor.announce('fleet.warning', { warning: 'flags-after-app', ...misplaced })
+  const init = shellAsInit(parents)
+  if (init !== null) supervisor.announce('fleet.warning', { warning: 'shell-as-init', command: init })
   const failure = await stopped
   await operations.close()
   if (failure) await takeover?.fail(failure.message)

@@ -24,6 +24,10 @@ function addVerbs (program) {
     .argument('<slot|all>'))
     .action((target, _name, given, command) => act(command, { target }, ({ done }, name) => `${name}: ${count(done.length, 'worker')} collected`))
 
+  addFleetName(verb(program, 'signal', "Has the app's own listeners for a signal called, in every worker: SIGHUP, say, to reopen its log.")
+    .argument('<signal>', 'SIGHUP, SIGUSR1, SIGUSR2 or SIGWINCH'))
+    .action((signal, _name, given, command) => act(command, { signal }, ({ signal, told, workers }, name) => `${name}: ${signal} to the app in ${told} of ${count(workers, 'worker')}`))
+
   addFleetName(verb(program, 'scale', 'Changes the number of workers; auto: by the load again, where the fleet was started with --workers <min>..<max>.')
     .argument('<n|+1|-1|auto>'))
     .action((first, second, given, command) => act(command, { workers: numberOf(first, second, command) }, ({ from, to, scaled = [], autoscale = null }, name) => autoscale?.isPinned === false

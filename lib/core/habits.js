@@ -64,7 +64,7 @@ const COMMANDS = Object.freeze({
   ping: 'recycle ls lists the fleets that run',
   pid: 'recycle ls has the pids of the fleets, recycle status those of the workers',
   id: 'recycle ls has the names and pids of the fleets',
-  sendSignal: 'kill -<signal> <pid> sends one; recycle ls has the pids of the fleets, recycle status those of the workers',
+  sendSignal: "recycle signal <signal> has the app's own listeners called, in every worker; kill -<signal> <pid> sends one to recycle itself, whose pid recycle ls has",
   phased: 'recycle reload replaces one worker after the other',
   node: ITSELF,
   nodemon: ITSELF,

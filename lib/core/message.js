@@ -109,7 +109,7 @@ const FROM_WORKER = Object.freeze({
   batching: kind('it has the socket that came with `batching`'),
   batch: kind('messages of a hand-off; where connections come with them, a packet of that number is on that socket, and each message names its `descriptor` by its index there', batch),
   answer: kind('the answer to a call of the primary\'s; `why` it was not done, or null', {
-    id, why: orNull(why), moved: optional(count), tookMs: optional(duration), pauseMs: optional(duration), bytes: optional(count), before: optional(usage), after: optional(usage), isSkipped: optional(flag), isTls: optional(flag)
+    id, why: orNull(why), moved: optional(count), tookMs: optional(duration), pauseMs: optional(duration), bytes: optional(count), before: optional(usage), after: optional(usage), listeners: optional(count), isSkipped: optional(flag), isTls: optional(flag)
   }),
   own: kind('a call, with --sticky: this session is this worker\'s', { id, session: text(LONGEST_SESSION) }),
   disown: kind('the answer to `unused` where it is', { session: text(LONGEST_SESSION) }),
@@ -130,6 +130,7 @@ const FROM_PRIMARY = Object.freeze({
   rejoin: kind('come back into rotation'),
   collect: kind('a call, only out of rotation: collect garbage', { id }),
   heapdump: kind('a call, only out of rotation: write a heap snapshot', { id, file: name }),
+  signal: kind('a call: the app\'s own listeners for this signal are called', { id, signal: text(20) }),
   profile: kind('a call: write a CPU profile while it serves', { id, durationMs: duration, file: name }),
   probe: kind('a call: with --health, serve this connection of the primary\'s, which counts nowhere', { id }, 'socket'),
   'tell-requests': kind('tell each request as it begins, for so long: workers have died suddenly', { forMs: duration }),

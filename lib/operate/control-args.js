@@ -22,6 +22,7 @@ const ARGS = {
   gc: { target: TARGET },
   heapdump: { target: TARGET, file: FILE, then: { accepts: 'recycle', fits: value => value === 'recycle' } },
   cpuprofile: { target: TARGET, file: FILE, durationMs: { accepts: 'a number of milliseconds', fits: value => typeof value === 'number' } },
+  signal: { signal: { accepts: 'the name of a signal', isNeeded: true, fits: value => typeof value === 'string' } },
   scale: { workers: { accepts: 'a whole number from 1 to 1024, one with its sign, such as "+1", or auto', isNeeded: true, fits: value => value === 'auto' || isCount(value) } },
   upgrade: { node: FILE },
   stop: { now: { accepts: 'true or false', fits: value => typeof value === 'boolean' } },

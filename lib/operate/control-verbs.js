@@ -9,6 +9,7 @@
  *     gc        { target }                → the same; a slot or all
  *     heapdump  { target, file?, then? }  → the journal's line; a slot; file: absolute; then: "recycle"
  *     cpuprofile { target, durationMs?, file? } → the journal's line; a slot
+ *     signal    { signal }                → { signal, workers, told, failed: [{ slot, message }] }
  *     reload    {}                        → { recycled: lines }
  *     scale     { workers }               → { from, to, scaled: lines, autoscale }; workers: 4, "+1", "-1" or "auto"; autoscale: as in the status
  *     upgrade   { node? }                 → { pid, recycled: lines }; pid: the new primary's; node: an absolute path
@@ -37,7 +38,7 @@ const WAIT_FOR_DRAINS = ['recycle', 'reload', 'scale', 'upgrade', 'stop']
  * @typedef {import('node:events').EventEmitter & {
  *   name: string, spawner: { app: string }, size: number, isStopping: boolean, status: () => any, recycle: (slot: number) => Promise<Line>,
  *   gc: (slot: number) => Promise<Line>, heapdump: (slot: number, how: { file?: string, then?: 'recycle' }) => Promise<Line>,
- *   cpuprofile: (slot: number, how: { durationMs?: number, file?: string }) => Promise<Line>, reload: () => Promise<void>,
+ *   cpuprofile: (slot: number, how: { durationMs?: number, file?: string }) => Promise<Line>, reload: () => Promise<void>, signal: (name: string) => Promise<Line>,
  *   upgrade: (how: { node?: string }) => Promise<Line>, scale: (workers: number | 'auto') => Promise<void>, stop: (how?: { now?: boolean }) => Promise<void>
  * } & Record<string, any>} Supervised the part of a supervisor that is used here
  */
@@ -49,6 +50,7 @@ const VERBS = {
   gc: (supervisor, { target }, progress) => each(slotsOf(supervisor, target, false), slot => supervisor.gc(slot), progress),
   heapdump: async (supervisor, { target, file, then }) => supervisor.heapdump(slotOf(supervisor, target), { file, then }),
   cpuprofile: async (supervisor, { target, durationMs, file }) => supervisor.cpuprofile(slotOf(supervisor, target), { durationMs, file }),
+  signal: async (supervisor, { signal }) => supervisor.signal(signal),
   reload,
   scale,
   upgrade,

@@ -5,10 +5,12 @@
 const { whyNoAutoBudget } = require('../core/container-budget')
 const { RecycleError } = require('../core/errors')
 const { fewestWorkers } = require('../core/recycle-order')
+const { readSignal } = require('../core/signal')
 const { Rollout } = require('./workers/rollout')
 
 /** @typedef {import('./workers/worker-handle').WorkerHandle} WorkerHandle @typedef {import('./workers/fleet').Slot} Slot */
 
+const SIGNAL_MS = 5000
 const PATIENCE = 3 // workers of a slot that fail in a row before a command that waits for it rejects
 
 class Commands {
@@ -159,6 +161,25 @@ class Commands {
   async cpuprofile (slot, { durationMs = 10_000, file } = {}) {
     this.#slotOf(slot)
     return this.diagnostics.profileCpu(slot, durationMs, file)
+  }
+
+  /**
+   * Has the apps' own listeners for a signal called, in every worker: the kernel's SIGHUP is held there, as it may be a terminal's.
+   *
+   * @param {string} name SIGHUP, SIGUSR1, SIGUSR2 or SIGWINCH
+   * @returns {Promise<Record<string, any>>} the journal's `fleet.signal` line, and `failed`: the workers without a listener, or that do not answer
+   * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_STOPPED
+   */
+  async signal (name) {
+    const signal = readSignal(name)
+    this.stopping.throwIfAborted()
+    const workers = this.fleet.all().filter(handle => handle.hasEntered && !handle.isGone)
+    const answers = await Promise.all(workers.map(async ({ slot, pid }, i) => {
+      const { why, listeners } = await workers[i].call('signal', { signal }, SIGNAL_MS)
+      return { slot, message: why ?? (listeners > 0 ? null : `the app has no listener for ${signal}, in the worker with pid ${pid}`) }
+    }))
+    const failed = answers.filter(({ message }) => message !== null)
+    return { ...this.record('fleet.signal', { signal, workers: workers.length, told: workers.length - failed.length }), failed }
   }
 
   /** @param {number} slot @returns {Slot} */

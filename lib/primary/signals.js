@@ -1,11 +1,10 @@
 'use strict'
 
-const fs = require('node:fs')
+const { isUnderNodemon } = require('./ancestors')
 const { now } = require('./clock')
 
 /** npm's bash, among others, gives on what the terminal has already sent to the whole process group. */
 const SAME_MS = 1000
-const ANCESTORS = 3 // nodemon starts by a shell
 
 /**
  * Signals to the primary, as verbs of the supervisor:
@@ -19,9 +18,10 @@ const ANCESTORS = 3 // nodemon starts by a shell
  *
  * @param {import('./supervisor').Supervisor} supervisor
  * @param {import('./terminal').Terminal} terminal as this process was started
+ * @param {import('./ancestors').Ancestor[]} ancestors as this process was started
  */
-function obeySignals (supervisor, terminal) {
-  const isRestarted = isUnderNodemon() // asked now: its shell may die by the same signal
+function obeySignals (supervisor, terminal, ancestors) {
+  const isRestarted = isUnderNodemon(ancestors)
   let stoppedAt = -Infinity
   const stop = () => {
     if (now() - stoppedAt < SAME_MS) return
@@ -40,17 +40,6 @@ function obeySignals (supervisor, terminal) {
   process.on('SIGUSR1', () => {})
   process.on('SIGTTIN', () => attempt(supervisor.scale(supervisor.size + 1)))
   process.on('SIGTTOU', () => attempt(supervisor.scale(Math.max(1, supervisor.size - 1))))
-}
-
-/** @returns {boolean} false also where /proc does not tell */
-function isUnderNodemon () {
-  try {
-    for (let pid = process.ppid, i = 0; i < ANCESTORS && pid > 1; i++) {
-      if (/(^|[/\0])nodemon(\.js)?(\0|$)/m.test(fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8'))) return true
-      pid = Number(/^PPid:\s*(\d+)/m.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
-    }
-  } catch {} // no /proc, or the ancestor has gone
-  return false
 }
 
 module.exports = { obeySignals }

@@ -128,6 +128,11 @@ class Supervisor extends EventEmitter {
     return this.parts.commands.cpuprofile(slot, how)
   }
 
+  /** @see Commands.signal @param {string} name */
+  async signal (name) {
+    return this.parts.commands.signal(name)
+  }
+
   /** A stop has begun. */
   get isStopping () {
     return this.#stopped !== null

@@ -72,6 +72,7 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
   const beat = startHeartbeat(settings, { channel, tracker, admission, pauses, features })
 
   channel.answer({
+    signal: ({ signal }, answer) => answer({ why: null, listeners: signals.deliver(signal) }),
     serve ({ slot }, answer) {
       if (state.current !== 'held') return answer({ why: `this worker is ${state.current}` })
       state.become('serving')

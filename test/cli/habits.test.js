@@ -43,7 +43,7 @@ const MISTAKES = [
   ['install pm2-logrotate', /no install: .*npm/],
   ['attach 0', /no attach: .*recycle tail/],
   ['pid', /no pid: recycle ls/],
-  ['sendSignal SIGHUP app', /no sendSignal: kill -/],
+  ['sendSignal SIGHUP app', /no sendSignal: recycle signal <signal> has/],
   ['gracefulReload all', /no gracefulReload: recycle reload/],
   ['node app.js', /no node: .*recycle <file>/],
   ['npm start', /no npm: .*start script/],

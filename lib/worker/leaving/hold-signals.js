@@ -39,6 +39,14 @@ function holdSignals () {
   const listens = (/** @type {string} */ signal) => process.listeners(/** @type {any} */ (signal)).some(listener => listener !== ours)
   const ending = () => own ?? (listens('SIGTERM') ? 'SIGTERM' : listens('SIGINT') ? 'SIGINT' : process.listeners('message').some(isForShutdown) ? 'message' : 'SIGTERM')
 
+  /** @param {NodeJS.Signals | 'message'} event */
+  const callListeners = event => {
+    const args = event === 'message' ? [SHUTDOWN] : [event, NUMBERS[event]]
+    const listeners = process.rawListeners(/** @type {any} */ (event)).filter(listener => listener !== ours)
+    for (const listener of listeners) setImmediate(callApp, event, () => Reflect.apply(listener, process, args))
+    return listeners.length
+  }
+
   const release = () => {
     isHeld = false
     for (const signal of HELD) if (own === null || own === 'SIGTERM' || signal !== 'SIGTERM') process.removeListener(signal, ours)
@@ -116,12 +124,12 @@ function holdSignals () {
       const event = ending()
       if (isTold || !isHeld || !listens(event)) return false
       isTold = true
-      const args = event === 'message' ? [SHUTDOWN] : [event, NUMBERS[event]]
-      for (const listener of process.rawListeners(/** @type {any} */ (event))) {
-        if (listener !== ours) setImmediate(callApp, event, () => Reflect.apply(listener, process, args))
-      }
+      callListeners(event)
       return true
     },
+
+    /** Calls the app's listeners for a signal that the primary passes on. @param {NodeJS.Signals} signal @returns {number} how many there are */
+    deliver: signal => callListeners(signal),
 
     /**
      * From here on a signal calls the app's listeners, or has its default action.
