@@ -49,7 +49,6 @@ t.test('a wrong call gives one sentence and exit code 2', async t => {
     ['a hard budget below the soft one', ['--max-rss', '20MiB', '--hard-rss', '10MiB', PLAIN], ['--hard-rss', '10MiB', '--max-rss']],
     ['a hard budget alone', ['--hard-rss', '10MiB', PLAIN], ['--hard-rss', '10MiB', '--max-rss']],
     ['no surge and no worker may be missing', ['--max-surge', '0', PLAIN], ['--max-surge', '0', '--max-unavailable']],
-    ['no surge and one worker', ['--max-surge', '0', '--max-unavailable', '1', '-w', '1', PLAIN], ['--max-surge', '0', '2 workers']],
     ['all may be missing', ['--max-unavailable', '2', '-w', '2', PLAIN], ['--max-unavailable', '2', 'below']],
     ['a journal in a missing folder', ['--journal', '/nonexistent/run.ndjson', PLAIN], ['journal', '/nonexistent/run.ndjson', 'no such file']],
     ['a metric that the meter does not give', ['--metric', 'uss', '--meter', 'pidusage', PLAIN], ['metric uss', 'pidusage', 'rss']],
