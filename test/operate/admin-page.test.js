@@ -57,14 +57,13 @@ t.test('the live page', { skip: lacking }, async t => {
   await t.test('shows the state and the events of the fleet without a reload', async t => {
     const { page, seen } = await open(t, fleet.url)
     t.equal(await page.textContent('.link'), 'live')
-    t.equal(await page.textContent('h1'), '0 cut over 0 recycles')
-    t.equal(await tile(page, 'Ready'), '2')
+    t.match(await page.textContent('h1'), /^\S+ 2 of 2 workers in service; 0 workers replaced, and no request was lost$/)
     t.equal(await page.locator('.workers tbody tr').count(), 2)
     t.equal(await page.locator('.mark').count(), 0)
     t.match(await page.locator('section', { hasText: 'Memory by route' }).textContent(), /Not enough evidence that a route leaks: /)
 
     const { oldPid, pid } = await supervisor.recycle(1)
-    await until(page, '1 recycle', 'h1')
+    await until(page, '1 worker replaced', 'h1')
     t.equal(await tile(page, 'Recycles'), '1')
     await page.waitForSelector('.strip[aria-label="Slot 1"] .mark')
     t.equal(await page.locator('.strip[aria-label="Slot 0"] .mark').count(), 0)
@@ -72,7 +71,7 @@ t.test('the live page', { skip: lacking }, async t => {
     t.match(await page.locator('table', { hasText: 'Old → new pid' }).locator('tbody').textContent(), `${oldPid} → ${pid}`)
     t.match(await page.textContent('.workers tbody'), `${pid}ready`)
     t.notMatch(await page.textContent('.workers tbody'), String(oldPid))
-    t.match(await page.title(), /^0 cut over 1 recycle /)
+    t.match(await page.title(), /^[^:]+: 2 of 2 workers in service – recycle$/)
 
     t.ok((await colours(page)).every(count => count > 10), 'no plot is blank')
     t.same(new Set(seen.requests), new Set([`GET ${fleet.url}/`, `GET ${fleet.url}/events`]), 'it requests nothing of other servers, and only by GET')
@@ -83,7 +82,7 @@ t.test('the live page', { skip: lacking }, async t => {
 
   await t.test('a page opened later has the earlier values', async t => {
     const { page } = await open(t, fleet.url)
-    t.match(await page.textContent('h1'), '1 recycle')
+    t.match(await page.textContent('h1'), '1 worker replaced')
     await page.waitForSelector('.strip[aria-label="Slot 1"] .mark')
   })
 
@@ -189,7 +188,7 @@ t.test('the live page', { skip: lacking }, async t => {
     await load.stop()
     await supervisor.stop()
     await until(page, 'the fleet has stopped', '.link')
-    t.match(await page.textContent('h1'), '0 cut over 1 recycle')
+    t.match(await page.textContent('h1'), '1 worker replaced, and no request was lost')
     t.ok(await page.locator('canvas').count() >= 2)
   })
 })

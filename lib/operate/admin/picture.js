@@ -7,6 +7,7 @@
  * @typedef {{ t: number, bytes: number, budget: number | null }} Point
  *
  * @typedef {object} Status the part of status() that is used here
+ * @property {string | null} [name]
  * @property {Record<string, any>[]} workers
  * @property {{ workers: number, ready: number }} totals
  * @property {import('../../core/crashes').Crashing | null} [crashing]
@@ -118,12 +119,12 @@ class Picture {
   }
 
   /** @param {number} now @param {Status} status @param {ReturnType<typeof nothing>} what */
-  #part (now, { workers, totals, crashing = null, autoscale = null, ...more }, { memory, traffic, recycles, crashes }) {
+  #part (now, { name = null, workers, totals, crashing = null, autoscale = null, ...more }, { memory, traffic, recycles, crashes }) {
     const { events, crashEvents } = this.#audit
     const from = now - this.windowMs
     return {
       t: now,
-      about: { ...this.#about(), crashing: crashing && sayCrashing(crashing) },
+      about: { ...this.#about(), name, crashing: crashing && sayCrashing(crashing) },
       size: { wanted: totals.workers, autoscale, change: this.#change },
       workers,
       ...ofFeatures(more),

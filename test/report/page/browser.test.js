@@ -7,7 +7,7 @@ const { Figures } = require('../../../lib/report/figures')
 const { renderPage } = require('../../../lib/report/page')
 const { lacking, startBrowser } = require('../../support/browser')
 const { leaking } = require('../../support/leaking')
-const { fleetStart, spawn, sample, recycle, cut, clientStart, clientEnd, drop, tick, line } = require('../written')
+const { ACCOUNT, fleetStart, spawn, sample, recycle, cut, clientStart, clientEnd, drop, tick, line } = require('../written')
 
 function run () {
   const lines = [fleetStart(), spawn(0, 0, 100), spawn(0, 1, 200), clientStart()]
@@ -95,6 +95,28 @@ t.test('the page in a browser', { skip: lacking }, async t => {
     t.match(await marks.nth(1).getAttribute('aria-label'), /^Recycle #2, .*reason rss, memory 200 MiB → 50 MiB/)
     await marks.nth(1).focus()
     t.match(await page.textContent('.tip'), /Recycle #2/)
+  })
+
+  await t.test('stops are no recycles: a table, a mark and a number of their own; equal drops are one row, with a hint', async t => {
+    const account = { ...ACCOUNT, connections: 3, moved: 0, cut: 3, cuts: [cut(1, { ageMs: 370 }), cut(2), cut(3)], drainMs: 105 }
+    const { page, seen } = await open(t, pageOf([
+      ...run(), line(9000, 'worker.drain', { slot: 0, pid: 101, reason: 'stop', connections: 3, inFlight: 3 }),
+      line(9110, 'stopped', { slot: 0, pid: 1, oldPid: 101, reason: 'stop', ...account }),
+      line(9300, 'stopped', { slot: 1, pid: 1, oldPid: 201, reason: 'stop', ...ACCOUNT, drainMs: 20 }),
+      ...[1, 2, 3].map(port => drop(9106 + port, { localPort: port }))
+    ]))
+    const rows = title => page.locator('section', { has: page.getByRole('heading', { name: title, exact: true }) }).locator('tbody tr')
+    t.match(await rows('Recycles').allTextContents(), { length: 2 })
+    t.match(await rows('Stopped and scaled away').allTextContents(), [/^3\+9\.0 s0101stop/, /^4\+9\.3 s1201stop/])
+    const dropped = page.locator('section', { has: page.getByRole('heading', { name: 'Dropped requests', exact: true }) })
+    t.match((await dropped.locator('tbody tr').allTextContents()).sort(), [/^1\+5\.1 s.*recycle #1/, /^3\+9\.1 s.*stop #3/])
+    t.match(await dropped.locator('.hint').first().textContent(), /^The supervisor cut 4 requests that had run for up to 370 ms, in drains of at most 105 ms: a --drain-timeout longer/)
+    t.equal(await page.locator('.strip[aria-label="Slot 1"] .mark.stop').getAttribute('data-number'), '4')
+    t.equal(await page.locator('.strip[aria-label="Slot 1"] .mark.recycle').getAttribute('data-number'), '2')
+    t.equal(await page.locator('.hint.sideways:not([hidden])').count(), 0, 'every table fits')
+    await page.setViewportSize({ width: 390, height: 844 })
+    await page.waitForSelector('.hint.sideways:not([hidden])')
+    t.same(seen.errors, [])
   })
 
   await t.test('dragging zooms all plots, a double click shows everything again', async t => {

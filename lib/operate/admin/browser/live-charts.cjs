@@ -1,7 +1,7 @@
 'use strict'
 
 const { h } = require('../../../report/page/browser/element.cjs')
-const { MOST_SLOTS_AT_ONCE, legend, throughput, workers, strips, moreSlots } = require('../../../report/page/browser/charts.cjs')
+const { MOST_SLOTS_AT_ONCE, legend, throughput, workers, busy, budgetHint, strips, moreSlots } = require('../../../report/page/browser/charts.cjs')
 const { Plots } = require('../../../report/page/browser/plot.cjs')
 const { time, plural } = require('../../../report/page/browser/format.cjs')
 
@@ -17,17 +17,17 @@ class LiveCharts {
   /** @param {import('./state.cjs').State} state */
   show ({ t, report, series, range, size }) {
     const traffic = trafficOf(report, series.client)
-    const load = workers(series.client, size.autoscale)
+    const load = size.autoscale === null ? busy(series.client, size.wanted) : workers(series.client, size.autoscale)
     const slots = strips(report, series.memory)
     this.#sizing.textContent = sizing(size, t)
     const shape = JSON.stringify([...traffic, load, ...slots].map(({ title, lines }) => [title, lines.length]))
-    if (shape !== this.#shape) this.#build(report, range, traffic, load, slots)
+    if (shape !== this.#shape) this.#build(report, series, range, traffic, load, slots)
     this.#shape = shape
     const whats = new Map([...traffic, load, ...slots].map(what => [what.title, what]))
     this.#plots.follow(range, new Map([...this.#figures].map(([figure, title]) => [figure, whats.get(title)])))
   }
 
-  #build (report, range, traffic, load, slots) {
+  #build (report, series, range, traffic, load, slots) {
     this.#plots.clear()
     this.#plots.range = range
     this.#figures.clear()
@@ -41,8 +41,8 @@ class LiveCharts {
     if (rest.length > 0) memory.append(moreSlots(rest.length, () => rest.map(draw)))
     this.element.replaceChildren(
       h('h2', {}, ['Traffic']), legend({ ...report, crashEvents: [null] }), h('div.panel', {}, traffic.map(draw)),
-      h('h2', {}, ['Workers and load']), this.#sizing, h('div.panel', {}, [draw(load)]),
-      h('h2', {}, ['Memory by slot']), memory
+      h('h2', {}, [load.title === 'Load' ? 'Load' : 'Workers and load']), this.#sizing, h('div.panel', {}, [draw(load)]),
+      h('h2', {}, ['Memory by slot']), ...[budgetHint(series.memory)].filter(hint => hint !== null), memory
     )
   }
 }

@@ -60,9 +60,10 @@ function take (data) {
 function draw () {
   if (document.hidden || state.about === null) return
   const { report } = state
-  document.title = `${report.verdict.text} – recycle`
+  const headline = sayHow(report)
+  document.title = `${report.name ?? 'fleet'}: ${headline[0]} – recycle`
   const slots = new Set(state.workers.map(({ slot }) => slot)).size
-  const head = masthead({ ...report, workers: slots, from: report.startedAt }, 'live')
+  const head = masthead({ ...report, workers: slots, from: report.startedAt }, 'live', [report.name ?? 'fleet', headline.join('; ')])
   head.querySelector('.brand').append(link)
   top.replaceChildren(head, tiles(report))
   charts.show(state)
@@ -71,19 +72,27 @@ function draw () {
   showHistory(report)
 }
 
-function tiles ({ recycles, moved, cut, unaccounted, byReason, ...report }) {
-  const { workers, series, size: { wanted } } = state
-  const sum = name => workers.reduce((total, worker) => total + (worker[name] ?? 0), 0)
+/** For a reader who does not know the words of the report. @returns {[string, string]} */
+function sayHow ({ recycles, verdict }) {
+  const { workers, size: { wanted } } = state
   const ready = workers.filter(worker => worker.state === 'ready').length
+  return [
+    `${whole(ready)} of ${plural(wanted, 'worker')} in service`,
+    verdict.ok ? `${plural(recycles, 'worker')} replaced, and no request was lost` : verdict.text.replace(/^([\d,]+) cut over/, (_, count) => `${count} ${count === '1' ? 'request' : 'requests'} cut in`)
+  ]
+}
+
+function tiles ({ recycles, moved, cut, unaccounted, byReason, ...report }) {
+  const { workers, series } = state
+  const sum = name => workers.reduce((total, worker) => total + (worker[name] ?? 0), 0)
   const reasons = Object.entries(byReason).sort((a, b) => b[1] - a[1]).slice(0, 3).map(([reason, count]) => `${whole(count)} ${reason}`).join(', ')
   return h('dl.tiles', {}, [
-    tile('Ready', whole(ready), ready < wanted ? `of ${plural(wanted, 'worker')}` : null),
     tile('Requests/s', whole(series.client.at(-1)?.perSecond ?? null), `${whole(sum('inFlight'))} in flight`),
     tile('Connections', whole(sum('connections'))),
     tile('RSS', size(sum('rssBytes')), 'of all workers'),
     tile('Recycles', whole(recycles), reasons),
     tile('Moved', whole(moved), 'connections, to a sibling'),
-    tile('Cut', whole(cut), 'by the supervisor', cut > 0),
+    tile('Cut', whole(cut), 'requests, at the drain timeout', cut > 0),
     unaccountedTile(unaccounted),
     crashTile(report)
   ])

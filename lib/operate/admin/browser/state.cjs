@@ -36,7 +36,7 @@ class State {
 
   /** The input of the report's charts. */
   get report () {
-    return { ...this.about, ...this.range, drops: [], recycleEvents: this.#recycleEvents, recycleEventsOmitted: 0, dropped: null, crashEvents: this.#crashEvents, crashEventsOmitted: 0 }
+    return { ...this.about, ...this.range, isLive: true, drops: [], recycleEvents: this.#recycleEvents, recycleEventsOmitted: 0, dropped: null, crashEvents: this.#crashEvents, crashEventsOmitted: 0 }
   }
 
   get series () {

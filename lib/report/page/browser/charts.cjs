@@ -1,9 +1,9 @@
 'use strict'
 
 const { h } = require('./element.cjs')
-const { recycleMoment, dropMoment, crashMoment } = require('./moment.cjs')
+const { isLeaving, recycleMoment, dropMoment, crashMoment } = require('./moment.cjs')
 const { Plots } = require('./plot.cjs')
-const { whole, size, time, plural, clockOf } = require('./format.cjs')
+const { whole, size, time, plural, timeOf } = require('./format.cjs')
 
 const MOST_SLOTS_AT_ONCE = 12
 const LOG_FROM_RATIO = 30
@@ -19,12 +19,13 @@ function charts ({ report, series }) {
   if (series.scaling.length > 0) panels.push(['Workers and load', h('div.panel', {}, [plots.add(workers(series.scaling, report.scaling))])])
   if (series.memory.length > 0) panels.push(['Memory by slot', memory(plots, report, series.memory)])
   if (panels.length === 0) return null
-  return h('section.charts', {}, panels.flatMap(([title, panel], i) => [h('h2', {}, [title]), i === 0 ? legend(report) : null, panel]))
+  return h('section.charts', {}, panels.flatMap(([title, panel], i) => [h('h2', {}, [title]), i === 0 ? legend(report) : null, title === 'Memory by slot' ? budgetHint(series.memory) : null, panel]))
 }
 
-function legend ({ drops, crashEvents }) {
+function legend ({ drops, crashEvents, recycleEvents }) {
   return h('p.hint', {}, [
-    swatch('recycle', 'a recycle'),
+    swatch('recycle', 'a recycle, with its number in the table'),
+    recycleEvents.some(({ kind }) => isLeaving(kind)) ? swatch('stop', 'a stop, or scaled away') : null,
     drops.length ? swatch('drop', 'a dropped request') : null,
     crashEvents.length ? swatch('crash', 'a crash') : null,
     swatch('shade', 'a worker is being replaced'),
@@ -44,7 +45,7 @@ function throughput (report, client, isLast = false) {
     data: [client.map(({ t }) => t / 1000), client.map(({ perSecond }) => perSecond)],
     lines: [{ label: 'requests/s', color: 'rate', format: whole, fill: true }],
     format: whole,
-    marks: { spans: spansOf(report.recycleEvents), moments: report.drops.map(drop => dropMoment(drop, clockOf(report))) }
+    marks: { spans: spansOf(report.recycleEvents), moments: report.drops.map(drop => dropMoment(drop, timeOf(report))) }
   }
 }
 
@@ -60,7 +61,7 @@ function latency (report, client) {
     data: [client.map(({ t }) => t / 1000), p50, p99],
     lines: [{ label: 'p50', color: 'p50', format: time }, { label: 'p99', color: 'p99', format: time }],
     format: time,
-    marks: { spans: spansOf(report.recycleEvents), moments: report.drops.map(drop => dropMoment(drop, clockOf(report))) }
+    marks: { spans: spansOf(report.recycleEvents), moments: report.drops.map(drop => dropMoment(drop, timeOf(report))) }
   }
 }
 
@@ -83,8 +84,20 @@ function workers (moments, bounds) {
   }
 }
 
+/** The load alone: the number of workers is fixed, and a line of it would say nothing. @param {any[]} moments @param {number} wanted */
+function busy (moments, wanted) {
+  const { data: [times, load], lines: [line], ...what } = workers(moments, null)
+  return { ...what, title: 'Load', y: [0, wanted * 1.05], data: [times, load], lines: [{ ...line, label: `workers' worth of work, of ${wanted}` }] }
+}
+
 function tenths (value) {
   return `${Math.round(value * 10) / 10}`
+}
+
+/** @param {any[]} slots @returns {HTMLElement | null} null: there are no budgets */
+function budgetHint (slots) {
+  const hasBudget = slots.some(({ points }) => points.some(({ budget }) => budget !== null))
+  return hasBudget ? h('p.hint', {}, ['The budget of a worker is --max-rss less a random part (--jitter), so that workers do not reach theirs together.']) : null
 }
 
 function memory (plots, report, slots) {
@@ -110,7 +123,7 @@ function strips (report, slots) {
 
 function strip (report, { slot, points, top, isLast }) {
   const isHere = event => event.slot === slot
-  const clock = clockOf(report)
+  const clock = timeOf(report)
   const events = report.recycleEvents.filter(isHere)
   const xs = points.map(({ t }) => t / 1000)
   const budgets = points.map(({ budget }) => budget)
@@ -142,4 +155,4 @@ function spansOf (events) {
   return events.map(({ beganAt, t }) => ({ from: beganAt, to: t }))
 }
 
-module.exports = { MOST_SLOTS_AT_ONCE, charts, legend, throughput, workers, strips, moreSlots }
+module.exports = { MOST_SLOTS_AT_ONCE, charts, legend, throughput, workers, busy, budgetHint, strips, moreSlots }

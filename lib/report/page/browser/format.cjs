@@ -34,6 +34,11 @@ function time (ms) {
   return hours > 0 ? `${hours} h ${minutes} min` : `${minutes} min ${seconds} s`
 }
 
+/** Formats the time of an event as the charts' axis has it: since the start in a short run, else as the time of day. @param {{ from: number, to: number, isLive?: boolean }} run */
+function timeOf ({ from, to, isLive = false }) {
+  return isLive || !isShort(from, to) ? clockOf({ from, to }) : t => `+${((t - from) / 1000).toFixed(1)} s`
+}
+
 /** Formats the time of day, to the millisecond; in a run of many hours with the date, to the second. */
 function clockOf ({ from, to }) {
   const hasDate = to - from > 20 * 3_600_000
@@ -70,4 +75,4 @@ function since (t, from, to) {
   return isShort(from, to) ? `+${((t - from) / 1000).toFixed(to - from < 120_000 ? 1 : 0)} s` : clockOf({ from, to })(t)
 }
 
-module.exports = { NONE, whole, plural, size, cutOf, time, clockOf, hour, day, since, isShort }
+module.exports = { NONE, whole, plural, size, cutOf, time, clockOf, timeOf, hour, day, since, isShort }

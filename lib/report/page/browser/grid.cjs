@@ -1,5 +1,7 @@
 'use strict'
 
+/* global ResizeObserver */
+
 const { h } = require('./element.cjs')
 const { plural } = require('./format.cjs')
 
@@ -45,9 +47,7 @@ function grid (caption, columns, items, classOf = () => '') {
 
   fill()
   return h('div', {}, [
-    h('div.scroll', { tabindex: '0', role: 'region', 'aria-label': caption }, [
-      h('table', {}, [h('caption', {}, [caption]), h('thead', {}, [h('tr', {}, heads)]), body])
-    ]),
+    scroller(caption, h('table', {}, [h('caption', {}, [caption]), h('thead', {}, [h('tr', {}, heads)]), body])),
     more
   ])
 }
@@ -60,4 +60,14 @@ function compare (a, b) {
   return typeof a === 'string' ? a.localeCompare(b) : a - b
 }
 
-module.exports = { grid }
+/** A table that may be wider than the page, which it says where it is. @param {string} label @param {HTMLElement} table */
+function scroller (label, table) {
+  const hint = h('p.hint.sideways', { hidden: '' }, ['more columns: scroll sideways →'])
+  const box = h('div.scroll', { tabindex: '0', role: 'region', 'aria-label': label }, [table])
+  const look = () => { hint.hidden = box.scrollWidth <= box.clientWidth + 1 }
+  new ResizeObserver(look).observe(box)
+  box.addEventListener('scroll', () => { hint.hidden = true }, { once: true })
+  return h('div', {}, [hint, box])
+}
+
+module.exports = { grid, scroller }

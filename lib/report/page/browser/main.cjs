@@ -23,6 +23,7 @@ document.getElementById('page').replaceChildren(...[
   tables.heapdumps(report),
   tables.pauses(report),
   tables.recycles(report),
+  tables.departures(report),
   footer()
 ].filter(part => part !== null))
 
@@ -35,7 +36,7 @@ function tiles () {
     dropped === null ? null : tile('Dropped', whole(dropped), null, dropped > 0),
     tile('Recycles', whole(recycles), reasons),
     tile('Moved', whole(moved), 'connections, to a sibling'),
-    tile('Cut', whole(cut), 'by the supervisor', cut > 0),
+    tile('Cut', whole(cut), 'requests, at the drain timeout', cut > 0),
     unaccountedTile(unaccounted),
     crashTile(report),
     p99 === null ? null : tile(latency.recycling ? 'p99 recycling' : 'p99', time(p99.p99), latency.recycling && latency.steady ? `${time(latency.steady.p99)} in steady state` : null)

@@ -14,8 +14,9 @@ const tip = require('./tip.cjs')
  */
 
 const APART_PX = 10
+const LABEL_PX = 34
 const MOST_SAID = 8
-const RANK = ['recycle', 'cut', 'drop', 'crash']
+const RANK = ['stop', 'recycle', 'cut', 'drop', 'crash']
 
 /** @param {() => { spans: { from: number, to: number }[], moments: Moment[] }} content current */
 function marks (content) {
@@ -33,12 +34,16 @@ function marks (content) {
       draw: [u => {
         const before = buttons
         buttons = new Map()
-        for (const { x, moments } of groupsOf(u, ordered)) {
+        const groups = groupsOf(u, ordered)
+        for (const [i, { x, moments }] of groups.entries()) {
           const key = moments.map(({ t, short }) => `${t} ${short}`).join()
           const mark = before.get(key) ?? button(moments)
           before.delete(key)
           buttons.set(key, mark)
           mark.style.left = `${x}px`
+          const [hasLeft, hasRight] = [x - (groups[i - 1]?.x ?? 0), (groups[i + 1]?.x ?? u.over.clientWidth) - x].map(room => room >= LABEL_PX)
+          mark.dataset.number = hasLeft || hasRight ? numbersOf(moments) : ''
+          mark.classList.toggle('numbered-left', !hasRight)
           if (!mark.isConnected) u.over.append(mark)
         }
         for (const mark of before.values()) {
@@ -91,6 +96,12 @@ function groupsOf (u, moments) {
     else groups.push({ x, moments: [moment] })
   }
   return groups
+}
+
+/** @param {Moment[]} moments @returns {string} those of the table, where there is room for them */
+function numbersOf (moments) {
+  const ids = moments.flatMap(({ id }) => id === undefined ? [] : [id])
+  return ids.length > 2 ? `${ids[0]} …` : ids.join(', ')
 }
 
 /** @param {Moment[]} moments at one place; the most severe one determines the shape */

@@ -3,10 +3,10 @@
 const { h } = require('./element.cjs')
 const { whole, time, day, plural } = require('./format.cjs')
 
-/** The verdict, and the facts of the run. @param {any} report @param {string} kind of page */
-function masthead ({ verdict, dropped, cut, app, workers, node, from, to, client }, kind) {
+/** The verdict, and the facts of the run. @param {any} report @param {string} kind of page @param {[string, string]} [headline] large, and what follows it */
+function masthead ({ verdict, dropped, cut, app, workers, node, from, to, client }, kind, headline) {
   const [count, unit] = dropped === null ? [cut, 'cut'] : [dropped, 'dropped']
-  const rest = verdict.text.replace(/^\S+ \S+ /, '')
+  const [large, rest] = headline ?? [`${whole(count)} ${unit}`, verdict.text.replace(/^\S+ \S+ /, '')]
   const facts = [
     workers === null ? null : plural(workers, 'worker'),
     node === null ? null : `Node ${node}`,
@@ -16,7 +16,7 @@ function masthead ({ verdict, dropped, cut, app, workers, node, from, to, client
   return h('header.masthead', {}, [
     h('p.brand', {}, [h('i'), 'recycle', h('span', {}, [kind])]),
     h(`div.verdict.${verdict.ok ? 'good' : 'bad'}`, {}, [
-      h('h1', {}, [h('em', {}, [`${whole(count)} ${unit}`]), ` ${rest}`])
+      h('h1', {}, [h('em', {}, [large]), ` ${rest}`])
     ]),
     h('p.about', {}, [app === null ? null : h('code', {}, [app]), ...facts.filter(fact => fact !== null).map(fact => h('span', {}, [fact]))])
   ])

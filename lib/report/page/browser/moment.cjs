@@ -7,12 +7,18 @@ const { NONE, whole, size, time, cutOf } = require('./format.cjs')
  *
  * @typedef {object} Moment
  * @property {number} t ms since the epoch
- * @property {'recycle' | 'cut' | 'drop' | 'crash'} kind determines shape and colour
+ * @property {'stop' | 'recycle' | 'cut' | 'drop' | 'crash'} kind determines shape and colour
+ * @property {number} [id] its number in the table
  * @property {string} title
  * @property {string} short the title, where several moments share a mark
  * @property {string} gist the facts, where several moments share a mark
  * @property {[string, string][]} facts
  */
+
+/** The worker was not replaced. @param {string} kind of event */
+function isLeaving (kind) {
+  return kind === 'stop' || kind === 'scale'
+}
 
 const NAMES = { recycle: 'Recycle', scale: 'Scaled away', stop: 'Stop', unfinished: 'Unfinished' }
 
@@ -21,7 +27,8 @@ function recycleMoment (event, clock) {
   const pids = `${event.oldPid} → ${event.pid ?? NONE}`
   return {
     t: event.drainAt,
-    kind: event.cut > 0 || event.unaccounted > 0 ? 'cut' : 'recycle',
+    id: event.id,
+    kind: event.cut > 0 || event.unaccounted > 0 ? 'cut' : isLeaving(event.kind) ? 'stop' : 'recycle',
     title: `${NAMES[event.kind]} #${event.id}`,
     short: `${NAMES[event.kind]} #${event.id}`,
     gist: `${pids}, ${cutOf(event)} cut`,
@@ -75,4 +82,4 @@ function crashMoment (crash, clock) {
   }
 }
 
-module.exports = { recycleMoment, dropMoment, crashMoment }
+module.exports = { NAMES, isLeaving, recycleMoment, dropMoment, crashMoment }

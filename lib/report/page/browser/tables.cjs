@@ -1,8 +1,12 @@
 'use strict'
 
 const { h } = require('./element.cjs')
-const { grid } = require('./grid.cjs')
-const { NONE, whole, size, time, clockOf, cutOf, plural } = require('./format.cjs')
+const { dropGroups, hintOf } = require('./drop-groups.cjs')
+const { grid, scroller } = require('./grid.cjs')
+const { NAMES, isLeaving } = require('./moment.cjs')
+const { NONE, whole, size, time, timeOf, cutOf, plural } = require('./format.cjs')
+
+const MOST_LISTED = 6
 
 function field (title, name, text = value => value === null ? NONE : String(value), left = false) {
   return { title, left, value: item => item[name], text: item => text(item[name]) }
@@ -16,42 +20,84 @@ function note (count, what) {
   return count > 0 ? h('p.hint', {}, [`and ${plural(count, what)} that the report does not list`]) : null
 }
 
-function recycles ({ recycleEvents, recycleEventsOmitted, dropped, from, to }) {
-  if (recycleEvents.length === 0) return null
-  return section('Recycles', grid('Every worker that was replaced, scaled away or stopped', [
+function recycles (report) {
+  const { recycleEvents, recycleEventsOmitted } = report
+  const replaced = recycleEvents.filter(({ kind }) => !isLeaving(kind))
+  if (replaced.length === 0) return null
+  return section('Recycles', grid('Every worker that was replaced', [
     field('#', 'id'),
-    field('Began', 'beganAt', clockOf({ from, to })),
+    field('Began', 'beganAt', timeOf(report)),
     field('Slot', 'slot'),
     { title: 'Old → new pid', value: event => event.oldPid, text: event => `${event.oldPid ?? NONE} → ${event.pid ?? NONE}` },
-    { title: 'Reason', left: true, value: event => event.reason, text: event => event.kind === 'unfinished' ? `${event.reason ?? NONE} (unfinished)` : event.reason ?? NONE },
+    reason(),
     { title: 'RSS', value: event => event.rssBefore, text: event => event.rssBefore === null ? NONE : `${size(event.rssBefore)} → ${size(event.rssAfter)}` },
     field('Ready in', 'readyMs', time),
+    ...drained(report)
+  ], replaced, rowClass), note(recycleEventsOmitted, 'earlier one'))
+}
+
+/** Workers without a successor: they are no recycles. */
+function departures (report) {
+  const left = report.recycleEvents.filter(({ kind }) => isLeaving(kind))
+  if (left.length === 0) return null
+  return section('Stopped and scaled away', grid('Every worker that left without a replacement', [
+    field('#', 'id'),
+    field('Began', 'beganAt', timeOf(report)),
+    field('Slot', 'slot'),
+    field('Pid', 'oldPid'),
+    reason(),
+    ...drained(report)
+  ], left, rowClass))
+}
+
+function reason () {
+  return { title: 'Reason', left: true, value: event => event.reason, text: event => event.kind === 'unfinished' ? `${event.reason ?? NONE} (unfinished)` : event.reason ?? NONE }
+}
+
+function drained ({ dropped }) {
+  return [
     field('Drained in', 'drainMs', time),
     field('In flight', 'inFlight', whole),
     field('Moved', 'moved', whole),
     { title: 'Cut', value: event => event.cut, text: cutOf },
     ...dropped === null ? [] : [field('Dropped', 'dropped', whole)]
-  ], recycleEvents, event => event.cut > 0 || event.dropped > 0 || event.unaccounted > 0 ? 'bad' : ''), note(recycleEventsOmitted, 'earlier one'))
+  ]
 }
 
-function drops ({ drops, dropsOmitted, from, to }) {
+function rowClass (event) {
+  return event.cut > 0 || event.dropped > 0 || event.unaccounted > 0 ? 'bad' : ''
+}
+
+function drops (report) {
+  const { drops, dropsOmitted, recycleEvents } = report
   if (drops.length === 0) return null
-  return section('Dropped requests', grid('Every request that got no complete response with an expected status', [
-    field('Time', 't', clockOf({ from, to })),
+  const at = timeOf(report)
+  const kinds = new Map(recycleEvents.map(({ id, kind }) => [id, NAMES[kind].toLowerCase()]))
+  const hint = hintOf(drops, recycleEvents, time)
+  return section('Dropped requests', hint && h('p.hint', {}, [hint]), grid('Requests that got no complete response with an expected status; equal ones are one row', [
+    field('Count', 'count', whole),
+    { title: 'Time', value: group => group.t, text: ({ t, last }) => at(t) === at(last) ? at(t) : `${at(t)} to ${at(last)}` },
     { title: 'Error', left: true, value: drop => drop.error, text: drop => drop.status === null ? drop.error : `${drop.error} ${drop.status}` },
     field('Method', 'method', undefined, true),
     { ...field('Path', 'path', undefined, true), isLong: true },
-    { title: 'During', left: true, value: drop => drop.recycle, text: drop => drop.recycle !== null ? `recycle #${drop.recycle}` : drop.crashed ? 'a crash' : 'no recycle' },
+    { title: 'During', left: true, isLong: true, value: group => group.recycle, text: ({ recycles, crashed }) => listed([...recycles], id => `${kinds.get(id) ?? 'recycle'} #${id}`) ?? (crashed ? 'a crash' : 'no recycle') },
     field('Phase', 'phase', undefined, true),
-    field('Slot', 'slot'),
+    { title: 'Slot', value: group => group.slot, text: ({ slots }) => listed([...slots].sort((a, b) => a - b), String) ?? NONE },
     { title: 'Joined by', left: true, value: drop => drop.joinedBy, text: drop => drop.joinedBy ?? NONE }
-  ], drops), note(dropsOmitted, 'earlier one'))
+  ], dropGroups(drops)), note(dropsOmitted, 'earlier one'))
 }
 
-function crashes ({ crashEvents, crashEventsOmitted, from, to }) {
+/** @param {number[]} items @param {(item: number) => string} say @returns {string | null} null: there are none */
+function listed (items, say) {
+  if (items.length === 0) return null
+  return `${items.slice(0, MOST_LISTED).map(say).join(', ')}${items.length > MOST_LISTED ? ` and ${items.length - MOST_LISTED} more` : ''}`
+}
+
+function crashes (report) {
+  const { crashEvents, crashEventsOmitted } = report
   if (crashEvents.length === 0) return null
   return section('Crashes', grid('Every worker that exited unexpectedly', [
-    field('Time', 't', clockOf({ from, to })),
+    field('Time', 't', timeOf(report)),
     field('Slot', 'slot'),
     field('Pid', 'pid'),
     { title: 'How', left: true, value: crash => crash.signal ?? crash.code, text: crash => crash.oomKilled ? 'OOM-killed' : crash.signal ?? `exit code ${crash.code}` },
@@ -73,7 +119,7 @@ function latency ({ latency: { steady, recycling } }) {
   const rows = [['Steady state', steady], ['While recycling', recycling]].filter(([, figures]) => figures !== null)
   if (rows.length === 0) return null
   const ratio = steady && recycling ? ['p50', 'p90', 'p99', 'p999', 'max'].map(name => recycling[name] / steady[name]) : null
-  return section('Latency', h('div.scroll', { tabindex: '0', role: 'region', 'aria-label': 'Latency' }, [h('table', {}, [
+  return section('Latency', scroller('Latency', h('table', {}, [
     h('caption', {}, ['Percentiles in steady state, and while a worker was being replaced']),
     h('thead', {}, [h('tr', {}, ['', 'p50', 'p90', 'p99', 'p99.9', 'max', 'requests'].map(title => h('th', { scope: 'col' }, [title])))]),
     h('tbody', {}, [
@@ -88,13 +134,13 @@ function latency ({ latency: { steady, recycling } }) {
         h('td')
       ])
     ])
-  ])]))
+  ])), ratio && h('p.hint.below', {}, ['Ratio: while recycling, divided by steady state. A request counts as “while recycling” if a worker was being replaced while it ran: a worker that starts takes CPU time of the others, and a request that moves waits. A high ratio at p99 or above is of a few requests; “max” is one in each row.']))
 }
 
 function pauses ({ gc }) {
   if (gc === null) return null
   const rows = [['Scavenges', gc.scavenges], ['Mark-sweeps', gc.markSweeps]]
-  return section('Garbage collection', h('div.scroll', { tabindex: '0', role: 'region', 'aria-label': 'Garbage collection' }, [h('table', {}, [
+  return section('Garbage collection', scroller('Garbage collection', h('table', {}, [
     h('caption', {}, ["Pauses of the workers by garbage collection, and their share of the workers' time"]),
     h('thead', {}, [h('tr', {}, ['', 'total', 'longest', 'share of time', 'count'].map(title => h('th', { scope: 'col' }, [title])))]),
     h('tbody', {}, rows.map(([name, { count, totalMs, longestMs, share }]) => h('tr', {}, [
@@ -104,7 +150,7 @@ function pauses ({ gc }) {
       h('td', {}, [`${(100 * share).toFixed(2)} %`]),
       h('td', {}, [whole(count)])
     ])))
-  ])]), h('p.hint', {}, [`Longest delay of an event loop: ${time(gc.longestLoopLagMs)}`]))
+  ])), h('p.hint.below', {}, [`Longest delay of an event loop: ${time(gc.longestLoopLagMs)}`]))
 }
 
 function routes ({ memoryByRoute }) {
@@ -126,10 +172,11 @@ function signed (bytes) {
   return bytes < 0 ? `−${size(-bytes)}` : size(bytes)
 }
 
-function heapdumps ({ heapdumps, heapdumpsOmitted, from, to }) {
+function heapdumps (report) {
+  const { heapdumps, heapdumpsOmitted } = report
   if (heapdumps.length === 0) return null
   return section('Heap snapshots', grid('Heap snapshots that were written', [
-    field('Time', 't', clockOf({ from, to })),
+    field('Time', 't', timeOf(report)),
     field('Slot', 'slot'),
     field('Pid', 'pid'),
     field('Reason', 'reason', undefined, true),
@@ -139,4 +186,4 @@ function heapdumps ({ heapdumps, heapdumpsOmitted, from, to }) {
   ], heapdumps), note(heapdumpsOmitted, 'earlier one'))
 }
 
-module.exports = { recycles, drops, crashes, disagreements, latency, pauses, routes, heapdumps }
+module.exports = { recycles, departures, drops, crashes, disagreements, latency, pauses, routes, heapdumps }
