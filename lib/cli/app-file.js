@@ -7,6 +7,7 @@ const { createRequire, wrap } = require('node:module')
 const path = require('node:path')
 const vm = require('node:vm')
 const { RecycleError } = require('../core/errors')
+const { refuseLauncher } = require('../core/launchers')
 const { shown } = require('../core/shown')
 
 const PLACES = ['index.mjs', 'server.js', 'server.mjs', 'app.js', 'app.mjs']
@@ -47,6 +48,10 @@ function fileOf (app, args) {
   if (PM2_CONFIG.test(path.basename(app)) && fs.existsSync(app)) {
     throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `${app} configures pm2; recycle reads recycle.config.js, one for each app, with keys such as app, args, workers and maxRss: see Options in the documentation` })
   }
+  const program = programNamed(app)
+  const sentence = refuseLauncher(program, args, app)
+  if (sentence !== null) throw new RecycleError('RECYCLE_BAD_USAGE', { sentence })
+  if (program !== app && !fs.existsSync(app)) return { app: program, args }
   if (app === '' || !isFolder(app) || resolves(app)) return { app, args }
   const { start, why } = findStart(app)
   if (start !== null) return { app: start.app, args: [...start.args, ...args] }
@@ -55,6 +60,27 @@ function fileOf (app, args) {
   const missing = typeof main === 'string' ? `its main, ${shown(main)}, is not there` : 'it is a folder without a main file or an index.js'
   const what = why ?? (found.length > 0 ? `write the file: ${found.map(name => path.join(app, name)).join(' or ')}` : 'write the file that `node` would run')
   throw new RecycleError('RECYCLE_NO_APP', { app, why: `${missing}; ${what}` })
+}
+
+/**
+ * A word that is no file is a package's program, as with npx: `recycle next start`.
+ *
+ * @param {string} app as given
+ * @returns {string} its file, of JavaScript; else the same
+ */
+function programNamed (app) {
+  try {
+    if (fs.existsSync(app)) return fs.realpathSync(app)
+    if (!/^[\w.-]+$/.test(app)) return app
+    for (let folder = process.cwd(); ; folder = path.dirname(folder)) {
+      const link = path.join(folder, 'node_modules', '.bin', app)
+      const file = fs.existsSync(link) ? fs.realpathSync(link) : null
+      if (file !== null) return /\.[cm]?js$/.test(file) || /^#!.*\bnode\b/.test(fs.readFileSync(file, 'utf8').slice(0, 200)) ? file : app
+      if (folder === path.dirname(folder)) return app
+    }
+  } catch {
+    return app // findApp() says why
+  }
 }
 
 /**

@@ -63,7 +63,7 @@ const CATALOGUE = Object.freeze({
   },
   RECYCLE_APP_DIES: {
     exitCode: 1,
-    sentence: d => `no worker becomes ready: ${d.deaths} died or gave up in a row, the last one ${d.how}`
+    sentence: d => d.wasReady ? `no worker stays up: ${d.deaths} died as soon as they were ready, the last one ${d.how}` : `no worker becomes ready: ${d.deaths} died or gave up in a row, the last one ${d.how}`
   },
   RECYCLE_NOT_READY: {
     exitCode: 1,

@@ -17,12 +17,14 @@
  */
 
 const { setImmediate, setTimeout } = require('node:timers')
+const { inspect } = require('node:util')
 const { getHeapStatistics } = require('node:v8')
 const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster')))
 const { version } = require('../../package.json')
 const { FEATURES } = require('../features')
 const { Admission } = require('./accepting/admission')
 const { flushCompileCache } = require('./boot/compile-cache')
+const { LONGEST_ERROR } = require('../core/message')
 const { onThrown } = require('./call-app')
 const { Handoff } = require('./handoff/handoff')
 const { Inbox } = require('./handoff/inbox')
@@ -32,6 +34,7 @@ const { GcPauses } = require('./health/gc-pauses')
 const { startHeartbeat } = require('./health/heartbeat')
 const { offerProfile } = require('./health/profile')
 const { tellRequestsInFlight } = require('./health/requests-in-flight')
+const { Deadline } = require('./leaving/deadline')
 const { Drain } = require('./leaving/drain')
 const { Emptying } = require('./leaving/emptying')
 const { offerOutOfRotation } = require('./leaving/out-of-rotation')
@@ -48,8 +51,10 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
   const sender = new Sender({ tracker, handoff })
   const emptying = new Emptying({ tracker, acceptors, sender })
   const sessions = settings.sticky && new Sessions(settings.sticky, { channel, state, tracker, inbox, handoff, sender, emptying })
+  const deadline = new Deadline()
   const drain = new Drain({ signals, state, tracker, acceptors, inbox, handoff, sender, admission, emptying }, async account => {
     flushCompileCache()
+    await deadline.orAt(api.drained())
     await streams.flushed() // before the signal that ends this process
     beat()
     signals.release(() => admission.letGo()) // a handler that does not exit ends this worker by leaving nothing to be done
@@ -88,6 +93,7 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
   })
   channel.on({
     drain: order => {
+      deadline.set(order.deadlineMs)
       sessions?.leave(order.deadlineMs)
       drain.begin(order)
       api.drained().then(() => sessions?.release())
@@ -104,6 +110,7 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
     sessions?.endCalls()
     inbox.keepAll()
     handoff.relinquish()
+    deadline.set(settings.drainTimeoutMs)
     drain.begin({ reason: 'orphaned', deadlineMs: settings.drainTimeoutMs, lingerMs: settings.stopLingerMs, handoff: false, replayAfterMs: null })
   }
 
@@ -113,6 +120,9 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
     return true
   })
   onThrown(thrown => channel.send('threw', thrown))
+  process.on('uncaughtExceptionMonitor', error => {
+    if (state.current === 'held') channel.send('exception', { error: sayError(error).slice(0, LONGEST_ERROR) })
+  })
   api.connect(channel, sessions)
   listenHook.connect(channel, acceptor => {
     tracker.watch(acceptor)
@@ -128,6 +138,13 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
     })
   })
   channel.send('hello', { heapLimitBytes: getHeapStatistics().heap_size_limit, version })
+}
+
+/** @param {unknown} error @returns {string} a line, with the place of a syntax error */
+function sayError (error) {
+  if (!(error instanceof Error)) return inspect(error, { breakLength: Infinity })
+  const place = /^(\/.*:\d+)\n/.exec(String(error.stack))?.[1]
+  return `${error.name}: ${error.message}`.split('\n', 1)[0] + (place ? ` (${place})` : '')
 }
 
 /** There is no primary to end this process. @param {number} killTimeoutMs */

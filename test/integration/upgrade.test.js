@@ -205,7 +205,7 @@ t.test('SIGTERM to the new primary while old workers finish: the old primary doe
   const slow = get(port, '/slow?ms=3000')
   t.ok(await becomesTrue(() => out.length === 1), 'it is in flight')
   child.kill('SIGUSR2')
-  await events.until('worker.drain', { count: 2 })
+  await Promise.all([events.until('worker.drain', { count: 2 }), events.until('fleet.upgraded')]) // each of another primary's log
   kill(primary(), 'SIGTERM')
   t.match(await slow, { status: 200 })
   t.same(await exited, { code: 0, signal: null })

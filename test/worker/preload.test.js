@@ -13,7 +13,7 @@ const { message } = require('../../lib/core/message')
 
 const WORKER = path.join(__dirname, '..', '..', 'lib', 'worker')
 const APP = path.join(__dirname, '..', 'fixtures', 'plain.js')
-const SETTINGS = { compileCache: null, collectsFirst: false, beatMs: 200, drainTimeoutMs: 5000, stopLingerMs: 1000, killTimeoutMs: 1000 }
+const SETTINGS = { compileCache: null, collectsFirst: false, beatMs: 200, drainTimeoutMs: 5000, stopLingerMs: 1000, killTimeoutMs: 1000, features: {} }
 
 /** @param {any} t tap's */
 async function startWorker (t) {

@@ -70,7 +70,10 @@ class ListeningSockets {
     handle.on('listen', ({ key, query, data }, answer) => {
       if (this.#isClosing) return // what is being given up is not taken again; a worker that asks now is about to go
       const { errno, handle: socket, data: shared, isQueued } = this.open(key, query, data, handle)
-      if (errno) handle.renounce(key)
+      if (errno) {
+        handle.refused = { address: query.address, port: query.port, errno }
+        handle.renounce(key)
+      }
       answer({ errno, data: shared, ...isQueued && { isQueued } }, socket)
     })
     handle.on('listening', ({ key }) => {

@@ -9,8 +9,11 @@
  */
 
 const { EventEmitter } = require('node:events')
+const { getSystemErrorName } = require('node:util')
 const { nameOf } = require('../../core/address')
+const { explainRefusal, explainSilence } = require('../../core/start-failure')
 const { now } = require('../clock')
+const { describeProcesses, holderOf } = require('./open-sockets')
 const { howItLeft } = require('./process')
 const { inheritedAddresses, requiredAddresses } = require('./required-addresses')
 const { retire } = require('./retirement')
@@ -24,13 +27,17 @@ const MOST_NAMED = 10 // requests in flight, in the journal
 const CALL_MS = 2000 // a standby has loaded everything: it is silent for longer only if it is stuck
 
 /**
- * Emits `spawned` with the handle, and `hopeless` ({ deaths, how }) when no worker has started, after some that died.
+ * Emits `spawned` with the handle, and `hopeless` ({ deaths, how, wasReady }) when no worker has started: after five in a row, or two for the same cause.
  */
 class Lifecycle extends EventEmitter {
   /** Some worker has started. */
   hasServed = false
   /** Workers that did not, before that. */
   #deaths = 0
+  /** Where one of them listens, though not for recycle. @type {string | null} */
+  #telling = null
+  /** Of what the latest one died, or why it was given up; null: not known. @type {string | null} */
+  #latestCause = null
   /** The addresses of which it was said last that some slots alone listen there. */
   #saidUneven = ''
 
@@ -109,6 +116,7 @@ class Lifecycle extends EventEmitter {
   async #giveUp (handle, why) {
     if (handle.isGone || handle.state === 'draining') return
     handle.givenUp = why
+    if (why.includes('; it listens on') || why.includes('; its child process')) this.#telling ??= why.replace(/^it /, '') // the next one finds the port taken
     const { killTimeoutMs } = this.options
     const order = { reason: 'not-ready', deadlineMs: handle.calledAt === null ? 0 : killTimeoutMs, lingerMs: 0, handoff: false, replayAfterMs: null, killTimeoutMs }
     const { account, drainMs } = await retire(handle, order, this.record)
@@ -215,11 +223,15 @@ class Lifecycle extends EventEmitter {
   }
 
   /** @param {WorkerHandle} handle @param {Place} place @param {import('./process').Left} left */
-  #failed ({ process, givenUp }, { boots }, left) {
+  #failed (handle, { boots }, left) {
     boots.failed(now())
-    this.spawner.molds?.failed(process)
-    if (this.hasServed || ++this.#deaths < TOO_MANY_DEATHS || this.fleet.serving().length > 0) return
-    this.emit('hopeless', { deaths: this.#deaths, how: givenUp?.replace(/^it /, '') ?? howItLeft(left) })
+    this.spawner.molds?.failed(handle.process)
+    const cause = handle.exception ?? handle.givenUp?.replace(/pid \d+/g, '') ?? null
+    const isSame = cause !== null && cause === this.#latestCause
+    this.#latestCause = cause
+    if (this.hasServed || (++this.#deaths < TOO_MANY_DEATHS && !isSame) || this.fleet.serving().length > 0) return
+    const deaths = this.#deaths
+    howItDied(handle, left).then(how => this.emit('hopeless', { deaths, how: this.#telling ?? how, wasReady: handle.upSince !== null }))
   }
 }
 
@@ -240,7 +252,27 @@ async function boots (handle, timeoutMs) {
   const missing = evaded.length > 0 ? evaded : readiness.missing
   if (health.why !== null) return `it was not ready within ${timeoutMs} ms; it fails its health check: ${health.why}`
   const how = evaded.length > 0 ? ', but on another port in its place' : ', as the others do'
-  return `it was not ready within ${timeoutMs} ms${missing.length ? `; it does not listen on ${missing.map(nameOf).join(', ')}${how}` : ''}`
+  const why = missing.length ? `it does not listen on ${missing.map(nameOf).join(', ')}${how}` : await whySilent(handle)
+  if (readiness.isMet) return null // meanwhile
+  return `it was not ready within ${timeoutMs} ms${why === null ? '' : `; ${why}`}`
+}
+
+/** @param {WorkerHandle} handle @returns {Promise<string | null>} */
+async function whySilent ({ pid, readiness: { readyOn }, heardAt, said, addresses }) {
+  const silentMs = now() - heardAt
+  if (readyOn === 'online' || (readyOn === 'listening' && addresses.size > 0)) return null
+  return explainSilence({ readyOn: /** @type {'listening' | 'message'} */ (readyOn), silentMs, said, ...await describeProcesses(pid) })
+}
+
+/** @param {WorkerHandle} handle @param {import('./process').Left} left */
+async function howItDied ({ givenUp, exception, refused }, left) {
+  if (givenUp !== null) return givenUp.replace(/^it /, '')
+  if (exception === null) return `${howItLeft(left)}${left.code === 0 ? ': the file ran to its end, and keeps nothing open' : ''}`
+  if (refused === null || !exception.includes(getSystemErrorName(refused.errno))) return `${howItLeft(left)}: ${exception}`
+  const { address, port, errno } = refused
+  const isPort = port > 0
+  const holder = isPort ? await holderOf(port) : null
+  return `${howItLeft(left)}: ${explainRefusal({ address: isPort ? `${address ?? '::'}:${port}` : String(address), port, code: getSystemErrorName(errno), holder })}`
 }
 
 module.exports = { Lifecycle }

@@ -73,6 +73,12 @@ class WorkerHandle extends Channel {
   health = { failures: 0, why: null, isPassed: false }
   /** In flight in it, latest first, as far as it has told. @type {import('../../core/crashes').InFlight[]} */
   requests = []
+  /** What its app has thrown before it served. @type {string | null} */
+  exception = null
+  /** The latest address that it was refused: `errno` is libuv's. @type {{ address: string | null, port: number, errno: number } | null} */
+  refused = null
+  /** What its app has sent in place of 'ready'. @type {unknown} */
+  said = undefined
   /** Its preload has run: it holds signals off, and takes commands. */
   hasEntered = false
 
@@ -199,6 +205,7 @@ class WorkerHandle extends Channel {
         const names = new Set(requests.map((/** @type {{ request: string }} */ { request }) => request))
         this.requests = isAll ? requests : [...requests, ...this.requests.filter(({ request }) => !names.has(request))].slice(0, MOST_REQUESTS)
       },
+      exception: ({ error }) => { this.exception = error },
       offer: (fields, socket) => {
         this.#shifted--
         this.emit('offer', fields, socket)
@@ -241,6 +248,7 @@ class WorkerHandle extends Channel {
     this.process.on('online', () => this.readiness.check('online'))
     this.process.on('app-message', received => {
       if (received === 'ready') this.readiness.check('message')
+      else if (this.bootedAt === null) this.said = received
       this.emit('message', received)
     })
   }

@@ -1,0 +1,60 @@
+'use strict'
+
+/** Why a worker did not become ready: the cause, in words, and the option or the command that helps. */
+
+const { shown } = require('./shown')
+const { count, formatTime } = require('./units')
+
+const SEND = 'process.send'
+const BLOCKED_MS = 2000
+/**
+ * @typedef {object} Process
+ * @property {number} pid
+ * @property {string} command
+ * @property {string[]} listens addresses on which it listens, by a socket that is not the primary's
+ */
+
+const OWN_SOCKET = 'by a socket of its own (exclusive, reusePort, a thread, a native server): --ready-on online serves it, without hand-off'
+
+/**
+ * Of one that never listened, as far as Node.js tells.
+ *
+ * @param {object} facts
+ * @param {'listening' | 'online' | 'message'} facts.readyOn
+ * @param {number} facts.silentMs since anything was heard of it: a heartbeat comes twice a second
+ * @param {unknown} [facts.said] the latest message of its app, where it is not 'ready'
+ * @param {Process | null} facts.own null: not known on this system
+ * @param {Process[]} facts.children its processes, and theirs
+ * @returns {string | null} null: nothing is known
+ */
+function explainSilence ({ readyOn, silentMs, said, own, children }) {
+  if (silentMs >= BLOCKED_MS) return `its event loop has been blocked for ${formatTime(silentMs)}: it still loads, or computes`
+  if (readyOn === 'message') {
+    const instead = said === undefined ? '' : `, but ${SEND}(${shown(said)})`
+    return `its app has not called ${SEND}('ready')${instead}`
+  }
+  if (own === null) return null
+  const listening = children.find(({ listens }) => listens.length > 0)
+  if (listening) return `its child process ${nameOf(listening)} listens on ${listening.listens.join(', ')}: give recycle the file of the server itself`
+  if (own.listens.length > 0) return `it listens on ${own.listens.join(', ')} ${OWN_SOCKET}`
+  const started = children.length > 0 ? `, nor ${children.length === 1 ? 'does' : 'do'} the ${count(children.length, 'process', 'processes')} that it has started (${nameOf(children[0])}${children.length > 1 ? ', …' : ''})` : ''
+  return `it does not listen anywhere${started}; a program that serves no port is run with --ready-on online`
+}
+
+/**
+ * Of one that died because an address was refused.
+ *
+ * @param {{ address: string, port: number, code: string, holder: { pid: number, command: string } | null }} refused
+ */
+function explainRefusal ({ address, port, code, holder }) {
+  if (code === 'EADDRINUSE') return `${address} is in use${holder ? ` by ${nameOf(holder)}` : ', by a process that this user cannot see'}`
+  if (code === 'EACCES' && port > 0 && port < 1024) return `${address} is not permitted: ports below 1024 need CAP_NET_BIND_SERVICE, or a socket from systemd`
+  return `${address} is refused (${code})`
+}
+
+/** @param {{ pid: number, command: string }} process */
+function nameOf ({ pid, command }) {
+  return `pid ${pid} (${command})`
+}
+
+module.exports = { explainSilence, explainRefusal }

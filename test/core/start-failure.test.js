@@ -1,0 +1,39 @@
+'use strict'
+
+const t = require('tap')
+const { explainRefusal, explainSilence } = require('../../lib/core/start-failure')
+const { refuseLauncher } = require('../../lib/core/launchers')
+
+const own = (/** @type {string[]} */ ...listens) => ({ pid: 7, command: 'node app.js', listens })
+const child = (/** @type {string[]} */ ...listens) => ({ pid: 8, command: 'node server.js', listens })
+
+t.test('a worker that never listened: the cause, and what helps', async t => {
+  const silence = (/** @type {any} */ facts) => explainSilence({ readyOn: 'listening', silentMs: 300, own: own(), children: [], ...facts })
+  t.equal(silence({}), 'it does not listen anywhere; a program that serves no port is run with --ready-on online')
+  t.equal(silence({ children: [child()] }), 'it does not listen anywhere, nor does the 1 process that it has started (pid 8 (node server.js)); a program that serves no port is run with --ready-on online')
+  t.match(silence({ children: [child(), child()] }), /nor do the 2 processes that it has started \(pid 8 \(node server\.js\), …\)/)
+  t.equal(silence({ children: [child(), child('port 3000')], own: own('port 4000') }), 'its child process pid 8 (node server.js) listens on port 3000: give recycle the file of the server itself')
+  t.match(silence({ own: own('port 3000') }), /^it listens on port 3000 by a socket of its own \(.*\): --ready-on online serves it, without hand-off$/)
+  t.equal(silence({ own: null }), null, 'a system without /proc')
+  t.equal(silence({ silentMs: 28_000, children: [child()] }), 'its event loop has been blocked for 28s: it still loads, or computes')
+  t.equal(silence({ readyOn: 'message' }), "its app has not called process.send('ready')")
+  t.equal(silence({ readyOn: 'message', said: { type: 'ready' } }), 'its app has not called process.send(\'ready\'), but process.send({"type":"ready"})')
+})
+
+t.test('an address that was refused, and which process has it', async t => {
+  const refused = { address: ':::3000', port: 3000, code: 'EADDRINUSE', holder: { pid: 9, command: 'node other.js' } }
+  t.equal(explainRefusal(refused), ':::3000 is in use by pid 9 (node other.js)')
+  t.equal(explainRefusal({ ...refused, holder: null }), ':::3000 is in use, by a process that this user cannot see')
+  t.match(explainRefusal({ ...refused, port: 80, code: 'EACCES' }), /not permitted: ports below 1024/)
+  t.equal(explainRefusal({ ...refused, code: 'EADDRNOTAVAIL' }), ':::3000 is refused (EADDRNOTAVAIL)')
+})
+
+t.test('packages that start the app in another process, and what to write instead', async t => {
+  const instead = (/** @type {string} */ file, /** @type {string[]} */ ...args) => refuseLauncher(file, args, 'x')?.replace(/^.*; write /, '') ?? null
+  t.equal(instead('/app/node_modules/tsx/dist/cli.mjs', 'watch', 'server.ts'), 'recycle --node-option=--import=tsx server.ts')
+  t.equal(instead('/app/node_modules/nodemon/bin/nodemon.js', 'app.js'), 'recycle app.js, and recycle reload after a change')
+  t.equal(instead('/app/node_modules/cross-env/dist/bin/cross-env.js', 'A=1', 'app.js'), 'x A=1 recycle app.js')
+  t.equal(instead('/app/node_modules/@dotenvx/dotenvx/src/cli/dotenvx.js', 'run', '--', 'app.js'), 'x run -- recycle app.js')
+  t.match(refuseLauncher('/app/node_modules/tsx/dist/cli.mjs', [], 'tsx'), /^tsx starts the app in another process, which recycle could not supervise; write recycle --node-option=--import=tsx <file>$/)
+  for (const file of ['/app/server.js', '/app/node_modules/next/dist/bin/next', '/app/node_modules/tsx', '/app/tsx/node_modules/x/y.js']) t.equal(instead(file, 'start'), null, file)
+})

@@ -1,0 +1,67 @@
+'use strict'
+
+/** A fleet that does not start says why in its last sentence, and ends no later than it must. */
+
+const fs = require('node:fs')
+const net = require('node:net')
+const path = require('node:path')
+const t = require('tap')
+const { startCli, freePort } = require('../support/fleet')
+
+const LISTEN = 'require("node:http").createServer((request, response) => response.end("ok")).listen('
+const SOON = { args: ['--ready-timeout', '1500ms'] }
+const noProc = !fs.existsSync('/proc/self/net/tcp') && 'there is no /proc'
+
+/** @param {any} t tap's @param {string} source @param {{ args?: string[], env?: Record<string, string> }} [how] */
+async function fail (t, source, { args = [], env = {} } = {}) {
+  const folder = t.testdir({ 'app.js': source, 'server.js': `${LISTEN}process.env.PORT)` })
+  const { events, said, exited } = await startCli(t, ['-w', '2', '--control', 'none', '--ready-timeout', '10s', ...args, path.join(folder, 'app.js')], { env, cwd: folder })
+  const { code } = await exited
+  t.equal(code, 1)
+  return { last: said.at(-1), said, crashes: events.all('worker.crash').length, spawned: events.all('worker.spawn').length }
+}
+
+t.jobs = 4
+
+t.test('the port is in use: the address, and the process that has it', { skip: noProc }, async t => {
+  const port = await freePort()
+  const other = net.createServer().listen(port)
+  const { last, crashes } = await fail(t, `${LISTEN}process.env.PORT)`, { env: { PORT: String(port) } })
+  other.close()
+  t.match(last, new RegExp(`exited with code 1: :::${port} is in use by pid ${process.pid} \\(node .*start-failures`))
+  t.ok(crashes <= 4, `${crashes} workers died: the same error twice is enough`)
+})
+
+t.test('the app throws: its error is in the last sentence, and the same one twice is enough', async t => {
+  const { last, spawned } = await fail(t, 'throw new TypeError("no database\\nsecond line")')
+  t.match(last, /^recycle: no worker becomes ready: \d died or gave up in a row, the last one exited with code 1: TypeError: no database$/)
+  t.ok(spawned <= 4, `${spawned} workers`)
+  t.match((await fail(t, 'const x = ;')).last, /: SyntaxError: Unexpected token ';' \(.*app\.js:1\)$/)
+  t.match((await fail(t, 'Promise.reject(new RangeError("late"))')).last, /: RangeError: late$/)
+})
+
+t.test('another error each time may be over the next time: five are tried', async t => {
+  const { last } = await fail(t, 'throw new Error("at " + process.hrtime.bigint())')
+  t.match(last, /: 5 died or gave up in a row, the last one exited with code 1: Error: at \d+$/)
+})
+
+t.test('nothing listens: which option helps', { skip: noProc }, async t => {
+  t.match((await fail(t, 'setInterval(() => {}, 1000)', SOON)).last, /not ready within 1500 ms; it does not listen anywhere; a program that serves no port is run with --ready-on online$/)
+})
+
+t.test('a child listens: the child is named', { skip: noProc }, async t => {
+  const { last } = await fail(t, 'require("node:child_process").fork("./server.js"); setInterval(() => {}, 1000)', SOON)
+  t.match(last, /; its child process pid \d+ \(node \.\/server\.js\) listens on port \d+: give recycle the file of the server itself$/)
+})
+
+t.test('a socket of the worker\'s own: that it is, and what serves it', { skip: noProc }, async t => {
+  t.match((await fail(t, `${LISTEN}{ port: process.env.PORT, exclusive: true })`, { args: [...SOON.args, '-w', '1'] })).last, /; it listens on port \d+ by a socket of its own \(.*--ready-on online serves it, without hand-off$/)
+})
+
+t.test('--ready-on message: what was sent in its place', async t => {
+  t.match((await fail(t, `process.send({ type: 'ready' }); ${LISTEN}process.env.PORT)`, { args: [...SOON.args, '--ready-on', 'message'] })).last, /; its app has not called process\.send\('ready'\), but process\.send\(\{"type":"ready"\}\)$/)
+})
+
+t.test('one that dies as soon as it is ready is not said to never become ready', async t => {
+  t.match((await fail(t, `${LISTEN}process.env.PORT, () => setTimeout(() => process.exit(4), 100))`)).last, /^recycle: no worker stays up: [5-7] died as soon as they were ready, the last one exited with code 4$/)
+})
