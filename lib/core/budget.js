@@ -39,7 +39,7 @@ function drawBudget (options, workers, random) {
     maxAgeMs: lower(options.maxAgeMs),
     stuckMs: options.stuckTimeoutMs,
     ...Object.assign({}, ...FEATURES.map(({ limit, isOn }) => limit && isOn(options) ? limit.budget(options, { lower, lowered: of => lowered(of, share) }) : {})),
-    ...options.health !== null && { maxHealthFailures: options.healthFailureThreshold }
+    ...options.health !== null && { maxHealthFailures: options.healthAction === 'replace' ? options.healthFailureThreshold : null }
   })
 }
 

@@ -99,6 +99,8 @@ const FROM_WORKER = Object.freeze({
   exception: kind('before it serves: an exception that its app has not caught', { error: text(LONGEST_ERROR) }),
   threw: kind('what the app has thrown where it was called by this package; the first few', { where: text(100), error: text(LONGEST_ERROR) }),
   requested: kind('the app asks to be recycled', { reason: optional(orNull(text(LONGEST_WISH))) }),
+  pause: kind('the app wants this worker out of the rotation for a while', { reason: optional(orNull(text(LONGEST_WISH))) }),
+  resume: kind('the app wants it back'),
   'in-flight': kind('method and path of requests in flight, latest first, and how many of each: `isAll`: it exits, and these are all', {
     requests: listOf(record({ request: text(LONGEST_REQUEST), count }), MOST_REQUESTS), isAll: flag
   }),
@@ -127,7 +129,7 @@ const FROM_PRIMARY = Object.freeze({
   serve: kind('a call to a worker that is up: this is its slot, accept', { id, slot: count }),
   accept: kind('a connection that came through the queue after `shut`', { key: name }, 'socket'),
   drain: kind('leave; sent again with a shorter deadline, it hurries', { reason: text(100), deadlineMs: duration, lingerMs: orNull(duration), handoff: flag, replayAfterMs: orNull(duration) }),
-  'leave-rotation': kind('a call: leave rotation for a while; answered when nothing is left', { id, deadlineMs: duration, handoff: flag, replayAfterMs: orNull(duration) }),
+  'leave-rotation': kind('a call: leave rotation for a while; answered when nothing is left; `isPatient`: what cannot move is served on', { id, deadlineMs: duration, handoff: flag, replayAfterMs: orNull(duration), isPatient: optional(flag) }),
   rejoin: kind('come back into rotation'),
   collect: kind('a call, only out of rotation: collect garbage', { id }),
   heapdump: kind('a call, only out of rotation: write a heap snapshot', { id, file: name }),

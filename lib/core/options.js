@@ -41,6 +41,7 @@ const { types } = require('./option-types')
  * @property {number} healthTimeoutMs
  * @property {number} healthFailureThreshold
  * @property {number} healthInitialDelayMs
+ * @property {'replace' | 'rotate'} healthAction
  * @property {number} maxSurge
  * @property {number} maxUnavailable
  * @property {'listening' | 'online' | 'message'} readyOn
@@ -95,6 +96,7 @@ const OF_KERNEL = [
   row('healthTimeout', '--health-timeout <time>', types.time(10, '10ms'), 1000, '1s', 'a probe without a response by then has failed', 'healthTimeoutMs'),
   row('healthFailureThreshold', '--health-failure-threshold <n>', types.count(1, 1000), 3, '3', 'failed probes in a row before a worker is replaced'),
   row('healthInitialDelay', '--health-initial-delay <time>', types.time(0, '0'), 0, '0', 'time from when a worker listens to its first probe', 'healthInitialDelayMs'),
+  row('healthAction', '--health-action <what>', types.oneOf('replace', 'rotate'), 'replace', 'replace', 'rotate: a worker that fails its probes leaves the rotation, and returns when it passes one; the last one in rotation stays'),
   row('maxSurge', '--max-surge <n>', types.count(0, 1024), 1, '1', 'replacements that may run beside the fleet; also limits concurrent recycles'),
   row('maxUnavailable', '--max-unavailable <n>', types.count(0, 1024), 0, '0', 'workers that may be missing; --max-surge 0 needs at least 1 (drain first); with one worker clients wait meanwhile'),
   row('readyOn', '--ready-on <what>', types.oneOf('listening', 'online', 'message'), 'listening', 'listening', "listening: the worker listens on every address of its predecessor; online; message: process.send('ready')"),

@@ -125,7 +125,7 @@ function checkTogether ({ health, healthInitialDelayMs, readyTimeoutMs, maxRssBy
     if (warm > 0) refuse('warm', `0, unless ${of('fork').called} is mold`)
     if (forkUnsafe) refuse('forkUnsafe', `false, unless ${of('fork').called} is mold`)
   }
-  const idle = health === null && ['healthPeriod', 'healthTimeout', 'healthFailureThreshold', 'healthInitialDelay'].find(name => of(name).text !== undefined)
+  const idle = health === null && ['healthPeriod', 'healthTimeout', 'healthFailureThreshold', 'healthInitialDelay', 'healthAction'].find(name => of(name).text !== undefined)
   if (idle) refuse(idle, `none, unless ${of('health').called} is set`)
   if (health !== null && healthInitialDelayMs >= readyTimeoutMs) refuse('healthInitialDelay', `a time below ${of('readyTimeout').called}, by which a worker must have passed a probe`)
   if (prefix && output === 'inherit') refuse('output', `lines with ${of('prefix').called}`)

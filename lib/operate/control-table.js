@@ -24,7 +24,7 @@ const NEAR = 0.8
 const COLUMNS = [
   { title: 'slot', cell: ({ slot }) => shown(slot) },
   { title: 'pid', cell: ({ pid }) => shown(pid) },
-  { title: 'state', left: true, cell: ({ state }) => state },
+  { title: 'state', left: true, cell: ({ state, paused }) => paused ? 'paused' : state },
   { title: 'age', cell: ({ ageMs }) => formatTime(ageMs), dispensable: 4 },
   { title: 'memory', left: true, cell: worker => bar(worker) },
   { title: 'RSS MiB', left: true, cell: ({ rssBytes, budgetBytes }) => budgetBytes === null ? mib(rssBytes) : `${mib(rssBytes)} of ${mib(budgetBytes)}` },
@@ -48,6 +48,7 @@ function formatStatus ({ name, pid, app, workers, totals, crashing = null, uneve
   const rss = workers.reduce((/** @type {number} */ sum, /** @type {Worker} */ { rssBytes }) => sum + (rssBytes ?? 0), 0)
   const [heading, ...lines] = fit(workers.some((/** @type {Worker} */ w) => w.budgetBytes !== null) ? COLUMNS : COLUMNS.filter(({ title }) => title !== 'memory'), workers, width)
   const waiting = workers.filter((/** @type {Worker} */ { waitsForRoom }) => waitsForRoom).map((/** @type {Worker} */ { slot }) => slot)
+  const paused = workers.filter((/** @type {Worker} */ { paused }) => paused)
   const about = FEATURES.flatMap(({ status }) => status && more[status.key] ? ['', ...status.lines(more[status.key], (style, text) => paint(style, plain(text)))] : [])
   return [
     `${paint('bold', plain(name))}  ${plain(`pid ${pid}  ${app}`)}`,
@@ -56,6 +57,7 @@ function formatStatus ({ name, pid, app, workers, totals, crashing = null, uneve
     ...uneven.length > 0 ? [paint('yellow', plain(`the workers listen on different addresses: ${listUneven(uneven)}`))] : [],
     ...freshOverBudget ? [paint('yellow', plain(sayFreshOverBudget(freshOverBudget)))] : [],
     ...waiting.length > 0 ? [paint('yellow', `no room in memory to replace slot ${waiting.join(', ')}: the worker stays until there is`)] : [],
+    ...paused.map((/** @type {Worker} */ { slot, paused }) => paint('yellow', plain(`slot ${slot} is out of rotation: ${paused}`))),
     ...memory?.source.startsWith('cgroup') ? [plain(limitLine(memory))] : [],
     '',
     paint('dim', heading),

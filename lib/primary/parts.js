@@ -28,6 +28,7 @@ const { Departure } = require('./recycling/departure')
 const { Diagnostics } = require('./recycling/diagnostics')
 const { GarbageCollection } = require('./recycling/garbage-collection')
 const { OutOfRotation } = require('./recycling/out-of-rotation')
+const { Rotation } = require('./recycling/rotation')
 const { Recycler } = require('./recycling/recycler')
 const { Shutdown } = require('./recycling/shutdown')
 const { ListeningSockets } = require('./sockets/listening-sockets')
@@ -94,6 +95,7 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
     .on('spawned', connect)
     .on('hopeless', details => abandon(new RecycleError('RECYCLE_APP_DIES', details)))
   const outOfRotation = new OutOfRotation(deps)
+  const rotation = new Rotation(deps)
   const garbageCollection = new GarbageCollection({ ...deps, sampler, outOfRotation })
   const diagnostics = new Diagnostics({ ...deps, outOfRotation })
   const condemnedHeapdumps = new CondemnedHeapdumps({ ...deps, sampler, diagnostics })
@@ -154,7 +156,7 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
 
   /** @param {WorkerHandle} handle a worker that has been spawned */
   function connect (handle) {
-    for (const part of [listeningSockets, sessionOwners, ledger, balancer, memoryWatch, features, children, crashWatch]) part.connect(handle)
+    for (const part of [listeningSockets, sessionOwners, ledger, balancer, memoryWatch, features, children, crashWatch, rotation]) part.connect(handle)
     healthChecks?.connect(handle)
     if (autoSize.isOpen) handle.once('ready', () => look()) // the others wait for what it takes
     for (const event of ['standby', 'ready']) handle.on(event, () => sampler.attend(handle))

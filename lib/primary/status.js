@@ -21,7 +21,7 @@ function describeFleet (fleet, figuresOf) {
  * @param {import('./workers/fleet').Slot | undefined} place undefined: a standby
  * @param {Figures | null} figures
  */
-function describe ({ slot, pid, state, generation, app, at, upSince, budget, latest, health, isWaiting, drainsUntil }, place, figures) {
+function describe ({ slot, pid, state, generation, app, at, upSince, budget, latest, health, isWaiting, drainsUntil, out }, place, figures) {
   const { sample = null, lastFull = null } = figures ?? {}
   const crossesAt = figures?.crossesAt(budget.softBytes) ?? null
   return {
@@ -38,6 +38,7 @@ function describe ({ slot, pid, state, generation, app, at, upSince, budget, lat
     crossesInMs: crossesAt === null ? null : Math.max(0, crossesAt - at),
     drainLeftMs: drainsUntil === null ? null : Math.max(0, drainsUntil - at),
     waitsForRoom: isWaiting && state === 'ready',
+    paused: state === 'ready' && out ? out.why : null,
     cpuPercent: figures?.cpu.percent ?? null,
     elu: latest.elu,
     gc: latest.gc,

@@ -6,6 +6,8 @@
  *
  * @typedef {object} Api
  * @property {(reason?: string) => void} requestRecycle
+ * @property {(reason?: string) => void} pause
+ * @property {() => void} resume
  * @property {(socket: import('node:net').Socket) => void} pin
  * @property {(response: import('node:http').ServerResponse) => void} replayable
  * @property {(fn: (about: { reason: string, deadlineMs: number }) => unknown) => void} onDrain
@@ -45,6 +47,8 @@ function offerApi (tracker) {
   /** @type {Api} */
   const api = {
     requestRecycle: reason => channel?.send('requested', { reason: typeof reason === 'string' ? reason.slice(0, LONGEST_WISH) : undefined }),
+    pause: reason => channel?.send('pause', { reason: typeof reason === 'string' ? reason.slice(0, LONGEST_WISH) : undefined }),
+    resume: () => channel?.send('resume'),
     pin: socket => {
       const connection = tracker.of(socket)
       if (connection) connection.isPinned = true

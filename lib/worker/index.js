@@ -18,6 +18,21 @@ function requestRecycle (reason) {
 }
 
 /**
+ * Takes this worker out of the rotation for a while, to fill a cache, say: it gets no new connection, and its idle ones move to other workers.
+ * What cannot move, such as a WebSocket, it serves on. The last worker in rotation stays in, until another one is.
+ *
+ * @param {string} [reason] for `recycle status` and the journal
+ */
+function pause (reason) {
+  findApi()?.pause?.(reason)
+}
+
+/** Ends a pause(). */
+function resume () {
+  findApi()?.resume?.()
+}
+
+/**
  * Calls `fn` once, when this worker begins to drain. The app ends its WebSockets, subscriptions and jobs itself. With
  * `--sticky`, requests of this worker's sessions wait until the promise that `fn` returns is settled, for up to two seconds.
  *
@@ -116,4 +131,4 @@ function warm (fn) {
   findApi()?.warm?.(fn)
 }
 
-module.exports = { requestRecycle, onDrain, onServe, onFork, warm, pin, replayable, own, transfer, onTransfer }
+module.exports = { requestRecycle, pause, resume, onDrain, onServe, onFork, warm, pin, replayable, own, transfer, onTransfer }

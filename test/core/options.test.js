@@ -30,6 +30,7 @@ const ROWS = {
   healthPeriod: ['--health-period <time>', 'healthPeriodMs', 'RECYCLE_HEALTH_PERIOD', 10_000, '5s', 5000, ['99ms']],
   healthTimeout: ['--health-timeout <time>', 'healthTimeoutMs', 'RECYCLE_HEALTH_TIMEOUT', 1000, '200ms', 200, ['9ms']],
   healthFailureThreshold: ['--health-failure-threshold <n>', 'healthFailureThreshold', 'RECYCLE_HEALTH_FAILURE_THRESHOLD', 3, '1', 1, ['0', '1001']],
+  healthAction: ['--health-action <what>', 'healthAction', 'RECYCLE_HEALTH_ACTION', 'replace', 'rotate', 'rotate', ['kill']],
   healthInitialDelay: ['--health-initial-delay <time>', 'healthInitialDelayMs', 'RECYCLE_HEALTH_INITIAL_DELAY', 0, '2s', 2000, ['-1s']],
   maxSurge: ['--max-surge <n>', 'maxSurge', 'RECYCLE_MAX_SURGE', 1, '2', 2, ['-1', '1025']],
   maxUnavailable: ['--max-unavailable <n>', 'maxUnavailable', 'RECYCLE_MAX_UNAVAILABLE', 0, '1', 1, ['-1', '50%']],

@@ -20,7 +20,7 @@ const REASON_WIDTH = 'requested'.length // reserved, so that the table keeps its
 const BEFORE = [
   { title: '#', cell: ({ worker: { slot } }) => slot === null ? '–' : `${slot}` },
   { title: 'pid', cell: ({ worker: { pid } }) => `${pid}` },
-  { title: 'state', left: true, cell: ({ worker: { state } }) => state === 'out-of-rotation' ? 'out' : state.replace(/ing$/, '') },
+  { title: 'state', left: true, cell: ({ worker: { state, paused } }) => paused ? 'paused' : state === 'out-of-rotation' ? 'out' : state.replace(/ing$/, '') },
   { title: 'age', cell: ({ worker: { ageMs } }) => age(ageMs) },
   { title: 'MiB', left: true, cell: ({ worker: { rssBytes, budgetBytes } }) => budgetBytes === null ? mib(rssBytes) : `${mib(rssBytes)}/${mib(budgetBytes)}` }
 ]

@@ -34,20 +34,21 @@ class Health {
     const { isStopping, handover, options: { maxUnavailable } } = this.supervisor
     if (handover?.isLeaving || handover?.hasLeft) return { isReady: true, text: 'ready: another primary serves' }
     if (isStopping) return { isReady: false, text: 'not ready: the fleet is stopping' }
-    const failing = this.#failing
     const { crashing } = this.supervisor.status()
-    const ready = this.#slotsThatAre('ready') - failing
+    const { failing, paused } = this.#notServing
+    const ready = this.#slotsThatAre('ready') - failing - paused
     const needed = Math.max(1, this.#intended - maxUnavailable - this.#slotsThatAre('out-of-rotation'))
     const isReady = ready >= needed
-    return { isReady, text: `${isReady ? 'ready' : 'not ready'}: ${ready} of ${this.#intended} workers are, ${needed} must be${failing > 0 ? `; ${failing} ${failing === 1 ? 'fails its' : 'fail their'} health check` : ''}${crashing ? `; ${sayCrashing(crashing)}` : ''}` }
+    return { isReady, text: `${isReady ? 'ready' : 'not ready'}: ${ready} of ${this.#intended} workers are, ${needed} must be${failing > 0 ? `; ${failing} ${failing === 1 ? 'fails its' : 'fail their'} health check` : ''}${paused > 0 ? `; ${paused} ${paused === 1 ? 'is' : 'are'} out of rotation` : ''}${crashing ? `; ${sayCrashing(crashing)}` : ''}` }
   }
 
-  /** Slots whose worker serves, and has failed as many probes as condemn it. */
-  get #failing () {
-    /** @type {{ state: string, healthFailures: number | null }[]} */
-    const workers = this.supervisor.status().workers
+  /** Workers that are ready by their state, and have failed as many probes as is too many, or are paused. */
+  get #notServing () {
+    /** @type {{ state: string, healthFailures: number | null, paused: string | null }[]} */
+    const workers = this.supervisor.status().workers.filter((/** @type {{ state: string }} */ { state }) => state === 'ready')
     const { healthFailureThreshold } = this.supervisor.options
-    return workers.filter(({ state, healthFailures }) => state === 'ready' && (healthFailures ?? 0) >= healthFailureThreshold).length
+    const isFailing = (/** @type {{ healthFailures: number | null }} */ { healthFailures }) => (healthFailures ?? 0) >= healthFailureThreshold
+    return { failing: workers.filter(isFailing).length, paused: workers.filter(worker => worker.paused && !isFailing(worker)).length }
   }
 
   /** @param {string} which */

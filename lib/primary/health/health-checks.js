@@ -83,6 +83,7 @@ class HealthChecks {
       this.record('worker.health', { slot: handle.slot, pid: handle.pid, failures, why, tookMs: Math.round(now() - began) })
     }
     if (why === null) handle.pass()
+    handle.emit('health')
   }
 
   /** @param {Error} error for which no worker can be probed */

@@ -61,6 +61,8 @@ class WorkerHandle extends Channel {
   app = ''
   /** It is condemned, and stays until the memory has room for its replacement. */
   isWaiting = false
+  /** It is out of the rotation, by its app or its health check; recycling/rotation.js says when. @type {{ since: number, why: string } | null} */
+  out = null
   /** A command has, and not the worker itself. */
   isCommanded = false
   /** The addresses it listens on. @type {Set<string>} */
@@ -108,10 +110,10 @@ class WorkerHandle extends Channel {
    * in the rooms. Times are by clock.js, as `at` is, so that another process can tell how long ago each was.
    */
   facts () {
-    const { slot, pid, generation, app, budget, state, reason, isWaiting, requested, hasEntered, connections, latest, health } = this
+    const { slot, pid, generation, app, budget, state, reason, isWaiting, requested, hasEntered, connections, latest, health, out } = this
     const times = { at: now(), spawnedAt: this.spawnedAt, calledAt: this.calledAt, upSince: this.upSince, heardAt: this.heardAt, condemnedAt: this.condemnedAt, drainsUntil: this.drainsUntil }
     const addresses = { addresses: [...this.addresses], asked: [...this.asked.keys()] }
-    return { slot, pid, generation, app, budget, state, reason, isWaiting, requested, hasEntered, connections, latest, health: { ...health }, ...times, ...addresses }
+    return { slot, pid, generation, app, budget, state, reason, isWaiting, requested, hasEntered, connections, latest, health: { ...health }, out, ...times, ...addresses }
   }
 
   get isServing () {

@@ -21,7 +21,7 @@ function offerProbe ({ channel, state, acceptors, tracker }) {
         answer({ why, isSkipped })
       }
       if (!handle) return refuse('no connection came with the message')
-      if (!['held', 'serving'].includes(state.current)) return refuse(`this worker is ${state.current}`)
+      if (!['held', 'serving', 'leaving', 'out'].includes(state.current)) return refuse(`this worker is ${state.current}`)
       const acceptor = [...acceptors].find(({ server, isClosed }) => isHttp(server) && !isClosed)
       if (!acceptor) return refuse('no HTTP server listens', false)
       const server = /** @type {any} */ (acceptor.server)

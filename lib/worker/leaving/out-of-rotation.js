@@ -1,7 +1,8 @@
 'use strict'
 
 /**
- * Out of rotation for a task that would block every request here: a collection, a heap snapshot.
+ * Out of rotation for a task that would block every request here: a collection, a heap snapshot; or because the app, or the primary after
+ * failed probes, wants it so.
  *
  *     serving ──leave──▶ leaving ──nothing is left──▶ out ──return──▶ serving
  *        ▲                  │                          collect, heapdump
@@ -32,9 +33,10 @@ function offerOutOfRotation ({ channel, state, tracker, admission, emptying }) {
     }
   })
 
-  /** @param {{ deadlineMs: number, handoff: boolean, replayAfterMs: number | null }} order @param {Answer} answer */
-  function leave ({ deadlineMs, handoff, replayAfterMs }, answer) {
-    const why = state.isServing ? whyNot() : `it is ${state.current} already`
+  /** @param {{ deadlineMs: number, handoff: boolean, replayAfterMs: number | null, isPatient?: boolean }} order @param {Answer} answer */
+  function leave ({ deadlineMs, handoff, replayAfterMs, isPatient = false }, answer) {
+    const whyNow = () => isPatient ? null : whyNot()
+    const why = state.isServing ? whyNow() : `it is ${state.current} already`
     if (why) return answer({ why, moved: 0 })
     const began = performance.now()
     let moved = 0
@@ -51,7 +53,7 @@ function offerOutOfRotation ({ channel, state, tracker, admission, emptying }) {
       replayAfterMs,
       onDeadline: () => giveUp(`${tracker.total} of its connections are left, with ${tracker.inFlight} requests in flight`),
       onLook () {
-        const why = whyNot()
+        const why = whyNow()
         if (why) giveUp(why)
       },
       onEmpty () {

@@ -1,0 +1,92 @@
+'use strict'
+
+/**
+ * Workers that are out of the rotation for a while, by their app's pause() or by their health check (--health-action rotate). The state is
+ * `ready` all the same: such a worker is measured, probed and recycled as any other. It accepts and adopts nothing, its idle connections
+ * move to others, and what cannot move it serves on.
+ */
+
+const { rotate } = require('../../core/rotation')
+const { now } = require('../clock')
+const { replayAfter } = require('../workers/retirement')
+
+const FOR_GOOD_MS = 2 ** 31 - 1
+
+/** @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle */
+
+class Rotation {
+  /** What apps have said. @type {WeakMap<WorkerHandle, string>} */
+  #paused = new WeakMap()
+  /** Those of which it has been said that they stay in. @type {WeakSet<WorkerHandle>} */
+  #kept = new WeakSet()
+
+  /**
+   * @param {object} deps
+   * @param {import('../../core/options').Options} deps.options
+   * @param {import('../workers/fleet').Fleet} deps.fleet
+   * @param {(event: string, fields: Record<string, any>) => unknown} deps.record
+   * @param {AbortSignal} deps.stopping
+   */
+  constructor ({ options, fleet, record, stopping }) {
+    this.options = options
+    this.fleet = fleet
+    this.record = record
+    this.stopping = stopping
+  }
+
+  /** @param {WorkerHandle} handle */
+  connect (handle) {
+    handle.on('pause', ({ reason }) => {
+      this.#paused.set(handle, reason || 'the app has paused it')
+      this.#arrange()
+    })
+    handle.on('resume', () => {
+      this.#paused.delete(handle)
+      this.#arrange()
+    })
+    for (const event of ['ready', 'back', 'health', 'leaving', 'exit']) handle.on(event, () => this.#arrange())
+  }
+
+  /** @param {WorkerHandle} handle @returns {string | null} */
+  #wishOf (handle) {
+    const { healthAction, healthFailureThreshold } = this.options
+    const isIll = healthAction === 'rotate' && handle.health.failures >= healthFailureThreshold
+    return this.#paused.get(handle) ?? (isIll ? handle.health.why : null)
+  }
+
+  #arrange () {
+    if (this.stopping.aborted) return
+    const members = this.fleet.serving().map(handle => ({ handle, wish: this.#wishOf(handle), outSince: handle.out?.since ?? null }))
+    const { out, back, kept } = rotate(members)
+    for (const { handle, wish } of back) this.#bringBack(handle, wish === null ? null : 'no other worker is in rotation')
+    for (const { handle, wish } of out) this.#takeOut(handle, /** @type {string} */ (wish))
+    for (const { handle, wish } of kept) {
+      if (!this.#kept.has(handle)) this.record('fleet.warning', { warning: 'kept-in-rotation', slot: handle.slot, pid: handle.pid, why: wish })
+      this.#kept.add(handle)
+    }
+    for (const { handle, wish } of members) if (wish === null) this.#kept.delete(handle)
+  }
+
+  /** @param {WorkerHandle} handle @param {string} why */
+  #takeOut (handle, why) {
+    const left = { since: now(), why }
+    handle.out = left
+    const { slot, pid, connections, latest: { inFlight } } = handle
+    this.record('worker.paused', { slot, pid, why, connections, inFlight })
+    const order = { deadlineMs: FOR_GOOD_MS, handoff: this.options.handoff, replayAfterMs: this.options.replayAfterMs === null ? null : replayAfter(this.options), isPatient: true }
+    handle.call('leave-rotation', order, Infinity).then(({ why }) => {
+      if (why !== null && handle.out === left) handle.out = null // it is out for a task, or leaves; the next event asks again
+    })
+  }
+
+  /** @param {WorkerHandle} handle @param {string | null} why though it is to be out */
+  #bringBack (handle, why) {
+    const outMs = now() - Number(handle.out?.since)
+    handle.out = null
+    handle.send('rejoin')
+    this.record('worker.resumed', { slot: handle.slot, pid: handle.pid, why, outMs })
+    if (why !== null) this.#kept.add(handle)
+  }
+}
+
+module.exports = { Rotation }
