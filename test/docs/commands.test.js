@@ -21,6 +21,7 @@ const FOREIGN = [
   '--max-old-space-size', '--initial-old-space-size', '--min-semi-space-size', '--max-semi-space-size', '--noconcurrent_sweeping', '--no-memory-reducer',
   '--external-memory-accounted-in-global-limit', '--max-heap-size', '--semi-space-growth-factor', '--gc-interval', '--scavenger-max-new-space-capacity-mb',
   '--nouse-idle-notification', '--require', '--watch', '--import', '--inspect', '--single-threaded', '--v8-pool-size', // V8, Node.js
+  '--env-file', '--permission', '--experimental-permission', '--allow-addons', '--allow-fs-write', // Node.js
   '--max-memory-restart', '--instances', '--max-requests-jitter', '--graceful-timeout', '--preload', '--keep-alive', '--bind', // pm2, gunicorn
   '--refork-after', // pitchfork
   '--init', // docker
