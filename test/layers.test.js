@@ -15,7 +15,7 @@ const ROOT = path.join(__dirname, '..')
 /** Each layer and the layers that it may import from, itself included, from the top down. */
 const MAY_IMPORT = {
   bin: ['cli'],
-  cli: ['cli', 'index', 'operate', 'drill', 'report', 'primary', 'control', 'journal', 'core'],
+  cli: ['cli', 'features', 'index', 'operate', 'drill', 'report', 'primary', 'control', 'journal', 'core'],
   index: ['operate', 'drill', 'report', 'primary', 'journal', 'core'],
   operate: ['operate', 'report', 'control', 'journal', 'mold', 'core', 'features'],
   drill: ['drill', 'report', 'primary', 'control', 'journal', 'core'],

@@ -7,14 +7,15 @@ function addLs (program) {
   program.command('ls')
     .description('Lists the running fleets.')
     .option('--json', 'print a JSON array instead')
-    .addHelpText('after', '\nLists the fleets of this user, except those with --control <path>.')
+    .addHelpText('after', '\nLists the fleets of this user, for root those of all users, except those with --control <path> or a RECYCLE_CONTROL_DIR of their own.')
     .action(given => list(given))
 }
 
 /** @param {{ json?: boolean }} given */
 async function list ({ json = false }) {
   const { connect, listFleets } = require('../control/client')
-  const fleets = await Promise.all((await listFleets()).map(async ({ path, ...fleet }) => {
+  const { controlFolders } = require('../control/socket-path')
+  const fleets = await Promise.all((await listFleets(process.env, { ofAll: true })).map(async ({ path, ...fleet }) => {
     if (fleet.pid === null) return { ...fleet, control: path, totals: null }
     const client = await connect(path).catch(() => null)
     const status = await client?.call('status').catch(() => null) ?? null
@@ -22,7 +23,7 @@ async function list ({ json = false }) {
     return { ...fleet, control: path, totals: status?.totals ?? null, rssBytes: sumOf(status?.workers ?? [], 'rssBytes') }
   }))
   if (json) return printJson(fleets)
-  if (fleets.length === 0) return complain('no fleet is running')
+  if (fleets.length === 0) return complain(`no fleet is running, as far as ${controlFolders(process.env).join(' or ')} tells; a service may have a folder of its own: RECYCLE_CONTROL_DIR`)
   const { formatFleets } = require('../operate/control-table')
   process.stdout.write(formatFleets(fleets, { width: process.stdout.columns ?? Infinity }))
 }

@@ -10,6 +10,7 @@ const { addCompletion } = require('./completion')
 const { addCpuprofile } = require('./cpuprofile')
 const { addDrill } = require('./drill')
 const { addHeapdump } = require('./heapdump')
+const { orderHelp } = require('./help')
 const leanV8 = require('./lean-v8')
 const { addLs } = require('./ls')
 const { addReport } = require('./report')
@@ -42,6 +43,7 @@ async function main (argv) {
   addHeapdump(program)
   addCpuprofile(program)
   addCompletion(program)
+  orderHelp(program)
 
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {}) // EPIPE: the reader, such as `head`, has closed the pipe
   try {

@@ -8,6 +8,7 @@ const { OPTIONS } = require('../core/options')
 const { takeServiceEnvironment } = require('../core/service-environment')
 const { checkTypeScript, fileOf, findStart } = require('./app-file')
 const { addConfig, loadConfig, pickApp, resolveAll } = require('./config')
+const { groupOf } = require('./help')
 const { compileWhenBusy } = require('./lean-v8')
 const { lastWords } = require('./print')
 
@@ -32,7 +33,7 @@ function addRun (program, { isStart = false } = {}) {
 /** @param {import('../core/options').Option} option */
 function flagOf ({ name, short, flag, help, shown, kind }) {
   const flags = short ? `${short}, ${flag}` : flag
-  const built = new Option(flags, `${help} (default: ${shown})`)
+  const built = new Option(flags, `${help} (default: ${shown})`).helpGroup(groupOf(name))
   if (name === 'nodeOption') built.argParser((/** @type {string} */ value, /** @type {string[]} */ before = []) => [...before, value])
   return built
 }

@@ -99,7 +99,7 @@ const CATALOGUE = Object.freeze({
   },
   RECYCLE_NO_FLEET: {
     exitCode: 2,
-    sentence: d => `${typeof d.name === 'string' ? `there is no fleet named ${shown(d.name)}; ` : ''}${d.running ? `running: ${d.running}` : 'no fleet is running'}${d.distrusted ? `; ignored: ${d.distrusted}` : ''}`
+    sentence: d => `${typeof d.name === 'string' ? `there is no fleet named ${shown(d.name)}; ` : ''}${d.running ? `running: ${d.running}` : `no fleet is running, as far as ${d.folders} tells; one of another user or of a service with a folder of its own is found by --control <path> or RECYCLE_CONTROL_DIR`}${d.distrusted ? `; ignored: ${d.distrusted}` : ''}`
   },
   RECYCLE_NO_ANSWER: {
     exitCode: 2,

@@ -10,6 +10,7 @@
  * @typedef {object} Feature
  * @property {string} name of its folder
  * @property {(make: { row: typeof import('../core/options').row, types: typeof import('../core/option-types').types }) => Readonly<import('../core/options').Option>[]} options
+ * @property {string} group the heading of its options in the help
  * @property {(options: import('../core/options').Options) => boolean} isOn in this fleet
  * @property {(shapes: typeof import('../core/shape')) => Record<string, import('../core/message').Kind>} [fromWorker] messages, worker → primary
  * @property {Record<string, Event>} [events] of the journal

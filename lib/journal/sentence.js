@@ -29,9 +29,12 @@ const KILLED_FOR = {
   unstarted: 'its app had not been run yet'
 }
 
+/** Reasons that a command, or the worker itself, gives. */
+const ASKED_FOR = ['reload', 'requested', 'upgrade']
+
 /** @type {Record<string, (line: Line) => string | null>} */
 const SENTENCES = {
-  'fleet.start': l => `recycle ${l.pid} starts ${l.options.workers}${l.options.autoscale ? ` to ${l.options.autoscale.max}` : ''} workers of ${l.app}`,
+  'fleet.start': l => `recycle ${l.pid} starts ${l.options.autoscale ? `${l.options.workers} to ${count(l.options.autoscale.max, 'worker')}` : count(l.options.workers, 'worker')} of ${l.app}`,
   'fleet.reload': () => 'rolling reload',
   'fleet.upgrade': l => `upgrade: a new supervisor starts (${l.pid}) with ${l.node}`,
   'fleet.upgrade-failed': l => `no upgrade: the new supervisor does not run the fleet: ${l.why}; this one does as before`,
@@ -41,14 +44,14 @@ const SENTENCES = {
   'fleet.reloaded': () => 'reloaded',
   'fleet.address-closed': l => `no worker listens on ${l.address} any more: it is closed`,
   'fleet.socket': l => `the app listens on the socket that recycle was given as descriptor ${l.fd}${l.name === null ? '' : ` (${l.name})`}: ${l.address}`,
-  'fleet.scale': l => `scaling from ${l.from} to ${l.to} workers${whyScaled(l)}`,
+  'fleet.scale': l => `scaling from ${l.from} to ${count(l.to, 'worker')}${whyScaled(l)}`,
   'fleet.signal': l => `${l.signal} to the app in ${l.told} of ${count(l.workers, 'worker')}`,
   'fleet.unpin': l => `${count(l.workers, 'worker')}, and from here on ${l.min} to ${l.max} by the load`,
   'fleet.control': l => `the control socket is open again: ${l.path}`,
   'fleet.admin': l => `metrics, health and a live page on ${l.url}`,
   'fleet.slept': l => `the supervisor did not run for ${formatTime(l.sleptMs)} (a suspended machine, a paused container, SIGSTOP): what is judged by time begins anew`,
   'fleet.stopping': () => 'stopping',
-  'fleet.stop': l => `stopped after ${l.recycles} recycles`,
+  'fleet.stop': l => `stopped after ${count(l.recycles, 'recycle')}`,
   'fleet.failed': l => l.error,
   'fleet.warning': l => (Object.hasOwn(WARNINGS, l.warning) ? WARNINGS[l.warning](l) : null) ?? l.warning,
   'mold.spawn': l => `a mold loads the app (${l.pid})`,
@@ -57,7 +60,7 @@ const SENTENCES = {
   'worker.spawn': l => `spawned ${workerOf(l)}`,
   'worker.standby': l => `standby ready ${workerOf(l)} in ${formatTime(l.readyMs)}`,
   'worker.ready': l => `ready ${workerOf(l)} in ${formatTime(l.readyMs)}`,
-  'worker.condemn': l => `condemned ${workerOf(l)}: ${reasonOf(l)}`,
+  'worker.condemn': l => `${ASKED_FOR.includes(l.reason) ? 'to be replaced' : 'condemned'} ${workerOf(l)}: ${reasonOf(l)}`,
   'worker.budget': l => `${workerOf(l)} has a budget of ${formatSize(l.budget.softBytes ?? l.budget.hardBytes)} from here on`,
   'worker.no-room': l => `no room in memory for a replacement beside ${workerOf(l)}: ${NO_ROOM[l.how]}`,
   'worker.keep': l => `${workerOf(l)} stays in service`,
@@ -110,7 +113,7 @@ const WARNINGS = {
   'uneven-addresses': l => `the workers listen on different addresses: ${listUneven(l.addresses)}`,
   'unused-socket': l => `descriptor ${l.fd}${l.name === null ? '' : ` (${l.name})`}, ${l.address ?? 'a socket'} that recycle was given, is not used: ${l.why}`,
   notify: l => `the service manager cannot be told what the fleet does: ${l.why}`,
-  descriptors: l => `${l.connections} connections are open, and ${l.workers} workers have descriptors for ${l.capacity}; beyond that, clients wait in the kernel's queue: raise the hard limit (ulimit -Hn, LimitNOFILE=) or add workers`,
+  descriptors: l => `${l.connections} connections are open, and ${l.workers === 1 ? '1 worker has' : `${l.workers} workers have`} descriptors for ${l.capacity}; beyond that, clients wait in the kernel's queue: raise the hard limit (ulimit -Hn, LimitNOFILE=) or add workers`,
   heapdump: l => `no heap snapshot of slot ${l.slot} (${l.pid}) in ${l.folder}, whose worker is recycled at once: ${l.why}`,
   crashing: l => sayCrashing(/** @type {any} */ (l)),
   'fork-failed': l => `${l.why}: workers are spawned from here on, until a reload`,

@@ -41,7 +41,7 @@ function formatReport (report, { colors = false } = {}) {
 function about ({ app, node, workers, from, to, byReason }) {
   const facts = []
   if (app !== null) facts.push(clip(plain(app), 40, true))
-  if (workers !== null) facts.push(`${workers} workers`)
+  if (workers !== null) facts.push(count(workers, 'worker'))
   if (node !== null) facts.push(`Node ${clip(plain(node), 16)}`)
   if (from !== null && to !== null) facts.push(formatTime(to - from))
   const reasons = Object.entries(byReason).map(([reason, count]) => `${count} ${clip(plain(reason), 12)}`)

@@ -87,7 +87,7 @@ const TARGETS = [
       return fc.assert(fc.asyncProperty(start, fc.array(arg, { maxLength: 6 }), async (start, args) => {
         const said = await commandLine([...start, ...args.filter(arg => !COMMANDS.includes(arg) && !arg.includes('/dev') && !/^-?-?(config|c|o|out|html)\b/.test(arg))])
         assert(said.length <= 1, `one sentence: ${said.join('\n')}`)
-        assert(said.every(line => /^recycle: |^no fleet is running$/.test(line)), said.join('\n'))
+        assert(said.every(line => /^recycle: |^no fleet is running, /.test(line)), said.join('\n'))
       }), runs)
     }
   },

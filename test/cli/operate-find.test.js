@@ -15,10 +15,10 @@ const VERBS = [['status'], ['reload'], ['recycle', '0'], ['gc', '0'], ['scale', 
 t.test('no fleet: one sentence, exit 2; an empty list is no failure', async t => {
   const room = controlRoom(t)
   await Promise.all(VERBS.map(async verb => {
-    t.same(await room.recycle(verb), { code: 2, signal: null, stdout: '', stderr: 'recycle: no fleet is running\n' }, verb[0])
+    t.match(await room.recycle(verb), { code: 2, signal: null, stdout: '', stderr: /^recycle: no fleet is running, as far as \S+ tells; .* --control <path> or RECYCLE_CONTROL_DIR\n$/ }, verb[0])
   }))
-  t.same(await room.recycle(['status', '--name', 'api']), { code: 2, signal: null, stdout: '', stderr: 'recycle: there is no fleet named "api"; no fleet is running\n' })
-  t.same(await room.recycle(['ls']), { code: 0, signal: null, stdout: '', stderr: 'no fleet is running\n' })
+  t.match(await room.recycle(['status', '--name', 'api']), { code: 2, signal: null, stdout: '', stderr: /^recycle: there is no fleet named "api"; no fleet is running, as far as / })
+  t.match(await room.recycle(['ls']), { code: 0, signal: null, stdout: '', stderr: /^no fleet is running, as far as \S+ tells; / })
   t.same(await room.recycle(['ls', '--json']), { code: 0, signal: null, stdout: '[]\n', stderr: '' })
   const nowhere = path.join(room.folder, 'x.sock')
   t.match(await room.recycle(['stop', '--control', nowhere]), { code: 2, stdout: '', stderr: `recycle: no fleet answers at ${nowhere}: there is no such socket\n` })

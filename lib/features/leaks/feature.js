@@ -13,6 +13,7 @@ module.exports = Object.freeze({
     row('memoryByRoute', '--memory-by-route', types.boolean(), false, 'off',
       'count requests by route and find out which route leaks: bytes that its requests keep')
   ],
+  group: 'Memory and other limits:',
   isOn: options => options.memoryByRoute,
   fromWorker: ({ kind, count, duration, listOf, text }) => ({
     memory: kind('with --memory-by-route, after a collection: what is alive, requests by route, and the names of routes that are new', {

@@ -17,6 +17,7 @@ module.exports = Object.freeze({
     row('maxFds', '--max-fds <n|percent>', types.countOrPercent(16, 1e9, 'the limit of the process'), null, 'none',
       'open file descriptors, connections among them, before a worker is replaced, as a number or a percentage of its limit; Linux only')
   ],
+  group: 'Memory and other limits:',
   isOn: options => options.maxFds !== null,
   refuse: () => require('./descriptors').hasDescriptors() ? null : { option: 'maxFds', given: 'a limit', accepts: 'none on this system: it has no /proc/<pid>/fd' },
   limit: {

@@ -16,6 +16,7 @@ module.exports = Object.freeze({
     row('maxHandles', '--max-handles <n>', types.count(16, 1e9), null, 'none',
       'what keeps the event loop of a worker alive, connections and timers among it, before it is replaced')
   ],
+  group: 'Memory and other limits:',
   isOn: options => options.maxHandles !== null,
   beat: ({ count }) => ({ handles: count }),
   limit: {

@@ -17,6 +17,7 @@ module.exports = Object.freeze({
     row('maxHeap', '--max-heap <size|percent>', types.sizeOrPercent("V8's limit"), null, 'none',
       "heap in use after a mark-sweep before a worker is replaced, as a size or a percentage of V8's limit")
   ],
+  group: 'Memory and other limits:',
   isOn: options => options.maxHeap !== null,
   beat: ({ orNull, record, count }) => ({ heap: orNull(record({ usedBytes: count, limitBytes: count })) }),
   limit: {

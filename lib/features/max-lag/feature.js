@@ -18,6 +18,7 @@ module.exports = Object.freeze({
     row('maxLag', '--max-lag <time>', types.time(10, '10ms'), null, 'none',
       "delay of a worker's event loop, 99th percentile over --samples intervals, before it is replaced", 'maxLagMs')
   ],
+  group: 'Memory and other limits:',
   isOn: options => options.maxLagMs !== null,
   settings: options => ({ periodMs: lagPeriodMs(options) }),
   beat: ({ orNull, duration }) => ({ lagP99Ms: orNull(duration) }),
