@@ -18,6 +18,7 @@ const { addRun } = require('./run')
 const { addStatus } = require('./status')
 const { addTail } = require('./tail')
 const { addTop } = require('./top')
+const { addUnit } = require('./unit')
 const { addVerbs } = require('./verbs')
 const { complain } = require('./print')
 
@@ -42,6 +43,7 @@ async function main (argv) {
   addVerbs(program)
   addHeapdump(program)
   addCpuprofile(program)
+  addUnit(program)
   addCompletion(program)
   orderHelp(program)
 

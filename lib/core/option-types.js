@@ -146,8 +146,8 @@ const types = {
     }
   }),
   session: () => ({
-    accepts: 'cookie:NAME, query:NAME, header:NAME or ip',
-    schema: { type: 'string', pattern: "^(ip|(cookie|query|header):[\\w!#$%&'*+.^`|~-]{1,100})$" },
+    accepts: 'cookie:NAME, query:NAME, header:NAME, path:N (a segment, from 1) or ip',
+    schema: { type: 'string', pattern: "^(ip|path:[1-9]\\d?|(cookie|query|header):[\\w!#$%&'*+.^`|~-]{1,100})$" },
     read: value => parseSessionKey(textOf(value))
   }),
   list: () => ({

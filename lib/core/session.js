@@ -3,7 +3,7 @@
 /**
  * Which session a request belongs to, and which one a response begins (`--sticky`).
  *
- * @typedef {{ by: 'cookie' | 'query' | 'header' | 'ip', name: string }} SessionKey how a session is known; `name` is '' for ip
+ * @typedef {{ by: 'cookie' | 'query' | 'header' | 'path' | 'ip', name: string }} SessionKey how a session is known; `name` is '' for ip, and the number of a segment for path
  *
  * @typedef {object} Asked what is read of a request
  * @property {string} url
@@ -15,11 +15,12 @@ const LONGEST = 200 // characters; of a longer one, such as a JWT, the last ones
 const HANDSHAKE = 1000 // characters of a body in which a new session is looked for
 
 /**
- * @param {string} text `cookie:NAME`, `query:NAME`, `header:NAME` or `ip`
+ * @param {string} text `cookie:NAME`, `query:NAME`, `header:NAME`, `path:n` or `ip`
  * @returns {SessionKey | undefined} undefined: it is none of these
  */
 function parseSessionKey (text) {
   if (text === 'ip') return { by: 'ip', name: '' }
+  if (/^path:[1-9]\d?$/.test(text)) return { by: 'path', name: text.slice(5) }
   const [, by, name] = /^(cookie|query|header):([\w!#$%&'*+.^`|~-]{1,100})$/.exec(text) ?? []
   if (by === undefined) return undefined
   return { by: /** @type {SessionKey['by']} */ (by), name: by === 'header' ? name.toLowerCase() : name }
@@ -29,6 +30,7 @@ function parseSessionKey (text) {
 function sessionOf ({ by, name }, { url, headers, socket }) {
   if (by === 'ip') return socket.remoteAddress ?? null
   if (by === 'header') return bounded(headers[name])
+  if (by === 'path') return bounded(url.split('?', 1)[0].split('/', Number(name) + 1)[Number(name)])
   if (by === 'cookie') return bounded(valueAt(headers.cookie, name, ';'))
   const question = url.indexOf('?')
   return question === -1 ? null : bounded(valueAt(url.slice(question + 1), name, '&'))
@@ -36,7 +38,7 @@ function sessionOf ({ by, name }, { url, headers, socket }) {
 
 /**
  * The session that a response begins or renews: by its `Set-Cookie`, by its header of the same name, or, for `query`, by a JSON
- * member of that name at the begin of its body, as in engine.io's handshake.
+ * member of that name at the begin of its body, as in engine.io's handshake, or by a URL in a stream of events, as MCP's over SSE.
  *
  * @param {SessionKey} key
  * @param {string} head status line and header lines, in latin1
@@ -52,8 +54,12 @@ function sessionBegunIn ({ by, name }, head, body) {
     }
   }
   if (by === 'header') return bounded(new RegExp(`^${literal(name)}:[ \\t]*(.*?)[ \\t]*\\r?$`, 'im').exec(head)?.[1])
-  if (by === 'query') return bounded(new RegExp(`"${literal(name)}"\\s*:\\s*"([^"\\\\]+)"`).exec(body.slice(0, HANDSHAKE))?.[1])
-  return null
+  if (by !== 'query') return null
+  const start = body.slice(0, HANDSHAKE)
+  const isStream = /^content-type:[ \t]*text\/event-stream/im.test(head)
+  return bounded(isStream
+    ? new RegExp(`^data:.*[?&]${literal(name)}=([^&#\\s]+)`, 'm').exec(start)?.[1]
+    : new RegExp(`"${literal(name)}"\\s*:\\s*"([^"\\\\]+)"`).exec(start)?.[1])
 }
 
 /** @param {unknown} list name=value pairs @param {string} name @param {string} separator @returns {string | null} the first of this name */

@@ -14,7 +14,8 @@ t.test('a key is a kind and a name', async t => {
   t.same(parseSessionKey('cookie:connect.sid'), { by: 'cookie', name: 'connect.sid' })
   t.same(parseSessionKey('header:Mcp-Session-Id'), { by: 'header', name: 'mcp-session-id' })
   t.same(parseSessionKey('ip'), { by: 'ip', name: '' })
-  for (const text of ['', 'cookie', 'cookie:', 'ip:', 'cookie:a=b', 'cookie:a;b', 'body:a', ' ip', `header:${'x'.repeat(101)}`]) t.equal(parseSessionKey(text), undefined, text)
+  t.same(parseSessionKey('path:3'), { by: 'path', name: '3' })
+  for (const text of ['', 'cookie', 'cookie:', 'ip:', 'cookie:a=b', 'cookie:a;b', 'body:a', ' ip', 'path:0', 'path:x', 'path:100', `header:${'x'.repeat(101)}`]) t.equal(parseSessionKey(text), undefined, text)
 })
 
 t.test('by cookie: the whole name, wherever it stands', async t => {
@@ -35,6 +36,9 @@ t.test('by query, header and address', async t => {
   t.equal(of('query:sid', { url: '/?xsid=abc' }), null)
   t.equal(of('header:X-Session', { headers: { 'x-session': 'abc' } }), 'abc')
   t.equal(of('header:X-Session', { headers: { 'x-session': '' } }), null)
+  t.equal(of('path:3', { url: '/echo/000/abcd/xhr?t=1' }), 'abcd')
+  t.equal(of('path:1', { url: '/echo' }), 'echo')
+  for (const url of ['/', '/echo', '/echo/000', '/echo/000/', '/echo/000?a/b/c', '*']) t.equal(of('path:3', { url }), null, url)
   t.equal(of('ip', { socket: { remoteAddress: '::1' } }), '::1')
 })
 
@@ -54,6 +58,10 @@ t.test('a response begins a session by its cookie, its header or the begin of it
   t.equal(sessionBegunIn(key('header:session'), head, ''), null)
   t.equal(sessionBegunIn(key('query:sid'), '', '0{"sid":"lv_VI97HAXpY6yYWAAAC","upgrades":["websocket"]}'), 'lv_VI97HAXpY6yYWAAAC')
   t.equal(sessionBegunIn(key('query:sid'), '', ' '.repeat(2000) + '"sid":"x"'), null)
+  const stream = 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\n\r\n'
+  t.equal(sessionBegunIn(key('query:sessionId'), stream, 'event: endpoint\ndata: /messages?a=1&sessionId=6a-7b\n\n'), '6a-7b', 'MCP over SSE')
+  t.equal(sessionBegunIn(key('query:sessionId'), head, 'data: /messages?sessionId=6a\n\n'), null, 'a page with a link begins none')
+  t.equal(sessionBegunIn(key('query:sessionId'), stream, 'event: endpoint\ndata: /messages?xsessionId=6a\n\n'), null)
   t.equal(sessionBegunIn(key('query:a.b'), '', '"axb":"x"'), null)
   t.equal(sessionBegunIn(key('ip'), head, ''), null)
 })

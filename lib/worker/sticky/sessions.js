@@ -212,7 +212,7 @@ class Sessions {
 
   /** @param {Connection} connection @param {any} response */
   #watchResponse (connection, response) {
-    if (connection.session !== null || this.key.by === 'ip') return
+    if (connection.session !== null || this.key.by === 'ip' || this.key.by === 'path') return
     const learn = (/** @type {string | null} */ session) => {
       if (session === null) return
       connection.sessionId = session
@@ -237,7 +237,10 @@ class Sessions {
         const [chunk] = args
         delete response.write // the first chunk alone is looked at
         delete response.end
-        if (typeof chunk === 'string' || Buffer.isBuffer(chunk)) learn(sessionBegunIn(this.key, '', chunk.toString('latin1', 0, 4000)))
+        if (typeof chunk === 'string' || Buffer.isBuffer(chunk)) {
+          const head = response._header ?? `content-type: ${response.getHeader?.('content-type') ?? ''}`
+          learn(sessionBegunIn(this.key, head, chunk.toString('latin1', 0, 4000)))
+        }
         return original.apply(response, args)
       }
     }

@@ -27,7 +27,6 @@ t.test('the app answers a probe, and the tracker knows nothing of it', async t =
 
 for (const [what, prepare, answer] of /** @type {const} */ ([
   ['a worker that leaves', (/** @type {any} */ w) => w.state.become('draining'), { why: 'this worker is draining', isSkipped: true }],
-  ['a worker out of rotation', (/** @type {any} */ w) => w.state.become('leaving'), { why: 'this worker is leaving', isSkipped: true }],
   ['a server at its maxConnections', (/** @type {any} */ w) => { Object.assign(w.server, { maxConnections: 1, _connections: 1 }) }, { why: 'maxConnections is reached', isSkipped: true }],
   ['an app without an HTTP server', (/** @type {any} */ w) => { w.acceptor.isClosed = true }, { why: 'no HTTP server listens', isSkipped: false }]
 ])) {

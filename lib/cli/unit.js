@@ -1,0 +1,112 @@
+'use strict'
+
+const { RecycleError } = require('../core/errors')
+const { OPTIONS } = require('../core/options')
+const { complain, print } = require('./print')
+
+/** `recycle unit [options] <app>`: a systemd service for this call. @param {import('commander').Command} program */
+function addUnit (program) {
+  const { flagOf } = require('./run')
+  const { addConfig } = require('./config')
+  const command = program.command('unit')
+    .description('Prints a systemd service, and a socket, for this call of recycle.')
+    .argument('[app]', 'as in recycle <app>')
+    .argument('[args...]', "the app's own arguments")
+    .passThroughOptions()
+    .option('--from <file>', "a unit for each app of pm2's ecosystem file, and what became of each of its keys")
+    .option('--only <app>', 'with --from: this app alone')
+    .option('--user <user>', 'the user of the service (default: you)')
+    .option('--port <port>', 'the port of the app, for the socket (default: $PORT)')
+    .addHelpText('after', '\nWrite what is printed to the files that its comments name, then: systemctl daemon-reload; systemctl enable --now <unit>.')
+  for (const option of OPTIONS) command.addOption(flagOf(option).hideHelp())
+  addConfig(command)
+  command.action((app, args, given) => {
+    const text = given.from ? fromPm2(given) : ofCall(app, args, given)
+    for (const line of text.trimEnd().split('\n')) print(line)
+  })
+}
+
+/** @typedef {{ from?: string, only?: string, user?: string, port?: string } & Record<string, any>} Given */
+
+/** @param {string | undefined} app @param {string[]} args @param {Given} given @returns {string} */
+function ofCall (app, args, { user, port = process.env.PORT, config, only, from, ...given }) {
+  if (app === undefined) throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: 'recycle unit needs the app: recycle unit [options] <app> [args…], or --from <ecosystem file>' })
+  const { fileOf } = require('./app-file')
+  const { withoutDefaults } = require('./run')
+  const path = require('node:path')
+  const file = path.resolve(fileOf(app, args).app)
+  const flags = withoutDefaults(given)
+  const name = flags.name ?? require('../primary/fleet-name').nameOfApp(file)
+  const options = OPTIONS.flatMap(option => flags[option.name] === undefined || option.name === 'name' ? [] : wordsOf(option, flags[option.name]))
+  return unit({ name, options: ['--name', name, ...options, ...config ? ['--config', path.resolve(config)] : []], flags, app: file, args, folder: process.cwd(), env: {}, user, port })
+}
+
+/** @param {Given} given @returns {string} */
+function fromPm2 ({ from, only, user, port = process.env.PORT }) {
+  const path = require('node:path')
+  const { callOf } = require('../core/pm2-app')
+  const file = path.resolve(String(from))
+  const apps = appsOf(file).map((app, i) => callOf(app, path.basename(String(app.script ?? `app-${i}`), '.js')))
+  const chosen = apps.filter(({ name }) => only === undefined || name === only)
+  if (chosen.length === 0) throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `${from} has ${only === undefined ? 'no app' : `no app ${only}; it has ${apps.map(({ name }) => name).join(', ')}`}` })
+  for (const { name, keys } of chosen) for (const line of [`${name}:`, ...keys.map(({ key, became }) => `  ${key.padEnd(20)} ${became}`)]) complain(line)
+  return chosen.map(({ app, folder, env, ...call }) => {
+    const at = path.resolve(path.dirname(file), folder ?? '.')
+    return unit({ ...call, flags: null, app: path.resolve(at, app), folder: at, env, user, port: env.PORT ?? port })
+  }).join('\n')
+}
+
+/** @param {string} file @returns {Record<string, any>[]} @throws {RecycleError} RECYCLE_BAD_CONFIG */
+function appsOf (file) {
+  try {
+    const loaded = require(file)
+    const apps = Array.isArray(loaded) ? loaded : loaded.apps ?? [loaded]
+    if (!Array.isArray(apps) || apps.some(app => typeof app?.script !== 'string')) throw new Error('has an app without a script')
+    return apps
+  } catch (error) {
+    const why = /** @type {Error} */ (error).message.split('\n', 1)[0]
+    throw new RecycleError('RECYCLE_BAD_CONFIG', { file, why: why.startsWith('has ') ? why : `cannot be read: ${why}` })
+  }
+}
+
+/**
+ * @param {object} call
+ * @param {string} call.name
+ * @param {string[]} call.options
+ * @param {Record<string, any> | null} call.flags as given on the command line; null: by `options` alone
+ * @param {string} call.app @param {string[]} call.args @param {string} call.folder @param {Record<string, string>} call.env
+ * @param {string | undefined} call.user @param {string | undefined} call.port
+ */
+function unit ({ name, options, flags, app, args, folder, env, user, port }) {
+  const os = require('node:os')
+  const path = require('node:path')
+  const { resolveOptions } = require('../core/resolved-options')
+  const { unitsOf } = require('../core/service-unit')
+  const timeouts = resolveOptions(flags ?? optionsOf(options), { parallelism: os.availableParallelism() })
+  const bin = path.join(__dirname, '..', '..', 'bin', 'recycle.js')
+  const units = unitsOf({ name, command: [process.execPath, bin, ...options, app, ...args], folder, user: user ?? os.userInfo().username, env, port: port || null, timeouts })
+  const where = units.map(({ file }) => file).join(' ')
+  const status = `# then: systemctl daemon-reload; systemctl enable --now ${where}; and RECYCLE_CONTROL_DIR=/run/${name} recycle status\n`
+  return units.map(({ file, text }) => `# /etc/systemd/system/${file}\n${text}`).join('') + status
+}
+
+/** Of the words of a command line. @param {string[]} words @returns {Record<string, string>} */
+function optionsOf (words) {
+  /** @type {Record<string, any>} */
+  const given = {}
+  for (let i = 0; i < words.length; i++) {
+    const [flag, value = words[++i]] = words[i].split(/=(.*)/s)
+    const option = OPTIONS.find(option => option.flag.split(' ')[0] === flag)
+    if (option) given[option.name] = option.name === 'nodeOption' ? [...given.nodeOption ?? [], value] : value
+  }
+  return given
+}
+
+/** @param {import('../core/options').Option} option @param {any} value @returns {string[]} */
+function wordsOf ({ flag }, value) {
+  const [name] = flag.split(' ')
+  if (value === true || value === false) return [name]
+  return Array.isArray(value) ? value.map(one => `${name}=${one}`) : [name, String(value)]
+}
+
+module.exports = { addUnit }

@@ -1,0 +1,95 @@
+'use strict'
+
+/** An app of pm2's ecosystem file, as a call of recycle; and what became of each of its keys. */
+
+/**
+ * @typedef {object} Call
+ * @property {string} name
+ * @property {string[]} options of recycle
+ * @property {string} app
+ * @property {string[]} args
+ * @property {string | null} folder
+ * @property {Record<string, string>} env
+ * @property {{ key: string, became: string }[]} keys
+ */
+
+const BY_ITSELF = 'recycle does so by itself'
+const NONE = 'left out'
+
+/** What needs no option, or has none. @type {Readonly<Record<string, string>>} */
+const WITHOUT = Object.freeze({
+  exec_mode: `${NONE}: recycle has workers always`,
+  autorestart: BY_ITSELF,
+  max_restarts: `${NONE}: a fleet that has served does not end by itself`,
+  min_uptime: NONE,
+  restart_delay: `${NONE}: the back-off grows by itself`,
+  exp_backoff_restart_delay: `${NONE}: the back-off grows by itself`,
+  watch: `${NONE}: recycle reload after a change`,
+  ignore_watch: NONE,
+  watch_delay: NONE,
+  merge_logs: 'the output is that of the service: journalctl',
+  log_file: 'the output is that of the service: journalctl',
+  out_file: 'the output is that of the service: journalctl',
+  error_file: 'the output is that of the service: journalctl',
+  log_date_format: 'journalctl has times',
+  time: 'journalctl has times',
+  combine_logs: 'the output is that of the service: journalctl',
+  vizion: NONE,
+  pmx: NONE,
+  automation: NONE,
+  treekill: 'recycle ends the processes that a worker has started',
+  shutdown_with_message: "an app that listens for 'shutdown' is told by itself",
+  cron_restart: 'recycle reload in cron: see Operating',
+  instance_var: 'RECYCLE_SLOT is the number of the worker',
+  source_map_support: '--node-option=--enable-source-maps, where it is wanted',
+  increment_var: NONE
+})
+
+/** @param {Record<string, any>} app @param {string} fallback its name, where it has none @returns {Call} */
+function callOf (app, fallback) {
+  /** @type {string[]} */
+  const options = []
+  /** @type {{ key: string, became: string }[]} */
+  const keys = []
+  const take = (/** @type {string} */ key, /** @type {string[]} */ flags, became = flags.join(' ')) => {
+    options.push(...flags)
+    keys.push({ key, became })
+  }
+  const name = String(app.name ?? fallback).replace(/[^\w.-]/g, '-')
+  const env = Object.fromEntries(Object.entries({ ...app.env, ...app.env_production }).map(([key, value]) => [key, String(value)]))
+  for (const [key, value] of Object.entries(app)) {
+    if (['script', 'args'].includes(key)) keys.push({ key, became: 'the app and its arguments' })
+    else if (key === 'name') keys.push({ key, became: `--name ${name}` })
+    else if (key === 'cwd') keys.push({ key, became: 'WorkingDirectory=' })
+    else if (key === 'env' || key === 'env_production') keys.push({ key, became: 'Environment=' })
+    else if (/^env_/.test(key)) keys.push({ key, became: `${NONE}: a unit has one environment` })
+    else if (key === 'user' || key === 'uid') keys.push({ key, became: 'User=' })
+    else if (key === 'instances') take(key, ['--workers', workersOf(value)])
+    else if (key === 'max_memory_restart') take(key, ['--max-rss', sizeOf(value)])
+    else if (key === 'kill_timeout') take(key, ['--drain-timeout', `${Number(value)}ms`])
+    else if (key === 'listen_timeout') take(key, ['--ready-timeout', `${Number(value)}ms`])
+    else if (key === 'wait_ready') value ? take(key, ['--ready-on', 'message']) : keys.push({ key, became: BY_ITSELF })
+    else if (['node_args', 'interpreter_args', 'nodeArgs'].includes(key)) take(key, words(value).map(flag => `--node-option=${flag}`))
+    else if (key === 'interpreter' && value !== 'node') keys.push({ key, became: `${NONE}: recycle runs Node.js` })
+    else if (key !== 'interpreter') keys.push({ key, became: WITHOUT[key] ?? `${NONE}: recycle has nothing like it` })
+  }
+  return { name, options: ['--name', name, ...options], app: String(app.script ?? ''), args: words(app.args), folder: app.cwd ?? null, env, keys }
+}
+
+/** @param {unknown} value @returns {string} */
+function workersOf (value) {
+  const number = Number(value)
+  return number > 0 ? String(number) : 'auto' // max, 0 and -1
+}
+
+/** pm2's K, M and G. @param {unknown} value @returns {string} */
+function sizeOf (value) {
+  return typeof value === 'number' ? String(value) : String(value).replace(/\s/g, '')
+}
+
+/** @param {unknown} value a list, or words in a text @returns {string[]} */
+function words (value) {
+  return Array.isArray(value) ? value.map(String) : String(value ?? '').split(/\s+/).filter(Boolean)
+}
+
+module.exports = { callOf }

@@ -1,0 +1,63 @@
+'use strict'
+
+const { spawnSync } = require('node:child_process')
+const fs = require('node:fs')
+const path = require('node:path')
+const t = require('tap')
+const { BIN } = require('../support/fleet')
+const { lacking } = require('../support/program')
+
+/** @param {string} cwd @param {string[]} args */
+function unit (cwd, ...args) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [BIN, 'unit', ...args], { cwd, encoding: 'utf8', env: { ...process.env, PORT: '' } })
+  return { status, stdout, stderr }
+}
+
+/** Each file by the comment before it. @param {string} text @returns {Map<string, string>} */
+function filesIn (text) {
+  return new Map(text.split(/^(?=# \/etc)/m).map(part => [path.basename(part.split('\n', 1)[0]), part]))
+}
+
+const APP = 'require("node:http").createServer((request, response) => response.end()).listen(process.env.PORT)'
+
+t.test('systemd finds nothing wrong with what is printed', { skip: lacking('systemd-analyze') }, async t => {
+  const folder = t.testdir({ 'app.js': APP, 'ecosystem.config.js': 'module.exports = { apps: [{ name: "shop", script: "app.js", instances: 2, max_memory_restart: "300M", env: { PORT: 3000 } }] }' })
+  for (const args of [['--name', 'shop', '-w', '2', '--max-rss', '512MiB', '--drain-timeout', '1m', '--no-handoff', '--node-option=--enable-source-maps', '--port', '3000', 'app.js', 'a b'], ['--from', 'ecosystem.config.js']]) {
+    const { status, stdout, stderr } = unit(folder, ...args)
+    t.equal(status, 0, stderr)
+    const files = filesIn(stdout)
+    t.same([...files.keys()], ['shop.service', 'shop.socket'])
+    const units = t.testdir(Object.fromEntries(files))
+    for (const name of files.keys()) {
+      const checked = spawnSync('systemd-analyze', ['verify', '--man=no', path.join(units, name)], { encoding: 'utf8' })
+      t.same([checked.status, checked.stderr.split('\n').filter(line => line.includes('shop.'))], [0, []], name)
+    }
+    t.match(files.get('shop.service'), args[0] === '--from' ? 'ExecStart=' : 'TimeoutStopSec=75\n')
+    fs.writeFileSync(path.join(units, 'app.js'), APP)
+    fs.writeFileSync(path.join(units, 'ecosystem.config.js'), 'module.exports = { apps: [{ name: "shop", script: "app.js", instances: 2, max_memory_restart: "300M", env: { PORT: 3000 } }] }')
+  }
+})
+
+t.test('the printed call is one that recycle takes', async t => {
+  const folder = t.testdir({ 'app.js': APP })
+  const { stdout } = unit(folder, '-w', '2', '--max-rss', '512MiB', '--sticky', 'cookie:sid', 'app.js')
+  const words = /^ExecStart=(.*)$/m.exec(stdout)?.[1].split(' ') ?? []
+  const { status, stderr } = spawnSync(words[0], [words[1], '--print-config', ...words.slice(2)], { encoding: 'utf8' })
+  t.same([status, stderr], [0, ''])
+})
+
+t.test("the table of pm2's keys, one app alone, and what is wrong, in a sentence each", async t => {
+  const folder = t.testdir({
+    'ecosystem.config.js': 'module.exports = { apps: [{ name: "a", script: "a.js", watch: true }, { name: "b", script: "b.js" }] }', 'bad.config.js': 'module.exports = { apps: [{ name: "a" }] }'
+  })
+  const { stdout, stderr } = unit(folder, '--from', 'ecosystem.config.js', '--only', 'a')
+  t.match(stderr, /^a:\n {2}name +--name a\n {2}script +the app and its arguments\n {2}watch +left out: recycle reload after a change\n$/)
+  t.same([...filesIn(stdout).keys()], ['a.service'])
+  for (const [args, sentence] of /** @type {[string[], RegExp][]} */ ([
+    [[], /^recycle: recycle unit needs the app: .*\n$/],
+    [['--from', 'ecosystem.config.js', '--only', 'c'], /^recycle: ecosystem\.config\.js has no app c; it has a, b\n$/],
+    [['--from', 'bad.config.js'], /^recycle: the config file \S+bad\.config\.js has an app without a script\n$/],
+    [['--from', 'nowhere.js'], /^recycle: the config file \S+nowhere\.js cannot be read: .*\n$/],
+    [['--max-rss', 'much', 'ecosystem.config.js'], /^recycle: .*much.*\n$/]
+  ])) t.match(unit(folder, ...args), { status: 2, stdout: '', stderr: sentence }, args.join(' '))
+})

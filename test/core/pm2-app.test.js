@@ -1,0 +1,59 @@
+'use strict'
+
+const t = require('tap')
+const { callOf } = require('../../lib/core/pm2-app')
+const { unitsOf } = require('../../lib/core/service-unit')
+
+t.test("an app of pm2's ecosystem file, as a call, and each of its keys accounted for", async t => {
+  const app = {
+    name: 'my shop',
+    script: 'server.js',
+    args: '--verbose a',
+    instances: 'max',
+    exec_mode: 'cluster',
+    max_memory_restart: '300M',
+    kill_timeout: 8000,
+    listen_timeout: 3000,
+    wait_ready: true,
+    node_args: ['--enable-source-maps'],
+    cwd: '/srv/shop',
+    env: { PORT: 3000 },
+    env_production: { NODE_ENV: 'production' },
+    env_test: {},
+    watch: false,
+    unheard_of: 1
+  }
+  const { keys, ...call } = callOf(app, 'server')
+  t.same(call, {
+    name: 'my-shop',
+    options: ['--name', 'my-shop', '--workers', 'auto', '--max-rss', '300M', '--drain-timeout', '8000ms', '--ready-timeout', '3000ms', '--ready-on', 'message', '--node-option=--enable-source-maps'],
+    app: 'server.js',
+    args: ['--verbose', 'a'],
+    folder: '/srv/shop',
+    env: { PORT: '3000', NODE_ENV: 'production' }
+  })
+  t.same(keys.map(({ key }) => key).sort(), Object.keys(app).sort())
+  t.match(keys.find(({ key }) => key === 'unheard_of'), { became: 'left out: recycle has nothing like it' })
+  t.match(callOf({ script: 'a.js', instances: 4 }, 'a'), { name: 'a', options: ['--name', 'a', '--workers', '4'], args: [], folder: null, env: {} })
+})
+
+t.test('a unit: words are quoted, specifiers are escaped, and there is a socket where the port is known', async t => {
+  const service = {
+    name: 'shop',
+    command: ['/usr/bin/node', '/opt/recycle.js', '--name', 'shop', '/srv/100% shop/app.js', 'a "b" $c'],
+    folder: '/srv/100% shop',
+    user: 'www',
+    env: { GREETING: 'good day' },
+    port: '3000',
+    timeouts: { readyTimeoutMs: 30_000, drainTimeoutMs: 60_000, killTimeoutMs: 5000 }
+  }
+  const [{ text }, socket] = unitsOf(service)
+  t.match(text, '\nExecStart=/usr/bin/node /opt/recycle.js --name shop "/srv/100%% shop/app.js" "a \\"b\\" $$c"\n')
+  t.match(text, '\nTimeoutStopSec=75\n')
+  t.match(text, '\nEnvironment="GREETING=good day"\n')
+  t.match(text, '\nEnvironment=RECYCLE_CONTROL_DIR=/run/shop\n')
+  t.match(socket, { file: 'shop.socket', text: /^\[Socket\]\nListenStream=3000\n/ })
+  const without = unitsOf({ ...service, port: null })
+  t.equal(without.length, 1)
+  t.notMatch(without[0].text, /socket|PORT/)
+})
