@@ -82,7 +82,7 @@ function unit ({ name, options, flags, app, args, folder, env, user, port }) {
   const path = require('node:path')
   const { resolveOptions } = require('../core/resolved-options')
   const { unitsOf } = require('../core/service-unit')
-  const timeouts = resolveOptions(flags ?? optionsOf(options), { parallelism: os.availableParallelism() })
+  const timeouts = resolveOptions(flags ?? optionsOf(options), { parallelism: os.availableParallelism(), nameOf: ({ flag }) => flag.split(' ')[0] })
   const bin = path.join(__dirname, '..', '..', 'bin', 'recycle.js')
   const units = unitsOf({ name, command: [process.execPath, bin, ...options, app, ...args], folder, user: user ?? os.userInfo().username, env, port: port || null, timeouts })
   const where = units.map(({ file }) => file).join(' ')

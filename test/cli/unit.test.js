@@ -48,7 +48,7 @@ t.test('the printed call is one that recycle takes', async t => {
 
 t.test("the table of pm2's keys, one app alone, and what is wrong, in a sentence each", async t => {
   const folder = t.testdir({
-    'ecosystem.config.js': 'module.exports = { apps: [{ name: "a", script: "a.js", watch: true }, { name: "b", script: "b.js" }] }', 'bad.config.js': 'module.exports = { apps: [{ name: "a" }] }'
+    'ecosystem.config.js': 'module.exports = { apps: [{ name: "a", script: "a.js", watch: true }, { name: "b", script: "b.js" }] }', 'app.js': APP, 'bad.config.js': 'module.exports = { apps: [{ name: "a" }] }'
   })
   const { stdout, stderr } = unit(folder, '--from', 'ecosystem.config.js', '--only', 'a')
   t.match(stderr, /^a:\n {2}name +--name a\n {2}script +the app and its arguments\n {2}watch +left out: recycle reload after a change\n$/)
@@ -58,6 +58,6 @@ t.test("the table of pm2's keys, one app alone, and what is wrong, in a sentence
     [['--from', 'ecosystem.config.js', '--only', 'c'], /^recycle: ecosystem\.config\.js has no app c; it has a, b\n$/],
     [['--from', 'bad.config.js'], /^recycle: the config file \S+bad\.config\.js has an app without a script\n$/],
     [['--from', 'nowhere.js'], /^recycle: the config file \S+nowhere\.js cannot be read: .*\n$/],
-    [['--max-rss', 'much', 'ecosystem.config.js'], /^recycle: .*much.*\n$/]
+    [['--max-rss', 'much', 'app.js'], /^recycle: --?\S*max-?[rR]ss .*was given "much".*\n$/]
   ])) t.match(unit(folder, ...args), { status: 2, stdout: '', stderr: sentence }, args.join(' '))
 })

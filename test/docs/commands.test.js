@@ -35,6 +35,7 @@ const CHECKED = new Map([...OPTIONS, ...DRILL_OPTIONS].map(({ flag, kind }) => [
 /** The flags in the help of a command. @type {Map<string, Map<string, Flag>>} */
 const commands = new Map([['', flagsOf([])]])
 for (const [, name] of helpOf([]).split('\nCommands:\n')[1].matchAll(/^ {2}(\w+)/gm)) commands.set(name, flagsOf([name]))
+commands.set('unit', new Map([...commands.get('') ?? [], ...commands.get('unit') ?? []])) // those of recycle itself, which its help leaves out
 
 const examples = pages().flatMap(({ name, text }) => [
   ...fences(text, SHELL).flatMap(code => code.split('\n').flatMap(simpleCommands)),
