@@ -81,7 +81,6 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
     serve ({ slot }, answer) {
       if (state.current !== 'held') return answer({ why: `this worker is ${state.current}` })
       state.become('serving')
-      listenHook.isServing = true
       api.assign(slot)
       admission.open(() => answer({ why: null }))
     },

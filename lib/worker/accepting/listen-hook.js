@@ -5,8 +5,7 @@
  *
  * Where listen() differs from a process without cluster (test/apps/listen.test.js compares the rest with plain Node):
  *
- *   port 0       all workers share one port, as under cluster; but while a worker serves, one more is its own: at the port
- *                that a client is told no other worker answers
+ *   port 0       all workers share one port, as under cluster
  *   fd           the primary's descriptor, as under cluster: the primary inherits one from systemd, for example
  *   handle       a TCP handle or net.BoundSocket of the app's own, `exclusive` and `reusePort` do not come here: the socket is
  *                the worker's, its connections are drained and not moved
@@ -46,7 +45,7 @@ class ListenHook {
     const getServer = cluster_._getServer
     cluster_._getServer = (/** @type {any} */ server, /** @type {any} */ query, /** @type {(...answer: any[]) => void} */ done) => {
       const listen = (/** @type {Channel} */ channel) => {
-        if (server instanceof net.Server) return this.#isOwn(query) ? done(0, ownHandle(query)) : this.#listen(channel, server, query, done)
+        if (server instanceof net.Server) return this.#listen(channel, server, query, done)
         channel.expect(1) // a UDP socket, which cluster's primary opens and shares
         getServer.call(cluster, server, query, (/** @type {any[]} */ ...answer) => {
           done(...answer)
@@ -59,9 +58,6 @@ class ListenHook {
     }
   }
 
-  /** This worker has been called to serve. */
-  isServing = false
-
   /** Those whose `listen()` is held back. @returns {any[]} */
   get held () {
     return this.#pending.map(({ server }) => server)
@@ -72,11 +68,6 @@ class ListenHook {
     this.#channel = channel
     this.#onAcceptor = onAcceptor
     for (const { listen } of this.#pending.splice(0)) listen(channel)
-  }
-
-  /** @param {any} query net's */
-  #isOwn ({ port, fd }) {
-    return port === 0 && !(fd >= 0) && this.isServing && this.acceptors.size > 0
   }
 
   /** @param {Channel} channel @param {net.Server} server @param {any} query net's @param {(...answer: any[]) => void} done */
@@ -108,12 +99,6 @@ class ListenHook {
       done(0, acceptor.facade)
     })
   }
-}
-
-/** @param {any} query net's @returns {any} */
-function ownHandle ({ address, port, addressType, fd, flags }) {
-  const handle = /** @type {any} */ (net)._createServerHandle(address, port, addressType, fd, flags)
-  return typeof handle === 'number' ? refusal(handle) : handle
 }
 
 /**
