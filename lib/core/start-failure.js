@@ -21,14 +21,16 @@ const OWN_SOCKET = 'by a socket of its own (exclusive, reusePort, a thread, a na
  *
  * @param {object} facts
  * @param {'listening' | 'online' | 'message'} facts.readyOn
+ * @param {boolean} facts.hasLoaded its event loop has turned
  * @param {number} facts.silentMs since anything was heard of it: a heartbeat comes twice a second
  * @param {unknown} [facts.said] the latest message of its app, where it is not 'ready'
  * @param {Process | null} facts.own null: not known on this system
  * @param {Process[]} facts.children its processes, and theirs
  * @returns {string | null} null: nothing is known
  */
-function explainSilence ({ readyOn, silentMs, said, own, children }) {
-  if (silentMs >= BLOCKED_MS) return `its event loop has been blocked for ${formatTime(silentMs)}: it still loads, or computes`
+function explainSilence ({ readyOn, hasLoaded, silentMs, said, own, children }) {
+  if (!hasLoaded) return 'its code was still loading'
+  if (silentMs >= BLOCKED_MS) return `its event loop has been blocked for ${formatTime(silentMs)}`
   if (readyOn === 'message') {
     const instead = said === undefined ? '' : `, but ${SEND}(${shown(said)})`
     return `its app has not called ${SEND}('ready')${instead}`

@@ -8,14 +8,15 @@ const own = (/** @type {string[]} */ ...listens) => ({ pid: 7, command: 'node ap
 const child = (/** @type {string[]} */ ...listens) => ({ pid: 8, command: 'node server.js', listens })
 
 t.test('a worker that never listened: the cause, and what helps', async t => {
-  const silence = (/** @type {any} */ facts) => explainSilence({ readyOn: 'listening', silentMs: 300, own: own(), children: [], ...facts })
+  const silence = (/** @type {any} */ facts) => explainSilence({ readyOn: 'listening', hasLoaded: true, silentMs: 300, own: own(), children: [], ...facts })
   t.equal(silence({}), 'it does not listen anywhere; a program that serves no port is run with --ready-on online')
   t.equal(silence({ children: [child()] }), 'it does not listen anywhere, nor does the 1 process that it has started (pid 8 (node server.js)); a program that serves no port is run with --ready-on online')
   t.match(silence({ children: [child(), child()] }), /nor do the 2 processes that it has started \(pid 8 \(node server\.js\), …\)/)
   t.equal(silence({ children: [child(), child('port 3000')], own: own('port 4000') }), 'its child process pid 8 (node server.js) listens on port 3000: give recycle the file of the server itself')
   t.match(silence({ own: own('port 3000') }), /^it listens on port 3000 by a socket of its own \(.*\): --ready-on online serves it, without hand-off$/)
   t.equal(silence({ own: null }), null, 'a system without /proc')
-  t.equal(silence({ silentMs: 28_000, children: [child()] }), 'its event loop has been blocked for 28s: it still loads, or computes')
+  t.equal(silence({ silentMs: 28_000, children: [child()] }), 'its event loop has been blocked for 28s')
+  t.equal(silence({ hasLoaded: false, silentMs: 28_000 }), 'its code was still loading')
   t.equal(silence({ readyOn: 'message' }), "its app has not called process.send('ready')")
   t.equal(silence({ readyOn: 'message', said: { type: 'ready' } }), 'its app has not called process.send(\'ready\'), but process.send({"type":"ready"})')
 })

@@ -9,7 +9,7 @@ const t = require('tap')
 const { startCli, freePort } = require('../support/fleet')
 
 const LISTEN = 'require("node:http").createServer((request, response) => response.end("ok")).listen('
-const SOON = { args: ['--ready-timeout', '1500ms'] }
+const SOON = { args: ['--ready-timeout', '4s'] }
 const noProc = !fs.existsSync('/proc/self/net/tcp') && 'there is no /proc'
 
 /** @param {any} t tap's @param {string} source @param {{ args?: string[], env?: Record<string, string> }} [how] */
@@ -46,7 +46,11 @@ t.test('another error each time may be over the next time: five are tried', asyn
 })
 
 t.test('nothing listens: which option helps', { skip: noProc }, async t => {
-  t.match((await fail(t, 'setInterval(() => {}, 1000)', SOON)).last, /not ready within 1500 ms; it does not listen anywhere; a program that serves no port is run with --ready-on online$/)
+  t.match((await fail(t, 'setInterval(() => {}, 1000)', SOON)).last, /not ready within 4000 ms; it does not listen anywhere; a program that serves no port is run with --ready-on online$/)
+})
+
+t.test('code that still loads', async t => {
+  t.match((await fail(t, 'for (const end = Date.now() + 5000; Date.now() < end;);', { args: ['--ready-timeout', '300ms'] })).last, /not ready within 300 ms; its code was still loading$/)
 })
 
 t.test('a child listens: the child is named', { skip: noProc }, async t => {

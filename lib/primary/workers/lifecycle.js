@@ -258,10 +258,10 @@ async function boots (handle, timeoutMs) {
 }
 
 /** @param {WorkerHandle} handle @returns {Promise<string | null>} */
-async function whySilent ({ pid, readiness: { readyOn }, heardAt, said, addresses }) {
+async function whySilent ({ pid, readiness: { readyOn }, hasLoaded, heardAt, said, addresses }) {
   const silentMs = now() - heardAt
   if (readyOn === 'online' || (readyOn === 'listening' && addresses.size > 0)) return null
-  return explainSilence({ readyOn: /** @type {'listening' | 'message'} */ (readyOn), silentMs, said, ...await describeProcesses(pid) })
+  return explainSilence({ readyOn: /** @type {'listening' | 'message'} */ (readyOn), hasLoaded, silentMs, said, ...await describeProcesses(pid) })
 }
 
 /** @param {WorkerHandle} handle @param {import('./process').Left} left */

@@ -125,6 +125,11 @@ class WorkerHandle extends Channel {
     return this.isServing || this.state === 'standby'
   }
 
+  /** Its event loop has turned since its app began to load. */
+  get hasLoaded () {
+    return this.latest !== NO_BEAT
+  }
+
   /** How many connections it has, as far as is known: by its last beat, and what was handed over since. */
   get connections () {
     return Math.max(0, this.latest.connections + this.#shifted)

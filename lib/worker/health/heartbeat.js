@@ -7,7 +7,7 @@
 
 const inspector = require('node:inspector')
 const { performance } = require('node:perf_hooks')
-const { setInterval } = require('node:timers')
+const { setImmediate, setInterval } = require('node:timers')
 
 /**
  * @param {Pick<import('../prepare').Settings, 'beatMs'>} settings
@@ -43,6 +43,7 @@ function startHeartbeat ({ beatMs }, { channel, tracker, admission, pauses, feat
   }
   // A worker can die of its first request before its next heartbeat: the last one would report no connections.
   tracker.on('connection', () => { if (connections === 0) send() })
+  setImmediate(send) // the first says that the app's code is loaded
   setInterval(beat, beatMs).unref()
   return beat
 }
