@@ -59,8 +59,7 @@ class Commands {
     const { incumbent } = place
     if (!incumbent) throw new RecycleError('RECYCLE_NOT_DONE', { slot, what: 'the recycle', why: 'it has no worker at the moment' })
     const outcome = this.recycler.requests.open(place, incumbent)
-    incumbent.requested ??= 'requested'
-    incumbent.isCommanded = true
+    incumbent.condemnation.request('requested', { isCommanded: true })
     this.look({ requestedAlone: true })
     return outcome
   }

@@ -173,7 +173,7 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
     handle.on('threw', thrown => record('worker.threw', { slot: handle.slot, pid: handle.pid, ...thrown }))
     handle.on('requested', ({ reason }) => {
       record('worker.request', { slot: handle.slot, pid: handle.pid, reason: reason ?? null })
-      handle.requested ??= 'requested'
+      handle.condemnation.request('requested')
       look({ requestedAlone: true })
     })
     handle.on('flaw', ({ type, flaw }) => {
@@ -183,7 +183,7 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
     handle.on('failed', ({ type, error }) => failures.note(`a worker's message ${type}`, error))
     handle.on('disconnect', () => tasks.run('disconnect', async () => { // it has died, or the app has cut the channel
       if (await handle.afterDown()) return
-      if (handle.isWatched || handle.state === 'out-of-rotation') handle.requested ??= 'requested'
+      if (handle.isWatched || handle.state === 'out-of-rotation') handle.condemnation.request('requested')
     }))
     handle.on('message', message => onMessage({ slot: handle.slot, pid: handle.pid, message }))
   }

@@ -116,7 +116,7 @@ class Reconciler {
   }
 
   /** Not where a command waits for it. @param {WorkerHandle} handle */
-  #canWait ({ reason, requested, generation }) {
+  #canWait ({ condemnation: { reason, requested }, generation }) {
     return canWait(reason) && requested === null && this.fleet.rollout.requested(generation) === null
   }
 

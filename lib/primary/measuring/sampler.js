@@ -3,7 +3,7 @@
 /**
  * Looks at every worker that serves or stands by, judges what it sees, and condemns:
  *
- *     meter ─▶ Sample ─▶ window ─▶ verdict() ─▶ handle.reason
+ *     meter ─▶ Sample ─▶ window ─▶ verdict() ─▶ condemnation
  *
  * No worker is asked anything: memory is read from outside, and the rest was in its last beat, so a worker that is stuck
  * is measured like any other.
@@ -72,9 +72,7 @@ class Sampler {
   /** A condemned worker stays in service, and begins anew as far as its budget is concerned. @param {WorkerHandle} handle */
   keep (handle) {
     const { slot, pid, reason } = handle
-    handle.reason = null
-    handle.isWaiting = false
-    handle.condemnedAt = 0
+    handle.condemnation.lift()
     this.#figures.get(handle)?.restart()
     this.record('worker.keep', { slot, pid, reason })
   }
@@ -121,7 +119,7 @@ class Sampler {
 
   /** @param {WorkerHandle} handle */
   #requestOf (handle) {
-    return handle.requested ?? this.fleet.rollout.requested(handle.generation)
+    return handle.condemnation.requested ?? this.fleet.rollout.requested(handle.generation)
   }
 
   /** @param {WorkerHandle[]} handles @param {number} at ms, by clock.js, as wherever a look is timed here */
@@ -164,10 +162,10 @@ class Sampler {
   /** @param {WorkerHandle} handle @param {Figures} figures @param {import('../../core/sample').Sample} sample @param {number} at */
   #judge (handle, { window }, sample, at) {
     if (handle.reason !== null) return
-    handle.reason = verdict(window, handle.budget)
-    if (handle.reason === null) return
-    if (!handle.isCommanded) this.#placeOf(handle)?.recycling.condemned(handle.reason, sample.ageMs, now(), sample.requests === 0)
-    this.#condemn(handle, sample, at, crossing(handle.reason, sample, handle.budget))
+    const reason = verdict(window, handle.budget)
+    if (reason === null) return
+    if (!handle.condemnation.isCommanded) this.#placeOf(handle)?.recycling.condemned(reason, sample.ageMs, now(), sample.requests === 0)
+    this.#condemn(handle, reason, sample, at, crossing(reason, sample, handle.budget))
   }
 
   /** Its slot may have been closed meanwhile. @param {WorkerHandle} handle */
@@ -181,18 +179,17 @@ class Sampler {
     if (handle.reason !== null || sample === null) return
     const at = now()
     const crossesAt = this.#figures.get(handle)?.crossesAt(handle.budget.softBytes) ?? at
-    handle.reason = 'forecast'
-    this.#condemn(handle, sample, at, { crossesInMs: Math.max(0, Math.round(crossesAt - at)) })
+    this.#condemn(handle, 'forecast', sample, at, { crossesInMs: Math.max(0, Math.round(crossesAt - at)) })
   }
 
-  /** @param {WorkerHandle} handle @param {import('../../core/sample').Sample} sample @param {number} at @param {{ crossesInMs?: number, figure?: number, most?: number }} [more] */
-  #condemn (handle, sample, at, more = {}) {
-    handle.condemnedAt = at
+  /** @param {WorkerHandle} handle @param {import('../../core/verdict').Reason} reason @param {import('../../core/sample').Sample} sample @param {number} at @param {{ crossesInMs?: number, figure?: number, most?: number }} [more] */
+  #condemn (handle, reason, sample, at, more = {}) {
+    handle.condemnation.condemn(reason, at)
     const { metric, softBytes, hardBytes } = handle.budget
     this.record('worker.condemn', {
       slot: handle.slot,
       pid: handle.pid,
-      reason: handle.reason,
+      reason,
       metric,
       bytes: figure(sample, metric),
       softBytes,

@@ -52,7 +52,7 @@ class Departure {
     const isOurs = handle.state !== 'draining'
     const hasServed = handle.calledAt !== null
     if (slot !== null) this.fleet.slots.get(slot)?.vacate(handle)
-    handle.reason ??= 'upgrade'
+    handle.condemnation.dismiss('upgrade')
     const order = { ...orderFor('upgrade', this.options, hasServed ? null : 0), deadlineMs: this.deadlineMs }
     const { account, drainMs } = await retire(handle, order, this.record)
     if (!isOurs || !hasServed) return

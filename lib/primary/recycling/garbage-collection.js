@@ -45,7 +45,7 @@ class GarbageCollection {
     const tried = this.#tried.get(handle)
     if (tried === 'under way') return 'under way'
     if (this.options.onBudget !== 'collect' || tried === 'over') return null
-    const { reason, condemnedAt: at } = handle
+    const { reason, at } = handle.condemnation
     const requested = this.sampler.figuresOf(handle)?.sample?.requested ?? null
     return mayCollect({ reason, requested, at, collectedAt: this.#collectedAt.get(handle) ?? null }, this.options.intervalMs) ? 'collect' : null
   }
@@ -74,11 +74,11 @@ class GarbageCollection {
     this.#tried.set(handle, 'under way')
     try {
       await this.outOfRotation.take(handle, TASK, async done => {
-        const { isEnough } = await this.#weigh(handle, done, /** @type {string} */ (handle.reason), began)
+        const { isEnough } = await this.#weigh(handle, done, /** @type {string} */ (handle.condemnation.reason), began)
         if (isEnough) this.sampler.keep(handle)
       })
     } finally {
-      if (handle.reason === null) this.#tried.delete(handle)
+      if (handle.condemnation.reason === null) this.#tried.delete(handle)
       else this.#tried.set(handle, 'over')
       this.changed()
     }

@@ -85,7 +85,7 @@ class Recycler {
   async waitForRoom (number) {
     const { incumbent } = /** @type {Slot} */ (this.fleet.slots.get(number))
     if (!incumbent) return
-    incumbent.isWaiting = true
+    incumbent.condemnation.wait()
     this.record('worker.no-room', { slot: number, pid: incumbent.pid, how: 'wait' })
   }
 
@@ -93,7 +93,7 @@ class Recycler {
   async scaleAway (number) {
     const slot = /** @type {Slot} */ (this.fleet.slots.get(number))
     const old = /** @type {WorkerHandle} */ (slot.incumbent)
-    old.reason ??= 'scale'
+    old.condemnation.dismiss('scale')
     slot.isNew = true
     slot.vacate(old)
     const { account, drainMs } = await retire(old, orderFor('scale', this.options), this.record)

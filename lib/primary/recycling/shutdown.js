@@ -63,7 +63,7 @@ class Shutdown {
   /** A retirement under way is hurried; its account goes to the recycle that began it. @param {WorkerHandle} handle */
   async #retire (handle) {
     const isOurs = handle.state !== 'draining'
-    handle.reason ??= 'stop'
+    handle.condemnation.dismiss('stop')
     const { killTimeoutMs, stopLingerMs: lingerMs } = this.options
     const order = { reason: 'stop', deadlineMs: this.deadlineMs, lingerMs, handoff: false, replayAfterMs: null, killTimeoutMs }
     const { account, drainMs } = await retire(handle, order, this.record)

@@ -11,6 +11,7 @@ const { transition } = require('../../core/state')
 const { now } = require('../clock')
 const { loadAddon } = require('../../mold/addon')
 const { BATCHED } = require('../../mold/batches')
+const { Condemnation } = require('./condemnation')
 const { Channel } = require('./channel')
 const { Readiness } = require('./readiness')
 const { version } = require('./worker-code')
@@ -48,23 +49,15 @@ class WorkerHandle extends Channel {
   stoodBy = false
   /** When anything was last heard. */
   heardAt = now()
-  /** Why it is to go; set once. @type {import('../../core/verdict').Reason | 'scale' | 'stop' | 'upgrade' | null} */
-  reason = null
-  condemnedAt = 0
+  condemnation = new Condemnation()
   /** Until when it may drain; null: it does not. @type {number | null} */
   drainsUntil = null
   /** Why it was not waited for any longer when it booted. @type {string | null} */
   givenUp = null
-  /** @type {import('../../core/sample').Sample['requested']} */
-  requested = null
   /** The file that it runs. */
   app = ''
-  /** It is condemned, and stays until the memory has room for its replacement. */
-  isWaiting = false
   /** It is out of the rotation, by its app or its health check; recycling/rotation.js says when. @type {{ since: number, why: string } | null} */
   out = null
-  /** A command has, and not the worker itself. */
-  isCommanded = false
   /** The addresses it listens on. @type {Set<string>} */
   addresses = new Set()
   /** The addresses it has asked for (there may be more than one `listen()` before the first is answered), and how long it was up then: ms, 0: it was not yet. @type {Map<string, number>} */
@@ -110,10 +103,15 @@ class WorkerHandle extends Channel {
    * in the rooms. Times are by clock.js, as `at` is, so that another process can tell how long ago each was.
    */
   facts () {
-    const { slot, pid, generation, app, budget, state, reason, isWaiting, requested, hasEntered, connections, latest, health, out } = this
-    const times = { at: now(), spawnedAt: this.spawnedAt, calledAt: this.calledAt, upSince: this.upSince, heardAt: this.heardAt, condemnedAt: this.condemnedAt, drainsUntil: this.drainsUntil }
+    const { slot, pid, generation, app, budget, state, condemnation, hasEntered, connections, latest, health, out } = this
+    const times = { at: now(), spawnedAt: this.spawnedAt, calledAt: this.calledAt, upSince: this.upSince, heardAt: this.heardAt, condemnedAt: condemnation.at, drainsUntil: this.drainsUntil }
+    const { reason, isWaiting, requested } = condemnation
     const addresses = { addresses: [...this.addresses], asked: [...this.asked.keys()] }
     return { slot, pid, generation, app, budget, state, reason, isWaiting, requested, hasEntered, connections, latest, health: { ...health }, out, ...times, ...addresses }
+  }
+
+  get reason () {
+    return this.condemnation.reason
   }
 
   get isServing () {
@@ -269,8 +267,8 @@ class WorkerHandle extends Channel {
    */
   #refuse ({ type }, socket, flaw) {
     if (socket) (socket.close ?? socket.destroy)?.call(socket)
-    if (this.requested === 'protocol-error') return
-    this.requested = 'protocol-error'
+    if (this.condemnation.requested === 'protocol-error') return
+    this.condemnation.request('protocol-error')
     this.emit('flaw', { type: String(type).slice(0, 40), flaw: flaw.slice(0, 300) })
   }
 

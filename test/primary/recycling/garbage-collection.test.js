@@ -1,8 +1,8 @@
 'use strict'
 
 const t = require('tap')
-const { now } = require('../../../lib/primary/clock')
 const { GarbageCollection } = require('../../../lib/primary/recycling/garbage-collection')
+const { Condemnation } = require('../../../lib/primary/workers/condemnation')
 
 const BUDGET = { metric: 'rss', softBytes: 100, hardBytes: 200 }
 const USAGE = { rssBytes: 1, heapUsedBytes: 1, externalBytes: 1 }
@@ -32,8 +32,8 @@ function scene ({ onBudget = 'collect', after = 50 } = {}) {
     read: async () => ({ rssBytes: after, pssBytes: after, ussBytes: after }),
     figuresOf: (/** @type {any} */ handle) => figures.get(handle),
     keep (/** @type {any} */ handle) {
-      journal.push({ event: 'worker.keep', reason: handle.reason })
-      handle.reason = null
+      journal.push({ event: 'worker.keep', reason: handle.condemnation.reason })
+      handle.condemnation.lift()
     }
   }
   const collection = new GarbageCollection(/** @type {any} */ ({
@@ -47,15 +47,15 @@ function scene ({ onBudget = 'collect', after = 50 } = {}) {
       return fields
     }
   }))
-  const condemn = (/** @type {string} */ reason, rssBytes = 150) => {
+  const condemn = (/** @type {any} */ reason, rssBytes = 150) => {
     const handle = {
       slot: slots.size,
       pid: 1000 + slots.size,
       isServing: true,
-      reason: /** @type {string | null} */ (reason),
-      condemnedAt: now(),
+      condemnation: new Condemnation(),
       budget: BUDGET
     }
+    handle.condemnation.condemn(reason)
     figures.set(handle, { sample: { rssBytes, requested: null } })
     slots.set(handle.slot, { slot: handle.slot, incumbent: handle })
     return handle
@@ -71,7 +71,7 @@ t.test('a worker over budget collects, and is kept', async t => {
   t.equal(taken.length, 1)
   t.equal(collection.taskOf(/** @type {any} */ (handle)), 'under way')
   await taken[0].back()
-  t.equal(handle.reason, null)
+  t.equal(handle.condemnation.reason, null)
   t.match(journal, [{ event: 'collected', bytes: 50, isEnough: true, moved: 3 }, { event: 'worker.keep', reason: 'rss' }])
   t.equal(changes(), 1)
 })
@@ -82,7 +82,7 @@ t.test('where that is not enough, or was not done, it is recycled', async t => {
     const handle = condemn('rss')
     collection.relieve(0)
     await taken[0].back(why)
-    t.equal(handle.reason, 'rss')
+    t.equal(handle.condemnation.reason, 'rss')
     t.equal(collection.taskOf(/** @type {any} */ (handle)), null)
     t.equal(changes(), 1, 'its recycle may begin')
     t.equal(journal.length, why ? 0 : 1)

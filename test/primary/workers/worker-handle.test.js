@@ -51,8 +51,7 @@ t.test('the facts of a worker are plain data: through JSON nothing of them is lo
   says('answer', { id: told.find(({ type }) => type === 'serve')?.id, why: null })
   await handle.next(['ready'], 1000)
   says('beat', BEAT)
-  handle.reason = 'rss'
-  handle.condemnedAt = handle.spawnedAt + 1
+  handle.condemnation.condemn('rss', handle.spawnedAt + 1)
   const facts = handle.facts()
   t.same(JSON.parse(JSON.stringify(facts)), facts)
   t.match(facts, {
@@ -95,7 +94,7 @@ t.test('a message at which the primary fails is a flaw of the worker, and the ne
   handle.once('full', () => { throw new TypeError('as told') })
   says('full', { isAtCeiling: true })
   t.match(flaws, [{ type: 'full', flaw: /^the primary failed at it: TypeError: as told {4}at / }])
-  t.equal(handle.requested, 'protocol-error')
+  t.equal(handle.condemnation.requested, 'protocol-error')
   says('beat', BEAT)
   t.match(handle.latest, BEAT)
 })
@@ -139,5 +138,5 @@ t.test('a worker of another version of recycle is told apart before anything els
   const foreign = handle.next(['foreign'], 1000)
   says('hello', { version: '99.0.0', isNew: true })
   t.match(await foreign, { event: 'foreign', value: '99.0.0' })
-  t.equal(handle.requested, null)
+  t.equal(handle.condemnation.requested, null)
 })

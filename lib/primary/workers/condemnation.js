@@ -1,0 +1,71 @@
+'use strict'
+
+/** Why a worker is to be replaced or to end. All of its fields are written here. */
+
+const { now } = require('../clock')
+
+/** @typedef {import('../../core/verdict').Reason | 'scale' | 'stop' | 'upgrade'} Reason */
+
+class Condemnation {
+  /** @type {Reason | null} null: it stays */
+  #reason = null
+  #at = 0
+  #isWaiting = false
+  /** @type {import('../../core/sample').Sample['requested']} */
+  #requested = null
+  #isCommanded = false
+
+  get reason () {
+    return this.#reason
+  }
+
+  /** When a look at it condemned it: ms, by clock.js; 0: none has. */
+  get at () {
+    return this.#at
+  }
+
+  /** It stays until the memory has room for its replacement. */
+  get isWaiting () {
+    return this.#isWaiting
+  }
+
+  /** What the next look finds, whatever its figures are. */
+  get requested () {
+    return this.#requested
+  }
+
+  /** A command has requested it, and not the worker itself. */
+  get isCommanded () {
+    return this.#isCommanded
+  }
+
+  /** The first request holds, but a fault of its channel outdoes it. @param {'requested' | 'protocol-error'} reason @param {{ isCommanded?: boolean }} [by] */
+  request (reason, { isCommanded = false } = {}) {
+    if (this.#requested === null || reason === 'protocol-error') this.#requested = reason
+    this.#isCommanded ||= isCommanded
+  }
+
+  /** By a look at it. @param {Reason} reason @param {number} [at] */
+  condemn (reason, at = now()) {
+    this.#reason = reason
+    this.#at = at
+  }
+
+  /** It ends with the fleet, or with its slot, unless it is condemned. @param {'scale' | 'stop' | 'upgrade'} reason */
+  dismiss (reason) {
+    this.#reason ??= reason
+  }
+
+  wait () {
+    this.#isWaiting = true
+  }
+
+  /** It stays after all. */
+  lift () {
+    this.#reason = null
+    this.#at = 0
+    this.#isWaiting = false
+  }
+}
+
+module.exports = { Condemnation }
