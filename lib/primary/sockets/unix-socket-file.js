@@ -52,12 +52,13 @@ class UnixSocketFile {
 
   /** Either name is given back by the other: another fleet that listens on the same inherited socket removes the second name when it ends. */
   restore () {
-    const [isThere, isSpared] = [this.#isOurs(this.file), this.#isOurs(this.spare)]
+    const [found, isSpared] = [idOf(this.file), this.#isOurs(this.spare)] // each looked at once: another primary may be giving it back now
+    const isThere = found !== null && found === this.id
     if (isThere && (isSpared || this.#hasNoLinks)) return
     try {
       if (isThere) this.#spare()
-      else if (isSpared && idOf(this.file) === null) this.#giveBack()
-      else if (this.id !== null) this.#note(idOf(this.file) === null ? 'it has been deleted, and so has its second name: no client can connect until recycle reload has it opened anew' : 'another process has taken its path')
+      else if (isSpared && found === null) this.#giveBack()
+      else if (this.id !== null) this.#note(found === null ? 'it has been deleted, and so has its second name: no client can connect until recycle reload has it opened anew' : 'another process has taken its path')
     } catch (error) {
       this.#hasNoLinks = true
       this.#note(`it cannot be given a second name (${/** @type {Error} */ (error).message}): an app that deletes it before it listens leaves no client a way to connect`)
@@ -68,6 +69,7 @@ class UnixSocketFile {
     try {
       fs.linkSync(this.file, this.spare)
     } catch (error) {
+      if (this.#isOurs(this.spare)) return // another primary was faster
       if (fs.existsSync(this.spare)) throw error
       fs.renameSync(this.file, this.spare)
       this.#giveBack()
@@ -78,7 +80,7 @@ class UnixSocketFile {
     try {
       fs.linkSync(this.spare, this.file)
     } catch (error) {
-      if (/** @type {NodeJS.ErrnoException} */ (error).code === 'EEXIST') return // another fleet was faster
+      if (/** @type {NodeJS.ErrnoException} */ (error).code === 'EEXIST' || !this.#isOurs(this.spare)) return // another primary was faster, or leaves
       try {
         fs.symlinkSync(path.basename(this.spare), this.file)
       } catch (error) {

@@ -43,6 +43,41 @@ t.test('two fleets listen on one inherited socket: when one ends, the other stil
   t.same(fs.readdirSync(folder), ['web'])
 })
 
+t.test('two primaries give a name back at once, whichever is the faster at each step: neither warns', async t => {
+  for (const lost of ['', '.recycle']) {
+    for (let step = 1, isOver = false; !isOver; step++) {
+      const { folder, file } = await listen(t)
+      const [one, other] = [new UnixSocketFile(file), new UnixSocketFile(file)]
+      for (const each of [one, other]) each.letGo() // no watching: each step is made here
+      /** @type {string[]} */
+      const said = []
+      for (const each of [one, other]) each.report(why => said.push(why))
+      fs.rmSync(file + lost)
+      isOver = before(step, () => other.restore(), () => one.restore())
+      t.same(said, [], `${lost || 'the first'} name, the other before call ${step}`)
+      t.same(fs.readdirSync(folder), ['web', 'web.recycle'])
+    }
+  }
+})
+
+/** Before the nth call of `run` to the file system it has `act` done. @param {number} n @param {() => void} act @param {() => void} run @returns {boolean} there were fewer calls */
+function before (n, act, run) {
+  const NAMES = /** @type {const} */ (['statSync', 'linkSync', 'existsSync'])
+  const real = NAMES.map(name => fs[name])
+  let calls = 0
+  const patch = (/** @type {Function[]} */ functions) => NAMES.forEach((name, i) => { /** @type {any} */ (fs)[name] = functions[i] })
+  patch(real.map(call => (/** @type {any[]} */ ...args) => {
+    if (++calls === n) {
+      patch(real)
+      act()
+    }
+    return call(...args)
+  }))
+  run()
+  patch(real)
+  return calls < n
+}
+
 t.test('at its end a fleet that has bound the socket itself removes both names, and leaves those of another', async t => {
   const { folder, file } = await listen(t)
   new UnixSocketFile(file).remove()
