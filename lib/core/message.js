@@ -77,10 +77,11 @@ const query = record({
   uid: optional(count),
   gid: optional(count)
 })
+const session = text(LONGEST_SESSION)
 const parcel = record({
-  key: name, leftMs: orNull(duration), bytes: optional(text(LONGEST_BYTES)), replayed: optional(count), session: optional(text(LONGEST_SESSION)), isOwned: optional(flag)
+  key: name, leftMs: orNull(duration), bytes: optional(text(LONGEST_BYTES)), replayed: optional(count), session: optional(session), isOwned: optional(flag)
 })
-const state = { session: text(LONGEST_SESSION), value: text(LONGEST_BYTES) } // of a session, serialised, in base64
+const state = { session, value: text(LONGEST_BYTES) } // of a session, serialised, in base64
 const batch = { number: count, messages: listOf(object, MOST_BATCHED) } // each is checked by itself
 const shared = record({ ticketKeys: text(1000), options: optional(text(100)), isOpaque: optional(flag) }) // what net calls server data: https servers alone have any
 
@@ -114,10 +115,10 @@ const FROM_WORKER = Object.freeze({
   answer: kind('the answer to a call of the primary\'s; `why` it was not done, or null', {
     id, why: orNull(why), moved: optional(count), tookMs: optional(duration), pauseMs: optional(duration), bytes: optional(count), before: optional(usage), after: optional(usage), listeners: optional(count), isSkipped: optional(flag), isTls: optional(flag)
   }),
-  own: kind('a call, with --sticky: this session is this worker\'s', { id, session: text(LONGEST_SESSION) }),
-  disown: kind('the answer to `unused` where it is', { session: text(LONGEST_SESSION) }),
+  own: kind('a call, with --sticky: this session is this worker\'s', { id, session }),
+  disown: kind('the answer to `unused` where it is', { session }),
   transfer: kind('with --sticky: the state of a session, for its owner', state),
-  transferred: kind('with --sticky: the app of a worker that leaves is done with its sessions; `except`: with all but these, whose transfers are to come', { except: listOf(text(LONGEST_SESSION)) }),
+  transferred: kind('with --sticky: the app of a worker that leaves is done with its sessions; `except`: with all but these, whose transfers are to come', { except: listOf(session) }),
   drained: kind('nothing is left in this worker', { account: ACCOUNT }),
   ...Object.assign({}, ...FEATURES.map(({ fromWorker }) => fromWorker?.(shapes)))
 })
@@ -146,8 +147,8 @@ const FROM_PRIMARY = Object.freeze({
   back: kind('keep serving what was offered: no sibling took it; `isStalled`: a silent one still may; `isOwner`: its session is this worker\'s', { id, isStalled: flag, isOwner: optional(flag) }),
   batching: kind('connections can pass many at a time, by this socket', {}, 'socket'),
   batch: kind('as from the worker', batch),
-  forget: kind('with --sticky: this session may be another worker\'s by now; null: any of them', { session: orNull(text(LONGEST_SESSION)) }),
-  unused: kind('with --sticky: is this session not used? `disown` it, where no request of it has come since this was last asked', { session: text(LONGEST_SESSION) }),
+  forget: kind('with --sticky: this session may be another worker\'s by now; null: any of them', { session: orNull(session) }),
+  unused: kind('with --sticky: is this session not used? `disown` it, where no request of it has come since this was last asked', { session }),
   'session-state': kind('with --sticky: what another worker\'s app has transferred', state)
 })
 
@@ -211,4 +212,4 @@ function checkHandlers (kinds, handlers, registered = {}) {
   return handlers
 }
 
-module.exports = { FROM_WORKER, FROM_PRIMARY, LONGEST_WISH, LONGEST_ERROR, MOST_REQUESTS, LONGEST_REQUEST, name, why, id, parcel, shared, message, ourMessage, flawOf, checkHandlers }
+module.exports = { FROM_WORKER, FROM_PRIMARY, LONGEST_WISH, LONGEST_ERROR, MOST_REQUESTS, LONGEST_REQUEST, name, session, why, id, parcel, shared, state, message, ourMessage, flawOf, checkHandlers }

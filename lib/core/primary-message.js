@@ -5,7 +5,7 @@
  * Node.js, so each message is checked against its shape on both sides. How they travel is in message.js.
  */
 
-const { name, why, id, parcel, shared } = require('./message')
+const { name, session, why, id, parcel, shared, state } = require('./message')
 const { kind, count, duration, flag, text, orNull, optional, listOf, record } = require('./shape')
 
 /** Of these messages; raised when one of them changes its meaning. */
@@ -20,6 +20,9 @@ const FROM_PREDECESSOR = Object.freeze({
   'admin-socket': kind('the one of the admin server', { address: text(300) }, 'socket'),
   begin: kind('these were all sockets: boot the workers; each is to listen on `addresses`, unless its code leaves one; `workers`: how many, where that has been changed since the start, or null', { addresses: listOf(name), workers: orNull(count) }),
   go: kind('lead; `workers`: as of now; `isPinned`: a command has set it, though the fleet sizes itself', { workers: orNull(count), isPinned: optional(flag) }),
+  sessions: kind('with --sticky: the slots that have sessions, at first, and which slot has which', { slots: listOf(count), sessions: listOf(record({ session, slot: count })) }),
+  'session-state': kind('with --sticky: what the app of an old worker has transferred', state),
+  transferred: kind('with --sticky: the old workers of this slot are done with their sessions, with all but these', { slot: count, except: listOf(session) }),
   abort: kind('end: nothing is handed over', { why }),
   adopt: kind('take this connection over, and do not read it yet', { id, parcel }, 'socket'),
   keep: kind('the adopted connection is yours: read it', { id }),
@@ -30,7 +33,7 @@ const FROM_PREDECESSOR = Object.freeze({
 
 /** successor → predecessor @type {Readonly<Record<string, import('./message').Kind>>} */
 const FROM_SUCCESSOR = Object.freeze({
-  hello: kind('it runs; `version`: of these messages', { version: count, recycle: text(100), node: text(100), readyTimeoutMs: duration }),
+  hello: kind('it runs; `version`: of these messages; `takesSessions`: it understands those about sessions', { version: count, recycle: text(100), node: text(100), readyTimeoutMs: duration, takesSessions: optional(flag) }),
   booted: kind('one more worker has booted', { done: count, of: count }),
   prepared: kind('every worker has booted, and everything is open that could fail to open'),
   serving: kind('its workers accept', { addresses: listOf(name), workers: listOf(record({ slot: count, pid: count })) }),

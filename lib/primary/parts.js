@@ -103,12 +103,7 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
   const shutdown = new Shutdown(deps)
   const departure = new Departure({ ...deps, sampler })
   /** @type {Handover} */
-  const handover = new Handover({ ...deps, ledger, departure, tenure })
-    .on('handed-over', () => { sessionOwners.isOver = true })
-    .on('resumed', () => {
-      sessionOwners.isOver = false
-      changed()
-    })
+  const handover = new Handover({ ...deps, ledger, sessionOwners, departure, tenure }).on('resumed', changed)
   const succession = takeover && new Succession({ ...deps, takeover, lifecycle })
   const commands = new Commands({ ...deps, recycler, garbageCollection, diagnostics })
 
@@ -122,6 +117,7 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
   })
   if (takeover) {
     ledger.connectLender(takeover.sender)
+    sessionOwners.succeed(takeover.predecessor)
     takeover.greet(listeningSockets, options)
   }
 

@@ -10,6 +10,7 @@
  */
 
 const { ownerOf } = require('../../core/rendezvous')
+const { SessionsForSuccessor, SessionsOfPredecessor } = require('./session-handover')
 
 const MOST_SESSIONS = 100_000 // that are not used, and twice as many in all
 const MOST_WAITING = 64 * 1024 * 1024 // characters of state for workers that are not ready yet
@@ -31,6 +32,10 @@ class SessionOwners {
   #waitingChars = 0
   /** State for which there was no room, and that is not told yet. @type {{ sessions: number, chars: number } | null} */
   #lost = null
+  /** Where another primary is about to run this fleet, or does. @type {SessionsForSuccessor | null} */
+  #successor = null
+  /** Where this one has taken a fleet over. @type {SessionsOfPredecessor | null} */
+  #predecessor = null
   /** The slots that there were to be. @type {readonly number[]} */
   #wanted = []
 
@@ -38,7 +43,7 @@ class SessionOwners {
   constructor ({ fleet, record }) {
     this.fleet = fleet
     this.record = record
-    /** Another primary runs the fleet: a session that no leaving worker has is lost. */
+    /** Another primary runs the fleet: what no leaving worker has is not here any more. */
     this.isOver = false
     /** Called when sessions that were nowhere have an owner. */
     this.onMoved = () => {}
@@ -51,11 +56,46 @@ class SessionOwners {
     handle.on('transfer', ({ session, value }) => this.#transfer(handle, { session, value }))
     handle.on('transferred', ({ except }) => {
       this.#kept.set(handle, new Set(except))
+      this.#tellLeft(handle.slot)
       this.onMoved()
     })
+    handle.on('exit', () => this.#tellLeft(handle.slot))
     handle.on('ready', () => {
       this.#waitingChars = 0
       for (const state of this.#waiting.splice(0)) this.#transfer(null, state)
+    })
+  }
+
+  /** This fleet's sessions are going to be another primary's. @param {import('../upgrade/peer').Peer<any>} successor */
+  lendTo (successor) {
+    this.#successor = new SessionsForSuccessor(successor, this.#slots, this.fleet.wanted)
+  }
+
+  /** The successor knows of them. */
+  get isLent () {
+    return this.#successor !== null
+  }
+
+  /** This fleet's workers have been told to leave. */
+  handOver () {
+    this.isOver = true
+    for (const { slot } of this.fleet.list()) this.#tellLeft(slot)
+  }
+
+  /** The successor is gone, and what it has been given with it. */
+  resume () {
+    this.isOver = false
+    const { sessions, chars } = this.#successor?.sent ?? { sessions: 0, chars: 0 }
+    if (sessions > 0) this.#lose(sessions, chars)
+    this.#successor = null
+  }
+
+  /** @param {import('../upgrade/peer').Peer<any>} predecessor whose fleet this one takes over */
+  succeed (predecessor) {
+    this.#predecessor = new SessionsOfPredecessor(predecessor, {
+      learn: (session, slot) => { this.#slots.set(session, slot) },
+      take: state => this.#transfer(null, state),
+      moved: () => this.onMoved()
     })
   }
 
@@ -68,14 +108,16 @@ class SessionOwners {
   find (session) {
     if (this.fleet.wanted !== this.#wanted) this.#resize(this.#wanted)
     const began = this.#slots.get(session)
+    if (this.#predecessor?.has(session, began)) return null
     for (const handle of this.fleet.slots.get(began ?? this.#slotOf(session))?.leaving ?? []) if (this.#stillOwns(handle, session)) return handle
     if (began !== undefined && !this.#has(began)) this.#slots.delete(session)
     const { incumbent } = this.fleet.slots.get(this.#slotOf(session)) ?? {}
     return incumbent?.isServing ? incumbent : null
   }
 
-  /** @param {string} session @returns {boolean} its owner is out of rotation: it comes back, or dies */
+  /** @param {string} session @returns {boolean} its owner is out of rotation, and comes back, or is an old primary's worker that leaves */
   isAway (session) {
+    if (this.#predecessor?.has(session, this.#slots.get(session))) return true
     return this.fleet.slots.get(this.#slotOf(session))?.incumbent?.state === 'out-of-rotation'
   }
 
@@ -108,9 +150,11 @@ class SessionOwners {
     const { slot } = handle
     if (slot === null) return
     for (const leaving of this.fleet.slots.get(slot)?.leaving ?? []) if (leaving !== handle) this.#give(leaving, session)
+    this.#predecessor?.give(session)
     const before = this.#slotOf(session)
     if (before !== slot) this.fleet.slots.get(before)?.incumbent?.send('forget', { session })
     this.#slots.set(session, slot)
+    this.#successor?.began(session, slot)
     if (this.#slots.size > MOST_SESSIONS) this.#review()
   }
 
@@ -139,23 +183,33 @@ class SessionOwners {
     this.#slots.set(state.session, slot) // also when the fleet has another size
     const owner = this.fleet.slots.get(slot)?.incumbent
     if (owner && owner === from) return
+    if (this.isOver) return this.#successor ? this.#successor.give(state) : this.#lose(1, state.value.length)
     if (owner?.isServing || owner?.state === 'out-of-rotation') return owner.send('session-state', state)
     const chars = this.#waitingChars + state.value.length
-    if (chars > MOST_WAITING) return this.#lose(state)
+    if (chars > MOST_WAITING) return this.#lose(1, state.value.length)
     this.#waitingChars = chars
     this.#waiting.push(state)
   }
 
-  /** @param {State} state */
-  #lose ({ value }) {
+  /** To an old primary's successor: which sessions the workers of a slot still have, when all have said so, or are gone. @param {number | null} slot */
+  #tellLeft (slot) {
+    if (!this.isOver || this.#successor === null || slot === null) return
+    const { incumbent = null, leaving = [] } = this.fleet.slots.get(slot) ?? {}
+    const left = [incumbent, ...leaving].filter(handle => handle !== null && !handle.isGone && !handle.account)
+    if (left.some(handle => !this.#kept.has(/** @type {WorkerHandle} */ (handle)))) return
+    this.#successor.left(slot, left.flatMap(handle => [...this.#kept.get(/** @type {WorkerHandle} */ (handle)) ?? []].filter(session => this.#stillOwns(/** @type {WorkerHandle} */ (handle), session))))
+  }
+
+  /** State that no worker gets is told, with all that is lost within a second. @param {number} sessions @param {number} chars */
+  #lose (sessions, chars) {
     if (this.#lost === null) {
       setTimeout(() => {
         this.record('fleet.warning', { warning: 'sessions-lost', ...this.#lost })
         this.#lost = null
       }, LOST_MS).unref()
     }
-    const { sessions, chars } = this.#lost ?? { sessions: 0, chars: 0 }
-    this.#lost = { sessions: sessions + 1, chars: chars + value.length }
+    const lost = this.#lost ?? { sessions: 0, chars: 0 }
+    this.#lost = { sessions: lost.sessions + sessions, chars: lost.chars + chars }
   }
 
   /** Some sessions have other owners now; the workers ask again. @param {readonly number[]} before */

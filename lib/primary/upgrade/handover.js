@@ -47,16 +47,18 @@ class Handover extends EventEmitter {
    * @param {object} deps
    * @param {import('../sockets/listening-sockets').ListeningSockets} deps.listeningSockets
    * @param {import('../handoff/ledger').HandoffLedger} deps.ledger
+   * @param {import('../handoff/session-owners').SessionOwners} deps.sessionOwners
    * @param {import('../workers/fleet').Fleet} deps.fleet
    * @param {import('../recycling/departure').Departure} deps.departure
    * @param {import('../tenure').Tenure} deps.tenure
    * @param {import('../../core/options').Options} deps.options
    * @param {(event: string, fields: Record<string, any>) => Record<string, any>} deps.record
    */
-  constructor ({ listeningSockets, ledger, fleet, departure, tenure, options, record }) {
+  constructor ({ listeningSockets, ledger, sessionOwners, fleet, departure, tenure, options, record }) {
     super()
     this.listeningSockets = listeningSockets
     this.ledger = ledger
+    this.sessionOwners = sessionOwners
     this.fleet = fleet
     this.departure = departure
     this.tenure = tenure
@@ -127,6 +129,7 @@ class Handover extends EventEmitter {
       return { successor, serving }
     } catch (error) {
       if (this.#successor) await this.#undo(this.#successor)
+      this.sessionOwners.resume()
       this.#step('gone')
       const failure = this.#failed(this.#successor && this.#pidOf(this.#successor), /** @type {Error} */ (error).message)
       if (this.#endsWithIt) this.emit('to-stop')
@@ -159,6 +162,7 @@ class Handover extends EventEmitter {
     await successor.expect('prepared', PATIENCE * hello.readyTimeoutMs)
     this.#step('prepared')
     lend() // those opened meanwhile
+    if (this.options.sticky && hello.takesSessions) this.sessionOwners.lendTo(successor)
     successor.send('go', { workers: workers(), ...this.fleet.isPinned && { isPinned: true } })
     return successor.expect('serving', SERVE_MS)
   }
@@ -178,12 +182,13 @@ class Handover extends EventEmitter {
   /** @param {Successor} successor @param {Serving} serving */
   async #leave (successor, { addresses, workers }) {
     const pid = /** @type {number} */ (successor.process.pid)
-    this.receivers = new RemoteReceivers(successor, workers.length, addresses).all
+    this.receivers = new RemoteReceivers(successor, { count: workers.length, addresses, takesSessions: this.sessionOwners.isLent }).all
     for (const receiver of this.receivers) this.ledger.connect(/** @type {any} */ (receiver))
     if (this.#endsWithIt) this.#release(successor) // it was told before it served
     this.tenure.end(new RecycleError('RECYCLE_UPGRADED', { pid }))
     this.emit('handed-over')
     const departed = this.departure.run(new Map(workers.map(({ slot, pid }) => [slot, pid])))
+    this.sessionOwners.handOver()
     const dies = successor.next(['exit', 'failed'], Infinity)
     const died = await Promise.race([departed.then(() => null), dies])
     if (died === null || this.#endsWithIt) {
@@ -195,6 +200,7 @@ class Handover extends EventEmitter {
       return this.record('fleet.left', { pid })
     }
     this.receivers = []
+    this.sessionOwners.resume()
     this.#step('gone')
     if (!this.isStopping) {
       this.tenure.resume()

@@ -41,7 +41,7 @@ class RemoteReceiver extends EventEmitter {
   send (type, fields, socket, sent) {
     if (type === 'adopt') this.group.byId.set(fields?.id, this)
     else this.group.byId.delete(fields?.id)
-    this.group.successor.send(type, type === 'adopt' ? lent(fields) : fields, socket, sent)
+    this.group.successor.send(type, type === 'adopt' ? this.group.lent(fields) : fields, socket, sent)
   }
 }
 
@@ -49,19 +49,26 @@ class RemoteReceivers {
   /** By the id of the connection under way, or taken back. @type {Map<number, RemoteReceiver>} */
   byId = new Map()
 
-  /** @param {import('./peer').Peer<any>} successor @param {number} count @param {string[]} addresses that each of its workers listens on */
-  constructor (successor, count, addresses) {
+  /**
+   * @param {import('./peer').Peer<any>} successor
+   * @param {object} about
+   * @param {number} about.count of its workers
+   * @param {string[]} about.addresses that each of them listens on
+   * @param {boolean} [about.takesSessions] it has been told of this fleet's
+   */
+  constructor (successor, { count, addresses, takesSessions = false }) {
     this.successor = successor
+    this.takesSessions = takesSessions
     this.addresses = new Set(addresses)
     this.all = Array.from({ length: count }, () => new RemoteReceiver(this))
     for (const answer of ['adopted', 'refused']) successor.on(answer, fields => this.byId.get(fields.id)?.emit(answer, fields))
     successor.on('exit', left => { for (const receiver of this.all) receiver.emit('exit', left) })
   }
-}
 
-/** Without what only this fleet knows: its sessions end with its workers. @param {any} fields of `adopt` */
-function lent ({ id, parcel: { session, isOwned, ...parcel } }) {
-  return { id, parcel }
+  /** Without what only this fleet knows: which of its workers own a session. @param {any} fields of `adopt` */
+  lent ({ id, parcel: { session, isOwned, ...parcel } }) {
+    return { id, parcel: session !== undefined && this.takesSessions ? { ...parcel, session } : parcel }
+  }
 }
 
 /** The sender: the other primary, which has each connection until it says `keep`. */

@@ -1,0 +1,51 @@
+'use strict'
+
+/** `--sticky` over an upgrade: the sessions of the old primary's workers, and their state, are the new one's. Each response must have the count that its client expects. */
+
+const path = require('node:path')
+const t = require('tap')
+const { extent } = require('../support/campaign')
+const { CountingUsers, HABITS } = require('../support/counting')
+const { get } = require('../support/client')
+const { startUpgradable } = require('../support/upgrade')
+const { becomesTrue } = require('../support/processes')
+
+const APP = path.join(__dirname, '..', 'fixtures', 'counting-sessions.js')
+const USERS = extent({ short: 12, long: 48 })
+const UPGRADES = extent({ short: 2, long: 10 })
+const POLLS = [{ pollMs: 2500 }, { pollMs: 2500, thinkMs: 20 }, {}, { ms: 1500 }]
+
+for (const [what, habits, args] of /** @type {const} */ ([
+  ['every session counts on', HABITS, []],
+  ['with slow requests and long polls', POLLS, []],
+  ['with a drain timeout shorter than the requests', POLLS, ['--drain-timeout', '1s']],
+  ['forked', HABITS, ['--fork', 'mold']]
+])) {
+  t.test(`upgrades one after the other under load: ${what}`, async t => {
+    const { port, events, primary } = await startUpgradable(t, ['--sticky', 'cookie:sid', ...args, APP], { workers: 3 })
+    const users = await new CountingUsers(port, Array.from({ length: USERS }, (_, i) => habits[i % habits.length])).begin()
+    for (let i = 1; i <= UPGRADES; i++) {
+      process.kill(primary(), 'SIGUSR2')
+      await events.until('fleet.left', { count: i })
+      await users.answered()
+    }
+    t.same(await users.stop(), [], `${users.requests} requests`)
+    for (const { cut, closedIdle, lost } of events.all('recycled')) t.match({ cut, closedIdle, lost }, { cut: 0, closedIdle: 0, lost: false })
+    t.same(events.all('fleet.warning'), [])
+  })
+}
+
+t.test('the new primary dies while the old workers leave: what had been sent to it is said to be lost', async t => {
+  const { port, events, primary } = await startUpgradable(t, ['--sticky', 'cookie:sid', APP], { workers: 2 })
+  const sids = await Promise.all(Array.from({ length: 10 }, async () => JSON.parse((await get(port, '/login')).body).sid))
+  const slow = get(port, '/poll?ms=6000', { headers: { cookie: `sid=${sids[0]}` } }) // keeps its worker from leaving
+  process.kill(primary(), 'SIGUSR2')
+  const { pid } = await events.until('fleet.upgraded')
+  await events.until('worker.drain', { count: 2 })
+  const isThere = async () => (await get(port, '/', { headers: { cookie: `sid=${sids[1]}` } })).status === 200
+  t.ok(await becomesTrue(isThere), 'the new fleet has its session')
+  process.kill(pid, 'SIGKILL')
+  const { sessions } = await events.until('fleet.warning', { where: ({ warning }) => warning === 'sessions-lost' })
+  t.ok(sessions > 0 && sessions <= sids.length, `${sessions} sessions`)
+  await slow.catch(() => {})
+})
