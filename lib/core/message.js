@@ -149,7 +149,8 @@ const FROM_PRIMARY = Object.freeze({
   batch: kind('as from the worker', batch),
   forget: kind('with --sticky: this session may be another worker\'s by now; null: any of them', { session: orNull(session) }),
   unused: kind('with --sticky: is this session not used? `disown` it, where no request of it has come since this was last asked', { session }),
-  'session-state': kind('with --sticky: what another worker\'s app has transferred', state)
+  'session-state': kind('with --sticky: what another worker\'s app has transferred', state),
+  ...Object.assign({}, ...FEATURES.map(({ fromPrimary }) => fromPrimary?.(shapes)))
 })
 
 /**

@@ -13,6 +13,8 @@
  * @property {string} group the heading of its options in the help
  * @property {(options: import('../core/options').Options) => boolean} isOn in this fleet
  * @property {(shapes: typeof import('../core/shape')) => Record<string, import('../core/message').Kind>} [fromWorker] messages, worker → primary
+ * @property {(shapes: typeof import('../core/shape')) => Record<string, import('../core/message').Kind>} [fromPrimary] messages, primary → worker
+ * @property {string[]} [api] functions of the worker API, which its part in a worker has
  * @property {Record<string, Event>} [events] of the journal
  * @property {(options: import('../core/options').Options) => Record<string, any>} [settings] of its part in a worker, plain data
  * @property {(options: import('../core/options').Options) => { option: string, given: string, accepts: string } | null} [refuse] why this system cannot do it
@@ -56,6 +58,8 @@
  * @property {() => number} now monotonic, ms
  * @property {() => number} generation of the latest code
  * @property {<Value>(reading: Promise<Value>) => Promise<Value | null>} inTime null: the kernel has not returned from it in time
+ * @property {() => boolean} isSole whether this primary runs the fleet, and the workers of no other one are left
+ * @property {(fn: () => void) => void} onSole `fn` is called when that begins after an upgrade
  * @property {(slot: number) => void} collect has the worker of this slot collect its garbage, out of rotation
  *
  * @typedef {object} PrimaryPart
@@ -77,10 +81,13 @@
  * @property {import('../worker/connections/tracker').ConnectionTracker} tracker
  * @property {(listener: (hasMarkSweep: boolean) => void) => void} onCollected after each collection
  * @property {number} beatMs between two heartbeats
+ * @property {(fn: () => unknown) => void} onDrain as in the worker API
+ * @property {typeof import('../worker/call-app').callApp} callApp
  *
  * @typedef {object} WorkerPart
  * @property {() => Record<string, any>} [figures] for the heartbeat: the fields of `beat`
  * @property {() => void} [beat] called after each heartbeat
+ * @property {Record<string, (...args: any[]) => void>} [api] the functions that `api` names; calls made before this part was there follow
  *
  * @typedef {object} Figures of a report
  * @property {Readonly<Record<string, (line: Record<string, any>) => void>>} handlers by event
@@ -105,7 +112,8 @@ const FEATURES = Object.freeze([
   require('./max-fds/feature'),
   require('./max-lag/feature'),
   require('./max-handles/feature'),
-  require('./leaks/feature')
+  require('./leaks/feature'),
+  require('./lease/feature')
 ])
 
 /** @type {readonly Limit[]} */

@@ -80,7 +80,7 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
   const collect = (/** @type {number} */ slot) => tasks.run('collect', () => garbageCollection.request(slot).catch(() => {})) // refused: `worker.in-rotation` has it
   const deps = { options, fleet, spawner, meter, heapdumpFolder, tasks, stopping: tenure, changed, until, figuresOf, wasOomKilled, memory, isHeld, collect, listeningSockets, record, look, abandon, autoSize, fresh: autoSize.observe.bind(autoSize) }
 
-  const features = new RunningFeatures({ options, record, now, collect, inTime, generation: () => fleet.rollout.generation })
+  const features = new RunningFeatures({ options, record, now, collect, inTime, generation: () => fleet.rollout.generation, isSole: () => takeover?.isSole ?? true, onSole: fn => { takeover?.on('sole', fn) } })
   const sampler = new Sampler({ ...deps, features })
   const memoryWatch = new MemoryWatch({ ...deps, container: new Container() })
   const healthChecks = options.health === null ? null : new (require('./health/health-checks').HealthChecks)(deps)

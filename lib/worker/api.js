@@ -15,10 +15,12 @@
  * @property {(session: string) => Promise<void>} own
  * @property {(session: string, value: unknown) => void} transfer
  * @property {(fn: (session: string, value: any) => void) => void} onTransfer
+ * @property {(fn: (about: { slot: number }) => unknown) => void} [onLease]
  * @property {(fn: () => unknown) => void} [onFork] in a mold
  * @property {(fn: () => unknown) => void} [warm] in a mold
  */
 const { LONGEST_WISH } = require('../core/message')
+const { FEATURES } = require('../features')
 const { callApp, tellApp } = require('./call-app')
 
 const kApi = Symbol.for('recycle-supervisor.worker')
@@ -28,6 +30,7 @@ const kApi = Symbol.for('recycle-supervisor.worker')
  * @returns {{
  *   connect: (channel: import('./channel').Channel, sessions: import('./sticky/sessions').Sessions | null) => void,
  *   assign: (slot: number) => void,
+ *   onDrain: Api['onDrain'],
  *   drained: () => Promise<unknown>,
  *   extend: (more: Partial<Api>) => void
  * }} `assign`: this worker is called into its slot: RECYCLE_SLOT is set, and `recycle:serve` is emitted;
@@ -44,8 +47,11 @@ function offerApi (tracker) {
   const draining = []
   /** To be told to `sessions` once it is known. @type {((session: string, value: any) => void)[]} */
   const receivers = []
+  /** Of functions of features, until their parts are there. @type {{ name: string, args: unknown[] }[]} */
+  const early = []
   /** @type {Api} */
   const api = {
+    ...Object.fromEntries(FEATURES.flatMap(({ api = [] }) => api).map(name => [name, (/** @type {unknown[]} */ ...args) => { early.push({ name, args }) }])),
     requestRecycle: reason => channel?.send('requested', { reason: typeof reason === 'string' ? reason.slice(0, LONGEST_WISH) : undefined }),
     pause: reason => channel?.send('pause', { reason: typeof reason === 'string' ? reason.slice(0, LONGEST_WISH) : undefined }),
     resume: () => channel?.send('resume'),
@@ -79,8 +85,12 @@ function offerApi (tracker) {
       sessions = connectedSessions
       for (const fn of receivers) sessions?.transfers.onTransfer(fn)
     },
+    onDrain: api.onDrain,
+    extend (more) {
+      Object.assign(api, more)
+      for (const call of early.splice(0)) /** @type {any} */ (api)[call.name](...call.args)
+    },
     drained: () => Promise.allSettled(draining),
-    extend: more => { Object.assign(api, more) },
     assign (slot) {
       assigned = slot
       process.env.RECYCLE_SLOT = String(slot)

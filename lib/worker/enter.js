@@ -25,7 +25,7 @@ const { FEATURES } = require('../features')
 const { Admission } = require('./accepting/admission')
 const { flushCompileCache } = require('./boot/compile-cache')
 const { LONGEST_ERROR } = require('../core/message')
-const { onThrown } = require('./call-app')
+const { callApp, onThrown } = require('./call-app')
 const { Handoff } = require('./handoff/handoff')
 const { Inbox } = require('./handoff/inbox')
 const { offerRebalance } = require('./handoff/rebalance')
@@ -72,8 +72,9 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
   if (settings.isProbed) require('./health/probe').offerProbe({ channel, state, acceptors, tracker })
   offerOutOfRotation({ channel, state, tracker, admission, emptying })
   const pauses = new GcPauses()
-  const kernel = { channel, tracker, beatMs: settings.beatMs, onCollected: pauses.onCollected.bind(pauses) }
+  const kernel = { channel, tracker, beatMs: settings.beatMs, onCollected: pauses.onCollected.bind(pauses), onDrain: api.onDrain, callApp }
   const features = FEATURES.filter(({ name }) => Object.hasOwn(settings.features, name)).map(({ name, worker }) => /** @type {NonNullable<typeof worker>} */ (worker)()(kernel, settings.features[name]))
+  api.extend(Object.assign({}, ...features.map(({ api }) => api)))
   const beat = startHeartbeat(settings, { channel, tracker, admission, pauses, features })
 
   channel.answer({

@@ -101,13 +101,23 @@ function replayable (response) {
 
 /**
  * Calls `fn` once, when this worker is ready and called to serve, before its first connection. What makes it ready, such as listen(), must not
- * wait for it. What a single worker of the fleet does, such as cron jobs, begins here and not at the top of the app, which a replacement runs
- * beside its predecessor, and a standby long before.
+ * wait for it. A standby has run the top of the app long before. What must not run in two processes at a time begins in onLease().
  *
  * @param {(about: { slot: number }) => void} fn `slot`: the worker's number, as RECYCLE_SLOT has it
  */
 function onServe (fn) {
   findApi()?.onServe?.(fn)
+}
+
+/**
+ * Calls `fn` once, when this worker alone has the number of its slot: the workers that had it before are gone, or have ended what they did with
+ * it. For what must never run twice at a time: cron jobs, a consumer of a partition, ids made of the number.
+ *
+ * @param {(about: { slot: number }) => unknown} fn may return a function, or a promise of one, which is called when this worker drains; the next
+ *   worker of the slot gets the lease when the promise that this returns is settled. Without one it gets it when this process has exited
+ */
+function onLease (fn) {
+  findApi()?.onLease?.(fn)
 }
 
 /**
@@ -131,4 +141,4 @@ function warm (fn) {
   findApi()?.warm?.(fn)
 }
 
-module.exports = { requestRecycle, pause, resume, onDrain, onServe, onFork, warm, pin, replayable, own, transfer, onTransfer }
+module.exports = { requestRecycle, pause, resume, onDrain, onServe, onLease, onFork, warm, pin, replayable, own, transfer, onTransfer }

@@ -160,10 +160,10 @@ class Course {
     'fleet.reload': ({ generation }) => { this.model.desired = { ...this.model.desired, generation } },
     'fleet.memory': ({ limitBytes, usedBytes, freshBytes }) => { this.model.memory = { limitBytes, usedBytes, freshBytes } },
     'worker.spawn': line => {
-      if (line.pid === null) return
       const step = this.#take(line, 'starts', ({ slot }) => slot === line.slot)
       if (!step) return
       this.byPid.set(line.pid, { worker: step.worker, slot: line.slot, upAt: null })
+      if (line.pid === null) this.#happens(line, 'diesEarly') // it could not be started: its crash is the next line about it
       const { boots } = this.model.slots.get(line.slot) ?? {}
       if (boots) for (const time of /** @type {const} */ (['notBefore', 'unservedNotBefore'])) boots[time] = Math.min(boots[time], line.t) // it was over, and not so much later
     },
@@ -203,6 +203,7 @@ class Course {
       this.#happens(line, 'drained')
     },
     'worker.crash': line => {
+      if (line.pid === null) return
       this.#ends(line)
       this.#happens(line, this.#known(line.pid).drains ? 'diesLeaving' : this.byPid.get(line.pid)?.upAt === null ? 'diesEarly' : 'crash')
     }

@@ -1,0 +1,26 @@
+'use strict'
+
+/** `onLease()` of the worker API: what one process of a slot does at a time, such as cron jobs. While a worker is replaced there are two. */
+
+/** @typedef {{}} Options it has none */
+
+/** @type {Readonly<import('..').Feature>} */
+module.exports = Object.freeze({
+  name: 'lease',
+  options: () => [],
+  group: '',
+  isOn: () => true,
+  api: ['onLease'],
+  fromWorker: ({ kind }) => ({
+    lease: kind('its app waits for the lease of the slot'),
+    'lease-over': kind('this worker drains, and its app has ended what it did with the lease')
+  }),
+  fromPrimary: ({ kind, count }) => ({
+    leased: kind('the lease of the slot is this worker\'s', { slot: count })
+  }),
+  events: {
+    'worker.lease': { level: 'info', sentence: ({ slot, pid, waitedMs }, { time }) => `slot ${slot} (${pid}) has the lease of its number${waitedMs > 0 ? `, ${time(waitedMs)} after it asked` : ''}` }
+  },
+  primary: () => require('./primary').lease,
+  worker: () => require('./worker').takeLease
+})

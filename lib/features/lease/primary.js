@@ -1,0 +1,54 @@
+'use strict'
+
+/**
+ * In the primary: gives the lease of a slot to one process at a time. A worker that leaves has it until its app has ended what it did with it, or
+ * until it is gone; only then its successor gets it. After an upgrade it gives none before the old primary's workers are gone.
+ */
+
+/** @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle */
+
+class Leases {
+  /** By slot. @type {Map<number, WorkerHandle>} */
+  #holders = new Map()
+  /** Those whose app waits for one, and since when, by kernel.now(). @type {Map<WorkerHandle, number>} */
+  #waiting = new Map()
+
+  /** @param {import('..').PrimaryKernel} kernel */
+  constructor (kernel) {
+    this.kernel = kernel
+    kernel.onSole(() => this.#look())
+  }
+
+  /** @param {WorkerHandle} handle */
+  connect (handle) {
+    const over = () => {
+      this.#waiting.delete(handle)
+      for (const [slot, holder] of this.#holders) if (holder === handle) this.#holders.delete(slot)
+      this.#look()
+    }
+    handle.on('lease', () => {
+      this.#waiting.set(handle, this.kernel.now())
+      this.#look()
+    })
+    handle.on('ready', () => this.#look())
+    handle.on('lease-over', over)
+    handle.on('exit', over)
+  }
+
+  #look () {
+    if (!this.kernel.isSole()) return
+    for (const [handle, since] of this.#waiting) {
+      const { slot, pid } = handle
+      if (slot === null || !handle.isServing || this.#holders.has(slot)) continue
+      this.#waiting.delete(handle)
+      this.#holders.set(slot, handle)
+      handle.send('leased', { slot })
+      this.kernel.record('worker.lease', { slot, pid, waitedMs: Math.round(this.kernel.now() - since) })
+    }
+  }
+}
+
+/** @param {import('..').PrimaryKernel} kernel */
+const lease = kernel => new Leases(kernel)
+
+module.exports = { lease }

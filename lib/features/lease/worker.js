@@ -1,0 +1,51 @@
+'use strict'
+
+/** In a worker: asks for the lease when the app has called onLease(), and gives it back when this worker drains and the app has ended its work. */
+
+/** @param {import('..').WorkerKernel} kernel */
+function takeLease ({ channel, onDrain, callApp }) {
+  /** Called with the lease. @type {((about: { slot: number }) => unknown)[]} */
+  const waiting = []
+  /** What ends the app's work, as it has returned it. @type {unknown[]} */
+  const ends = []
+  let hasAsked = false
+  /** @type {number | null} */
+  let slot = null
+  let isOver = false
+
+  channel.on({
+    leased (lease) {
+      if (isOver) return channel.send('lease-over') // it drains since
+      slot = lease.slot
+      for (const fn of waiting.splice(0)) begin(fn, lease.slot)
+    }
+  })
+  onDrain(async () => {
+    isOver = true
+    const ended = await Promise.allSettled(ends.map(async returned => {
+      const end = await returned
+      if (typeof end !== 'function') throw new Error('its work ends with this process')
+      await callApp('onLease', () => end())
+    }))
+    if (slot !== null && ended.every(({ status }) => status === 'fulfilled')) channel.send('lease-over')
+  })
+
+  /** @param {(about: { slot: number }) => unknown} fn @param {number} slot */
+  function begin (fn, slot) {
+    ends.push(callApp('onLease', () => fn({ slot })))
+  }
+
+  return {
+    api: {
+      onLease (/** @type {(about: { slot: number }) => unknown} */ fn) {
+        if (isOver) return
+        if (slot !== null) return begin(fn, slot)
+        waiting.push(fn)
+        if (!hasAsked) channel.send('lease')
+        hasAsked = true
+      }
+    }
+  }
+}
+
+module.exports = { takeLease }
