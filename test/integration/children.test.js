@@ -3,15 +3,17 @@
 /** The processes that a worker has started end after it, whichever way it ends. */
 
 const fs = require('node:fs')
+const os = require('node:os')
 const path = require('node:path')
 const t = require('tap')
 const { startFleet } = require('../support/fleet')
 const { get } = require('../support/client')
 const { becomesTrue } = require('../support/processes')
+const { kill } = require('../support/upgrade')
 
 /** @param {any} t tap's @param {Record<string, any>} [options] */
 async function startWithChildren (t, { workers = 2, ...options } = {}) {
-  const folder = t.testdir({})
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'recycle-children-')) // tap's own is gone before any teardown
   const pids = (/** @type {string} */ name) => {
     const file = path.join(folder, name)
     return fs.existsSync(file) ? fs.readFileSync(file, 'utf8').trim().split('\n').map(Number) : []
@@ -24,7 +26,8 @@ async function startWithChildren (t, { workers = 2, ...options } = {}) {
     }
   })
   t.teardown(() => {
-    for (const pid of ['heeds', 'ignores', 'daemons'].flatMap(living)) process.kill(pid, 'SIGKILL')
+    for (const pid of ['heeds', 'ignores', 'daemons'].flatMap(living)) kill(pid, 'SIGKILL')
+    fs.rmSync(folder, { recursive: true })
   })
   const fleet = await startFleet(t, 'starts-children.js', { args: [folder], workers, killTimeout: '400ms', ...options })
   const has = (/** @type {string} */ name, /** @type {number} */ count) => becomesTrue(() => living(name).length === count)
