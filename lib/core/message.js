@@ -117,6 +117,7 @@ const FROM_WORKER = Object.freeze({
   }),
   own: kind('a call, with --sticky: this session is this worker\'s', { id, session }),
   disown: kind('the answer to `unused` where it is', { session }),
+  tally: kind('with --sticky: of its latest `requests`, how many name a session, how many sessions its responses have begun, and how many of them, at least, are of the most frequent one; `which`: its hash', { requests: count, found: count, begun: count, most: count, which: count }),
   transfer: kind('with --sticky: the state of a session, for its owner', state),
   transferred: kind('with --sticky: the app of a worker that leaves is done with its sessions; `except`: with all but these, whose transfers are to come', { except: listOf(session) }),
   drained: kind('nothing is left in this worker', { account: ACCOUNT }),

@@ -35,4 +35,7 @@ function mix (hash) {
   return (hash ^ (hash >>> 16)) >>> 0
 }
 
-module.exports = { ownerOf }
+/** What stands for a key where it must not be told. @param {string} key @returns {number} 32 bits */
+const hashOf = key => mix(fnv1a(key))
+
+module.exports = { ownerOf, hashOf }

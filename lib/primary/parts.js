@@ -17,6 +17,7 @@ const { RunningFeatures } = require('./features')
 const { Balancer } = require('./handoff/balancer')
 const { HandoffLedger } = require('./handoff/ledger')
 const { SessionOwners } = require('./handoff/session-owners')
+const { SessionTally } = require('./handoff/session-tally')
 const { AutoSize } = require('./measuring/auto-size')
 const { Container } = require('./measuring/container')
 const { MemoryWatch } = require('./measuring/memory-watch')
@@ -86,6 +87,7 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
   const healthChecks = options.health === null ? null : new (require('./health/health-checks').HealthChecks)(deps)
   const children = new Children(deps)
   const sessionOwners = new SessionOwners(deps)
+  const sessionTally = new SessionTally(deps)
   /** @type {HandoffLedger} */
   const ledger = new HandoffLedger(() => fleet.serving().concat(/** @type {any} */ (handover.receivers)), sender => fleet.successorOf(sender), sessionOwners, sender => fleet.isLeavingGap(sender))
   const balancer = new Balancer({ ...deps, ledger })
@@ -152,7 +154,7 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
 
   /** @param {WorkerHandle} handle a worker that has been spawned */
   function connect (handle) {
-    for (const part of [listeningSockets, sessionOwners, ledger, balancer, memoryWatch, features, children, crashWatch, rotation]) part.connect(handle)
+    for (const part of [listeningSockets, sessionOwners, sessionTally, ledger, balancer, memoryWatch, features, children, crashWatch, rotation]) part.connect(handle)
     healthChecks?.connect(handle)
     if (autoSize.isOpen) handle.once('ready', () => look()) // the others wait for what it takes
     for (const event of ['standby', 'ready']) handle.on(event, () => sampler.attend(handle))

@@ -25,6 +25,7 @@ const { SecondChanceSet } = require('../../core/second-chance')
 const { bounded, sessionBegunIn, sessionOf } = require('../../core/session')
 const { HeadBytes } = require('./head-bytes')
 const { holdWrites } = require('./hold-writes')
+const { Tally } = require('./tally')
 const { Transfers } = require('./transfers')
 
 const MOST_REMEMBERED = 50_000
@@ -61,6 +62,7 @@ class Sessions {
     this.handoff = handoff
     this.sender = sender
     this.emptying = emptying
+    this.tally = new Tally(counts => channel.send('tally', counts))
     this.transfers = new Transfers({ channel, tracker, handoff, sender }, session => this.#onTransferred(session), session => this.#onFailed(session))
     emptying.hold = {
       isHeld: () => this.#kept !== null,
@@ -187,6 +189,7 @@ class Sessions {
   #isHere (connection, request) {
     const session = connection.sessionId = sessionOf(this.key, { url: request.url, headers: request.headers, socket: connection.socket })
     const { isSettled, isOwned } = connection
+    if (!isSettled) this.tally.count(session)
     connection.isSettled = false
     const isLeft = !this.state.isServing && (session === null || !this.#isKept(session))
     if (isSettled && isOwned && session !== null && !isLeft) this.#own.add(session)
@@ -217,6 +220,7 @@ class Sessions {
       if (session === null) return
       connection.sessionId = session
       if (this.#own.has(session)) return
+      this.tally.begin()
       // The client may send its next request to another worker at once, so nothing leaves before the primary knows.
       this.own(session).then(holdWrites(connection.socket))
     }
