@@ -46,7 +46,7 @@ function findStart (folder) {
  */
 function fileOf (app, args) {
   if (PM2_CONFIG.test(path.basename(app)) && fs.existsSync(app)) {
-    throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `${app} configures pm2; recycle reads recycle.config.js, one for each app, with keys such as app, args, workers and maxRss: see Options in the documentation` })
+    throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `${app} configures pm2; recycle reads recycle.config.js, one for each app, with keys such as app, args, workers and maxRss: see docs/options.md of this package` })
   }
   const program = programNamed(app)
   const sentence = refuseLauncher(program, args, app)

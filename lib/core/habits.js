@@ -12,7 +12,7 @@ const { OPTIONS } = require('./options')
 const SYNONYMS = Object.freeze({ start: [], list: ['ls'], help: ['--help'] })
 
 const OUTPUT = "what the workers print is recycle's own output: the journal of systemd, docker logs, or the file that it is redirected to; recycle tail prints the events of a fleet"
-const SYSTEMD = 'systemd or a container starts recycle at boot; see In production in the documentation'
+const SYSTEMD = 'systemd or a container starts recycle at boot; see docs/deploy.md of this package'
 const RELOAD = 'recycle reload replaces every worker by one that runs the code on disk, and drops nothing'
 const ENVIRONMENT = 'the workers have the environment in which recycle is started'
 const SET = 'options are flags of recycle, its environment, or recycle.config.js'

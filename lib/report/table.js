@@ -9,6 +9,7 @@ const { painter } = require('../journal/painter')
 const { plain } = require('../core/plain')
 const { count, formatSize, formatTime, grouped } = require('../core/units')
 const { WIDTH, clip, clockOf, milliseconds, percent, shown, time, wrap } = require('./cell')
+const { dropGroups, hintOf } = require('./drop-groups.cjs')
 const { layOut, mib, short } = require('./grid')
 const { span } = require('./verdict')
 
@@ -99,25 +100,34 @@ function crashes (report, paint) {
 
 /** @param {Report} report @param {Paint} paint */
 function drops (report, paint) {
-  const { drops, dropsOmitted } = report
+  const { drops, dropsOmitted, recycleEvents } = report
   if (drops.length === 0) return []
   const clock = clockOf(report)
-  const cells = drops.map(drop => ({
+  const cells = dropGroups(drops).map(drop => ({
+    count: grouped(drop.count),
     time: clock(drop.t),
     error: clip(plain(drop.error === 'status' ? `status ${shown(drop.status)}` : drop.error), 23),
     request: plain(`${drop.method ?? '–'} ${drop.path ?? '–'}`),
-    recycle: `${drop.recycle === null ? (drop.crashed ? 'crash' : '–') : `#${drop.recycle}`}${drop.joinedBy === 'port' ? '*' : ''}`,
+    recycle: `${recyclesOf(drop)}${drop.joinedBy === 'port' ? '*' : ''}`,
     phase: drop.phase
   }))
-  const widest = (/** @type {'error' | 'recycle'} */ name) => Math.max(name.length, ...cells.map(cell => cell[name].length))
-  const left = WIDTH - 14 - widest('error') - widest('recycle') - 5 - 8
+  const widest = (/** @type {'count' | 'error' | 'recycle'} */ name) => Math.max(name.length, ...cells.map(cell => cell[name].length))
+  const left = WIDTH - 14 - widest('count') - widest('error') - widest('recycle') - 5 - 10
   const [heading, ...lines] = layOut([
-    { title: 'dropped', left: true }, { title: 'error', left: true }, { title: 'request', left: true },
+    { title: 'dropped', left: true }, { title: 'count' }, { title: 'error', left: true }, { title: 'request', left: true },
     { title: 'recycle', left: true }, { title: 'phase', left: true }
-  ], cells.map(({ time, error, request, recycle, phase }) => [time, error, clip(request, left), recycle, phase]), WIDTH)
+  ], cells.map(({ time, count, error, request, recycle, phase }) => [time, count, error, clip(request, left), recycle, phase]), WIDTH)
   const more = dropsOmitted ? [paint('dim', `and ${grouped(dropsOmitted)} earlier ones`)] : []
   const note = drops.some(drop => drop.joinedBy === 'port') ? [paint('dim', '* joined by port with a request that the supervisor cut; the others by time alone')] : []
-  return [paint('dim', heading), ...lines.map(line => paint('red', line)), ...more, ...note]
+  const hint = hintOf(drops, recycleEvents, time)
+  return [paint('dim', heading), ...lines.map(line => paint('red', line)), ...more, ...note, ...hint === null ? [] : wrap(hint)]
+}
+
+/** @param {ReturnType<typeof dropGroups>[number]} group */
+function recyclesOf ({ recycles, crashed }) {
+  const [first, ...others] = recycles
+  if (first === undefined) return crashed ? 'crash' : '–'
+  return others.length === 0 ? `#${first}` : `#${first} and ${others.length} more`
 }
 
 /** @param {Report} report @param {Paint} paint */

@@ -29,8 +29,7 @@ function picture (fleet, { columns, rows, colors, now, message }) {
     `${totals.ready} of ${count(totals.workers, 'worker')} ready${rangeOf(autoscale)}`,
     `${formatSize(rss)} RSS`,
     count(totals.recycles, 'recycle'),
-    `${Math.round(fleet.requestsPerSecond)} requests/s`,
-    ...shown.length < fleet.rows.length ? [`rows ${from + 1} to ${from + shown.length} of ${fleet.rows.length}`] : []
+    `${Math.round(fleet.requestsPerSecond)} requests/s`
   ]
   const lateMs = now - (fleet.seenAt ?? now)
   const above = [
@@ -38,7 +37,7 @@ function picture (fleet, { columns, rows, colors, now, message }) {
     lateMs > LATE_MS ? paint('red', `no answer for ${Math.floor(lateMs / 1000)}s`) : plain(facts.join(', ')),
     '',
     ...formatRows(shown, { width: columns, colors, selected: fleet.selected }),
-    ''
+    shown.length < fleet.rows.length ? paint('dim', `rows ${from + 1} to ${from + shown.length} of ${fleet.rows.length}: ↑↓`) : ''
   ]
   const left = Math.max(0, rows - above.length - 1)
   const events = left > 0 ? fleet.events.slice(-left).map(line => prettyLine(line, { colors })) : []

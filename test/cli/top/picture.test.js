@@ -79,7 +79,7 @@ t.test('of many workers, those around the selected one are shown', async t => {
   const fleet = fleetOf(Array.from({ length: 40 }, (_, i) => worker(i)))
   const slots = () => picture(fleet, HOW).slice(4, 17).map(line => Number(line.slice(2, 5)))
   t.same(slots(), Array.from({ length: 13 }, (_, i) => i))
-  t.match(picture(fleet, HOW)[1], /rows 1 to 13 of 40$/)
+  t.ok(picture(fleet, HOW).includes('rows 1 to 13 of 40: ↑↓'))
   fleet.move(20)
   t.ok(slots().includes(20))
   t.match(picture(fleet, HOW).find(line => line.startsWith('▸')), /^▸ 20 /)

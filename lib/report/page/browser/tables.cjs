@@ -1,7 +1,7 @@
 'use strict'
 
 const { h } = require('./element.cjs')
-const { dropGroups, hintOf } = require('./drop-groups.cjs')
+const { dropGroups, hintOf } = require('../../drop-groups.cjs')
 const { grid, scroller } = require('./grid.cjs')
 const { NAMES, isLeaving } = require('./moment.cjs')
 const { NONE, whole, size, time, timeOf, cutOf, plural } = require('./format.cjs')

@@ -1,13 +1,24 @@
 'use strict'
 
+/**
+ * Drops of one kind as one, for the terminal and for the page.
+ *
+ * @typedef {import('./index').Report} Report @typedef {Report['drops'][number]} Drop
+ *
+ * @typedef {Drop & { count: number, last: number, recycles: Set<number>, slots: Set<number> }} DropGroup its first drop's fields; `last`: the time of its
+ *   last one; `recycles` and `slots` in which they were
+ */
+
+/** @type {(keyof Drop)[]} */
 const SAME = ['error', 'status', 'method', 'path', 'phase', 'joinedBy', 'crashed']
 
-/** Drops of one kind as one: with their `count`, the first time `t` and the `last`, and the `recycles` and `slots` in which they were. */
+/** @param {Drop[]} drops @returns {DropGroup[]} */
 function dropGroups (drops) {
+  /** @type {Map<string, DropGroup>} */
   const groups = new Map()
   for (const drop of [...drops].sort((a, b) => a.t - b.t)) {
     const key = JSON.stringify(SAME.map(name => drop[name]))
-    const group = groups.get(key) ?? { ...drop, count: 0, recycles: new Set(), slots: new Set() }
+    const group = groups.get(key) ?? { ...drop, count: 0, last: drop.t, recycles: new Set(), slots: new Set() }
     groups.set(key, group)
     group.count++
     group.last = drop.t
@@ -17,10 +28,10 @@ function dropGroups (drops) {
   return [...groups.values()]
 }
 
-/** What to do about drops of requests that took longer than their worker's drain. @param {(ms: number) => string} time @returns {string | null} */
+/** What to do about drops of requests that took longer than their worker's drain. @param {Drop[]} drops @param {Report['recycleEvents']} recycleEvents @param {(ms: number) => string} time @returns {string | null} */
 function hintOf (drops, recycleEvents, time) {
   const ids = new Set(drops.map(({ recycle }) => recycle))
-  const cut = recycleEvents.filter(({ id, cut }) => cut > 0 && ids.has(id))
+  const cut = recycleEvents.filter(({ id, cut }) => Number(cut) > 0 && ids.has(id))
   const ages = cut.flatMap(({ cuts }) => cuts.map(({ ageMs }) => ageMs ?? 0))
   const drains = cut.map(({ drainMs }) => drainMs).filter(ms => ms !== null)
   if (ages.length === 0 || drains.length === 0) return null
