@@ -6,6 +6,7 @@ const fs = require('node:fs')
 const { isBuiltin } = require('node:module')
 const path = require('node:path')
 const t = require('tap')
+const { BUNDLES, testFiles } = require('./support/bundle')
 const { FEATURES } = require('../lib/features')
 const { row } = require('../lib/core/options')
 const { types } = require('../lib/core/option-types')
@@ -228,12 +229,16 @@ t.test('core is pure: no clock, timer, fs or process', async t => {
 })
 
 t.test('npm run test:unit starts no fleet', async t => {
-  const args = require('../package.json').scripts['test:unit'].split(' ').slice(2)
-  const tests = args.flatMap(arg => {
-    const [, folder, all] = /^(.*?)(\/\*\.test\.js)?$/.exec(arg)
-    if (folder.endsWith('.js')) return [folder]
-    return fs.readdirSync(path.join(ROOT, folder), { recursive: !all }).filter(name => name.endsWith('.test.js')).map(name => path.join(folder, name))
-  })
+  const { scripts } = JSON.parse(fs.readFileSync(path.join(ROOT, 'package.json'), 'utf8'))
+  const bundles = [...scripts['test:unit'].matchAll(/test\/bundles\/(\w+)\.test\.js/g)].map(([, name]) => name)
+  const tests = bundles.flatMap(name => BUNDLES[/** @type {keyof typeof BUNDLES} */ (name)]).flatMap(testFiles)
   t.ok(tests.length > 80)
-  for (const file of tests.filter(file => file !== 'test/layers.test.js')) t.notMatch(fs.readFileSync(path.join(ROOT, file), 'utf8'), /\b(startFleet|startCli|supervise)\(/, file)
+  for (const file of tests) t.notMatch(fs.readFileSync(file, 'utf8'), /\b(startFleet|startCli|supervise)\(/, file)
+})
+
+t.test('each test file is run: by a bundle, or for itself', async t => {
+  const [, list] = /test\/\{(.*)\}\/\*\*/.exec(fs.readFileSync(path.join(ROOT, '.taprc'), 'utf8')) ?? []
+  const folders = fs.readdirSync(path.join(ROOT, 'test'), { withFileTypes: true }).filter(entry => entry.isDirectory()).map(({ name }) => name)
+  t.same([...list.split(','), ...Object.values(BUNDLES).flat()].sort(), folders.filter(folder => testFiles(folder).length > 0).sort())
+  t.same(testFiles('bundles').map(file => path.basename(file, '.test.js')), Object.keys(BUNDLES))
 })

@@ -3,8 +3,9 @@
 const { quickBench } = require('../support/bench')
 const { skip } = require('../support/mold')
 const t = require('tap')
+const { longAlone } = require('../support/campaign')
 
-t.test('bench:fork --quick compares forked workers with spawned ones', { skip }, async t => {
+t.test('bench:fork --quick compares forked workers with spawned ones', { skip: longAlone('6', 'npm run test:bench') || skip }, async t => {
   const { figures } = await quickBench(t, 'fork', ['--only', '^first byte, hello world|^throughput, hello world / (spawn|mold, 1 a second)$'])
   for (const subject of ['spawn', 'mold']) {
     const { firstByteMs, longestMs } = figures('first byte, hello world', subject)

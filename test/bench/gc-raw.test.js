@@ -1,6 +1,7 @@
 'use strict'
 
 const t = require('tap')
+const { longAlone } = require('../support/campaign')
 const { quickBench } = require('../support/bench')
 
 t.test('the raw generator counts drops and holds a rate; its results are saved in a file of their own, and so is a run by both', async t => {
@@ -16,7 +17,7 @@ t.test('the raw generator counts drops and holds a rate; its results are saved i
   await t.rejects(quickBench(t, 'gc', ['--load', 'rate']), { code: 2, stderr: 'bench:gc: --load rate takes --generator raw; autocannon does not time a request from when it was due\n' })
 })
 
-t.test('at a fixed rate each round has a rate of its own, the same for all profiles', async t => {
+t.test('at a fixed rate each round has a rate of its own, the same for all profiles', { skip: longAlone('10', 'npm run test:bench') }, async t => {
   const { results } = await quickBench(t, 'gc', ['--generator', 'raw', '--load', 'rate', '--rate', '0', '--rounds', '2', '--requests', '50'])
   const [plain, huge] = results.groups[0].subjects.map((/** @type {any} */ subject) => subject.rounds.map((/** @type {any} */ round) => round.rate))
   t.equal(plain.length, 2)
@@ -24,7 +25,7 @@ t.test('at a fixed rate each round has a rate of its own, the same for all profi
   t.ok(plain.every((/** @type {number} */ rate) => rate > 0) && new Set(plain).size > 1, `found anew: ${plain}`)
 })
 
-t.test('a worker that is recycled instead of collecting keeps its counts', async t => {
+t.test('a worker that is recycled instead of collecting keeps its counts', { skip: longAlone('6', 'npm run test:bench') }, async t => {
   const { figures } = await quickBench(t, 'gc', ['--generator', 'raw', '--apps', 'leak', '--profiles', 'default', '--load', 'rate', '--rate', '3000', '--requests', '12000'])
   const { recycles, dropped, cut, markSweeps, longestMarkSweepMs, markSweepMs, reasons, cpuS } = figures('leak, 1 worker, 4 connections, a fixed rate', 'default')
   t.ok(recycles >= 1, `${recycles} recycles`)

@@ -2,8 +2,9 @@
 
 const { quickBench } = require('../support/bench')
 const t = require('tap')
+const { longAlone } = require('../support/campaign')
 
-t.test('bench:overhead --quick measures its subjects by both kinds of connection and drops nothing', async t => {
+t.test('bench:overhead --quick measures its subjects by both kinds of connection and drops nothing', { skip: longAlone('20', 'npm run test:bench') }, async t => {
   const { said, results, figures } = await quickBench(t, 'overhead', ['--only', '^keep-alive / recycle, |^a connection per request / recycle, idle|requests/s / recycle, idle|1 worker each / recycle, idle'])
   const beside = ['cluster, round robin', 'cluster, shared socket']
   for (const [group, subjects] of Object.entries({ 'keep-alive': [...beside, 'recycle, idle', 'recycle, 1 a second'], 'a connection per request': [...beside, 'recycle, idle'] })) {

@@ -2,8 +2,9 @@
 
 const { quickBench } = require('../support/bench')
 const t = require('tap')
+const { longAlone } = require('../support/campaign')
 
-t.test('bench:poison --quick: workers end, and nearly all of the other requests are answered', async t => {
+t.test('bench:poison --quick: workers end, and nearly all of the other requests are answered', { skip: longAlone('7', 'npm run test:bench') }, async t => {
   const { figures } = await quickBench(t, 'poison')
   for (const name of ['cluster', 'recycle']) {
     const { sent, answered, errors, p50, max, deaths, hasEnded } = figures('2 a second among 50', name)

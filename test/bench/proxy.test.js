@@ -5,9 +5,10 @@ const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 const t = require('tap')
+const { longAlone } = require('../support/campaign')
 const { lacking } = require('../support/program')
 
-t.test('bench:proxy --quick reloads recycle behind nginx, and no client sees an error', { skip: lacking('nginx') }, async t => {
+t.test('bench:proxy --quick reloads recycle behind nginx, and no client sees an error', { skip: longAlone('6', 'npm run test:bench') || lacking('nginx') }, async t => {
   const { said, figures } = await quickBench(t, 'proxy')
   const { requests, recycles, badGateway, otherErrors, dropped, reopened, errors } = figures('behind nginx, rolling reloads', 'recycle-reload')
   t.ok(requests > 100 && recycles >= 1, `${requests} requests, ${recycles} workers replaced`)

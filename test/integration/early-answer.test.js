@@ -4,7 +4,7 @@
 // upload unread, resets the connection, and the client may lose the answer that it has been sent (RFC 9112, 9.6).
 
 const t = require('tap')
-const { extent } = require('../support/campaign')
+const { longAlone } = require('../support/campaign')
 const { startTellingFleet, afterTold, beginDrain, checkAccount } = require('../support/draining')
 const { RawClient, head } = require('../support/raw-client')
 
@@ -74,7 +74,7 @@ for (const [name, secure, options, lastHeader] of /** @type {const} */ ([
   })
 }
 
-t.test('a client that neither finishes its upload nor closes holds the worker for some seconds alone', { skip: extent({ short: 1, long: 0 }) === 1 && 'takes 10 s: npm run test:long' }, async t => {
+t.test('a client that neither finishes its upload nor closes holds the worker for some seconds alone', { skip: longAlone('10') }, async t => {
   const fleet = await startTellingFleet(t, 'exchanges.js', { handoff: false })
   const client = await RawClient.connect(/** @type {any} */ ({ port: fleet.port, host: '127.0.0.1', allowHalfOpen: true }))
   await client.fetch('/')

@@ -3,7 +3,7 @@
 /** The state machine of a fleet (test/core/model.test.js), held beside a real fleet. */
 
 const t = require('tap')
-const { extent } = require('../support/campaign')
+const { longAlone } = require('../support/campaign')
 const { startFleet } = require('../support/fleet')
 const { Load } = require('../support/load')
 const { becomesTrue } = require('../support/processes')
@@ -12,7 +12,7 @@ const { trace } = require('../support/trace')
 const SLOTS = 2 // that are recycled, of three
 t.setTimeout(600_000)
 
-const skip = extent({ short: 'it takes 10 seconds: npm run test:model has it', long: false })
+const skip = longAlone('10', 'npm run test:model')
 
 t.test('the model accepts the journal of a real fleet with crashes, recycles, a reload and scales, and refuses it where a line is missing or too many', { skip }, async t => {
   const { port, supervisor, events } = await startFleet(t, 'misbehaves.js', { workers: 3, interval: '50ms' })

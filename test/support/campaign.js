@@ -5,8 +5,11 @@
  * `npm run test:long` sets, many.
  */
 
-/** How many, how much, or how long. @param {{ short: number, long: number }} how @returns {number} */
+/** How many, how much, or how long. @template Value @param {{ short: Value, long: Value }} how @returns {Value} */
 const extent = ({ short, long }) => process.env.RECYCLE_LONG === '1' ? long : short
+
+/** Why a test is not in the suite; false: this run has it. @param {string} seconds that it takes @param {string} script that has it @returns {string | false} */
+const longAlone = (seconds, script = 'npm run test:long') => extent({ short: `it takes ${seconds} s: ${script}`, long: false })
 
 /** A seeded generator of numbers from 0 to 1 (mulberry32). @param {number} seed */
 function seeded (seed) {
@@ -18,4 +21,4 @@ function seeded (seed) {
   }
 }
 
-module.exports = { extent, seeded }
+module.exports = { extent, longAlone, seeded }
