@@ -27,7 +27,7 @@ const MAY_IMPORT = {
   worker: ['worker', 'mold', 'core', 'features'],
   mold: ['mold', 'core'],
   core: ['core', 'features'],
-  features: ['features', 'core', 'report']
+  features: ['features', 'core', 'report', 'mold']
 }
 
 /**
@@ -43,7 +43,6 @@ const INSIDE = {
       workers: [],
       sockets: [],
       handoff: [],
-      health: [],
       recycling: ['workers'], // it obtains and retires workers
       upgrade: ['workers'] // a channel to another primary is like one to a worker
     },
@@ -54,11 +53,11 @@ const INSIDE = {
       accepting: [],
       connections: [],
       handoff: ['connections'], // a connection travels as a parcel
-      health: [],
+      vitals: [],
       boot: [],
       leaving: [
         'connections', // a drain names the requests it cuts
-        'health' // memory is measured, and collected, while the worker is out of rotation
+        'vitals' // memory is measured, and collected, while the worker is out of rotation
       ],
       sticky: []
     },

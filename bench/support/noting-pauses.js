@@ -2,7 +2,7 @@
 
 // An app alone: `node noting-pauses.js <app> <with|without>`, with or without recording pauses as a worker does. Prints "ready".
 const net = require('node:net')
-const { GcPauses } = require('../../lib/worker/health/gc-pauses')
+const { GcPauses } = require('../../lib/worker/vitals/gc-pauses')
 
 const [, , app, how] = process.argv
 const BEAT_MS = 500 // a worker's

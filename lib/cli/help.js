@@ -9,16 +9,16 @@ const MOST_USED = 'Most used options:'
 
 /** Headings, in this order; the options of features name theirs. A name that is in no list is among the others. @type {Readonly<Record<string, string[]>>} */
 const GROUPS = Object.freeze({
-  [MOST_USED]: ['workers', 'maxRss', 'maxAge', 'maxRequests', 'health', 'readyOn', 'drainTimeout', 'journal', 'admin', 'name'],
+  [MOST_USED]: ['workers', 'maxRss', 'maxAge', 'maxRequests', 'readyOn', 'drainTimeout', 'journal', 'admin', 'name'],
   'Memory and other limits:': ['hardRss', 'metric', 'meter', 'interval', 'samples', 'jitter', 'stuckTimeout', 'gc', 'heap', 'onBudget', 'onCondemn', 'heapdumpDir', 'heapdumpLimit'],
-  'Health checks:': ['healthPeriod', 'healthTimeout', 'healthFailureThreshold', 'healthInitialDelay', 'healthAction'],
+  'Health checks:': [],
   'Replacing workers:': ['maxSurge', 'maxUnavailable', 'readyTimeout', 'killTimeout', 'stopLinger', 'leaveChildren', 'standby', 'compileCache', 'fork', 'warm', 'forkUnsafe', 'nodeOption'],
   'Connections and requests:': ['handoff', 'replay', 'replayAfter', 'sticky', 'schedule'],
   'Output and control:': ['log', 'output', 'prefix', 'control', 'adminAllowRemote']
 })
 
 /** @type {Map<string, string>} */
-const OF_FEATURES = new Map(FEATURES.flatMap(({ options, group }) => options({ row, types }).map(({ name }) => [name, group])))
+const OF_FEATURES = new Map(FEATURES.flatMap(({ options, group, mostUsed = [] }) => options({ row, types }).map(({ name }) => [name, mostUsed.includes(name) ? MOST_USED : group])))
 
 /** @param {string} name of an option @returns {string} the heading that it stands under */
 function groupOf (name) {

@@ -12,7 +12,6 @@
  * @property {number | null} maxRequests
  * @property {number | null} maxAgeMs
  * @property {number} stuckMs
- * @property {number | null} [maxHealthFailures] where it is not set there is no such property; nor of a feature's limit
  */
 
 const { FEATURES } = require('../features')
@@ -38,8 +37,7 @@ function drawBudget (options, workers, random) {
     maxRequests: lower(options.maxRequests),
     maxAgeMs: lower(options.maxAgeMs),
     stuckMs: options.stuckTimeoutMs,
-    ...Object.assign({}, ...FEATURES.map(({ limit, isOn }) => limit && isOn(options) ? limit.budget(options, { lower, lowered: of => lowered(of, share) }) : {})),
-    ...options.health !== null && { maxHealthFailures: options.healthAction === 'replace' ? options.healthFailureThreshold : null }
+    ...Object.assign({}, ...FEATURES.map(({ limit, isOn }) => limit && isOn(options) ? limit.budget(options, { lower, lowered: of => lowered(of, share) }) : {}))
   })
 }
 

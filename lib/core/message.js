@@ -137,7 +137,6 @@ const FROM_PRIMARY = Object.freeze({
   heapdump: kind('a call, only out of rotation: write a heap snapshot', { id, file: name }),
   signal: kind('a call: the app\'s own listeners for this signal are called', { id, signal: text(20) }),
   profile: kind('a call: write a CPU profile while it serves', { id, durationMs: duration, file: name }),
-  probe: kind('a call: with --health, serve this connection of the primary\'s, which counts nowhere', { id }, 'socket'),
   'tell-requests': kind('tell each request as it begins, for so long: workers have died suddenly', { forMs: duration }),
   level: kind('leave the queue to the others from this many connections on', { level: count }),
   share: kind('give so many idle connections away', { count }),

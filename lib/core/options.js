@@ -36,12 +36,6 @@ const { types } = require('./option-types')
  * @property {number} jitter a fraction, 0 to 0.9
  * @property {number | null} maxRequests
  * @property {number | null} maxAgeMs
- * @property {string | null} health path of the probes
- * @property {number} healthPeriodMs
- * @property {number} healthTimeoutMs
- * @property {number} healthFailureThreshold
- * @property {number} healthInitialDelayMs
- * @property {'replace' | 'rotate'} healthAction
  * @property {number} maxSurge
  * @property {number} maxUnavailable
  * @property {'listening' | 'online' | 'message'} readyOn
@@ -91,12 +85,6 @@ const OF_KERNEL = [
   row('jitter', '--jitter <percent>', types.percent(), 0.1, '10', "each worker's budgets vary by up to this much, downwards only"),
   row('maxRequests', '--max-requests <n>', types.count(1, 1e12), null, 'none', 'requests before a worker is replaced'),
   row('maxAge', '--max-age <time>', types.time(1000, '1s'), null, 'none', 'time in service before a worker is replaced', 'maxAgeMs'),
-  row('health', '--health <path>', types.urlPath(), null, 'none', 'each worker is probed by GET requests for this path; one that does not pass does not become ready, and one that fails is replaced'),
-  row('healthPeriod', '--health-period <time>', types.time(100, '100ms'), 10_000, '10s', 'time between two probes of a worker', 'healthPeriodMs'),
-  row('healthTimeout', '--health-timeout <time>', types.time(10, '10ms'), 1000, '1s', 'a probe without a response by then has failed', 'healthTimeoutMs'),
-  row('healthFailureThreshold', '--health-failure-threshold <n>', types.count(1, 1000), 3, '3', 'failed probes in a row before a worker is replaced'),
-  row('healthInitialDelay', '--health-initial-delay <time>', types.time(0, '0'), 0, '0', 'time from when a worker listens to its first probe', 'healthInitialDelayMs'),
-  row('healthAction', '--health-action <what>', types.oneOf('replace', 'rotate'), 'replace', 'replace', 'rotate: a worker that fails its probes leaves the rotation, and returns when it passes one; the last one in rotation stays'),
   row('maxSurge', '--max-surge <n>', types.count(0, 1024), 1, '1', 'replacements that may run beside the fleet; also limits concurrent recycles'),
   row('maxUnavailable', '--max-unavailable <n>', types.count(0, 1024), 0, '0', 'workers that may be missing; --max-surge 0 needs at least 1 (drain first); with one worker clients wait meanwhile'),
   row('readyOn', '--ready-on <what>', types.oneOf('listening', 'online', 'message'), 'listening', 'listening', "listening: the worker listens on every address of its predecessor; online; message: process.send('ready')"),

@@ -26,7 +26,6 @@ const RULES = Object.freeze({
   'hard-rss': 'fresh',
   forecast: 'fresh',
   stuck: 'soon',
-  unhealthy: 'soon',
   requested: 'soon',
   'protocol-error': 'soon',
   requests: 'paced',

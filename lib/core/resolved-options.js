@@ -3,6 +3,7 @@
 /** From options as they are given, in a call, the environment or a config file, to the options of a fleet. */
 
 const { size, autoWorkers, autoscaleBounds, autoBudget, whyNoAutoBudget } = require('./container-budget')
+const { FEATURES } = require('../features')
 const { RecycleError } = require('./errors')
 const { hintOnKey } = require('./habits')
 const { largestBudget } = require('./gc')
@@ -99,7 +100,8 @@ function read ({ kind, fallback }, { from, called, text }) {
 }
 
 /** @param {Options} options @param {(name: string) => { called: string, text: unknown }} of origin of an option, by name */
-function checkTogether ({ health, healthInitialDelayMs, readyTimeoutMs, maxRssBytes, hardRssBytes, gc, heap, nodeOptions, maxSurge, maxUnavailable, workers, autoscale, standby, drainTimeoutMs, replayAfterMs, handoff, sticky, fork, warm, forkUnsafe, admin, adminAllowRemote, output, prefix, sizing }, of) {
+function checkTogether (options, of) {
+  const { maxRssBytes, hardRssBytes, gc, heap, nodeOptions, maxSurge, maxUnavailable, workers, autoscale, standby, drainTimeoutMs, replayAfterMs, handoff, sticky, fork, warm, forkUnsafe, admin, adminAllowRemote, output, prefix, sizing } = options
   const refuse = (/** @type {string} */ name, /** @type {string} */ accepts) => {
     throw new RecycleError('RECYCLE_BAD_OPTION', { option: of(name).called, given: of(name).text, accepts })
   }
@@ -125,9 +127,7 @@ function checkTogether ({ health, healthInitialDelayMs, readyTimeoutMs, maxRssBy
     if (warm > 0) refuse('warm', `0, unless ${of('fork').called} is mold`)
     if (forkUnsafe) refuse('forkUnsafe', `false, unless ${of('fork').called} is mold`)
   }
-  const idle = health === null && ['healthPeriod', 'healthTimeout', 'healthFailureThreshold', 'healthInitialDelay', 'healthAction'].find(name => of(name).text !== undefined)
-  if (idle) refuse(idle, `none, unless ${of('health').called} is set`)
-  if (health !== null && healthInitialDelayMs >= readyTimeoutMs) refuse('healthInitialDelay', `a time below ${of('readyTimeout').called}, by which a worker must have passed a probe`)
+  for (const { check } of FEATURES) check?.(options, { of, refuse })
   if (prefix && output === 'inherit') refuse('output', `lines with ${of('prefix').called}`)
   if (admin !== null && !adminAllowRemote && !isLoopback(admin.host)) {
     refuse('admin', `a loopback address, such as 127.0.0.1:${admin.port}; any other only with ${of('adminAllowRemote').called}`)

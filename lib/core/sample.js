@@ -21,9 +21,8 @@
  * @property {number} requests that the worker has begun since its start
  * @property {number} silentMs since its last beat; 0 for a worker that a debugger has paused
  * @property {'requested' | 'reload' | 'protocol-error' | null} requested a reason to replace the worker other than its budget
- * @property {number} [healthFailures] with --health: failed probes in a row
  *
- * @typedef {import('../features').Sampled & Pick<Sample, 'healthFailures'>} Limited the figures of limits, each only where its limit is set
+ * @typedef {import('../features').Sampled} Limited the figures of limits, each only where its limit is set
  */
 
 /**

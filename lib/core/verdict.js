@@ -4,7 +4,7 @@
  * The verdict on a worker: keep it, or condemn it for one reason. It depends only on what the journal records, so that
  * replaying it over a journal reproduces every decision (test/core/replay.test.js).
  *
- * @typedef {'rss' | 'hard-rss' | import('../features').Reason | 'requests' | 'age' | 'stuck' | 'unhealthy' | 'requested' | 'reload' | 'protocol-error' | 'forecast'} Reason `forecast` comes of the plan alone: see plan.js
+ * @typedef {'rss' | 'hard-rss' | import('../features').Reason | 'requests' | 'age' | 'stuck' | 'requested' | 'reload' | 'protocol-error' | 'forecast'} Reason `forecast` comes of the plan alone: see plan.js
  * @typedef {Reason | null} Verdict null: keep
  *
  * @typedef {import('./sample').Sample} Sample
@@ -22,8 +22,7 @@ const CAUSES = [
   ['requests', (_, { maxRequests }, { requests }) => maxRequests !== null && requests >= maxRequests],
   ['age', (_, { maxAgeMs }, { ageMs }) => maxAgeMs !== null && ageMs >= maxAgeMs],
   ['stuck', (_, { stuckMs }, { silentMs }) => silentMs >= stuckMs],
-  ...LIMITS_OF_FEATURES.map(causeOf),
-  ['unhealthy', (_, budget, latest) => exceeds('unhealthy', latest, budget)]
+  ...LIMITS_OF_FEATURES.map(causeOf)
 ]
 
 /** All but those that the plan alone, or a command, gives. */
@@ -34,10 +33,8 @@ const REASONS = Object.freeze([...CAUSES.map(([reason]) => reason), ...(/** @typ
  *
  * @type {Readonly<Record<string, (sample: Sample, budget: Budget) => { figure: number | null | undefined, most: number | null }>>}
  */
-const LIMITS = Object.freeze({
-  ...Object.fromEntries(LIMITS_OF_FEATURES.map(({ reason, of }) => [reason, (/** @type {Sample} */ sample, /** @type {Budget} */ budget) => of(sample, budget, { mostOf })])),
-  unhealthy: ({ healthFailures }, { maxHealthFailures = null }) => ({ figure: healthFailures, most: maxHealthFailures === null ? null : maxHealthFailures - 1 })
-})
+const LIMITS = Object.freeze(Object.fromEntries(LIMITS_OF_FEATURES.map(({ reason, of }) =>
+  [reason, (/** @type {Sample} */ sample, /** @type {Budget} */ budget) => of(sample, budget, { mostOf })])))
 
 /** @param {import('../features').Limit} limit @returns {typeof CAUSES[number]} */
 function causeOf ({ reason, isOverBy }) {

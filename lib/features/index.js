@@ -11,6 +11,9 @@
  * @property {string} name of its folder
  * @property {(make: { row: typeof import('../core/options').row, types: typeof import('../core/option-types').types }) => Readonly<import('../core/options').Option>[]} options
  * @property {string} group the heading of its options in the help
+ * @property {string[]} [mostUsed] options that the help has at its top
+ * @property {(options: import('../core/options').Options, by: { of: (name: string) => { called: string, text: unknown }, refuse: (name: string, accepts: string) => never }) => void} [check]
+ *   refuses options that do not go together; `text`: as given, undefined where it is not
  * @property {(options: import('../core/options').Options) => boolean} isOn in this fleet
  * @property {(shapes: typeof import('../core/shape')) => Record<string, import('../core/message').Kind>} [fromWorker] messages, worker → primary
  * @property {(shapes: typeof import('../core/shape')) => Record<string, import('../core/message').Kind>} [fromPrimary] messages, primary → worker
@@ -19,6 +22,12 @@
  * @property {(options: import('../core/options').Options) => Record<string, any>} [settings] of its part in a worker, plain data
  * @property {(options: import('../core/options').Options) => { option: string, given: string, accepts: string } | null} [refuse] why this system cannot do it
  * @property {(shapes: typeof import('../core/shape')) => Record<string, import('../core/shape').Shape>} [beat] fields that its part in a worker adds to the heartbeat
+ * @property {boolean} [isGate] a worker that has booted is ready only when its part in the primary has let it pass, by `handle.readiness.judge()`
+ * @property {Record<string, (line: Record<string, any>, format: Format) => string>} [warnings] sentences of `fleet.warning`
+ * @property {(known: any, options: import('../core/options').Options) => Record<string, any>} [ofWorker] what status() has of each worker; `known`: what its
+ *   part in the primary has noted in `handle.known[name]`, plain data
+ * @property {{ is: (worker: Record<string, any>, options: import('../core/options').Options) => boolean, say: (count: number) => string }} [unfit] workers that are not
+ *   counted as ready, by what status() has of them
  * @property {Limit} [limit] a reason to replace a worker
  * @property {string[]} [sampled] fields of a sample, which its part in the primary adds, that status() has of each worker
  * @property {{ name: string, help: string, value: (worker: Record<string, any>) => number | null | undefined }[]} [workerMetrics] gauges of each worker
@@ -31,8 +40,10 @@
  *   `key`, and their lines in the terminal
  *
  * @typedef {object} Event
- * @property {'quiet' | 'info' | 'warn'} level quiet: it is in the journal alone
+ * @property {Level | ((line: Record<string, any>) => Level)} level quiet: it is in the journal alone
  * @property {(line: Record<string, any>, format: Format) => string} [sentence] for the log
+ *
+ * @typedef {'quiet' | 'info' | 'warn'} Level
  *
  * @typedef {object} Limit of a figure in a sample; off where the option is not set
  * @property {Reason} reason
@@ -44,7 +55,7 @@
  * @property {'latest' | 'all'} isOverBy the latest sample, or all consecutive ones
  * @property {(line: Record<string, any>, format: Format) => string} sentence of worker.condemn
  *
- * @typedef {{ size: (bytes: number) => string, time: (ms: number) => string }} Format
+ * @typedef {{ size: (bytes: number) => string, time: (ms: number) => string, count: typeof import('../core/units').count, worker: (line: Record<string, any>) => string }} Format
  *
  * @typedef {object} Metric
  * @property {string} name without its prefix
@@ -60,6 +71,8 @@
  * @property {<Value>(reading: Promise<Value>) => Promise<Value | null>} inTime null: the kernel has not returned from it in time
  * @property {() => boolean} isSole whether this primary runs the fleet, and the workers of no other one are left
  * @property {(fn: () => void) => void} onSole `fn` is called when that begins after an upgrade
+ * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle, by: string, why: string | null) => void} wish has this worker leave the rotation, or, where
+ *   nothing else wants it out, return
  * @property {(slot: number) => void} collect has the worker of this slot collect its garbage, out of rotation
  *
  * @typedef {object} PrimaryPart
@@ -69,6 +82,7 @@
  * @property {() => void} [wake] the machine has slept: readings over that time say nothing
  *
  * @typedef {object} Probed a worker
+ * @property {import('../primary/workers/worker-handle').WorkerHandle} handle
  * @property {number} pid
  * @property {() => Record<string, any>} latest its latest heartbeat
  * @property {() => number} upSince when it became ready: ms, by kernel.now()
@@ -79,6 +93,8 @@
  * @typedef {object} WorkerKernel what a worker gives to a feature
  * @property {import('../worker/channel').Channel} channel
  * @property {import('../worker/connections/tracker').ConnectionTracker} tracker
+ * @property {import('../worker/state').WorkerState} state
+ * @property {Set<import('../worker/accepting/acceptor').Acceptor>} acceptors
  * @property {(listener: (hasMarkSweep: boolean) => void) => void} onCollected after each collection
  * @property {number} beatMs between two heartbeats
  * @property {(fn: () => unknown) => void} onDrain as in the worker API
@@ -101,9 +117,9 @@
  * @property {typeof import('../report/cell').clip} clip
  * @property {typeof import('../core/plain').plain} plain
  *
- * @typedef {import('./leaks/feature').Options & import('./max-heap/feature').Options & import('./max-fds/feature').Options & import('./max-lag/feature').Options & import('./max-handles/feature').Options} Options
- * @typedef {import('./max-heap/feature').Sampled & import('./max-fds/feature').Sampled & import('./max-lag/feature').Sampled & import('./max-handles/feature').Sampled} Sampled
- * @typedef {'heap' | 'fds' | 'lag' | 'handles'} Reason of a limit
+ * @typedef {import('./leaks/feature').Options & import('./max-heap/feature').Options & import('./max-fds/feature').Options & import('./max-lag/feature').Options & import('./max-handles/feature').Options & import('./health/feature').Options} Options
+ * @typedef {import('./max-heap/feature').Sampled & import('./max-fds/feature').Sampled & import('./max-lag/feature').Sampled & import('./max-handles/feature').Sampled & import('./health/feature').Sampled} Sampled
+ * @typedef {'heap' | 'fds' | 'lag' | 'handles' | 'unhealthy'} Reason of a limit
  */
 
 /** @type {readonly Readonly<Feature>[]} */
@@ -112,6 +128,7 @@ const FEATURES = Object.freeze([
   require('./max-fds/feature'),
   require('./max-lag/feature'),
   require('./max-handles/feature'),
+  require('./health/feature'),
   require('./leaks/feature'),
   require('./lease/feature')
 ])

@@ -48,12 +48,12 @@ const SENTENCES = {
   'fleet.signal': l => `${l.signal} to the app in ${l.told} of ${count(l.workers, 'worker')}`,
   'fleet.unpin': l => `${count(l.workers, 'worker')}, and from here on ${l.min} to ${l.max} by the load`,
   'fleet.control': l => `the control socket is open again: ${l.path}`,
-  'fleet.admin': l => `metrics, health and a live page on ${l.url}`,
+  'fleet.admin': l => `metrics, readiness and a live page on ${l.url}`,
   'fleet.slept': l => `the supervisor did not run for ${formatTime(l.sleptMs)} (a suspended machine, a paused container, SIGSTOP): what is judged by time begins anew`,
   'fleet.stopping': () => 'stopping',
   'fleet.stop': l => `stopped after ${count(l.recycles, 'recycle')}`,
   'fleet.failed': l => l.error,
-  'fleet.warning': l => (Object.hasOwn(WARNINGS, l.warning) ? WARNINGS[l.warning](l) : null) ?? l.warning,
+  'fleet.warning': l => (Object.hasOwn(WARNINGS, l.warning) ? WARNINGS[l.warning](l, FORMAT) : null) ?? l.warning,
   'mold.spawn': l => `a mold loads the app (${l.pid})`,
   'mold.ready': l => `mold ready (${l.pid}) in ${formatTime(l.readyMs)}`,
   'mold.exit': l => `mold ended (${l.pid}): ${l.why}`,
@@ -74,7 +74,6 @@ const SENTENCES = {
   'worker.resumed': l => `back in rotation ${workerOf(l)} after ${formatTime(l.outMs)}${l.why ? `: ${l.why}` : ''}`,
   'worker.threw': l => `${workerOf(l)}: the app has thrown in ${l.where}: ${l.error}`,
   'worker.protocol-error': l => `${workerOf(l)} sent an invalid message (${l.type}): ${l.flaw}; the worker is replaced`,
-  'worker.health': l => l.why === null ? `${workerOf(l)} passes its health check (${formatTime(l.tookMs)})` : `${workerOf(l)} fails its health check, ${count(l.failures, 'time')} in a row: ${l.why}`,
   'worker.drain': l => `draining ${workerOf(l)}: ${l.connections} connections, ${l.inFlight} in flight`,
   'worker.retire': l => l.killedFor ? `killed ${workerOf(l)}: ${KILLED_FOR[l.killedFor]}` : `retired ${workerOf(l)}${l.oomKilled ? `: ${OOM}` : ''}`,
   'worker.crash': l => `crashed ${workerOf(l)}: ${l.oomKilled ? OOM : l.error ?? l.signal ?? `code ${l.code}`}, ${l.connections} connections, ${inFlightOf(l)}`,
@@ -85,7 +84,7 @@ const SENTENCES = {
   stopped: l => `${l.reason === 'not-ready' ? 'gave up' : 'stopped'} ${l.slot === null ? 'a standby' : `slot ${l.slot}`}: ${account(l)}`
 }
 
-/** @type {Record<string, (line: Line) => string>} */
+/** @type {Record<string, (line: Line, format: import('../features').Format) => string>} */
 const WARNINGS = {
   'fresh-over-budget': l => `slot ${l.slot}: ${sayFreshOverBudget(l)}`,
   'rollout-stopped': l => `the reload is stopped: ${l.failures} replacements in a row did not become ready; the old workers stay in service`,
@@ -98,7 +97,6 @@ const WARNINGS = {
   'pid-1': l => `recycle is PID 1, which inherits the processes that the app leaves behind, and cannot reap them: ${l.why}; start the container with an init (docker run --init, tini, shareProcessNamespace)`,
   'kept-in-rotation': l => `${workerOf(l)} stays in rotation, as no other worker is: ${l.why}`,
   'shell-as-init': l => `PID 1 is ${l.command}, which does not wait for recycle at a stop, so that requests are lost: write CMD ["recycle", "app.js"], or begin the command with exec`,
-  health: l => `no worker can be probed (--health): ${l.why}`,
   'flags-after-app': l => `${l.flags.join(', ')} ${l.flags.length === 1 ? 'stands after the app, which gets it' : 'stand after the app, which gets them'}; for recycle write: ${l.instead}; if ${l.flags.length === 1 ? 'it is' : 'they are'} the app's, write -- before${(l.answers ?? []).map((/** @type {string} */ answer) => `; ${answer}`).join('')}`,
   journal: l => `the journal ${l.file} cannot be written: ${l.why}`,
   output: l => l.lost === 0 ? `lines for ${l.stream} are lost from here on: ${l.why}` : `${count(l.lost, 'line')} for ${l.stream} ${l.lost === 1 ? 'was' : 'were'} lost; it is written again`,
@@ -121,21 +119,22 @@ const WARNINGS = {
   'sticky-none': l => `--sticky ${l.by}: none of ${count(l.requests, 'request')} names a session${l.begun > 0 ? `, and ${count(l.begun, 'session')} ${l.begun === 1 ? 'has' : 'have'} begun in responses: the clients do not send them back` : ', and no response has begun one'}; any worker serves them`,
   'sticky-one': l => `--sticky ${l.by}: one session has ${Math.floor(100 * l.most / l.requests)} % of ${count(l.requests, 'request')} or more, so one worker serves them${l.by === 'ip' ? '; behind a proxy, --sticky header:x-forwarded-for tells clients apart' : ''}`,
   'sessions-lost': l => `the state of ${count(l.sessions, 'session')} (${formatSize(l.chars)}) is lost: its workers were not ready, and there was no room to keep it`,
-  'no-handoff': l => `connections of ${l.key} cannot move: this Node.js lacks ${l.missing}; they are drained by Connection: close`
+  'no-handoff': l => `connections of ${l.key} cannot move: this Node.js lacks ${l.missing}; they are drained by Connection: close`,
+  ...Object.assign({}, ...FEATURES.map(({ warnings }) => warnings))
 }
 
-const LOUD = ['worker.crash', 'worker.health', 'worker.no-room', 'worker.protocol-error', 'worker.threw', 'worker.not-ready', 'fleet.warning', 'fleet.failed', 'fleet.upgrade-failed', 'fleet.resumed']
+const LOUD = ['worker.crash', 'worker.no-room', 'worker.protocol-error', 'worker.threw', 'worker.not-ready', 'fleet.warning', 'fleet.failed', 'fleet.upgrade-failed', 'fleet.resumed']
 const QUIET = ['worker.sample', 'fleet.memory', 'fleet.load']
 
 /** @type {Record<string, import('../features').Event>} */
 const OF_FEATURES = Object.assign({}, ...FEATURES.map(({ events }) => events))
 const OF_LIMITS = new Map(LIMITS.map(limit => [String(limit.reason), limit]))
 /** @type {import('../features').Format} */
-const FORMAT = { size: bytes => formatSize(Math.round(bytes)), time: formatTime }
+const FORMAT = { size: bytes => formatSize(Math.round(bytes)), time: formatTime, count, worker: workerOf }
 
 /** Lines that are only in the journal. @param {Line} line */
 function isQuiet (line) {
-  return QUIET.includes(line.event) || featureEvent(line)?.level === 'quiet'
+  return QUIET.includes(line.event) || featureLevel(line) === 'quiet'
 }
 
 /** @param {Line} line @param {{ colors?: boolean }} [how] @returns {string} the local time and the sentence, in colour by its level */
@@ -158,16 +157,21 @@ function sentence (line) {
 
 /** @param {Line} line @returns {'info' | 'warn' | 'error'} */
 function levelOf (line) {
-  if (line.event === 'worker.health' && line.why === null) return 'info'
   if (line.cut > streamsCut(line) || line.unaccounted > 0 || line.event === 'fleet.failed') return 'error'
   if (line.cut > 0) return 'warn'
   if (line.killedFor === 'no-account' || line.killedFor === 'kill-timeout' || line.ended === 'killed' || line.ended === 'crashed') return 'warn'
-  return LOUD.includes(line.event) || featureEvent(line)?.level === 'warn' ? 'warn' : 'info'
+  return LOUD.includes(line.event) || featureLevel(line) === 'warn' ? 'warn' : 'info'
 }
 
 /** @param {Line} line @returns {import('../features').Event | undefined} */
 function featureEvent ({ event }) {
   return Object.hasOwn(OF_FEATURES, event) ? OF_FEATURES[event] : undefined
+}
+
+/** @param {Line} line @returns {import('../features').Level | undefined} */
+function featureLevel (line) {
+  const level = featureEvent(line)?.level
+  return typeof level === 'function' ? level(line) : level
 }
 
 /** @param {Line} l */
@@ -192,8 +196,6 @@ function reasonOf (l) {
       return `${l.requests} requests`
     case 'age':
       return `${formatTime(l.ageMs)} in service`
-    case 'unhealthy':
-      return `${count(l.figure, 'failed probe')} in a row (unhealthy)`
     case 'stuck':
       return `its event loop is stuck for ${formatTime(l.silentMs)}`
     case 'forecast':

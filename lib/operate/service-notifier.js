@@ -14,7 +14,7 @@ const { sayCrashing } = require('../core/crashes')
 const { count } = require('../core/units')
 const { ServiceState } = require('../core/service-state')
 const { loadAddon } = require('../mold/addon')
-const { Health } = require('./admin/health')
+const { Readiness } = require('./admin/readiness')
 
 const PROGRAM = 'systemd-notify'
 const STATUS_MS = 1000 // no more often than that
@@ -41,7 +41,7 @@ class ServiceNotifier {
   constructor (supervisor, { notifySocket, watchdogMs }) {
     this.supervisor = supervisor
     this.notifySocket = notifySocket
-    this.health = new Health(supervisor)
+    this.readiness = new Readiness(supervisor)
     this.state = new ServiceState(supervisor.options)
     supervisor.on('event', this.#onEvent)
     if (watchdogMs !== null) this.watchdog = setInterval(() => this.#tell({ WATCHDOG: 1 }), watchdogMs / 2)
@@ -64,9 +64,9 @@ class ServiceNotifier {
   /** @param {Record<string, any>} line */
   #hear (line) {
     if (line.event === 'worker.sample') return
-    this.health.hear(line)
+    this.readiness.hear(line)
     if (line.event === 'fleet.stopping' && !this.supervisor.isLast) return
-    const message = this.state.hear(line, this.health.readiness().isReady, Number(process.hrtime.bigint() / 1000n))
+    const message = this.state.hear(line, this.readiness.verdict().isReady, Number(process.hrtime.bigint() / 1000n))
     if (Object.keys(message).length > 0) this.#tell({ ...message, STATUS: this.#describe() })
     this.#statusTimer ??= setTimeout(() => {
       this.#statusTimer = undefined

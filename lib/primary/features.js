@@ -20,7 +20,7 @@ class RunningFeatures {
 
   /** @param {import('./workers/worker-handle').WorkerHandle} handle @returns {import('../features').Probe} of what they add to its samples */
   probe (handle) {
-    const worker = { pid: handle.pid, latest: () => handle.latest, upSince: () => Number(handle.upSince) }
+    const worker = { handle, pid: handle.pid, latest: () => handle.latest, upSince: () => Number(handle.upSince) }
     const probes = [...this.#parts.values()].flatMap(part => part.probe ? [part.probe(worker)] : [])
     return { read: async at => Object.assign({}, ...await Promise.all(probes.map(probe => probe.read(at)))) }
   }

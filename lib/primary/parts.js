@@ -81,10 +81,9 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
   const collect = (/** @type {number} */ slot) => tasks.run('collect', () => garbageCollection.request(slot).catch(() => {})) // refused: `worker.in-rotation` has it
   const deps = { options, fleet, spawner, meter, heapdumpFolder, tasks, stopping: tenure, changed, until, figuresOf, wasOomKilled, memory, isHeld, collect, listeningSockets, record, look, abandon, autoSize, fresh: autoSize.observe.bind(autoSize) }
 
-  const features = new RunningFeatures({ options, record, now, collect, inTime, generation: () => fleet.rollout.generation, isSole: () => takeover?.isSole ?? true, onSole: fn => { takeover?.on('sole', fn) } })
+  const features = new RunningFeatures({ options, record, now, collect, inTime, generation: () => fleet.rollout.generation, isSole: () => takeover?.isSole ?? true, onSole: fn => { takeover?.on('sole', fn) }, wish: (handle, by, why) => rotation.wish(handle, by, why) })
   const sampler = new Sampler({ ...deps, features })
   const memoryWatch = new MemoryWatch({ ...deps, container: new Container() })
-  const healthChecks = options.health === null ? null : new (require('./health/health-checks').HealthChecks)(deps)
   const children = new Children(deps)
   const sessionOwners = new SessionOwners(deps)
   const sessionTally = new SessionTally(deps)
@@ -155,7 +154,6 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
   /** @param {WorkerHandle} handle a worker that has been spawned */
   function connect (handle) {
     for (const part of [listeningSockets, sessionOwners, sessionTally, ledger, balancer, memoryWatch, features, children, crashWatch, rotation]) part.connect(handle)
-    healthChecks?.connect(handle)
     if (autoSize.isOpen) handle.once('ready', () => look()) // the others wait for what it takes
     for (const event of ['standby', 'ready']) handle.on(event, () => sampler.attend(handle))
     if (options.sticky) {
@@ -195,7 +193,6 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
     reconciler,
     sampler,
     memoryWatch,
-    healthChecks,
     ledger,
     balancer,
     autoscaler,

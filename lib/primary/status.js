@@ -9,10 +9,11 @@ const SAMPLED = /** @type {(keyof import('../features').Sampled)[]} */ (FEATURES
 /**
  * @param {import('./workers/fleet').Fleet} fleet
  * @param {(handle: WorkerHandle) => Figures | null} figuresOf
+ * @param {import('../core/options').Options} options
  * @returns what every worker is doing: plain data, sizes in bytes, times in milliseconds
  */
-function describeFleet (fleet, figuresOf) {
-  const workers = fleet.all().map(handle => describe(handle.facts(), fleet.slots.get(handle.slot ?? -1), figuresOf(handle)))
+function describeFleet (fleet, figuresOf, options) {
+  const workers = fleet.all().map(handle => describe(handle.facts(), fleet.slots.get(handle.slot ?? -1), figuresOf(handle), options))
   return { workers, ready: fleet.serving().length }
 }
 
@@ -20,8 +21,9 @@ function describeFleet (fleet, figuresOf) {
  * @param {import('./workers/worker-handle').WorkerFacts} facts
  * @param {import('./workers/fleet').Slot | undefined} place undefined: a standby
  * @param {Figures | null} figures
+ * @param {import('../core/options').Options} options
  */
-function describe ({ slot, pid, state, generation, app, at, upSince, budget, latest, health, isWaiting, drainsUntil, out }, place, figures) {
+function describe ({ slot, pid, state, generation, app, at, upSince, budget, latest, known, isWaiting, drainsUntil, out }, place, figures, options) {
   const { sample = null, lastFull = null } = figures ?? {}
   const crossesAt = figures?.crossesAt(budget.softBytes) ?? null
   return {
@@ -44,7 +46,7 @@ function describe ({ slot, pid, state, generation, app, at, upSince, budget, lat
     gc: latest.gc,
     loopLagMs: latest.loopLagMs,
     ...ofFeatures(sample),
-    healthFailures: budget.maxHealthFailures === undefined ? null : health.failures,
+    ...Object.assign({}, ...FEATURES.map(({ name, ofWorker }) => ofWorker?.(known[name], options))),
     connections: latest.connections,
     streams: latest.streams,
     inFlight: latest.inFlight,

@@ -146,7 +146,7 @@ class Supervisor extends EventEmitter {
   /** A snapshot of the fleet: plain data, sizes in bytes, times in milliseconds. */
   status () {
     const { fleet, sampler, recycler, ledger, autoscaler, memoryWatch, condemnedHeapdumps, features, crashWatch } = this.parts
-    const { workers, ready } = describeFleet(fleet, handle => sampler.figuresOf(handle))
+    const { workers, ready } = describeFleet(fleet, handle => sampler.figuresOf(handle), this.options)
     const totals = { workers: this.size, ready, recycles: recycler.count, ...ledger.totals }
     const budgets = { maxRssBytes: budgetFor(this.options, this.size).maxRssBytes, jitter: this.options.jitter }
     const about = { crashing: crashWatch.describe(), uneven: fleet.unevenAddresses(), autoscale: autoscaler.describe(), memory: memoryWatch.latest, freshOverBudget: sampler.freshOverBudget, heapdumps: condemnedHeapdumps.describe(), ...features.describe() }
@@ -180,9 +180,8 @@ class Supervisor extends EventEmitter {
 
   /** This process has not run: readings over that time say nothing. @param {number} sleptMs */
   #wake (sleptMs) {
-    const { fleet, sampler, healthChecks, autoscaler, features } = this.parts
+    const { sampler, autoscaler, features } = this.parts
     sampler.wake()
-    healthChecks?.wake(fleet.all())
     autoscaler.wake()
     features.wake()
     this.announce('fleet.slept', { sleptMs })

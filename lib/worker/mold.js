@@ -14,7 +14,7 @@ const { LiveThreads } = require('../mold/threads')
 const { warmUpApp } = require('./app-warmup')
 const { flushCompileCache } = require('./boot/compile-cache')
 const { Channel } = require('./channel')
-const { exposeGc } = require('./health/memory')
+const { exposeGc } = require('./vitals/memory')
 const { prepare } = require('./prepare')
 
 const CONTROL = 4 // its descriptor here: behind stdin, stdout, stderr and the channel

@@ -10,7 +10,6 @@
  * @property {boolean} collectsFirst
  * @property {boolean} isPassedOn its output, by the primary
  * @property {number} beatMs
- * @property {boolean} isProbed
  * @property {number} drainTimeoutMs
  * @property {number} stopLingerMs
  * @property {number} killTimeoutMs
@@ -35,7 +34,7 @@ const { warmUpHttp } = require('./boot/http-warmup')
 function prepare ({ compileCache, collectsFirst, isPassedOn }) {
   enableCompileCache(compileCache) // also for the modules below
   warmUpHttp() // before the tracker subscribes to http
-  if (collectsFirst) require('./health/memory').exposeGc()() // for the limits that V8 keeps after it; see core/gc.js
+  if (collectsFirst) require('./vitals/memory').exposeGc()() // for the limits that V8 keeps after it; see core/gc.js
   const { enter } = require('./enter')
   const { ListenHook } = require('./accepting/listen-hook')
   const { ConnectionTracker } = require('./connections/tracker')

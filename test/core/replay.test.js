@@ -111,6 +111,7 @@ t.test('the sampler decides, and the journal\'s lines, through JSON, give every 
     }
     const sampler = new Sampler(/** @type {any} */ ({ options, features, fleet, meter, record, fresh () {}, stopping: new AbortController().signal }))
     for (const { handle } of handles) {
+      running.connect(handle)
       sampler.attend(handle)
       handle.upSince = now() - UP_MS
     }
@@ -120,9 +121,9 @@ t.test('the sampler decides, and the journal\'s lines, through JSON, give every 
         if (!looks[at]) continue
         const { heap, lagP99Ms } = looks[at]
         handle.latest = { ...handle.latest, requests: handle.latest.requests + looks[at].requests, heap, lagP99Ms }
-        handle.health.failures = looks[at].failures
+        handle.known.health.failures = looks[at].failures
         handle.heardAt = now() - looks[at].silentMs
-        handle.requested ??= looks[at].requested
+        if (looks[at].requested) handle.condemnation.request(looks[at].requested)
       }
       await sampler.look()
     }

@@ -79,7 +79,7 @@ t.test('a reload of code that fails its probes stops, and the old workers serve'
   fs.writeFileSync(file, '200')
   process.env.HEALTH_FILE = file
   t.teardown(() => { delete process.env.HEALTH_FILE })
-  const { port, supervisor, events } = await startFleet(t, 'limits.js', { ...HEALTH, healthPeriod: '1h', readyTimeout: '2s', maxSurge: 2 })
+  const { port, supervisor, events } = await startFleet(t, 'limits.js', { ...HEALTH, healthPeriod: '1h', readyTimeout: '4s', maxSurge: 2 })
   const pids = supervisor.status().workers.map(({ pid }) => pid)
   const load = new Load({ port, connections: 4, thinkMs: 20 })
   fs.writeFileSync(file, '503')
@@ -87,7 +87,7 @@ t.test('a reload of code that fails its probes stops, and the old workers serve'
   const [{ pid, why }] = events.all('worker.health')
   t.notOk(pids.includes(pid))
   t.equal(why, 'GET /healthz: status 503')
-  t.ok(events.all('worker.not-ready').some(line => line.why === `it was not ready within 2000 ms; it fails its health check: ${why}`))
+  t.ok(events.all('worker.not-ready').some(line => line.why === `it was not ready within 4000 ms; it fails its health check: ${why}`))
   t.same(supervisor.status().workers.filter(({ state }) => state === 'ready').map(({ pid }) => pid), pids)
   t.same((await load.stop()).failures, [])
   fs.writeFileSync(file, '204')

@@ -78,7 +78,7 @@ t.test('what runs before a fork starts no timer, observer or IPC listener, and k
       timers: process.getActiveResourcesInfo().filter(resource => /Timeout|Immediate/.test(resource)),
       listeners: ['internalMessage', 'message', 'disconnect'].map(event => process.listenerCount(event)),
       slot: process.env.RECYCLE_SLOT,
-      isLoaded: [${JSON.stringify(path.join(WORKER, 'enter.js'))}, ${JSON.stringify(path.join(WORKER, 'health', 'heartbeat.js'))}].every(file => file in require.cache)
+      isLoaded: [${JSON.stringify(path.join(WORKER, 'enter.js'))}, ${JSON.stringify(path.join(WORKER, 'vitals', 'heartbeat.js'))}].every(file => file in require.cache)
     }))
     process.exit()`
   const found = JSON.parse(execFileSync(process.execPath, ['-e', program], { encoding: 'utf8', timeout: 20_000 }))

@@ -16,7 +16,7 @@ const net = require('node:net')
 const path = require('node:path')
 const { RecycleError } = require('../../core/errors')
 const { renderDocument } = require('../../report/page/document')
-const { Health } = require('./health')
+const { Readiness } = require('./readiness')
 const { Metrics } = require('./metrics')
 const { Picture } = require('./picture')
 const { REQUEST_MS, createServer, answer } = require('./server')
@@ -31,7 +31,7 @@ const TICK_MS = 1000
  * @throws {RecycleError} RECYCLE_ADMIN
  */
 async function openAdmin (supervisor, { admin, adminAllowRemote }) {
-  const health = new Health(supervisor)
+  const readiness = new Readiness(supervisor)
   const metrics = new Metrics()
   const picture = new Picture()
   const stream = new Stream()
@@ -58,7 +58,7 @@ async function openAdmin (supervisor, { admin, adminAllowRemote }) {
     '/metrics': async response => answer(response, 200, await metrics.render(supervisor.status()), { 'content-type': metrics.contentType }),
     '/healthz': response => answer(response, 200, 'ok\n'),
     '/readyz': response => {
-      const { isReady, text } = health.readiness()
+      const { isReady, text } = readiness.verdict()
       answer(response, isReady ? 200 : 503, `${text}\n`)
     },
     '/status': response => answer(response, 200, `${JSON.stringify(supervisor.status())}\n`, { 'content-type': 'application/json' })
@@ -73,7 +73,7 @@ async function openAdmin (supervisor, { admin, adminAllowRemote }) {
     }
   }
   const hear = guarded(line => {
-    for (const part of [health, metrics, picture]) part.hear(line)
+    for (const part of [readiness, metrics, picture]) part.hear(line)
   })
   const look = guarded(() => {
     const now = timeOfDay()

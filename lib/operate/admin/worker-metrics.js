@@ -14,7 +14,6 @@ const OF_WORKER = [
   ['budget_bytes', 'Soft memory budget of the worker, jitter included.', worker => worker.budgetBytes],
   ['event_loop_utilization_ratio', 'Share of time in which the event loop was busy, since the last beat.', worker => worker.elu],
   ['event_loop_lag_seconds', 'Longest event-loop delay since the last beat.', worker => seconds(worker.loopLagMs)],
-  ['health_failures', 'With --health: failed probes in a row.', worker => worker.healthFailures],
   ...FEATURES.flatMap(({ workerMetrics = [] }) => workerMetrics).map(({ name, help, value }) => /** @type {any} */ ([name, help, value]))
 ]
 

@@ -144,7 +144,6 @@ class Sampler {
     const ageMs = at - Number(handle.upSince)
     const sample = makeSample(reading, {
       ...limited,
-      ...this.options.health && { healthFailures: handle.health.failures },
       ageMs,
       requests,
       silentMs: isSpared ? 0 : silentMs,

@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * Workers that are out of the rotation for a while, by their app's pause() or by their health check (--health-action rotate). The state is
+ * Workers that are out of the rotation for a while, by their app's pause() or because a feature wants it. The state is
  * `ready` all the same: such a worker is measured, probed and recycled as any other. It accepts and adopts nothing, its idle connections
  * move to others, and what cannot move it serves on.
  */
@@ -11,12 +11,13 @@ const { now } = require('../clock')
 const { replayAfter } = require('../workers/retirement')
 
 const FOR_GOOD_MS = 2 ** 31 - 1
+const APP = 'app'
 
 /** @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle */
 
 class Rotation {
-  /** What apps have said. @type {WeakMap<WorkerHandle, string>} */
-  #paused = new WeakMap()
+  /** Why each is to be out, by what wants it. @type {WeakMap<WorkerHandle, Map<string, string>>} */
+  #wishes = new WeakMap()
   /** Those of which it has been said that they stay in. @type {WeakSet<WorkerHandle>} */
   #kept = new WeakSet()
 
@@ -36,22 +37,24 @@ class Rotation {
 
   /** @param {WorkerHandle} handle */
   connect (handle) {
-    handle.on('pause', ({ reason }) => {
-      this.#paused.set(handle, reason || 'the app has paused it')
-      this.#arrange()
-    })
-    handle.on('resume', () => {
-      this.#paused.delete(handle)
-      this.#arrange()
-    })
-    for (const event of ['ready', 'back', 'health', 'leaving', 'exit']) handle.on(event, () => this.#arrange())
+    handle.on('pause', ({ reason }) => this.wish(handle, APP, reason || 'the app has paused it'))
+    handle.on('resume', () => this.wish(handle, APP, null))
+    for (const event of ['ready', 'back', 'leaving', 'exit']) handle.on(event, () => this.#arrange())
   }
 
-  /** @param {WorkerHandle} handle @returns {string | null} */
+  /** @param {WorkerHandle} handle @param {string} by what wants it out, or does no more @param {string | null} why null: it may return */
+  wish (handle, by, why) {
+    const wishes = this.#wishes.get(handle) ?? new Map()
+    this.#wishes.set(handle, wishes)
+    if (why === null) wishes.delete(by)
+    else wishes.set(by, why)
+    this.#arrange()
+  }
+
+  /** The app's own first. @param {WorkerHandle} handle @returns {string | null} */
   #wishOf (handle) {
-    const { healthAction, healthFailureThreshold } = this.options
-    const isIll = healthAction === 'rotate' && handle.health.failures >= healthFailureThreshold
-    return this.#paused.get(handle) ?? (isIll ? handle.health.why : null)
+    const wishes = this.#wishes.get(handle)
+    return wishes?.get(APP) ?? wishes?.values().next().value ?? null
   }
 
   #arrange () {

@@ -247,10 +247,10 @@ async function boots (handle, timeoutMs) {
   if (event !== 'timeout') return null
   if (handle.process.forkedBy !== null && handle.process.pid === null) return boots(handle, timeoutMs) // its mold's time is up first
   if (handle.readiness.waive()) return null
-  const { readiness, health } = handle
+  const { readiness } = handle
   const evaded = readiness.evades(readiness.missing)
   const missing = evaded.length > 0 ? evaded : readiness.missing
-  if (health.why !== null) return `it was not ready within ${timeoutMs} ms; it fails its health check: ${health.why}`
+  if (readiness.refusal !== null) return `it was not ready within ${timeoutMs} ms; ${readiness.refusal}`
   const how = evaded.length > 0 ? ', but on another port in its place' : ', as the others do'
   const why = missing.length ? `it does not listen on ${missing.map(nameOf).join(', ')}${how}` : await whySilent(handle)
   if (readiness.isMet) return null // meanwhile

@@ -2,7 +2,7 @@
 
 /**
  * What a worker that boots still lacks to be ready: it listens where it is to (required-addresses.js), or it says that it is ready, by
- * --ready-on; and with --health it passes a probe.
+ * --ready-on; and each feature that is a gate has let it pass.
  */
 
 const { isEvading } = require('../../core/address')
@@ -10,23 +10,27 @@ const { isEvading } = require('../../core/address')
 /** @typedef {import('./worker-handle').WorkerHandle} WorkerHandle */
 
 class Readiness {
-  /** It lacks nothing but a probe. */
+  /** It lacks nothing but what gates say. */
   #isBooted = false
   /** It lacks nothing. */
   isMet = false
+  /** Why a gate does not let it pass, in words. @type {string | null} */
+  refusal = null
+  /** Those that have not let it pass yet, by name. @type {Set<string>} */
+  #gates
   /** Runs while it is given time to listen. @type {NodeJS.Timeout | undefined} */
   #lateness
 
   /**
    * @param {WorkerHandle} handle
-   * @param {Pick<WorkerHandle['terms'], 'required' | 'readyOn' | 'isProbed'>} terms
+   * @param {Pick<WorkerHandle['terms'], 'required' | 'readyOn' | 'gates'>} terms
    * @param {() => void} met to be called when it lacks nothing
    */
-  constructor (handle, { required, readyOn, isProbed = false }, met) {
+  constructor (handle, { required, readyOn, gates = [] }, met) {
     this.handle = handle
     this.required = required
     this.readyOn = readyOn
-    this.isProbed = isProbed
+    this.#gates = new Set(gates)
     this.met = met
   }
 
@@ -38,13 +42,17 @@ class Readiness {
   check (cause) {
     if (!this.#isBooting || this.#isBooted || cause !== this.readyOn) return
     if (cause === 'listening' && !this.#listens()) return
-    this.#isBooted = this.isProbed
+    this.#isBooted = this.#gates.size > 0
     if (this.#isBooted) this.handle.emit('booted')
     else this.#meet()
   }
 
-  passed () {
-    if (this.#isBooted && this.#isBooting) this.#meet()
+  /** @param {string} gate a feature's name @param {string | null} refusal null: it lets this worker pass */
+  judge (gate, refusal) {
+    if (!this.#isBooted || !this.#isBooting) return
+    this.refusal = refusal
+    if (refusal === null) this.#gates.delete(gate)
+    if (this.#gates.size === 0) this.#meet()
   }
 
   #meet () {

@@ -74,9 +74,14 @@ class Spawner {
     const process = new ClusterProcess(() => this.molds?.fork(generation, start) ?? { worker: start() })
     const budget = drawBudget(this.options, workers, Math.random())
     /** @type {WorkerHandle} */
-    const handle = new WorkerHandle(slot, process, { id, generation, budget, required, readyOn: this.options.readyOn, isProbed: this.options.health !== null })
+    const handle = new WorkerHandle(slot, process, { id, generation, budget, required, readyOn: this.options.readyOn, gates: this.#gates })
     handle.app = this.app
     return handle
+  }
+
+  /** What must let a worker that has booted pass. */
+  get #gates () {
+    return FEATURES.filter(({ isGate, isOn }) => isGate && isOn(this.options)).map(({ name }) => name)
   }
 
   get #settings () {
@@ -86,7 +91,6 @@ class Spawner {
       collectsFirst: collectsFirst(options.gc, NODE_MAJOR),
       isPassedOn: this.outputs.stdio === 'pipe',
       beatMs: Math.min(500, options.intervalMs, Math.round(options.stuckTimeoutMs / 4)),
-      isProbed: options.health !== null,
       drainTimeoutMs: options.drainTimeoutMs,
       stopLingerMs: options.stopLingerMs,
       killTimeoutMs: options.killTimeoutMs,

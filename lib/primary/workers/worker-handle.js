@@ -22,7 +22,7 @@ const { version } = require('./worker-code')
 const NO_BEAT = { requests: 0, inFlight: 0, connections: 0, lasting: 0, streams: 0, elu: 0, ...NO_DELAYS, debugged: false, ceiling: null }
 
 /**
- * Emits `failed` ({ type, error }: what the primary lacks for that message), `booted` (with --health: it is ready but for a probe), `waived`
+ * Emits `failed` ({ type, error }: what the primary lacks for that message), `booted` (it is ready but for a gate; see features), `waived`
  * (where it was given time to listen, and does not), `up` (it may be called), `standby`, `ready` (it has been called, and serves), `foreign` (it is of
  * that other version of recycle), `leaving`,
  * `exit` (Left), `drained` (account), `message` (the app's own), and what the worker says of its addresses, connections and
@@ -56,7 +56,7 @@ class WorkerHandle extends Channel {
   givenUp = null
   /** The file that it runs. */
   app = ''
-  /** It is out of the rotation, by its app or its health check; recycling/rotation.js says when. @type {{ since: number, why: string } | null} */
+  /** It is out of the rotation, by its app or a feature; recycling/rotation.js says when. @type {{ since: number, why: string } | null} */
   out = null
   /** The addresses it listens on. @type {Set<string>} */
   addresses = new Set()
@@ -64,8 +64,8 @@ class WorkerHandle extends Channel {
   asked = new Map()
   /** The ports that it has asked for, whatever became of that. @type {Set<number>} */
   tried = new Set()
-  /** What its probes found, with --health: failures in a row, and the latest, in words; it has passed one. @type {{ failures: number, why: string | null, isPassed: boolean }} */
-  health = { failures: 0, why: null, isPassed: false }
+  /** What features have noted of it, by their names: plain data. @type {Record<string, any>} */
+  known = {}
   /** In flight in it, latest first, as far as it has told. @type {import('../../core/crashes').InFlight[]} */
   requests = []
   /** What its app has thrown before it served. @type {string | null} */
@@ -80,8 +80,8 @@ class WorkerHandle extends Channel {
   /**
    * @param {number | null} slot null: a standby, which has none yet
    * @param {import('./process').WorkerProcess} process
-   * @param {{ id: string, generation: number, budget: import('../../core/budget').Budget, required: import('./required-addresses').Required, readyOn: string, isProbed?: boolean }} terms `isProbed`: a
-   *   probe makes it ready
+   * @param {{ id: string, generation: number, budget: import('../../core/budget').Budget, required: import('./required-addresses').Required, readyOn: string, gates?: string[] }} terms
+   *   `gates`: features that must let it pass before it is ready
    */
   constructor (slot, process, terms) {
     super(process)
@@ -103,11 +103,11 @@ class WorkerHandle extends Channel {
    * in the rooms. Times are by clock.js, as `at` is, so that another process can tell how long ago each was.
    */
   facts () {
-    const { slot, pid, generation, app, budget, state, condemnation, hasEntered, connections, latest, health, out } = this
+    const { slot, pid, generation, app, budget, state, condemnation, hasEntered, connections, latest, known, out } = this
     const times = { at: now(), spawnedAt: this.spawnedAt, calledAt: this.calledAt, upSince: this.upSince, heardAt: this.heardAt, condemnedAt: condemnation.at, drainsUntil: this.drainsUntil }
     const { reason, isWaiting, requested } = condemnation
     const addresses = { addresses: [...this.addresses], asked: [...this.asked.keys()] }
-    return { slot, pid, generation, app, budget, state, reason, isWaiting, requested, hasEntered, connections, latest, health: { ...health }, out, ...times, ...addresses }
+    return { slot, pid, generation, app, budget, state, reason, isWaiting, requested, hasEntered, connections, latest, known: structuredClone(known), out, ...times, ...addresses }
   }
 
   get reason () {
@@ -270,12 +270,6 @@ class WorkerHandle extends Channel {
     if (this.condemnation.requested === 'protocol-error') return
     this.condemnation.request('protocol-error')
     this.emit('flaw', { type: String(type).slice(0, 40), flaw: flaw.slice(0, 300) })
-  }
-
-  /** It has passed a probe. */
-  pass () {
-    this.health.isPassed = true
-    this.readiness.passed()
   }
 
   /** @param {'standby' | 'ready'} state */

@@ -23,8 +23,8 @@ function offerOutOfRotation ({ channel, state, tracker, admission, emptying }) {
 
   channel.answer({
     'leave-rotation': leave,
-    collect: (_, answer) => perform(answer, () => require('../health/memory').collect()),
-    heapdump: ({ file }, answer) => perform(answer, () => require('../health/memory').dumpHeap(file))
+    collect: (_, answer) => perform(answer, () => require('../vitals/memory').collect()),
+    heapdump: ({ file }, answer) => perform(answer, () => require('../vitals/memory').dumpHeap(file))
   })
   channel.on({
     rejoin () {

@@ -3,7 +3,7 @@
 const { EventEmitter } = require('node:events')
 const { setTimeout } = require('node:timers/promises')
 const t = require('tap')
-const { HealthChecks } = require('../../../lib/primary/health/health-checks')
+const { HealthChecks } = require('../../../lib/features/health/primary')
 
 t.test('probes that cannot be made are told once, and again when they have been possible in between', async t => {
   /** @type {any[]} */
@@ -16,8 +16,8 @@ t.test('probes that cannot be made are told once, and again when they have been 
     return { near: Object.assign(new EventEmitter(), { destroy () {} }), far: { close () {} } }
   }
   const options = /** @type {any} */ ({ health: '/', healthPeriodMs: 1, healthTimeoutMs: 1000, healthFailureThreshold: 3, healthInitialDelayMs: 0 })
-  const checks = new HealthChecks({ options, record: (event, fields) => lines.push({ event, ...fields }), open: /** @type {any} */ (open) })
-  const worker = /** @type {any} */ (Object.assign(new EventEmitter(), { state: 'ready', latest: {}, health: { failures: 0 } }))
+  const checks = new HealthChecks(/** @type {any} */ ({ options, now: () => performance.now(), record: (/** @type {string} */ event, /** @type {any} */ fields) => lines.push({ event, ...fields }) }), /** @type {any} */ (open))
+  const worker = /** @type {any} */ (Object.assign(new EventEmitter(), { state: 'ready', latest: {}, known: {} }))
   worker.call = async () => ({ why: 'it is busy', isSkipped: true })
   checks.connect(worker)
   worker.emit('booted')
@@ -33,5 +33,5 @@ t.test('probes that cannot be made are told once, and again when they have been 
   await until(3)
   worker.emit('exit')
   t.same(lines.slice(1), [{ event: 'fleet.warning', warning: 'health', why: 'ENFILE' }])
-  t.same(worker.health, { failures: 0 })
+  t.same(worker.known.health, { failures: 0, why: null, isPassed: false })
 })

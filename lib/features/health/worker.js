@@ -11,7 +11,7 @@ const https = require('node:https')
 
 const FIRST_PORT = 49_152 // from here on no service has one of its own
 
-/** @param {Pick<import('../enter').Parts, 'channel' | 'state' | 'acceptors' | 'tracker'>} parts */
+/** @param {import('..').WorkerKernel} kernel @returns {import('..').WorkerPart} */
 function offerProbe ({ channel, state, acceptors, tracker }) {
   channel.on({
     probe ({ id }, handle) {
@@ -34,6 +34,7 @@ function offerProbe ({ channel, state, acceptors, tracker }) {
       acceptor.accept(connection)
     }
   })
+  return {}
 }
 
 /**

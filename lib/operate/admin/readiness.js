@@ -4,12 +4,15 @@
  * Whether enough workers are ready: the intended number less `maxUnavailable`. It counts slots, so a slot that is recycled
  * with its replacement ready first is ready throughout. A slot that was added counts once it has been ready, so that
  * scaling up does not make the fleet unready; a slot that is scaled away no longer counts. Workers out of rotation are
- * not missed, as long as another worker is ready. A worker that fails its health check (`--health`) is not ready.
+ * not missed, as long as another worker is ready. One that a feature finds unfit is not ready.
  */
 
 const { sayCrashing } = require('../../core/crashes')
+const { FEATURES } = require('../../features')
 
-class Health {
+const UNFIT = FEATURES.flatMap(({ unfit }) => unfit ?? [])
+
+class Readiness {
   #intended
   /** The last requested number of workers. */
   #target
@@ -30,25 +33,26 @@ class Health {
   }
 
   /** @returns {{ isReady: boolean, text: string }} */
-  readiness () {
+  verdict () {
     const { isStopping, handover, options: { maxUnavailable } } = this.supervisor
     if (handover?.isLeaving || handover?.hasLeft) return { isReady: true, text: 'ready: another primary serves' }
     if (isStopping) return { isReady: false, text: 'not ready: the fleet is stopping' }
     const { crashing } = this.supervisor.status()
-    const { failing, paused } = this.#notServing
-    const ready = this.#slotsThatAre('ready') - failing - paused
+    const { unfit, said, paused } = this.#notServing
+    const ready = this.#slotsThatAre('ready') - unfit - paused
     const needed = Math.max(1, this.#intended - maxUnavailable - this.#slotsThatAre('out-of-rotation'))
     const isReady = ready >= needed
-    return { isReady, text: `${isReady ? 'ready' : 'not ready'}: ${ready} of ${this.#intended} workers are, ${needed} must be${failing > 0 ? `; ${failing} ${failing === 1 ? 'fails its' : 'fail their'} health check` : ''}${paused > 0 ? `; ${paused} ${paused === 1 ? 'is' : 'are'} out of rotation` : ''}${crashing ? `; ${sayCrashing(crashing)}` : ''}` }
+    return { isReady, text: `${isReady ? 'ready' : 'not ready'}: ${ready} of ${this.#intended} workers are, ${needed} must be${said}${paused > 0 ? `; ${paused} ${paused === 1 ? 'is' : 'are'} out of rotation` : ''}${crashing ? `; ${sayCrashing(crashing)}` : ''}` }
   }
 
-  /** Workers that are ready by their state, and have failed as many probes as is too many, or are paused. */
+  /** Of the workers that are ready by their state: those that are unfit, and in words, and the others that are paused. */
   get #notServing () {
-    /** @type {{ state: string, healthFailures: number | null, paused: string | null }[]} */
+    /** @type {Record<string, any>[]} */
     const workers = this.supervisor.status().workers.filter((/** @type {{ state: string }} */ { state }) => state === 'ready')
-    const { healthFailureThreshold } = this.supervisor.options
-    const isFailing = (/** @type {{ healthFailures: number | null }} */ { healthFailures }) => (healthFailures ?? 0) >= healthFailureThreshold
-    return { failing: workers.filter(isFailing).length, paused: workers.filter(worker => worker.paused && !isFailing(worker)).length }
+    const { options } = this.supervisor
+    const unfit = new Set(workers.filter(worker => UNFIT.some(({ is }) => is(worker, options))))
+    const said = UNFIT.map(({ is, say }) => ({ say, count: workers.filter(worker => is(worker, options)).length })).filter(({ count }) => count > 0).map(({ say, count }) => `; ${count} ${say(count)}`).join('')
+    return { unfit: unfit.size, said, paused: workers.filter(worker => worker.paused && !unfit.has(worker)).length }
   }
 
   /** @param {string} which */
@@ -59,4 +63,4 @@ class Health {
   }
 }
 
-module.exports = { Health }
+module.exports = { Readiness }

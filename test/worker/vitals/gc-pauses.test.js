@@ -5,7 +5,7 @@ const { setImmediate: turn } = require('node:timers/promises')
 const v8 = require('node:v8')
 const vm = require('node:vm')
 const t = require('tap')
-const { GcPauses } = require('../../../lib/worker/health/gc-pauses')
+const { GcPauses } = require('../../../lib/worker/vitals/gc-pauses')
 
 v8.setFlagsFromString('--expose-gc')
 const collect = vm.runInNewContext('gc')
@@ -48,7 +48,7 @@ t.test('the delay of the event loop', async t => {
 })
 
 t.test('it does not keep a process alive', async t => {
-  const code = `new (require(${JSON.stringify(require.resolve('../../../lib/worker/health/gc-pauses'))}).GcPauses)()`
+  const code = `new (require(${JSON.stringify(require.resolve('../../../lib/worker/vitals/gc-pauses'))}).GcPauses)()`
   const { status, signal } = spawnSync(process.execPath, ['-e', code], { timeout: 30_000 })
   t.same({ status, signal }, { status: 0, signal: null })
 })

@@ -1,0 +1,68 @@
+'use strict'
+
+/** `--health`: each worker is probed. One that boots becomes ready by the first probe that it passes; one that fails them is replaced, or rotated out. */
+
+/**
+ * @typedef {object} Options
+ * @property {string | null} health path of the probes
+ * @property {number} healthPeriodMs
+ * @property {number} healthTimeoutMs
+ * @property {number} healthFailureThreshold
+ * @property {number} healthInitialDelayMs
+ * @property {'replace' | 'rotate'} healthAction
+ *
+ * @typedef {object} Sampled
+ * @property {number} [healthFailures] failed probes in a row
+ */
+
+const DETAILS = ['healthPeriod', 'healthTimeout', 'healthFailureThreshold', 'healthInitialDelay', 'healthAction']
+
+/** @type {Readonly<import('..').Feature>} */
+module.exports = Object.freeze({
+  name: 'health',
+  options: ({ row, types }) => [
+    row('health', '--health <path>', types.urlPath(), null, 'none', 'each worker is probed by GET requests for this path; one that does not pass does not become ready, and one that fails is replaced'),
+    row('healthPeriod', '--health-period <time>', types.time(100, '100ms'), 10_000, '10s', 'time between two probes of a worker', 'healthPeriodMs'),
+    row('healthTimeout', '--health-timeout <time>', types.time(10, '10ms'), 1000, '1s', 'a probe without a response by then has failed', 'healthTimeoutMs'),
+    row('healthFailureThreshold', '--health-failure-threshold <n>', types.count(1, 1000), 3, '3', 'failed probes in a row before a worker is replaced'),
+    row('healthInitialDelay', '--health-initial-delay <time>', types.time(0, '0'), 0, '0', 'time from when a worker listens to its first probe', 'healthInitialDelayMs'),
+    row('healthAction', '--health-action <what>', types.oneOf('replace', 'rotate'), 'replace', 'replace', 'rotate: a worker that fails its probes leaves the rotation, and returns when it passes one; the last one in rotation stays')
+  ],
+  group: 'Health checks:',
+  mostUsed: ['health'],
+  check ({ health, healthInitialDelayMs, readyTimeoutMs }, { of, refuse }) {
+    const idle = health === null && DETAILS.find(name => of(name).text !== undefined)
+    if (idle) refuse(idle, `none, unless ${of('health').called} is set`)
+    if (health !== null && healthInitialDelayMs >= readyTimeoutMs) refuse('healthInitialDelay', `a time below ${of('readyTimeout').called}, by which a worker must have passed a probe`)
+  },
+  isOn: options => options.health !== null,
+  isGate: true,
+  fromPrimary: ({ kind, count }) => ({
+    probe: kind('a call: with --health, serve this connection of the primary\'s, which counts nowhere', { id: count }, 'socket')
+  }),
+  limit: {
+    reason: 'unhealthy',
+    backoff: 'soon',
+    budget: ({ healthAction, healthFailureThreshold }) => ({ maxHealthFailures: healthAction === 'replace' ? healthFailureThreshold : null }),
+    of: ({ healthFailures }, { maxHealthFailures = null }) => ({ figure: healthFailures, most: maxHealthFailures === null ? null : maxHealthFailures - 1 }),
+    isOverBy: 'latest',
+    sentence: ({ figure }, { count }) => `${count(figure, 'failed probe')} in a row (unhealthy)`
+  },
+  events: {
+    'worker.health': {
+      level: ({ why }) => why === null ? 'info' : 'warn',
+      sentence: (line, { worker, time, count }) => line.why === null
+        ? `${worker(line)} passes its health check (${time(line.tookMs)})`
+        : `${worker(line)} fails its health check, ${count(line.failures, 'time')} in a row: ${line.why}`
+    }
+  },
+  warnings: { health: ({ why }) => `no worker can be probed (--health): ${why}` },
+  ofWorker: (known, options) => ({ healthFailures: options.health === null ? null : known?.failures ?? 0 }),
+  unfit: {
+    is: ({ healthFailures }, { healthFailureThreshold }) => (healthFailures ?? 0) >= healthFailureThreshold,
+    say: count => count === 1 ? 'fails its health check' : 'fail their health check'
+  },
+  workerMetrics: [{ name: 'health_failures', help: 'With --health: failed probes in a row.', value: ({ healthFailures }) => healthFailures }],
+  primary: () => require('./primary').checkHealth,
+  worker: () => require('./worker').offerProbe
+})
