@@ -9,7 +9,7 @@
  *     start   its replacements boot at growing intervals, and the reload is over after three that do not start; see rollout.js
  */
 
-const { LIMITS } = require('../features')
+const { LIMITS, REQUESTS } = require('../features')
 const { Backoff } = require('./backoff')
 
 const SOON_MS = 60_000
@@ -17,8 +17,8 @@ const PACE_MS = 1000
 
 /** @typedef {'fresh' | 'soon' | 'paced' | 'start'} Rule */
 
-/** @type {Record<import('../features').Reason, Rule>} */
-const OF_LIMITS = Object.assign({}, ...LIMITS.map(({ reason, backoff }) => ({ [reason]: backoff })))
+/** @type {Record<import('../features').Reason | import('../features').Requested, Rule>} */
+const OF_FEATURES = Object.assign({}, ...[...LIMITS, ...REQUESTS].map(({ reason, backoff }) => ({ [reason]: backoff })))
 
 /** @type {Readonly<Record<import('./verdict').Reason, Rule>>} */
 const RULES = Object.freeze({
@@ -31,7 +31,7 @@ const RULES = Object.freeze({
   requests: 'paced',
   age: 'paced',
   reload: 'start',
-  ...OF_LIMITS
+  ...OF_FEATURES
 })
 
 /** Its worker serves well meanwhile, so a recycle for this reason waits where the memory has no room for a replacement. @param {string | null} reason */

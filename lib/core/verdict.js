@@ -4,14 +4,14 @@
  * The verdict on a worker: keep it, or condemn it for one reason. It depends only on what the journal records, so that
  * replaying it over a journal reproduces every decision (test/core/replay.test.js).
  *
- * @typedef {'rss' | 'hard-rss' | import('../features').Reason | 'requests' | 'age' | 'stuck' | 'requested' | 'reload' | 'protocol-error' | 'forecast'} Reason `forecast` comes of the plan alone: see plan.js
+ * @typedef {'rss' | 'hard-rss' | import('../features').Reason | 'requests' | 'age' | 'stuck' | import('../features').Requested | 'requested' | 'reload' | 'protocol-error' | 'forecast'} Reason `forecast` comes of the plan alone: see plan.js
  * @typedef {Reason | null} Verdict null: keep
  *
  * @typedef {import('./sample').Sample} Sample
  * @typedef {import('./budget').Budget} Budget
  */
 
-const { LIMITS: LIMITS_OF_FEATURES } = require('../features')
+const { LIMITS: LIMITS_OF_FEATURES, REQUESTS } = require('../features')
 const { mostOf } = require('./limit')
 const { figure } = require('./sample')
 
@@ -26,7 +26,7 @@ const CAUSES = [
 ]
 
 /** All but those that the plan alone, or a command, gives. */
-const REASONS = Object.freeze([...CAUSES.map(([reason]) => reason), ...(/** @type {const} */ (['requested', 'reload', 'protocol-error', 'forecast']))])
+const REASONS = Object.freeze([...CAUSES.map(([reason]) => reason), ...REQUESTS.map(({ reason }) => reason), ...(/** @type {const} */ (['requested', 'reload', 'protocol-error', 'forecast']))])
 
 /**
  * The figure of each limit that is off by default, and what it must not exceed.

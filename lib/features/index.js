@@ -28,6 +28,7 @@
  *   part in the primary has noted in `handle.known[name]`, plain data
  * @property {{ is: (worker: Record<string, any>, options: import('../core/options').Options) => boolean, say: (count: number) => string }} [unfit] workers that are not
  *   counted as ready, by what status() has of them
+ * @property {Request} [request] a reason for which its part in the primary has a worker replaced, whatever its figures are
  * @property {Limit} [limit] a reason to replace a worker
  * @property {string[]} [sampled] fields of a sample, which its part in the primary adds, that status() has of each worker
  * @property {{ name: string, help: string, value: (worker: Record<string, any>) => number | null | undefined }[]} [workerMetrics] gauges of each worker
@@ -44,6 +45,11 @@
  * @property {(line: Record<string, any>, format: Format) => string} [sentence] for the log
  *
  * @typedef {'quiet' | 'info' | 'warn'} Level
+ *
+ * @typedef {object} Request
+ * @property {Requested} reason
+ * @property {import('../core/recycle-backoff').Rule} backoff
+ * @property {(line: Record<string, any>, format: Format) => string} sentence of worker.condemn
  *
  * @typedef {object} Limit of a figure in a sample; off where the option is not set
  * @property {Reason} reason
@@ -73,6 +79,8 @@
  * @property {(fn: () => void) => void} onSole `fn` is called when that begins after an upgrade
  * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle, by: string, why: string | null) => void} wish has this worker leave the rotation, or, where
  *   nothing else wants it out, return
+ * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle, reason: Requested) => void} replace has this worker replaced
+ * @property {(how: string, request: string | null) => void} crashed counts as a crash: whether the fleet crashes again and again is told by its status; `request`: what has caused it
  * @property {(slot: number) => void} collect has the worker of this slot collect its garbage, out of rotation
  *
  * @typedef {object} PrimaryPart
@@ -117,9 +125,10 @@
  * @property {typeof import('../report/cell').clip} clip
  * @property {typeof import('../core/plain').plain} plain
  *
- * @typedef {import('./leaks/feature').Options & import('./max-heap/feature').Options & import('./max-fds/feature').Options & import('./max-lag/feature').Options & import('./max-handles/feature').Options & import('./health/feature').Options} Options
+ * @typedef {import('./leaks/feature').Options & import('./max-heap/feature').Options & import('./max-fds/feature').Options & import('./max-lag/feature').Options & import('./max-handles/feature').Options & import('./health/feature').Options & import('./exceptions/feature').Options} Options
  * @typedef {import('./max-heap/feature').Sampled & import('./max-fds/feature').Sampled & import('./max-lag/feature').Sampled & import('./max-handles/feature').Sampled & import('./health/feature').Sampled} Sampled
  * @typedef {'heap' | 'fds' | 'lag' | 'handles' | 'unhealthy'} Reason of a limit
+ * @typedef {'exception'} Requested
  */
 
 /** @type {readonly Readonly<Feature>[]} */
@@ -130,10 +139,13 @@ const FEATURES = Object.freeze([
   require('./max-handles/feature'),
   require('./health/feature'),
   require('./leaks/feature'),
+  require('./exceptions/feature'),
   require('./lease/feature')
 ])
 
 /** @type {readonly Limit[]} */
 const LIMITS = FEATURES.flatMap(({ limit }) => limit ?? [])
+/** @type {readonly Request[]} */
+const REQUESTS = FEATURES.flatMap(({ request }) => request ?? [])
 
-module.exports = { FEATURES, LIMITS }
+module.exports = { FEATURES, LIMITS, REQUESTS }

@@ -2,7 +2,7 @@
 
 /** The journal's events as sentences, for the log and for `recycle tail`. */
 
-const { FEATURES, LIMITS } = require('../features')
+const { FEATURES, LIMITS, REQUESTS } = require('../features')
 const { nameOf, listUneven } = require('../core/address')
 const { streamsCut } = require('../core/account')
 const { painter } = require('./painter')
@@ -128,7 +128,7 @@ const QUIET = ['worker.sample', 'fleet.memory', 'fleet.load']
 
 /** @type {Record<string, import('../features').Event>} */
 const OF_FEATURES = Object.assign({}, ...FEATURES.map(({ events }) => events))
-const OF_LIMITS = new Map(LIMITS.map(limit => [String(limit.reason), limit]))
+const OF_REASONS = new Map([...LIMITS, ...REQUESTS].map(({ reason, sentence }) => [String(reason), sentence]))
 /** @type {import('../features').Format} */
 const FORMAT = { size: bytes => formatSize(Math.round(bytes)), time: formatTime, count, worker: workerOf }
 
@@ -203,7 +203,7 @@ function reasonOf (l) {
     case 'protocol-error':
       return 'invalid message'
     default:
-      return OF_LIMITS.get(l.reason)?.sentence(l, FORMAT) ?? l.reason
+      return OF_REASONS.get(l.reason)?.(l, FORMAT) ?? l.reason
   }
 }
 

@@ -81,7 +81,22 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
   const collect = (/** @type {number} */ slot) => tasks.run('collect', () => garbageCollection.request(slot).catch(() => {})) // refused: `worker.in-rotation` has it
   const deps = { options, fleet, spawner, meter, heapdumpFolder, tasks, stopping: tenure, changed, until, figuresOf, wasOomKilled, memory, isHeld, collect, listeningSockets, record, look, abandon, autoSize, fresh: autoSize.observe.bind(autoSize) }
 
-  const features = new RunningFeatures({ options, record, now, collect, inTime, generation: () => fleet.rollout.generation, isSole: () => takeover?.isSole ?? true, onSole: fn => { takeover?.on('sole', fn) }, wish: (handle, by, why) => rotation.wish(handle, by, why) })
+  const features = new RunningFeatures({
+    options,
+    record,
+    now,
+    collect,
+    inTime,
+    generation: () => fleet.rollout.generation,
+    isSole: () => takeover?.isSole ?? true,
+    onSole: fn => { takeover?.on('sole', fn) },
+    wish: (handle, by, why) => rotation.wish(handle, by, why),
+    crashed: (how, request) => crashWatch.note(how, request === null ? [] : [{ request, count: 1 }]),
+    replace (handle, reason) {
+      handle.condemnation.request(reason)
+      look({ requestedAlone: true })
+    }
+  })
   const sampler = new Sampler({ ...deps, features })
   const memoryWatch = new MemoryWatch({ ...deps, container: new Container() })
   const children = new Children(deps)

@@ -18,7 +18,7 @@ const PLACEHOLDER = /^<|…|^\[/
 const PASSES_ON = ['', 'drill'] // arguments after the app belong to the app
 /** Flags of other programs. */
 const FOREIGN = [
-  '--max-old-space-size', '--initial-old-space-size', '--min-semi-space-size', '--max-semi-space-size', '--noconcurrent_sweeping', '--no-memory-reducer',
+  '--unhandled-rejections', '--max-old-space-size', '--initial-old-space-size', '--min-semi-space-size', '--max-semi-space-size', '--noconcurrent_sweeping', '--no-memory-reducer',
   '--external-memory-accounted-in-global-limit', '--max-heap-size', '--semi-space-growth-factor', '--gc-interval', '--scavenger-max-new-space-capacity-mb',
   '--nouse-idle-notification', '--require', '--watch', '--import', '--inspect', '--single-threaded', '--v8-pool-size', // V8, Node.js
   '--env-file', '--permission', '--experimental-permission', '--allow-addons', '--allow-fs-write', // Node.js

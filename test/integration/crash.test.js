@@ -15,7 +15,7 @@ for (const [what, task, left] of /** @type {const} */ ([
   ['SIGSEGV', null, { code: null, signal: 'SIGSEGV' }]
 ])) {
   t.test(`${what} costs one worker, which is replaced; the other workers are not affected`, async t => {
-    const { port, supervisor, events } = await startFleet(t, 'misbehaves.js', { workers: 3 })
+    const { port, supervisor, events } = await startFleet(t, 'misbehaves.js', { workers: 3, onException: 'exit' })
     const clients = await clientPerWorker(t, port, 3)
     const [pid, agent] = [...clients].at(-1) ?? []
     clients.delete(pid)

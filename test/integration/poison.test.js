@@ -14,7 +14,7 @@ const MISBEHAVES = path.join(FIXTURES, 'misbehaves.js')
 
 for (const [what, args] of /** @type {const} */ ([['spawned', []], ['forked', ['--fork', 'mold']]])) {
   t.test(`${what}: requests that end their workers, each as soon as it is ready, never end the fleet; the others are answered`, async t => {
-    const { port, child, events, exited } = await startCli(t, ['-w', '2', '--stop-linger', '100ms', '--admin', '0', ...args, MISBEHAVES])
+    const { port, child, events, exited } = await startCli(t, ['-w', '2', '--stop-linger', '100ms', '--on-exception', 'exit', '--admin', '0', ...args, MISBEHAVES])
     const { url } = await events.until('fleet.admin')
     await events.until('worker.ready', { count: 2 })
     for (let i = 0; i < 8; i++) t.match(await get(port, ['/exit', '/throw'][i % 2]), { status: null }, 'it has ended its worker')

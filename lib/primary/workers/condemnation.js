@@ -39,7 +39,7 @@ class Condemnation {
     return this.#isCommanded
   }
 
-  /** The first request holds, but a fault of its channel outdoes it. @param {'requested' | 'protocol-error'} reason @param {{ isCommanded?: boolean }} [by] */
+  /** The first request holds, but a fault of its channel outdoes it. @param {'requested' | 'protocol-error' | import('../../features').Requested} reason @param {{ isCommanded?: boolean }} [by] */
   request (reason, { isCommanded = false } = {}) {
     if (this.#requested === null || reason === 'protocol-error') this.#requested = reason
     this.#isCommanded ||= isCommanded

@@ -44,11 +44,17 @@ class CrashWatch {
   crashed (handle, { code, signal, error, oomKilled }) {
     if (handle.process.killedFor !== null || error) return // no deed of its own, and no process
     const at = now()
-    this.#crashes.add({ at, how: oomKilled ? 'the kernel, because memory ran out' : signal ?? `exit code ${code}`, requests: handle.requests })
     if (signal !== null) {
       this.#alertUntil = at + ALERT_MS
       for (const other of this.fleet.all()) if (other !== handle && other.hasEntered) other.send('tell-requests', { forMs: ALERT_MS })
     }
+    this.note(oomKilled ? 'the kernel, because memory ran out' : signal ?? `exit code ${code}`, handle.requests)
+  }
+
+  /** @param {string} how @param {import('../../core/crashes').InFlight[]} requests that were in flight */
+  note (how, requests) {
+    const at = now()
+    this.#crashes.add({ at, how, requests })
     const crashing = this.describe()
     if (crashing === null) return
     const suspect = crashing.requests[0]?.request

@@ -1,0 +1,57 @@
+'use strict'
+
+/**
+ * `--on-exception drain`: an exception that the app does not catch costs the request whose code has thrown it. The worker answers that with 500,
+ * leaves the rotation, and is replaced as in any recycle; Node.js would end it, with all that it has in flight.
+ */
+
+const LONGEST = 200 // of a name or a message
+const LONGEST_STACK = 2000
+
+/** @typedef {{ onException: 'drain' | 'exit' }} Options */
+
+/** @type {Readonly<import('..').Feature>} */
+module.exports = Object.freeze({
+  name: 'exceptions',
+  options: ({ row, types }) => [
+    row('onException', '--on-exception <what>', types.oneOf('drain', 'exit'), 'drain', 'drain',
+      'drain: an exception that the app does not catch is answered with 500, and its worker is drained and replaced; exit: it ends the worker, as in Node.js')
+  ],
+  group: 'Replacing workers:',
+  isOn: options => options.onException === 'drain',
+  fromWorker: ({ kind, text, flag, orNull }) => ({
+    uncaught: kind('its app has not caught an exception; `request`: the one whose code threw it, as far as is known, and whether that got 500', {
+      name: text(LONGEST), message: text(LONGEST), stack: text(LONGEST_STACK), request: orNull(text(LONGEST)), isAnswered: flag
+    })
+  }),
+  request: {
+    reason: 'exception',
+    backoff: 'soon',
+    sentence: () => 'its app has not caught an exception'
+  },
+  events: {
+    'worker.exception': {
+      level: 'warn',
+      sentence: (line, { worker, count }) => `${worker(line)} has not caught ${line.name}: ${line.message}${line.request === null ? '' : `, thrown by ${line.request}${line.isAnswered ? ', which got 500' : ''}`}${line.seen > 1 ? ` (${count(line.seen, 'time')} so far)` : ''}`
+    }
+  },
+  primary: () => require('./primary').countExceptions,
+  worker: () => require('./worker').surviveExceptions,
+  metrics: [{
+    name: 'uncaught_exceptions',
+    help: 'Exceptions that the app has not caught, and that have not ended its worker.',
+    labels: [],
+    values: ({ exceptions }) => exceptions === null || exceptions === undefined ? [] : [[{}, exceptions.count]]
+  }],
+  status: {
+    key: 'exceptions',
+    lines: ({ count, kinds: [most] }, paint) => count === 0
+      ? []
+      : [paint('yellow', `${count === 1 ? 'one exception was' : `${count} exceptions were`} not caught, ${count === 1 ? '' : `${most.count} of them `}${most.name}: ${most.message}${most.request === null ? '' : ` by ${most.request}`}`)]
+  },
+  report: {
+    key: 'exceptions',
+    figures: () => require('./report').Exceptions,
+    lines: () => require('./report').linesOf
+  }
+})

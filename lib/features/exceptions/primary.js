@@ -1,0 +1,44 @@
+'use strict'
+
+/** In the primary: tells exceptions that workers have survived, and has these replaced. */
+
+const { Kinds } = require('./kinds')
+
+const MOST_NAMED = 5
+const OFTEN = 3 // of a kind: from then on one line a second is enough
+const AGAIN_MS = 1000
+
+class Exceptions {
+  #kinds = new Kinds()
+  #toldAt = -Infinity
+
+  /** @param {import('..').PrimaryKernel} kernel */
+  constructor (kernel) {
+    this.kernel = kernel
+  }
+
+  /** @param {import('../../primary/workers/worker-handle').WorkerHandle} handle */
+  connect (handle) {
+    handle.on('uncaught', ({ name, message, stack, request, isAnswered }) => {
+      const seen = this.#kinds.add({ name, message, stack, request })
+      const at = this.kernel.now()
+      if (seen <= OFTEN || at - this.#toldAt >= AGAIN_MS) {
+        this.#toldAt = at
+        this.kernel.record('worker.exception', { slot: handle.slot, pid: handle.pid, name, message, stack, request, isAnswered, seen })
+      }
+      this.kernel.crashed(`${name}: ${message}`, request)
+      if (!handle.isServing) return // it leaves already
+      if (this.kernel.options.sticky === null) this.kernel.wish(handle, 'exceptions', `its app has not caught ${name}`) // sessions stay until it drains
+      this.kernel.replace(handle, 'exception')
+    })
+  }
+
+  describe () {
+    return { count: this.#kinds.count, kinds: this.#kinds.list(MOST_NAMED) }
+  }
+}
+
+/** @param {import('..').PrimaryKernel} kernel */
+const countExceptions = kernel => new Exceptions(kernel)
+
+module.exports = { countExceptions }

@@ -1,0 +1,60 @@
+'use strict'
+
+/** An exception that the app does not catch costs the request that threw it, and no other. */
+
+const t = require('tap')
+const { get } = require('../support/client')
+const { startFleet } = require('../support/fleet')
+const { Load } = require('../support/load')
+
+const KINDS = ['/sync', '/timer', '/immediate', '/tick', '/rejection', '/async', '/file', '/emitter', '/value', '/headers', '/twice']
+// From Node.js 24 on a listener of the request's body has no store: the exception is survived, and its request waits for the drain.
+const BODY = Number(process.versions.node.split('.')[0]) < 24 ? ['/body'] : []
+
+for (const [how, options] of /** @type {const} */ ([['spawned', {}], ['forked', { fork: 'mold' }], ['with a standby', { standby: 1 }]])) {
+  t.test(`of requests under load each that throws gets 500, every other one is answered, and the worker is replaced: ${how}`, async t => {
+    const { port, supervisor, events } = await startFleet(t, 'uncaught.js', { workers: 2, drainTimeout: '20s', ...options })
+    const loads = [true, false].map(keepAlive => new Load({ port, connections: 8, keepAlive, path: ['/ok', '/ok?ms=200'] }))
+    const kinds = [...KINDS, ...BODY]
+    for (const kind of kinds) {
+      const { status, body, headers } = await get(port, kind)
+      t.same([status, body, headers.connection], [500, 'Internal Server Error\n', 'close'], kind)
+    }
+    const { pid } = await events.until('worker.condemn', { where: ({ reason }) => reason === 'exception' })
+    t.match(await events.until('recycled', { where: ({ oldPid }) => oldPid === pid }), { reason: 'exception', cut: 0, closedIdle: 0, lost: false })
+    for (const load of loads) t.same((await load.stop()).failures, [])
+    const told = events.all('worker.exception')
+    t.same(told.filter(({ isAnswered }) => isAnswered).map(({ request }) => request).sort(), kinds.map(kind => `GET ${kind}`).sort())
+    t.same(events.all('worker.crash'), [])
+    t.equal(supervisor.status().exceptions.count, told.length)
+    t.match(told.find(({ request }) => request === 'GET /timer'), { name: 'Error', message: 'timer', stack: /uncaught\.js/, seen: 1 })
+  })
+}
+
+t.test('a request that was answered in part is left to its code; the app sees no listener of ours', async t => {
+  const { port, events } = await startFleet(t, 'uncaught.js', { workers: 2 })
+  t.match(await get(port, '/in-part'), { status: 200, body: 'a part, and the rest' })
+  t.match(await events.until('worker.exception'), { request: 'GET /in-part', isAnswered: false })
+  t.equal((await get(port, '/ok')).headers['x-listeners'], '0')
+})
+
+t.test('the only worker stays in service until its replacement is ready', async t => {
+  const { port, supervisor, events } = await startFleet(t, 'uncaught.js', { workers: 1 })
+  const load = new Load({ port, connections: 10, path: '/ok' })
+  for (let i = 0; i < 3; i++) t.equal((await get(port, '/timer')).status, 500)
+  await events.until('recycled')
+  t.same((await load.stop()).failures, [])
+  t.match(supervisor.status().exceptions, { count: 3, kinds: [{ name: 'Error', message: 'timer', request: 'GET /timer', count: 3 }] })
+})
+
+t.test('an app with a listener of its own keeps the exception; with --on-exception exit it is as in Node.js', async t => {
+  for (const [env, options, code] of /** @type {const} */ ([[{ LISTENS: '1' }, {}, 3], [{}, { onException: 'exit' }, 1]])) {
+    Object.assign(process.env, env)
+    const { port, supervisor, events } = await startFleet(t, 'uncaught.js', { workers: 1, ...options }, { mayFail: true })
+    delete process.env.LISTENS
+    t.match(await get(port, '/timer'), { error: 'ECONNRESET' })
+    t.match(await events.until('worker.crash'), { code })
+    t.same(events.all('worker.exception'), [])
+    await supervisor.stop()
+  }
+})
