@@ -19,13 +19,13 @@ class Kinds {
     return [...this.#kinds.values()].reduce((sum, { count }) => sum + count, 0)
   }
 
-  /** @param {Thrown} thrown @param {number} [seen] so many of its kind, at least, with this one @returns {number} how many of its kind there have been; of a kind beyond the 200th, 1 */
+  /** @param {Thrown} thrown @param {number} [seen] so many of its kind, at least, with this one @returns {Kind} its kind, as counted so far; those beyond the 200th are new each time */
   add ({ name, message, stack, request }, seen = 0) {
     const key = [name, ...stack.split('\n').filter(line => /^\s+at /.test(line)).slice(0, FRAMES)].join('\n')
     const kind = this.#kinds.get(key) ?? { name, message, request, count: 0 }
     if (this.#kinds.size < MOST_KINDS) this.#kinds.set(key, kind)
     kind.count = Math.max(kind.count + 1, seen)
-    return kind.count
+    return kind
   }
 
   /** @param {number} most @returns {Kind[]} the most frequent ones */

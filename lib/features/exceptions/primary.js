@@ -10,7 +10,8 @@ const AGAIN_MS = 1000
 
 class Exceptions {
   #kinds = new Kinds()
-  #toldAt = -Infinity
+  /** When there was a line of each. @type {WeakMap<import('./kinds').Kind, number>} */
+  #toldAt = new WeakMap()
 
   /** @param {import('..').PrimaryKernel} kernel */
   constructor (kernel) {
@@ -20,10 +21,11 @@ class Exceptions {
   /** @param {import('../../primary/workers/worker-handle').WorkerHandle} handle */
   connect (handle) {
     handle.on('uncaught', ({ name, message, stack, request, isAnswered }) => {
-      const seen = this.#kinds.add({ name, message, stack, request })
+      const kind = this.#kinds.add({ name, message, stack, request })
+      const { count: seen } = kind
       const at = this.kernel.now()
-      if (seen <= OFTEN || at - this.#toldAt >= AGAIN_MS) {
-        this.#toldAt = at
+      if (seen <= OFTEN || at - (this.#toldAt.get(kind) ?? 0) >= AGAIN_MS) {
+        this.#toldAt.set(kind, at)
         this.kernel.record('worker.exception', { slot: handle.slot, pid: handle.pid, name, message, stack, request, isAnswered, seen })
       }
       this.kernel.crashed(`${name}: ${message}`, request)

@@ -18,6 +18,7 @@ document.getElementById('page').replaceChildren(...[
   tables.drops(report),
   tables.disagreements(report),
   tables.crashes(report),
+  tables.exceptions(report),
   tables.latency(report),
   tables.routes(report),
   tables.heapdumps(report),

@@ -106,6 +106,16 @@ function crashes (report) {
   ], crashEvents), note(crashEventsOmitted, 'earlier one'))
 }
 
+function exceptions ({ exceptions }) {
+  if (!exceptions) return null
+  const kinds = exceptions.kinds.map(kind => ({ ...kind, what: `${kind.name}: ${kind.message}` }))
+  return section('Uncaught exceptions', grid('Exceptions that the app has not caught, and that have not ended its worker; those of one name and place are one row', [
+    field('Count', 'count', whole),
+    { ...field('Exception', 'what', undefined, true), isLong: true },
+    { ...field('Thrown by', 'request', undefined, true), isLong: true }
+  ], kinds))
+}
+
 function disagreements ({ disagreements }) {
   if (disagreements.length === 0) return null
   return section('Where client and supervisor disagree', grid('Requests lost, by the client and by the supervisor', [
@@ -186,4 +196,4 @@ function heapdumps (report) {
   ], heapdumps), note(heapdumpsOmitted, 'earlier one'))
 }
 
-module.exports = { recycles, departures, drops, crashes, disagreements, latency, pauses, routes, heapdumps }
+module.exports = { recycles, departures, drops, crashes, exceptions, disagreements, latency, pauses, routes, heapdumps }
