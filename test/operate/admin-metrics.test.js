@@ -46,7 +46,7 @@ t.test('the metrics agree with the journal', async t => {
     return metrics
   }
 
-  const load = new Load({ port, connections: 6 })
+  const load = new Load({ port, connections: 6, thinkMs: 5 })
   await load.after(3000) // so many leave garbage
   for (const slot of [0, 1, 0]) {
     const recycled = supervisor.recycle(slot)
