@@ -81,6 +81,7 @@
  *   nothing else wants it out, return
  * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle, reason: Requested) => void} replace has this worker replaced
  * @property {(how: string, request: string | null) => void} crashed counts as a crash: whether the fleet crashes again and again is told by its status; `request`: what has caused it
+ * @property {(text: string) => void} print to stderr, whole lines
  * @property {(slot: number) => void} collect has the worker of this slot collect its garbage, out of rotation
  *
  * @typedef {object} PrimaryPart

@@ -91,6 +91,7 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
     isSole: () => takeover?.isSole ?? true,
     onSole: fn => { takeover?.on('sole', fn) },
     wish: (handle, by, why) => rotation.wish(handle, by, why),
+    print: text => spawner.outputs.of(2).pass(Buffer.from(text), spawner),
     crashed: (how, request) => crashWatch.note(how, request === null ? [] : [{ request, count: 1 }]),
     replace (handle, reason) {
       handle.condemnation.request(reason)

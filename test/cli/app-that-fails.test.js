@@ -67,6 +67,8 @@ for (const [what, [source, error]] of Object.entries(files)) {
     const { code, stderr } = await recycle([path.join(dir, 'app.js')])
     t.equal(code, 1)
     t.match(stderr, error)
+    const traces = stderr.split('\n').filter(line => /^\w*Error: /.test(line))
+    t.ok(traces.length <= 1, 'though several workers have thrown the same, it is printed once')
     t.match(stderr.trimEnd().split('\n').at(-1), /^recycle: no worker becomes ready: [2-5] died or gave up in a row, the last one (exited with code 1: \w*Error: |exited with code 0: the file ran to its end|was killed by SIGKILL)/)
     const events = stderr.split('\n').filter(line => line.startsWith('{')).map(line => JSON.parse(line).event)
     t.equal(events.filter(event => event === 'fleet.failed').length, 1)

@@ -7,6 +7,7 @@
 
 const LONGEST = 200 // of a name or a message
 const LONGEST_STACK = 2000
+const LONGEST_TRACE = 8000
 
 /** @typedef {{ onException: 'drain' | 'exit' }} Options */
 
@@ -22,7 +23,8 @@ module.exports = Object.freeze({
   fromWorker: ({ kind, text, flag, orNull }) => ({
     uncaught: kind('its app has not caught an exception; `request`: the one whose code threw it, as far as is known, and whether that got 500', {
       name: text(LONGEST), message: text(LONGEST), stack: text(LONGEST_STACK), request: orNull(text(LONGEST)), isAnswered: flag
-    })
+    }),
+    fatal: kind('before it serves: what Node.js prints of an exception that ends it; of equal ones the primary prints one', { trace: text(LONGEST_TRACE) })
   }),
   request: {
     reason: 'exception',

@@ -7,11 +7,15 @@ const { Kinds } = require('./kinds')
 const MOST_NAMED = 5
 const OFTEN = 3 // of a kind: from then on one line a second is enough
 const AGAIN_MS = 1000
+const SAME_MS = 10_000 // until what ended a worker at its start is printed again
 
 class Exceptions {
   #kinds = new Kinds()
   /** When there was a line of each. @type {WeakMap<import('./kinds').Kind, number>} */
   #toldAt = new WeakMap()
+
+  /** When each was printed. @type {Map<string, number>} */
+  #printedAt = new Map()
 
   /** @param {import('..').PrimaryKernel} kernel */
   constructor (kernel) {
@@ -20,6 +24,7 @@ class Exceptions {
 
   /** @param {import('../../primary/workers/worker-handle').WorkerHandle} handle */
   connect (handle) {
+    handle.on('fatal', ({ trace }) => this.#print(`${handle.generation} ${trace}`, trace))
     handle.on('uncaught', ({ name, message, stack, request, isAnswered }) => {
       const kind = this.#kinds.add({ name, message, stack, request })
       const { count: seen } = kind
@@ -33,6 +38,14 @@ class Exceptions {
       if (this.kernel.options.sticky === null) this.kernel.wish(handle, 'exceptions', `its app has not caught ${name}`) // sessions stay until it drains
       this.kernel.replace(handle, 'exception')
     })
+  }
+
+  /** @param {string} key @param {string} trace */
+  #print (key, trace) {
+    const at = this.kernel.now()
+    for (const [other, since] of this.#printedAt) if (at - since >= SAME_MS) this.#printedAt.delete(other)
+    if (!this.#printedAt.has(key)) this.kernel.print(trace)
+    this.#printedAt.set(key, this.#printedAt.get(key) ?? at)
   }
 
   describe () {

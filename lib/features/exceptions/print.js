@@ -17,6 +17,7 @@ function describe (error) {
 
 /** @param {Error} error @returns {string} '' where the source is not to be had */
 function placeOf ({ stack }) {
+  if (/^(?:file:\/\/)?\/.*:\d+\n/.test(String(stack))) return '' // a syntax error's has it already
   const [, where, line, column] = FRAME.exec(String(stack)) ?? []
   if (where === undefined) return ''
   try {

@@ -2,8 +2,8 @@
 
 /**
  * In a worker: an exception that the app does not catch is answered for, and the worker goes on until it has been replaced. Whose code threw it is
- * told by an AsyncLocalStorage that each request enters. An app that listens for `uncaughtException` keeps the exception, and so does one that
- * is not serving yet.
+ * told by an AsyncLocalStorage that each request enters. An app that listens for `uncaughtException` keeps the exception. A worker that does
+ * not serve yet ends, as by Node.
  */
 
 const { AsyncLocalStorage } = require('node:async_hooks')
@@ -12,6 +12,7 @@ const { describe } = require('./print')
 
 const LONGEST = 200
 const LONGEST_STACK = 2000
+const LONGEST_TRACE = 8000
 const BODY = 'Internal Server Error\n'
 
 /** @typedef {import('../../worker/connections/connection').Exchange} Exchange */
@@ -25,10 +26,18 @@ function surviveExceptions ({ channel, tracker, state }) {
 
   // Added when Node is about to look for listeners, so that the app, and what counts them, sees none of ours.
   process.on('uncaughtExceptionMonitor', (_, origin) => {
-    if (state.current === 'held' || (origin === 'unhandledRejection' && isOfItsOwnMode)) return
+    if (origin === 'unhandledRejection' && isOfItsOwnMode) return
     if (process.listenerCount('uncaughtException') > 0 || process.hasUncaughtExceptionCaptureCallback()) return
-    process.once('uncaughtException', survive)
+    process.once('uncaughtException', state.current === 'held' ? die : survive)
   })
+
+  /** Node does the same, but prints it here: the workers of a fleet that cannot start all throw the same. @param {unknown} error */
+  function die (error) {
+    const trace = describe(error)
+    if (channel.isUp && trace.length <= LONGEST_TRACE) channel.send('fatal', { trace })
+    else process.stderr.write(trace)
+    process.exit(1)
+  }
 
   /** @param {unknown} error */
   function survive (error) {

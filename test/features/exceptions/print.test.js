@@ -20,6 +20,8 @@ t.test('what has no place, or a place that is not to be had, is printed without 
   const error = Object.assign(new Error('gone'), { stack: 'Error: gone\n    at f (/nowhere/gone.js:1:1)' })
   t.match(describe(error), /^Error: gone\n/)
   t.match(describe(Object.assign(new Error('none'), { stack: undefined })), /none/)
+  const syntax = Object.assign(new SyntaxError('bad'), { stack: `/a.js:1\nvar var\n    ^^^\n\nSyntaxError: bad\n    at f (${__filename}:3:1)` })
+  t.match(describe(syntax), /^\/a\.js:1\nvar var\n/)
   t.equal(describe('a text'), `Uncaught:\n'a text'\n\nNode.js ${process.version}\n`)
   t.equal(describe(null), `Uncaught:\nnull\n\nNode.js ${process.version}\n`)
   const built = Object.assign(new Error('built'), { stack: `Error: built\n    at f (file://${__filename}:3:1)` })
