@@ -1,6 +1,7 @@
 'use strict'
 
 const { execFileSync, spawn, spawnSync } = require('node:child_process')
+const { once } = require('node:events')
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
@@ -121,7 +122,9 @@ t.test('/dev/stdout may be a pipe', async t => {
   const { child, said } = onStdout(t, 'pipe')
   let text = ''
   child.stdout?.setEncoding('utf8').on('data', chunk => { text += chunk })
+  const closed = once(child, 'close') // its stderr may end before all of its stdout has been read
   t.equal(await said, 'flushed\n')
+  await closed
   t.equal(text.split('\n').length, 2001)
 })
 
