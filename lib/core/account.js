@@ -12,6 +12,14 @@
  * @property {number | null} remotePort
  * @property {boolean} upgraded an upgraded or raw connection, which only the app can end
  *
+ * @typedef {object} Outcome of the connections that a dead worker had
+ * @property {number} moved to a sibling, with nothing in flight
+ * @property {number} replayed to a sibling, with a request that it handles
+ * @property {number} answered with 502
+ * @property {number} cut
+ * @property {number} ended by the client before
+ * @property {Cut[]} cuts the requests that were answered with 502, or cut
+ *
  * @typedef {object} Account
  * @property {number} connections open or in the inbox when the drain began, or accepted before the worker stopped accepting
  * @property {number} inFlight requests in flight when the drain began
@@ -83,6 +91,32 @@ function lostAccount (connections, inFlight) {
 }
 
 /**
+ * The same, where it is known what has become of its connections; the others were younger, or of a protocol that cannot move.
+ *
+ * @param {number} connections by its last beat
+ * @param {number} inFlight
+ * @param {Outcome} outcome
+ * @returns {Account}
+ */
+function rescuedAccount (connections, inFlight, { moved, replayed, answered, cut, ended, cuts }) {
+  const known = moved + replayed + answered + cut + ended
+  const all = Math.max(connections, known)
+  return { ...openAccount(all, inFlight), moved: moved + replayed, replayed, cut: answered + cut, closedByClient: ended, unaccounted: all - known, cuts }
+}
+
+/**
+ * What was lost with a worker that crashed, by its line in the journal.
+ *
+ * @param {Record<string, any>} line
+ * @returns {{ connections: number, inFlight: number }} `connections`: those of which it is not known what they had in flight among them
+ */
+function lostWith (line) {
+  const [connections, inFlight, moved, replayed, answered, cut, ended] = ['connections', 'inFlight', 'moved', 'replayed', 'answered', 'cut', 'ended'].map(name => Number.isFinite(line[name]) ? Math.max(0, line[name]) : 0)
+  if (line.moved === undefined) return { connections, inFlight } // nothing outlived it
+  return { connections: Math.max(answered + cut, connections - moved - replayed - ended), inFlight: answered + cut }
+}
+
+/**
  * Of what was cut, the upgraded and raw connections: no request was lost with them, and without the app's doing they do not end. A fleet that
  * closes them at the drain timeout does as configured.
  *
@@ -93,4 +127,4 @@ function streamsCut ({ cut = 0, cuts = [] }) {
   return Math.min(cut, cuts.filter(cut => cut?.upgraded === true).length)
 }
 
-module.exports = { ACCOUNT, ENDS, LONGEST_PATH, openAccount, lostAccount, streamsCut }
+module.exports = { ACCOUNT, ENDS, LONGEST_PATH, openAccount, lostAccount, rescuedAccount, lostWith, streamsCut }

@@ -17,6 +17,10 @@
  * | `setupConnectionsTracking()`           | app warm-up: a listener of `listening` that makes the list of the row below |
  * | `socket._handle`, `handle.readStop()`  | hand-off: stops reading, takes the handle out of the socket           |
  * | `handle.close()`, `handle.reset()`     | tracker: net closes every socket by one of them                       |
+ * | `parser.duration()`                    | failover: 0 between two messages                                      |
+ * | `response._last`                       | failover: the connection closes behind it                             |
+ * | `socket._writeGeneric()`, `_httpMessage` | failover: the last write of a response                              |
+ * | `handle.bytesRead`, `bytesWritten`     | failover: what passed by this handle                                  |
  * | `handle.reading`                       | hand-off: net's flag that a handle is being read                      |
  * | `process.send(…, handle)`              | hand-off: a raw TCP handle is sent as `net.Native`, unread            |
  * | `socket._handle` of a `{ fd }`         | hand-off: the handle for a descriptor that came in a batch            |
@@ -90,6 +94,15 @@ function currentChunk (socket) {
   return socket.parser?.getCurrentBuffer?.()
 }
 
+/**
+ * Whether the parser of this connection is between two messages; where it has none, nothing has been parsed.
+ *
+ * @param {any} socket
+ */
+function isBetweenMessages ({ parser }) {
+  return typeof parser?.duration === 'function' && parser.duration() === 0
+}
+
 /** The names and values of a request's headers that the parser keeps: it leaves out those behind. @param {any} socket @returns {number} 0: it keeps all */
 function mostFieldsOf (socket) {
   return socket.parser?.maxHeaderPairs ?? 0
@@ -132,19 +145,19 @@ function detachHandle (socket) {
  * the app cannot remove this. All handles share the same two functions: a closure for each would be measurable with a
  * connection per request.
  *
- * @param {(handle: any) => void} closed
+ * @param {(handle: any, isReset: boolean) => void} closed called before it is
  * @returns {(handle: any) => boolean} watches a TCP or pipe handle; false: the handle is of another kind
  */
 function handleWatcher (closed) {
   const { close, reset } = {
     /** @this {any} @param {() => void} [done] */
     close (done) {
-      closed(this)
+      closed(this, false)
       return Object.getPrototypeOf(this).close.call(this, done)
     },
     /** @this {any} @param {() => void} [done] */
     reset (done) {
-      closed(this)
+      closed(this, true)
       return Object.getPrototypeOf(this).reset.call(this, done)
     }
   }
@@ -182,4 +195,4 @@ function isEventStream (response) {
   return String(response.sentHeaders?.['content-type']).startsWith('text/event-stream')
 }
 
-module.exports = { isEventStream, acceptEarly, trackBeforeListening, betweenRequests, currentChunk, mostFieldsOf, watchParser, detachHandle, handleWatcher, missingForHandoff }
+module.exports = { isEventStream, acceptEarly, trackBeforeListening, betweenRequests, isBetweenMessages, currentChunk, mostFieldsOf, watchParser, detachHandle, handleWatcher, missingForHandoff }

@@ -29,6 +29,7 @@
  * @property {number} [replayed] how many workers have had the request in them
  * @property {string} [session] with --sticky: of its latest request
  * @property {boolean} [isOwned] this session is the receiver's
+ * @property {{ row: number, serial: number }} [copy] the sender's, where the primary has a descriptor of it already
  *
  * @typedef {object} ServerData net's, of an https server
  * @property {string} ticketKeys
@@ -78,8 +79,9 @@ const query = record({
   gid: optional(count)
 })
 const session = text(LONGEST_SESSION)
+const copy = optional(record({ row: count, serial: count }))
 const parcel = record({
-  key: name, leftMs: orNull(duration), bytes: optional(text(LONGEST_BYTES)), replayed: optional(count), session: optional(session), isOwned: optional(flag)
+  key: name, leftMs: orNull(duration), bytes: optional(text(LONGEST_BYTES)), replayed: optional(count), session: optional(session), isOwned: optional(flag), copy
 })
 const state = { session, value: text(LONGEST_BYTES) } // of a session, serialised, in base64
 const batch = { number: count, messages: listOf(object, MOST_BATCHED) } // each is checked by itself
@@ -108,7 +110,7 @@ const FROM_WORKER = Object.freeze({
   full: kind('it has stopped accepting, at the limit or for want of descriptors', { isAtCeiling: flag }),
   room: kind('it accepts again'),
   offer: kind('a connection for a sibling, idle or with a request that is not answered', { id, parcel }, 'socket'),
-  adopted: kind('the answer to `adopt`: it holds the connection, unread', { id }),
+  adopted: kind('the answer to `adopt`: it holds the connection, unread; `copy`: where it has noted it for the primary, if it has', { id, copy }),
   refused: kind('the answer to `adopt`: it does not take it', { id, why: optional(orNull(why)) }),
   batching: kind('it has the socket that came with `batching`'),
   batch: kind('messages of a hand-off; where connections come with them, a packet of that number is on that socket, and each message names its `descriptor` by its index there', batch),

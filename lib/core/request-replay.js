@@ -46,6 +46,11 @@ function isReplaySafe ({ method, url, headers }, { isMarked = false, mostFields 
   return length < LONGEST_HEAD
 }
 
+/** @param {Head} head @returns {boolean} no body follows it */
+function isBodyless ({ headers }) {
+  return !headers.some((name, i) => i % 2 === 0 && (/^(?:transfer-encoding|upgrade)$/i.test(name) || (/^content-length$/i.test(name) && !/^0+$/.test(headers[i + 1]))))
+}
+
 /** The head as it goes over the wire: names, order, case, repeats and octets are the client's. @param {Head} head @returns {Buffer} */
 function toWire ({ method, url, version, headers }) {
   let text = `${method} ${url} HTTP/${version}\r\n`
@@ -53,4 +58,4 @@ function toWire ({ method, url, version, headers }) {
   return Buffer.from(text + '\r\n', 'latin1')
 }
 
-module.exports = { REPLAY_MS, isReplaySafe, toWire }
+module.exports = { REPLAY_MS, isReplaySafe, isBodyless, toWire }

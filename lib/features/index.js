@@ -22,6 +22,7 @@
  * @property {(options: import('../core/options').Options) => Record<string, any>} [settings] of its part in a worker, plain data
  * @property {(options: import('../core/options').Options) => { option: string, given: string, accepts: string } | null} [refuse] why this system cannot do it
  * @property {(shapes: typeof import('../core/shape')) => Record<string, import('../core/shape').Shape>} [beat] fields that its part in a worker adds to the heartbeat
+ * @property {(beat: Record<string, any>) => number} [ownBytes] how much of a worker's memory is this feature's, and not the app's, by a heartbeat
  * @property {boolean} [isGate] a worker that has booted is ready only when its part in the primary has let it pass, by `handle.readiness.judge()`
  * @property {Record<string, (line: Record<string, any>, format: Format) => string>} [warnings] sentences of `fleet.warning`
  * @property {(known: any, options: import('../core/options').Options) => Record<string, any>} [ofWorker] what status() has of each worker; `known`: what its
@@ -82,11 +83,18 @@
  * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle, reason: Requested) => void} replace has this worker replaced
  * @property {(how: string, request: string | null) => void} crashed counts as a crash: whether the fleet crashes again and again is told by its status; `request`: what has caused it
  * @property {(text: string) => void} print to stderr, whole lines
+ * @property {(dead: import('../primary/workers/worker-handle').WorkerHandle, parcel: import('../core/message').ParcelFields, socket: any) => void} give has another worker
+ *   go on with a connection of one that is gone
+ * @property {() => boolean} isStopping
  * @property {(slot: number) => void} collect has the worker of this slot collect its garbage, out of rotation
  *
  * @typedef {object} PrimaryPart
  * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle) => void} [connect] called with each worker that is spawned
  * @property {(worker: Probed) => Probe} [probe] called with each worker that is ready, or stands by
+ * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle, copy: import('../worker/connections/parcel').Copy, socket: any, key: string) => void} [kept] a worker
+ *   has adopted this connection, and has noted it by `copy`; takes the descriptor
+ * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle) => import('../core/account').Outcome | null} [left] a worker is gone: what has become of its
+ *   connections
  * @property {() => any} [describe] plain data for status()
  * @property {() => void} [wake] the machine has slept: readings over that time say nothing
  *
@@ -126,7 +134,7 @@
  * @property {typeof import('../report/cell').clip} clip
  * @property {typeof import('../core/plain').plain} plain
  *
- * @typedef {import('./leaks/feature').Options & import('./max-heap/feature').Options & import('./max-fds/feature').Options & import('./max-lag/feature').Options & import('./max-handles/feature').Options & import('./health/feature').Options & import('./exceptions/feature').Options} Options
+ * @typedef {import('./leaks/feature').Options & import('./max-heap/feature').Options & import('./max-fds/feature').Options & import('./max-lag/feature').Options & import('./max-handles/feature').Options & import('./health/feature').Options & import('./exceptions/feature').Options & import('./failover/feature').Options} Options
  * @typedef {import('./max-heap/feature').Sampled & import('./max-fds/feature').Sampled & import('./max-lag/feature').Sampled & import('./max-handles/feature').Sampled & import('./health/feature').Sampled} Sampled
  * @typedef {'heap' | 'fds' | 'lag' | 'handles' | 'unhealthy'} Reason of a limit
  * @typedef {'exception'} Requested
@@ -141,6 +149,7 @@ const FEATURES = Object.freeze([
   require('./health/feature'),
   require('./leaks/feature'),
   require('./exceptions/feature'),
+  require('./failover/feature'),
   require('./lease/feature')
 ])
 

@@ -76,7 +76,7 @@ const SENTENCES = {
   'worker.protocol-error': l => `${workerOf(l)} sent an invalid message (${l.type}): ${l.flaw}; the worker is replaced`,
   'worker.drain': l => `draining ${workerOf(l)}: ${l.connections} connections, ${l.inFlight} in flight`,
   'worker.retire': l => l.killedFor ? `killed ${workerOf(l)}: ${KILLED_FOR[l.killedFor]}` : `retired ${workerOf(l)}${l.oomKilled ? `: ${OOM}` : ''}`,
-  'worker.crash': l => `crashed ${workerOf(l)}: ${l.oomKilled ? OOM : l.error ?? l.signal ?? `code ${l.code}`}, ${l.connections} connections, ${inFlightOf(l)}`,
+  'worker.crash': l => `crashed ${workerOf(l)}: ${l.oomKilled ? OOM : l.error ?? l.signal ?? `code ${l.code}`}, ${l.connections} connections, ${inFlightOf(l)}${outcomeOf(l)}`,
   'worker.children': l => `${count(l.ended, 'process', 'processes')} that ${l.slot === null ? `process ${l.pid}` : workerOf(l)} had started ${l.ended === 1 ? 'was' : 'were'} ended after it${l.killed ? `, ${l.killed} of them by SIGKILL` : ''}: ${l.commands.join(', ')}`,
   'worker.not-ready': l => `no ${l.slot === null ? 'standby' : `${l.oldPid ? 'replacement' : 'worker'} for slot ${l.slot}`}: ${l.why}; ${l.oldPid ? 'the old worker stays, ' : ''}next try in ${formatTime(l.nextTryMs)}`,
   recycled: l => `${l.ended === 'crashed' ? 'replaced' : 'recycled'} slot ${l.slot}, ${l.oldPid} → ${l.pid} (${l.reason}): ${account(l)} in ${formatTime(l.drainMs)}, ${sizes(l)}`,
@@ -184,6 +184,16 @@ function inFlightOf ({ inFlight, requestsInFlight = [] }) {
   const [latest, ...others] = requestsInFlight
   const known = requestsInFlight.reduce((/** @type {number} */ sum, /** @type {{ count: number }} */ { count }) => sum + count, 0)
   return `${Math.max(inFlight, known)} in flight${latest ? ` (${latest.request}${others.length > 0 ? ', …' : ''})` : ''}`
+}
+
+/** @param {Line} l @returns {string} what has become of its connections */
+function outcomeOf ({ moved, replayed, answered, cut }) {
+  if (moved === undefined || moved + replayed + answered + cut === 0) return ''
+  const parts = [`${count(moved + replayed, 'connection')} went on in other workers`]
+  if (replayed > 0) parts.push(`${replayed} of them with ${replayed === 1 ? 'its request' : 'their requests'}`)
+  if (answered > 0) parts.push(`${answered} got 502`)
+  if (cut > 0) parts.push(`${cut} ${cut === 1 ? 'was' : 'were'} cut`)
+  return `; ${parts.join(', ')}`
 }
 
 /** @param {Line} l */

@@ -29,6 +29,10 @@ const PREBUILT = path.join(FOLDER, 'prebuilds', `${process.platform}-${process.a
  * @property {() => number} exited the pid of a child whose exit has not been collected, by Node or by us; 0: there is none
  * @property {(pid: number) => void} collect collects the exit of a child
  * @property {(path: string, text: string) => void} notify sends a datagram to a unix socket, `@…` an abstract one; it does not wait (EAGAIN)
+ * @property {(bytes: number) => number} memory the descriptor of memory without a name, which takes room only where it is written to
+ * @property {(fd: number, offset: number, length: number) => ArrayBuffer} map that part of it; whole pages
+ * @property {(fd: number) => [read: number, written: number, unread: number, state: number] | undefined} bytesOf what the kernel has counted of a TCP connection since it was opened; undefined: it is none
+ * @property {(fd: number, isReset: boolean) => void} shut ends a TCP connection of which another process has a descriptor, as close() would if this one were the last
  * @property {string} source the hash of what it was made from; empty where it was built here
  */
 

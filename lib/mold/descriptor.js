@@ -51,6 +51,13 @@ class Descriptor {
     return this.#handle
   }
 
+  /** @returns {number} the descriptor, which is the caller's from here on; -1: there is none, or it is a handle's */
+  take () {
+    const fd = this.#handle ? -1 : this.#fd
+    if (fd >= 0) this.#fd = -1
+    return fd
+  }
+
   close () {
     if (this.#handle) this.#handle.close()
     else if (this.#fd >= 0) fs.closeSync(this.#fd)

@@ -25,6 +25,18 @@ class RunningFeatures {
     return { read: async at => Object.assign({}, ...await Promise.all(probes.map(probe => probe.read(at)))) }
   }
 
+  /** @type {NonNullable<import('../features').PrimaryPart['kept']>} */
+  kept (handle, copy, socket, key) {
+    for (const part of this.#parts.values()) if (part.kept) return part.kept(handle, copy, socket, key)
+    socket.close()
+  }
+
+  /** @param {import('./workers/worker-handle').WorkerHandle} handle one that is gone @returns {import('../core/account').Outcome | null} of its connections; null: not known */
+  left (handle) {
+    for (const part of this.#parts.values()) if (part.left) return part.left(handle)
+    return null
+  }
+
   wake () {
     for (const part of this.#parts.values()) part.wake?.()
   }

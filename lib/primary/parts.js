@@ -93,6 +93,8 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
     wish: (handle, by, why) => rotation.wish(handle, by, why),
     print: text => spawner.outputs.of(2).pass(Buffer.from(text), spawner),
     crashed: (how, request) => crashWatch.note(how, request === null ? [] : [{ request, count: 1 }]),
+    give: (handle, parcel, socket) => ledger.give(handle, parcel, socket),
+    isStopping: () => tenure.aborted,
     replace (handle, reason) {
       handle.condemnation.request(reason)
       look({ requestedAlone: true })
@@ -105,10 +107,11 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
   const sessionTally = new SessionTally(deps)
   /** @type {HandoffLedger} */
   const ledger = new HandoffLedger(() => fleet.serving().concat(/** @type {any} */ (handover.receivers)), sender => fleet.successorOf(sender), sessionOwners, sender => fleet.isLeavingGap(sender))
+  ledger.onKept = (handle, copy, socket, key) => features.kept(handle, copy, socket, key)
   const balancer = new Balancer({ ...deps, ledger })
   const autoscaler = new Autoscaler(deps)
   const crashWatch = new CrashWatch(deps)
-  const lifecycle = new Lifecycle({ ...deps, crashWatch })
+  const lifecycle = new Lifecycle({ ...deps, crashWatch, outcomeOf: handle => features.left(handle) })
     .on('spawned', connect)
     .on('hopeless', details => abandon(new RecycleError('RECYCLE_APP_DIES', details)))
   const outOfRotation = new OutOfRotation(deps)

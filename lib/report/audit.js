@@ -25,6 +25,7 @@
  * @property {number | null} connections by its last sample
  */
 
+const { lostWith } = require('../core/account')
 const { asCount, asNumber, asText } = require('./journal-field')
 const { BoundedList } = require('./bounded-list')
 const { ACCOUNT, accountOf, endedEvent, unfinishedEvent } = require('./recycle-event')
@@ -150,10 +151,11 @@ class Audit {
     if (isInDrain) worker.retiredAt = t
     else this.#workers.delete(line.pid)
     if (t === null) return
-    const inFlight = asCount(line.inFlight)
+    const lost = lostWith({ ...line, connections })
+    const { inFlight } = lost
     this.crashes++
     if (isInDrain) this.crashesInDrains++
-    else this.connectionsAtCrashes += asCount(connections)
+    else this.connectionsAtCrashes += lost.connections
     if (!isInDrain) this.inFlightAtCrashes += inFlight
     const oomKilled = line.oomKilled === true
     if (oomKilled) this.oomKills++

@@ -82,7 +82,7 @@ t.test('recycles, a reload and a scaling under load drop nothing (Pitchfork: tes
 })
 
 t.test('how a worker ends is reported as it was', async t => {
-  const { port, supervisor, events } = await startForked(t, { workers: 1, onException: 'exit' })
+  const { port, supervisor, events } = await startForked(t, { workers: 1, onException: 'exit', replay: 'off' })
   const ends = [['/exit', { code: 3, signal: null }], ['/crash', { code: 1, signal: null }], ['/abort', { signal: 'SIGABRT' }], [null, { signal: 'SIGKILL' }]]
   for (const [i, [url, how]] of ends.entries()) {
     const { pid, readyAt } = { ...supervisor.status().workers[0], readyAt: events.all('worker.ready').at(-1).t }

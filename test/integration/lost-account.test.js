@@ -16,8 +16,8 @@ function reportOf (lines) {
   return figures.summary()
 }
 
-t.test('requests in the sockets of a worker that blocks beyond its drain deadline are in the account, as unknown connections', async t => {
-  const { port, supervisor, events } = await startFleet(t, 'misbehaves.js', { workers: 2, drainTimeout: '100ms' })
+t.test('--no-failover: requests in the sockets of a worker that blocks beyond its drain deadline are in the account, as unknown connections', async t => {
+  const { port, supervisor, events } = await startFleet(t, 'misbehaves.js', { workers: 2, drainTimeout: '100ms', failover: false })
   const clients = await clientPerWorker(t, port, 2)
   const { slot, pid } = supervisor.status().workers[0]
   const agent = clients.get(pid)
@@ -38,7 +38,7 @@ t.test('requests in the sockets of a worker that blocks beyond its drain deadlin
 })
 
 t.test('a worker that crashes at its first request had a connection, though none of its heartbeats has reported it', async t => {
-  const { port, events } = await startFleet(t, 'misbehaves.js', { workers: 2 })
+  const { port, events } = await startFleet(t, 'misbehaves.js', { workers: 2, failover: false })
   t.same(events.all('worker.sample').filter(line => line.connections > 0), [])
   t.match(await get(port, '/exit'), { error: 'ECONNRESET' })
   t.match(await events.until('worker.crash'), { code: 3, connections: 1 })
@@ -47,7 +47,7 @@ t.test('a worker that crashes at its first request had a connection, though none
 })
 
 t.test('connections handed over before a worker ends are not lost with it', async t => {
-  const { port, supervisor, events } = await startFleet(t, 'misbehaves.js', { workers: 1 })
+  const { port, supervisor, events } = await startFleet(t, 'misbehaves.js', { workers: 1, failover: false })
   const idle = new http.Agent({ keepAlive: true, maxSockets: 1 })
   t.teardown(() => idle.destroy())
   await get(port, '/pid', { agent: idle })

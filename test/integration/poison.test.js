@@ -14,10 +14,10 @@ const MISBEHAVES = path.join(FIXTURES, 'misbehaves.js')
 
 for (const [what, args] of /** @type {const} */ ([['spawned', []], ['forked', ['--fork', 'mold']]])) {
   t.test(`${what}: requests that end their workers, each as soon as it is ready, never end the fleet; the others are answered`, async t => {
-    const { port, child, events, exited } = await startCli(t, ['-w', '2', '--stop-linger', '100ms', '--on-exception', 'exit', '--admin', '0', ...args, MISBEHAVES])
+    const { port, child, events, exited } = await startCli(t, ['-w', '2', '--stop-linger', '100ms', '--on-exception', 'exit', '--replay', 'off', '--admin', '0', ...args, MISBEHAVES])
     const { url } = await events.until('fleet.admin')
     await events.until('worker.ready', { count: 2 })
-    for (let i = 0; i < 8; i++) t.match(await get(port, ['/exit', '/throw'][i % 2]), { status: null }, 'it has ended its worker')
+    for (let i = 0; i < 8; i++) t.ok([null, 502].includes((await get(port, ['/exit', '/throw'][i % 2])).status), 'it has ended its worker')
     t.match(await get(port, '/'), { status: 200, body: 'ok' })
     const about = async (/** @type {string} */ what) => (await get(Number(new URL(url).port), what)).body
     const { crashing } = JSON.parse(await about('/status'))
@@ -25,7 +25,7 @@ for (const [what, args] of /** @type {const} */ ([['spawned', []], ['forked', ['
     t.match(await about('/readyz'), /; crashing: \d+ in \d+ s, the last by exit code/)
     t.match(formatStatus(JSON.parse(await about('/status'))), /^crashing: \d+ in \d+ s, the last by exit code \d with GET \/(exit|throw) in flight$/m)
     t.match(events.all('fleet.warning').find(({ warning }) => warning === 'crashing').msg, /^crashing: 3 in \d s, the last by exit code [13] with GET \/(exit|throw) in flight$/)
-    for (const crash of events.all('worker.crash')) t.match(crash, { requestsInFlight: [{ request: /^GET \/(exit|throw)$/, count: 1 }], msg: / 1 in flight \(GET \/(exit|throw)\)$/ })
+    for (const crash of events.all('worker.crash')) t.match(crash, { requestsInFlight: [{ request: /^GET \/(exit|throw)$/, count: 1 }], msg: / 1 in flight \(GET \/(exit|throw)\)/ })
     for (let i = 0; i < 3; i++) await get(port, '/kill?secret=1')
     const [first, ...later] = await events.until('worker.crash', { count: 11 }).then(() => events.all('worker.crash').slice(8))
     t.match(first, { signal: 'SIGKILL', requestsInFlight: [] }, 'nothing was known of it')

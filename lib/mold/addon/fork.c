@@ -4,7 +4,6 @@
  */
 
 #define _GNU_SOURCE
-#define NAPI_VERSION 8
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -24,60 +23,15 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <node_api.h>
 #include <uv.h>
+#include "values.h"
 
 #ifndef SOURCE
-#define SOURCE "" // the hash of this file, in a prebuilt addon
+#define SOURCE "" // the hash of these files, in a prebuilt addon
 #endif
 
 #define MAX_DESCRIPTORS 253 // of one message: SCM_MAX_FD in the kernel
 #define MAX_MESSAGE 32768 // what the kernel keeps in one piece
-
-static napi_value number (napi_env env, double value) {
-  napi_value result = NULL;
-  napi_create_double(env, value, &result);
-  return result;
-}
-
-static napi_value undefined (napi_env env) {
-  napi_value result = NULL;
-  napi_get_undefined(env, &result);
-  return result;
-}
-
-/** Throws an Error with the `code`, `errno` and `syscall` that Node's own have. */
-static napi_value fail (napi_env env, const char *syscall) {
-  int cause = errno;
-  char text[256];
-  snprintf(text, sizeof text, "%s: %s", syscall, strerror(cause));
-  napi_value code, message, error, name;
-  napi_create_string_utf8(env, uv_err_name(-cause), NAPI_AUTO_LENGTH, &code);
-  napi_create_string_utf8(env, text, NAPI_AUTO_LENGTH, &message);
-  napi_create_string_utf8(env, syscall, NAPI_AUTO_LENGTH, &name);
-  napi_create_error(env, code, message, &error);
-  napi_set_named_property(env, error, "errno", number(env, -cause));
-  napi_set_named_property(env, error, "syscall", name);
-  napi_throw(env, error);
-  return NULL;
-}
-
-static bool arguments (napi_env env, napi_callback_info info, size_t count, napi_value *values) {
-  size_t given = count;
-  if (napi_get_cb_info(env, info, &given, values, NULL, NULL) == napi_ok && given >= count) return true;
-  napi_throw_type_error(env, NULL, "too few arguments");
-  return false;
-}
-
-static bool integer (napi_env env, napi_value value, int *result) {
-  int32_t given;
-  if (napi_get_value_int32(env, value, &given) != napi_ok) {
-    napi_throw_type_error(env, NULL, "a number is wanted");
-    return false;
-  }
-  *result = given;
-  return true;
-}
 
 /** @returns how many; -1: it has thrown */
 static int integers (napi_env env, napi_value array, int *result) {
@@ -468,7 +422,8 @@ NAPI_MODULE_INIT () {
   const struct { const char *name; napi_callback call; } functions[] = {
     { "fork", Fork }, { "wait", Wait }, { "send", Send }, { "receive", Receive }, { "socketpair", Socketpair }, { "exit", Exit },
     { "guardExits", GuardExits }, { "exitAs", ExitAs }, { "drainAlone", DrainAlone }, { "activeRequests", ActiveRequests }, { "ignore", Ignore },
-    { "exited", Exited }, { "collect", Collect }, { "notify", Notify }
+    { "exited", Exited }, { "collect", Collect }, { "notify", Notify },
+    { "memory", Memory }, { "map", Map }, { "bytesOf", BytesOf }, { "shut", Shut }
   };
   for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
     napi_value function;

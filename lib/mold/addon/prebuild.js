@@ -6,16 +6,16 @@
  */
 
 const { spawnSync } = require('node:child_process')
-const { createHash } = require('node:crypto')
 const fs = require('node:fs')
 const path = require('node:path')
 const { PREBUILT } = require('../addon')
+const { SOURCES, sourceHash } = require('./source')
 
 const HEADERS = [process.env.npm_config_nodedir, path.dirname(path.dirname(process.execPath)), '/usr']
   .filter(folder => folder !== undefined).map(folder => path.join(folder, 'include', 'node'))
 
 /** With one compiler the same source gives the same bytes: no path, no date, no build id. */
-const SOURCE = createHash('sha256').update(fs.readFileSync(path.join(__dirname, 'fork.c'))).digest('hex')
+const SOURCE = sourceHash(__dirname)
 const FLAGS = [`-DSOURCE="${SOURCE}"`, '-std=c11', '-O2', '-Wall', '-Wextra', '-Werror', '-fPIC', '-shared', '-fvisibility=hidden', '-s', '-Wl,--build-id=none', '-Wl,-z,relro,-z,now']
 
 const { positionals: [out = PREBUILT] } = require('node:util').parseArgs({ allowPositionals: true })
@@ -25,6 +25,6 @@ if (!headers) {
   process.exit(2)
 }
 fs.mkdirSync(path.dirname(out), { recursive: true })
-const { status, error } = spawnSync(process.env.CC ?? 'cc', [...FLAGS, '-I', headers, 'fork.c', '-o', path.resolve(out)], { cwd: __dirname, stdio: 'inherit' })
+const { status, error } = spawnSync(process.env.CC ?? 'cc', [...FLAGS, '-I', headers, ...SOURCES, '-o', path.resolve(out)], { cwd: __dirname, stdio: 'inherit' })
 if (error) console.error(`the addon cannot be compiled: ${error.message}`)
 process.exitCode = status ?? 1

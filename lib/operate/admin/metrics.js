@@ -9,6 +9,7 @@ const { setImmediate: turn } = require('node:timers/promises')
 const { Registry, Counter, Gauge, Histogram } = require('prom-client')
 const { version } = require('../../../package.json')
 const { FEATURES } = require('../../features')
+const { lostWith } = require('../../core/account')
 const { REASONS } = require('../../core/verdict')
 const { busyWorkers } = require('./busy-workers')
 const { Growth } = require('./growth')
@@ -98,7 +99,7 @@ class Metrics {
     'fleet.scale': ({ reason }) => this.#scalings.inc({ reason }),
     'worker.retire': line => this.#forget(line),
     'worker.crash': line => {
-      if (!this.#draining.has(line.pid)) this.#accounts.unaccounted.inc(line.connections)
+      if (!this.#draining.has(line.pid)) this.#accounts.unaccounted.inc(lostWith(line).connections)
       this.#forget(line)
       this.#crashes.inc()
     },

@@ -7,6 +7,8 @@ const { now } = require('../clock')
 /**
  * @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle
  *
+ * @typedef {import('../../worker/connections/parcel').Copy} Copy
+ *
  * @typedef {object} Offered
  * @property {number} id the ledger's
  * @property {WorkerHandle} sender
@@ -25,6 +27,8 @@ class Entry {
   receiver = null
   /** The receiver has adopted it, and waits for `keep`. */
   isHeld = false
+  /** Where its receiver has noted it. @type {Copy | null} */
+  copy = null
   /** Its session has no owner that takes it. */
   isAnyones = false
   /** When its receiver is to have answered. @type {NodeJS.Timeout | null} */
@@ -72,12 +76,20 @@ class Entry {
     this.deadline = null
     this.receiver = null
     this.isHeld = false
+    this.copy = null
+  }
+
+  /** @returns {any} our copy, which is the caller's from here on */
+  giveSocket () {
+    const { socket } = this
+    this.socket = null
+    return socket
   }
 
   close () {
     if (this.deadline) clearTimeout(this.deadline)
     if (this.waitDeadline) clearTimeout(this.waitDeadline)
-    this.socket.close()
+    this.socket?.close()
   }
 }
 

@@ -26,6 +26,7 @@
  *    is there (--max-surge 0).
  * 5. A sender that is another primary only lends its connections: it has asked others before, and may have taken one back. So
  *    on `adopted` it is asked, and decides between `keep` and `drop`. If it dies, the connection is ours.
+ * 6. What a dead worker had is given to the others as if it had offered it, and cannot go back: `give()`.
  */
 
 const { Entry } = require('./entry')
@@ -56,13 +57,15 @@ class HandoffLedger {
     this.isLeavingGap = isLeavingGap
     this.placement = new Placement(serving, successorOf, sessionOwners)
     sessionOwners.onMoved = () => this.#queue.pump()
+    /** Takes our copy of a connection that a worker reads from here on, and has noted by this number. @type {(receiver: WorkerHandle, copy: import('./entry').Copy, socket: any, key: string) => void} */
+    this.onKept = (receiver, copy, socket) => socket.close()
     this.totals = { moved: 0, refused: 0, takenBack: 0, lost: 0, misplaced: 0 }
   }
 
   /** @param {WorkerHandle} handle a worker that can offer and adopt */
   connect (handle) {
     handle.on('offer', (offer, socket) => this.#accept(handle, offer, socket))
-    handle.on('adopted', ({ id }) => this.#adopted(handle, id))
+    handle.on('adopted', ({ id, copy }) => this.#adopted(handle, id, copy))
     handle.on('refused', ({ id }) => this.#refused(handle, id))
     handle.on('ready', () => this.#queue.pump())
     handle.on('back', () => this.#queue.pump())
@@ -81,14 +84,25 @@ class HandoffLedger {
   }
 
   /** @param {WorkerHandle} sender @param {{ id: number, parcel: Entry['parcel'] }} offer @param {any} socket */
-  #accept (sender, { id: offerId, parcel }, socket) {
+  #accept (sender, { id: offerId, parcel: { copy, ...parcel } }, socket) {
     if (!socket) return sender.send('back', { id: offerId, isStalled: false })
     const lent = this.#lent.get(sender)
-    const entry = new Entry({ id: ++this.#lastId, sender, offerId, parcel, socket, claim: lent ? 'lent' : 'own' })
-    this.#entries.set(entry.id, entry)
+    const entry = this.#enter({ sender, offerId, parcel, socket, claim: lent ? 'lent' : 'own' })
     lent?.set(offerId, entry)
-    this.#queue.add(entry)
     this.#place(entry)
+  }
+
+  /** @param {WorkerHandle} sender a worker that has died @param {Entry['parcel']} parcel @param {any} socket */
+  give (sender, parcel, socket) {
+    this.#place(this.#enter({ sender, offerId: 0, parcel, socket, claim: 'given' }))
+  }
+
+  /** @param {Omit<import('./entry').Offered, 'id'>} offered */
+  #enter (offered) {
+    const entry = new Entry({ id: ++this.#lastId, ...offered })
+    this.#entries.set(entry.id, entry)
+    this.#queue.add(entry)
+    return entry
   }
 
   /** @param {Entry} entry a queued one @returns {import('./placement').Why | null} */
@@ -141,13 +155,14 @@ class HandoffLedger {
     receiver.send('adopt', { id, parcel: fields, isLent }, socket, error => { if (error) this.#refused(receiver, id) })
   }
 
-  /** @param {WorkerHandle} receiver @param {number} id */
-  #adopted (receiver, id) {
+  /** @param {WorkerHandle} receiver @param {number} id @param {import('./entry').Copy} [copy] */
+  #adopted (receiver, id, copy) {
     const entry = this.#entries.get(id)
     if (entry?.receiver !== receiver) {
       receiver.send('drop', { id })
       return this.#free(receiver)
     }
+    entry.copy = copy ?? null
     if (entry.isLent) this.#hold(entry)
     else this.#keep(entry, receiver)
     this.#free(receiver)
@@ -158,6 +173,7 @@ class HandoffLedger {
     receiver.send('keep', { id: entry.id })
     this.totals.moved++
     if (!entry.sender.isGone && entry.claim === 'own') entry.sender.send('moved', { id: entry.offerId })
+    if (entry.copy) this.onKept(receiver, entry.copy, entry.giveSocket(), entry.parcel.key)
     this.#close(entry)
   }
 

@@ -9,6 +9,7 @@
  * is measured like any other.
  */
 
+const { FEATURES } = require('../../features')
 const { aboveFresh } = require('../../core/budget')
 const { makeSample, figure } = require('../../core/sample')
 const { verdict, isOver, crossing } = require('../../core/verdict')
@@ -84,7 +85,7 @@ class Sampler {
    */
   async read (handle, { inFull = false, at = now() } = {}) {
     const figures = this.#figures.get(handle)
-    const reading = await figures?.probe.read(at, inFull) ?? null
+    const reading = without(await figures?.probe.read(at, inFull) ?? null, ownBytes(handle.latest))
     if (figures && reading && reading.pssBytes !== null) figures.lastFull = reading
     if (figures && figures.isHeldSaid !== (figures.probe.isHeld === true)) this.#sayHeld(handle, figures)
     return reading
@@ -217,6 +218,19 @@ class Sampler {
     this.freshOverBudget = { bytes, softBytes: budget.softBytes ?? budget.hardBytes, raisedBytes: raised.softBytes ?? raised.hardBytes }
     this.record('fleet.warning', { warning: 'fresh-over-budget', slot, pid, ...this.freshOverBudget })
   }
+}
+
+/** What features of recycle have in a worker's memory is none of its app's. @param {import('../../core/message').Beat} beat */
+function ownBytes (beat) {
+  return FEATURES.reduce((sum, feature) => sum + (feature.ownBytes?.(beat) ?? 0), 0)
+}
+
+/** @param {import('../../core/sample').Reading | null} reading @param {number} bytes @returns {import('../../core/sample').Reading | null} */
+function without (reading, bytes) {
+  if (reading === null || bytes === 0) return reading
+  const { rssBytes, pssBytes, ussBytes } = reading
+  const rest = (/** @type {number | null} */ all) => all && Math.max(0, all - bytes)
+  return { ...reading, rssBytes: Math.max(0, rssBytes - bytes), pssBytes: rest(pssBytes), ussBytes: rest(ussBytes) }
 }
 
 module.exports = { Sampler }

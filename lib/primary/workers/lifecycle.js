@@ -49,12 +49,13 @@ class Lifecycle extends EventEmitter {
    * @param {import('../sockets/listening-sockets').ListeningSockets} deps.listeningSockets
    * @param {(handle: WorkerHandle) => boolean} deps.wasOomKilled to be called once, when it is gone
    * @param {import('./crash-watch').CrashWatch} deps.crashWatch
+   * @param {(handle: WorkerHandle) => import('../../core/account').Outcome | null} [deps.outcomeOf] gives the connections of a worker that is gone to others; null: it has none to give
    * @param {() => void} deps.changed to be called when a fact has changed
    * @param {(event: string, fields: Record<string, any>) => unknown} deps.record
    * @param {AbortSignal} deps.stopping
    * @param {() => boolean} [deps.isHeld] another primary runs the fleet: workers stand by in their slots
    */
-  constructor ({ options, fleet, spawner, listeningSockets, wasOomKilled, crashWatch, changed, record, stopping, isHeld = () => false }) {
+  constructor ({ options, fleet, spawner, listeningSockets, wasOomKilled, crashWatch, outcomeOf = () => null, changed, record, stopping, isHeld = () => false }) {
     super()
     this.isHeld = isHeld
     /** The addresses of the other primary's workers, while it runs the fleet. @type {ReadonlySet<string>} */
@@ -65,6 +66,7 @@ class Lifecycle extends EventEmitter {
     this.listeningSockets = listeningSockets
     this.wasOomKilled = wasOomKilled
     this.crashWatch = crashWatch
+    this.outcomeOf = outcomeOf
     this.changed = changed
     this.record = record
     this.stopping = stopping
@@ -214,8 +216,9 @@ class Lifecycle extends EventEmitter {
     if (isStarted) this.#started(handle, place.boots)
     handle.become(isIntended ? 'retired' : 'crashed')
     place.remove(handle)
+    handle.outcome = this.outcomeOf(handle)
     const how = { ...left, killedFor, oomKilled: this.wasOomKilled(handle) }
-    this.record(isIntended ? 'worker.retire' : 'worker.crash', { slot: handle.slot, pid: handle.pid, ...how, connections: handle.connections, inFlight: handle.latest.inFlight, requests: handle.latest.requests, ...!isIntended && { requestsInFlight: handle.requests.slice(0, MOST_NAMED) } })
+    this.record(isIntended ? 'worker.retire' : 'worker.crash', { slot: handle.slot, pid: handle.pid, ...how, connections: handle.connections, inFlight: handle.latest.inFlight, requests: handle.latest.requests, ...!isIntended && { ...handle.outcome, requestsInFlight: handle.requests.slice(0, MOST_NAMED) } })
     const isOfNote = handle.upSince !== null || (this.hasServed && this.fleet.serving().length === 0) // else a boot has failed, which is told as that
     if (!isIntended && isOfNote) this.crashWatch.crashed(handle, how)
     if ((!isIntended || handle.givenUp !== null) && !isStarted) this.#failed(handle, place, left)

@@ -8,7 +8,7 @@
  * A worker that gives no account is killed. A retirement under way can be hurried: the worker gets the shorter deadline.
  */
 
-const { openAccount, lostAccount } = require('../../core/account')
+const { openAccount, lostAccount, rescuedAccount } = require('../../core/account')
 const { REPLAY_MS } = require('../../core/request-replay')
 const { now } = require('../clock')
 
@@ -105,6 +105,7 @@ class Retirement {
     const account = await drained
     const drainMs = now() - began
     await (account.lost ? kill(handle, 'no-account') : terminate(handle, killTimeoutMs))
+    if (account.lost && handle.outcome) Object.assign(account, rescuedAccount(account.connections, account.inFlight, handle.outcome))
     const ended = handle.state === 'crashed' ? 'crashed' : handle.process.killedFor === null ? 'retired' : 'killed'
     return { account: { ...account, ended }, drainMs }
   }

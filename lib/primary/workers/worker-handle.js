@@ -74,6 +74,8 @@ class WorkerHandle extends Channel {
   refused = null
   /** What its app has sent in place of 'ready'. @type {unknown} */
   said = undefined
+  /** What has become of its connections, where it has died with some. @type {import('../../core/account').Outcome | null} */
+  outcome = null
   /** Its preload has run: it holds signals off, and takes commands. */
   hasEntered = false
 

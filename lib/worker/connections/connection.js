@@ -81,6 +81,8 @@ class Connection {
     this.before = null
     /** @type {Connection | null} */
     this.after = null
+    /** Where another process finds it if this one dies; see tracker.js, Witness. @type {import('./parcel').Copy | null} */
+    this.copy = null
     /** How far the current chunk of bytes is parsed; see leaving/close-notice.js. */
     this.parsed = 0
   }

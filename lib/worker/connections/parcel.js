@@ -12,6 +12,11 @@
  * @property {number} replayed how many workers have had the request in `bytes`, and have not answered it
  * @property {string | null} session with `--sticky`: the session of its latest request
  * @property {boolean} isOwned the worker that gets it owns this session
+ * @property {Copy | null} [copy] of the worker that offers it
+ *
+ * @typedef {object} Copy where the primary has a descriptor of a connection of a worker's
+ * @property {number} row
+ * @property {number} serial of the connection: rows are used again
  *
  * @typedef {import('../../core/message').ParcelFields} ParcelFields as it is sent
  */
@@ -31,11 +36,11 @@ const NOTHING = Buffer.alloc(0)
  * @returns {Parcel}
  */
 function pack (connection, request) {
-  const { socket, acceptor: { key }, exchanges: [exchange], replayed, sessionId: session } = connection
+  const { socket, acceptor: { key }, exchanges: [exchange], replayed, sessionId: session, copy } = connection
   const begun = request ?? (exchange ? toWire(exchange.head) : NOTHING)
   const bytes = Buffer.concat([begun, takeUnread(socket)])
   const leftMs = request || exchange ? null : timeLeft(connection) // a request that has come is waited for
-  return { handle: detachHandle(socket), key, leftMs, bytes, replayed: replayed + (exchange ? 1 : 0), session, isOwned: false }
+  return { handle: detachHandle(socket), key, leftMs, bytes, replayed: replayed + (exchange ? 1 : 0), session, isOwned: false, copy }
 }
 
 /** What has been read from the handle, or put back by the app, and not consumed. @param {import('node:net').Socket} socket @returns {Buffer} */
@@ -46,13 +51,14 @@ function takeUnread (socket) {
 }
 
 /** @param {Parcel} parcel @returns {ParcelFields} */
-function toFields ({ key, leftMs, bytes, replayed, session }) {
+function toFields ({ key, leftMs, bytes, replayed, session, copy }) {
   return {
     key,
     leftMs,
     ...(bytes.length > 0 && { bytes: bytes.toString('base64') }),
     ...(replayed > 0 && { replayed }),
-    ...(session !== null && { session })
+    ...(session !== null && { session }),
+    ...(copy && { copy: { row: copy.row, serial: copy.serial } })
   }
 }
 

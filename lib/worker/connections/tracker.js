@@ -17,6 +17,16 @@ const { Connection } = require('./connection')
 const { ConnectionList } = require('./connection-list')
 const { pack } = require('./parcel')
 
+/**
+ * @typedef {object} Witness is told of each step of a connection as it happens, before anything else runs
+ * @property {(connection: Connection) => void} added it is accepted, or back from an offer
+ * @property {(connection: Connection, handle: any) => void} adopted it has come from a sibling, and is held unread
+ * @property {(connection: Connection, exchange: import('./connection').Exchange) => void} begun a request's head has come
+ * @property {(connection: Connection, response: any) => void} finished a response is with the kernel
+ * @property {(connection: Connection) => void} upgraded it is found to be the app's own
+ * @property {(connection: Connection, handle: any, isReset: boolean) => void} closing its handle is about to be closed
+ */
+
 const kConnection = Symbol('recycle.connection')
 const kIgnored = Symbol('recycle.ignored')
 
@@ -36,13 +46,18 @@ class ConnectionTracker extends EventEmitter {
   inFlight = 0
   /** Connections that last as long as the app wants, as of the last sweep(). */
   streams = 0
+  /** @type {Witness | null} */
+  witness = null
   /** @type {Connection | null} */
   #latest = null
   /** By the app's server: finds the acceptor of a connection that no listener has reported. @type {WeakMap<object, import('../accepting/acceptor').Acceptor>} */
   #acceptors = new WeakMap()
   /** In a later tick, like a `close` event: the app may destroy a socket at any point of its code. */
-  #watchHandle = handleWatcher(handle => {
-    if (handle[kConnection]) process.nextTick(this.#onClosed, handle[kConnection])
+  #watchHandle = handleWatcher((handle, isReset) => {
+    const connection = /** @type {Connection | undefined} */ (handle[kConnection])
+    if (!connection) return
+    this.witness?.closing(connection, handle, isReset)
+    process.nextTick(this.#onClosed, connection)
   })
 
   #onClosed = (/** @type {Connection} */ connection) => this.release(connection)
@@ -105,9 +120,12 @@ class ConnectionTracker extends EventEmitter {
     connection.isOwned = parcel.isOwned
     connection.since = performance.now()
     connection.until = parcel.leftMs === null ? null : connection.since + parcel.leftMs
-    if (connection.stage !== 'offered') this.#add(connection, parcel.handle)
+    const isBack = connection.stage === 'offered'
+    if (!isBack) this.#add(connection, parcel.handle)
     else this.connections.add(connection)
     connection.become('held')
+    if (isBack) this.witness?.added(connection)
+    else this.witness?.adopted(connection, parcel.handle)
   }
 
   /** Takes a connection out, to be offered to a sibling; see handoff/handoff.js. @param {Connection} connection @param {Buffer} [request] @returns {import('./parcel').Parcel} */
@@ -147,6 +165,7 @@ class ConnectionTracker extends EventEmitter {
     for (const connection of this.connections) {
       if (connection.socket?.destroyed) this.release(connection)
       else if (connection.isStream) this.streams++
+      if (connection.isForeign) this.witness?.upgraded(connection)
       for (const exchange of connection.exchanges.filter(exchange => hasEnded(connection, exchange))) {
         if (exchange.isSwept && this.#end(exchange)) this.emit('rest', connection, exchange)
         exchange.isSwept = true
@@ -174,6 +193,8 @@ class ConnectionTracker extends EventEmitter {
       Object.assign(connection, { socket, parcel: null, idleBytes: null })
     } else if (!this.#add(connection, socket._handle)) {
       socket.on('close', () => this.release(connection))
+    } else {
+      this.witness?.added(connection)
     }
   }
 
@@ -231,6 +252,7 @@ class ConnectionTracker extends EventEmitter {
     this.requests++
     this.inFlight++
     if (connection.replayed > 0) request.replayed = connection.replayed
+    this.witness?.begun(connection, exchange)
     this.emit('request', connection, exchange, request)
   }
 
@@ -241,6 +263,7 @@ class ConnectionTracker extends EventEmitter {
     const exchange = connection.exchanges[0] // responses end in the order of their requests
     if (exchange?.response !== response) return
     this.#end(exchange)
+    this.witness?.finished(connection, response)
     // The server detaches the response later in this tick.
     if (this.listenerCount('rest') > 0) process.nextTick(() => this.emit('rest', connection, exchange))
   }

@@ -48,7 +48,8 @@ class Inbox {
         admission.consider() // its server may have all that it takes now
         this.#held.set(id, connection)
         if (isLent) this.#lent.add(id)
-        channel.send('adopted', { id })
+        const { copy } = connection
+        channel.send('adopted', { id, ...copy && { copy: { row: copy.row, serial: copy.serial } } })
       },
       keep: ({ id }) => this.#settle(id, connection => this.wait(connection)),
       drop: ({ id }) => this.#settle(id, connection => this.#drop(connection))

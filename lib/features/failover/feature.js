@@ -1,0 +1,50 @@
+'use strict'
+
+/**
+ * Connections outlive their worker: the primary has a descriptor of each one that lasts, and when a worker dies, whatever the cause, gives them to
+ * its siblings, with a request that it had not begun to answer where that may be handled twice. A request that may not is answered with 502.
+ */
+
+/** @typedef {{ failover: boolean }} Options */
+
+/** @type {Readonly<import('..').Feature>} */
+module.exports = Object.freeze({
+  name: 'failover',
+  options: ({ row, types }) => [
+    row('failover', '--no-failover', types.boolean(), true, 'on', 'the connections of a worker that dies die with it, instead of going on in another worker')
+  ],
+  group: 'Replacing workers:',
+  isOn: ({ failover, handoff }) => failover && handoff,
+  fromPrimary: ({ kind }) => ({
+    duplicates: kind('pass a descriptor of each connection that lasts by this socket', {}, 'socket')
+  }),
+  beat: ({ count }) => ({ noteBytes: count }),
+  ownBytes: beat => beat.noteBytes ?? 0,
+  warnings: {
+    'failover-descriptors': ({ most }) => `the primary has descriptors for ${most} connections: younger ones die with their worker; raise the limit of open files (ulimit -n, LimitNOFILE=)`
+  },
+  primary: () => require('./primary').failOver,
+  worker: () => require('./worker').noteConnections,
+  metrics: [{
+    name: 'failover_connections',
+    help: 'Connections that the primary can give to another worker if theirs dies.',
+    labels: [],
+    values: ({ failover }) => failover?.connections === undefined ? [] : [[{}, failover.connections]]
+  }, {
+    name: 'failover_results',
+    help: 'What has become of connections whose worker died: moved, moved with their request (replayed), answered with 502, cut.',
+    labels: ['result'],
+    values: ({ failover }) => failover?.connections === undefined ? [] : ['moved', 'replayed', 'answered', 'cut'].map(result => [{ result }, failover[result]])
+  }],
+  status: {
+    key: 'failover',
+    lines: ({ why, connections, most, moved, replayed, answered, cut }, paint) => {
+      if (why !== undefined) return [paint('yellow', `connections die with their worker: ${why}`)]
+      const sum = moved + replayed + answered + cut
+      return [
+        ...connections >= most ? [paint('yellow', `${connections} connections would outlive their worker, others not: the primary has no more descriptors`)] : [],
+        ...sum > 0 ? [`of connections whose worker died, ${moved + replayed} went on in another one${replayed > 0 ? `, ${replayed} with their request` : ''}; ${answered} got 502, ${cut} were cut`] : []
+      ]
+    }
+  }
+})

@@ -1,0 +1,127 @@
+'use strict'
+
+/** In the primary: the descriptors of one worker's connections, by their rows. They are numbers in an array: no handle, and nothing of the event loop. */
+
+const fs = require('node:fs')
+const { MOST_ROWS, ROW_BYTES, readRow } = require('./row')
+
+const BLOCK_BYTES = 65_536 // that are read at once
+const ROWS_OF_BLOCK = BLOCK_BYTES / ROW_BYTES
+
+/**
+ * @typedef {object} Held
+ * @property {number} fd
+ * @property {import('./row').Row} row
+ * @property {string} key
+ * @property {number | null | undefined} idleMs undefined: not known
+ */
+
+class Holdings {
+  /** The descriptor of each row, and one more; 0: there is none. */
+  #descriptors = new Int32Array(0)
+  #serials = new Float64Array(0)
+  /** The index of its server. */
+  #servers = new Uint8Array(0)
+  /** @type {{ key: string, idleMs: number | null | undefined }[]} */
+  #known = []
+  count = 0
+  /** @type {import('../../mold/descriptor').Descriptor | null} */
+  memory = null
+
+  /** @param {import('../../mold/descriptor').Descriptor} socket this process's end */
+  constructor (socket) {
+    this.socket = socket
+  }
+
+  /** @param {Pick<import('../../mold/addon').Addon, 'receive'>} addon @returns {Generator<{ text: string, descriptors: number[] }>} */
+  * packets (addon) {
+    try {
+      for (let packet; (packet = addon.receive(this.socket.fd));) yield packet
+    } catch {} // the worker has reset it
+  }
+
+  /** @param {import('../../worker/connections/parcel').Copy} copy @param {number} fd ours from here on @param {string} key @param {number | null} [idleMs] */
+  begin ({ row, serial }, fd, key, idleMs) {
+    if (row >= MOST_ROWS || (row < this.#serials.length && serial <= this.#serials[row])) return fs.closeSync(fd) // it has ended already
+    this.#grow(row)
+    this.#close(row)
+    this.#serials[row] = serial
+    this.#descriptors[row] = fd + 1
+    this.#servers[row] = this.#serverOf(key, idleMs)
+    this.count++
+  }
+
+  /** @param {number} row @param {number} serial */
+  end (row, serial) {
+    if (row >= MOST_ROWS) return
+    this.#grow(row)
+    if (serial < this.#serials[row]) return
+    this.#serials[row] = serial
+    this.#close(row)
+  }
+
+  /** @param {number} row */
+  #close (row) {
+    if (this.#descriptors[row] === 0) return
+    fs.closeSync(this.#descriptors[row] - 1)
+    this.#descriptors[row] = 0
+    this.count--
+  }
+
+  /** @param {number} row */
+  #grow (row) {
+    if (row < this.#descriptors.length) return
+    const length = Math.max(64, 2 ** Math.ceil(Math.log2(row + 1)))
+    const grown = (/** @type {any} */ Type, /** @type {any} */ from) => {
+      const to = new Type(length)
+      to.set(from)
+      return to
+    }
+    this.#descriptors = grown(Int32Array, this.#descriptors)
+    this.#serials = grown(Float64Array, this.#serials)
+    this.#servers = grown(Uint8Array, this.#servers)
+  }
+
+  /** @param {string} key @param {number | null} [idleMs] */
+  #serverOf (key, idleMs) {
+    const at = this.#known.findIndex(server => server.key === key)
+    if (at === -1) return Math.min(this.#known.push({ key, idleMs }), 256) - 1
+    if (idleMs !== undefined) this.#known[at].idleMs = idleMs
+    return at
+  }
+
+  /** When the worker is dead. @returns {Generator<Held>} each with its descriptor, which is the caller's from here on */
+  * read () {
+    let latest = -1
+    /** @type {Buffer | null} */
+    let bytes = null
+    for (let row = 0; row < this.#descriptors.length; row++) {
+      const fd = this.#descriptors[row] - 1
+      if (fd < 0) continue
+      this.#descriptors[row] = 0
+      this.count--
+      const [block, at] = [Math.floor(row / ROWS_OF_BLOCK), row % ROWS_OF_BLOCK]
+      if (block !== latest) [latest, bytes] = [block, this.readAt(block * BLOCK_BYTES, BLOCK_BYTES)]
+      const read = bytes && readRow(new DataView(bytes.buffer, bytes.byteOffset, BLOCK_BYTES), at * ROW_BYTES)
+      if (read?.serial === this.#serials[row]) yield { fd, row: read, ...this.#known[this.#servers[row]] }
+      else fs.closeSync(fd) // the worker has closed it
+    }
+  }
+
+  /** @param {number} offset @param {number} length @returns {Buffer | null} null: the memory is not there */
+  readAt (offset, length) {
+    const bytes = Buffer.alloc(length)
+    try {
+      return this.memory && fs.readSync(this.memory.fd, bytes, 0, length, offset) === length ? bytes : null
+    } catch {
+      return null
+    }
+  }
+
+  close () {
+    this.socket.close()
+    this.memory?.close()
+  }
+}
+
+module.exports = { Holdings }

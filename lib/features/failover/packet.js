@@ -1,0 +1,40 @@
+'use strict'
+
+/**
+ * What a worker passes to the primary of its connections, with their descriptors; the first is of its memory. Each packet has a descriptor, so that
+ * it is read by itself.
+ *
+ * @typedef {object} Packet
+ * @property {string} [key] the server of those that have begun
+ * @property {number | null} [idleMs] how long that lets a connection be idle; null: for ever
+ * @property {number[]} [begun] rows and serials in turn, in the order of the descriptors
+ * @property {number[]} [ended] rows and serials in turn
+ */
+
+const { count, duration, listOf, optional, orNull, record, text } = require('../../core/shape')
+
+const MEMORY = 'memory'
+const MOST_DESCRIPTORS = 128
+const MOST_ENDED = 1000
+const TICK_MS = 50 // between two sendings of a worker: what lives for less is never told
+
+const SHAPE = record({
+  key: optional(text(8192)), idleMs: optional(orNull(duration)), begun: optional(listOf(count, 2 * MOST_DESCRIPTORS)), ended: optional(listOf(count, 2 * MOST_ENDED))
+})
+
+/** @param {Packet} packet */
+function encode (packet) {
+  return JSON.stringify(packet)
+}
+
+/** @param {string} text @returns {Packet | null} null: it is none: an app can write to any descriptor of its process */
+function decode (text) {
+  try {
+    const packet = JSON.parse(text)
+    return SHAPE(packet) === null ? packet : null
+  } catch {
+    return null
+  }
+}
+
+module.exports = { MEMORY, MOST_DESCRIPTORS, MOST_ENDED, TICK_MS, encode, decode }

@@ -1,0 +1,207 @@
+'use strict'
+
+/**
+ * In the primary: has a descriptor of each connection that lasts, and decides what becomes of them when a worker has died. It reads nothing of
+ * them, and is told nothing: what the dead worker was doing with each is in its memory, and must agree with what the kernel has counted.
+ */
+
+const fs = require('node:fs')
+const { performance } = require('node:perf_hooks')
+const { setInterval } = require('node:timers')
+const { LONGEST_PATH } = require('../../core/account')
+const { isBodyless, isReplaySafe, toWire } = require('../../core/request-replay')
+const { sessionOf } = require('../../core/session')
+const { loadAddon } = require('../../mold/addon')
+const { Descriptor } = require('../../mold/descriptor')
+const { answerBadGateway } = require('./bad-gateway')
+const { Holdings } = require('./holdings')
+const { MEMORY, TICK_MS, decode } = require('./packet')
+const { HEAD_PREFIX, bytesOf, fateOf, parseHead, placeOf } = require('./row')
+
+/** @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle @typedef {import('./holdings').Held} Held @typedef {import('../../core/account').Outcome} Outcome */
+
+const SHARE = 0.8 // of the descriptors that this process may have: the others are for its own work
+const MOST_NAMED = 1000 // requests that were lost with one worker
+const IDLE_MS = 5000 // of a connection whose server has not told
+
+class Failover {
+  /** @type {Map<WorkerHandle, Holdings>} */
+  #holdings = new Map()
+  #isTold = false
+  totals = { moved: 0, replayed: 0, answered: 0, cut: 0 }
+
+  /** @param {import('..').PrimaryKernel} kernel @param {import('../../mold/addon').Addon} addon */
+  constructor (kernel, addon) {
+    this.kernel = kernel
+    this.addon = addon
+    this.most = Math.floor(SHARE * descriptorLimit())
+    setInterval(() => { for (const holdings of this.#holdings.values()) this.#receive(holdings) }, TICK_MS).unref()
+  }
+
+  /** @param {WorkerHandle} handle */
+  connect (handle) {
+    handle.once('hello', () => this.#open(handle))
+    handle.on('offer', ({ parcel: { copy } }) => { if (copy) this.#holdings.get(handle)?.end(copy.row, copy.serial) }) // there is one on the way
+  }
+
+  /** @param {WorkerHandle} handle */
+  #open (handle) {
+    const [ours, theirs] = this.addon.socketpair().map(fd => new Descriptor(fd))
+    this.#holdings.set(handle, new Holdings(ours))
+    handle.send('duplicates', {}, theirs, () => theirs.close())
+  }
+
+  get #count () {
+    let count = 0
+    for (const holdings of this.#holdings.values()) count += holdings.count
+    return count
+  }
+
+  /** @param {Holdings} holdings */
+  #receive (holdings) {
+    let room = this.most - this.#count
+    for (const { text, descriptors } of holdings.packets(this.addon)) {
+      if (text === MEMORY && holdings.memory === null) {
+        holdings.memory = new Descriptor(descriptors[0])
+        continue
+      }
+      const packet = decode(text)
+      const { ended = [], begun = [], key = '', idleMs = null } = packet ?? {}
+      for (let i = 0; i < ended.length; i += 2) holdings.end(ended[i], ended[i + 1])
+      descriptors.forEach((fd, i) => {
+        if (2 * i + 1 >= begun.length || --room < 0) return fs.closeSync(fd)
+        holdings.begin({ row: begun[2 * i], serial: begun[2 * i + 1] }, fd, key, idleMs)
+      })
+    }
+    if (room < 0) this.#tell()
+  }
+
+  /** A worker reads this connection from here on. @param {WorkerHandle} handle @param {import('../../worker/connections/parcel').Copy} copy @param {any} socket @param {string} key */
+  kept (handle, copy, socket, key) {
+    const holdings = this.#holdings.get(handle)
+    const fd = holdings && this.#count < this.most && socket.isDescriptor ? socket.take() : -1
+    if (fd < 0) socket.close()
+    else holdings?.begin(copy, fd, key)
+  }
+
+  #tell () {
+    if (this.#isTold) return
+    this.#isTold = true
+    this.kernel.record('fleet.warning', { warning: 'failover-descriptors', most: this.most })
+  }
+
+  /** @param {WorkerHandle} handle one that is gone @returns {Outcome | null} null: it had given no connections yet */
+  left (handle) {
+    const holdings = this.#holdings.get(handle)
+    if (!holdings) return null
+    this.#receive(holdings)
+    this.#holdings.delete(handle)
+    /** @type {Outcome} */
+    const outcome = { moved: 0, replayed: 0, answered: 0, cut: 0, ended: 0, cuts: [] }
+    const all = [...holdings.read()].map(held => ({ ...held, request: requestOf(holdings, held.row) }))
+    const blocking = handle.process.killedFor === 'no-account' ? latestOf(all.flatMap(({ request }) => request ?? [])) : null
+    for (const held of all) this.#settle(handle, held, held.request === blocking, outcome)
+    holdings.close()
+    for (const name of /** @type {const} */ (['moved', 'replayed', 'answered', 'cut'])) this.totals[name] += outcome[name]
+    return outcome
+  }
+
+  /** @param {WorkerHandle} handle @param {Held & { request: Request | null }} held @param {boolean} isBlocking its request is not given to another worker @param {Outcome} outcome */
+  #settle (handle, { fd, row, key, idleMs, request }, isBlocking, outcome) {
+    const socket = new Descriptor(fd)
+    const counted = this.addon.bytesOf(fd)
+    const bytes = counted && bytesOf(counted)
+    const fate = bytes ? fateOf(row, bytes, request && { length: request.bytes.length, isBodyless: isBodyless(request.head) }) : 'ended'
+    if (fate === 'ended' || (fate === 'idle' && this.kernel.isStopping())) {
+      outcome.ended++
+      return socket.close()
+    }
+    if (fate === 'idle') {
+      outcome.moved++
+      return this.kernel.give(handle, { key, leftMs: idleMs === undefined ? IDLE_MS : idleMs }, socket)
+    }
+    if (fate === 'unanswered' && bytes && !isBlocking && this.#isReplayed(row, bytes, request)) {
+      outcome.replayed++
+      const session = this.#sessionOf(request, socket)
+      return this.kernel.give(handle, { key, leftMs: null, bytes: request.bytes.toString('base64'), replayed: 1, ...session !== null && { session } }, socket)
+    }
+    if (outcome.cuts.length < MOST_NAMED) outcome.cuts.push(nameCut(request, peerOf(socket).port))
+    if (fate === 'unanswered') {
+      outcome.answered++
+      answerBadGateway(socket)
+    } else {
+      outcome.cut++
+      socket.close()
+    }
+  }
+
+  /** @param {import('./row').Row} row @param {import('./row').Bytes} bytes @param {Request | null} request @returns {request is Request} */
+  #isReplayed ({ replayed, latest }, { read }, request) {
+    const { replay } = this.kernel.options
+    return replay === 'safe' && request !== null && replayed === 0 && !this.kernel.isStopping() && read === latest.read + request.bytes.length && isReplaySafe(request.head)
+  }
+
+  /** @param {Request} request @param {Descriptor} socket @returns {string | null} its worker-to-be is that of its session */
+  #sessionOf ({ head: { url, headers } }, socket) {
+    const { sticky } = this.kernel.options
+    if (sticky === null) return null
+    const byName = Object.fromEntries(headers.flatMap((name, i) => i % 2 === 0 ? [[name.toLowerCase(), headers[i + 1]]] : []))
+    return sessionOf(sticky, { url, headers: byName, socket: { remoteAddress: sticky.by === 'ip' ? peerOf(socket).address : undefined } })
+  }
+
+  describe () {
+    return { connections: this.#count, most: this.most, ...this.totals }
+  }
+}
+
+/** @typedef {{ head: import('../../core/request-replay').Head, bytes: Buffer, ageMs: number }} Request */
+
+/** @param {Holdings} holdings @param {import('./row').Row} row @returns {Request | null} the one in flight, where it was kept */
+function requestOf (holdings, { latest }) {
+  const place = placeOf(latest.head)
+  const kept = place && holdings.readAt(place.offset, place.length)
+  const head = kept && parseHead(kept.toString('latin1', HEAD_PREFIX))
+  if (!kept || !head) return null
+  const ageMs = performance.timeOrigin + performance.now() - kept.readDoubleLE(0)
+  return { head, bytes: toWire(head), ageMs: Number.isFinite(ageMs) ? Math.max(0, Math.round(ageMs)) : 0 }
+}
+
+/** Of a worker that was blocked: most likely by this one. @param {Request[]} requests */
+function latestOf (requests) {
+  return requests.reduce((/** @type {Request | null} */ latest, request) => latest === null || request.ageMs < latest.ageMs ? request : latest, null)
+}
+
+/** @param {Descriptor} socket @returns {{ address?: string, port?: number }} */
+function peerOf (socket) {
+  const peer = {}
+  socket.handle?.getpeername?.(peer)
+  return peer
+}
+
+/** @param {Request | null} request @param {number | null} [remotePort] @returns {import('../../core/account').Cut} */
+function nameCut (request, remotePort = null) {
+  return {
+    method: request && request.head.method.slice(0, 100),
+    path: request && request.head.url.split('?')[0].slice(0, LONGEST_PATH),
+    ageMs: request?.ageMs ?? 0,
+    remotePort,
+    upgraded: false
+  }
+}
+
+/** @returns {number} Node has raised the soft limit to the hard one */
+function descriptorLimit () {
+  try {
+    return Number(/^Max open files +(\d+)/m.exec(fs.readFileSync('/proc/self/limits', 'latin1'))?.[1] ?? Infinity)
+  } catch {
+    return Infinity
+  }
+}
+
+/** @param {import('..').PrimaryKernel} kernel @returns {import('..').PrimaryPart} */
+function failOver (kernel) {
+  const { addon, missing } = loadAddon()
+  return addon ? new Failover(kernel, addon) : { describe: () => ({ why: missing }) }
+}
+
+module.exports = { failOver }

@@ -1,0 +1,233 @@
+'use strict'
+
+/**
+ * In a worker: gives the primary a descriptor of each connection that lasts, and notes in shared memory what has been read from it and written to
+ * it. When this process has died, that is enough to know what it was doing with each connection; nothing else is ever told.
+ *
+ * A descriptor in another process keeps a connection open, so the client would not hear that it is closed here: it is shut first.
+ */
+
+const fs = require('node:fs')
+const { performance } = require('node:perf_hooks')
+const { setTimeout } = require('node:timers')
+const { isBetweenMessages } = require('../../core/internals')
+const { toWire } = require('../../core/request-replay')
+const { loadAddon } = require('../../mold/addon')
+const { MEMORY, MOST_DESCRIPTORS, MOST_ENDED, TICK_MS, encode } = require('./packet')
+const { Table } = require('./table')
+const { watchLastWrites } = require('./write-ahead')
+
+/** @typedef {import('../../worker/connections/connection').Connection} Connection @typedef {NonNullable<ReturnType<Table['take']>>} Note */
+
+const OOM_SCORE_ADJ = 100 // a worker goes before the primary, which has most to lose
+
+class Duplicates {
+  /** @type {NodeJS.Timeout | null} */
+  #timer = null
+  /** Connections that were added before have been looked at: ms, performance.now(). */
+  #lookedUntil = 0
+  #sentAt = -Infinity
+  /** Rows and serials of those that have ended, in turn, which the primary does not know yet. @type {number[]} */
+  #ended = []
+
+  /** @param {import('..').WorkerKernel} kernel @param {import('../../mold/addon').Addon} addon @param {{ fd: number }} socket @param {Table} table */
+  constructor ({ tracker }, addon, socket, table) {
+    this.tracker = tracker
+    this.addon = addon
+    this.socket = socket
+    this.table = table
+  }
+
+  /** @param {Connection} connection */
+  added (connection) {
+    if (connection.copy) this.#end(connection) // the primary has closed its descriptor when it was offered
+    if (this.#timer === null) this.#sendSoon()
+  }
+
+  /** @param {Connection} connection @param {any} handle */
+  adopted (connection, handle) {
+    const counted = this.addon.bytesOf(handle.fd)
+    const note = counted === undefined ? null : this.table.take()
+    if (!counted || !note) return
+    const [read, written] = counted
+    note.readBefore = read - handle.bytesRead
+    note.writtenBefore = written - handle.bytesWritten
+    note.begin(read - (connection.parcel?.bytes.length ?? 0), written, connection.replayed)
+    connection.copy = note
+  }
+
+  /** @param {Connection} connection @param {import('../../worker/connections/connection').Exchange} exchange */
+  begun ({ copy, exchanges }, { head }) {
+    if (copy !== null && exchanges.length === 1) /** @type {Note} */ (copy).keep(head)
+  }
+
+  /** A response is about to be handed to the kernel to its end. @param {any} socket @param {any} response @param {number} bytes of it */
+  ending (socket, response, bytes) {
+    const connection = this.tracker.of(socket)
+    const note = /** @type {Note | null | undefined} */ (connection?.copy)
+    const { _handle: handle } = socket
+    if (!connection || !note || !handle || connection.exchanges.length !== 1) return
+    note.announce(readOf(note, socket, handle), note.writtenBefore + handle.bytesWritten + bytes, response._last === true)
+  }
+
+  /** @param {Connection} connection @param {any} response */
+  finished ({ copy, socket, exchanges }, response) {
+    const note = /** @type {Note | null} */ (copy)
+    const { _handle: handle } = /** @type {any} */ (socket)
+    if (note === null || !handle) return
+    note.rest(exchanges.length === 0 ? readOf(note, socket, handle) : NaN, note.writtenBefore + handle.bytesWritten, response._last === true)
+  }
+
+  /** @param {Connection} connection @param {any} handle @param {boolean} isReset */
+  closing (connection, handle, isReset) {
+    if (!connection.copy) return
+    if (connection.stage !== 'offered' && connection.stage !== 'held') this.addon.shut(handle.fd, isReset) // else a sibling has it
+    this.#end(connection)
+  }
+
+  /** Its protocol is the app's from here on, and no sibling can go on with it. @param {Connection} connection */
+  upgraded (connection) {
+    if (connection.copy) this.#end(connection)
+  }
+
+  /** @param {Connection} connection */
+  #end (connection) {
+    const note = /** @type {Note} */ (connection.copy)
+    note.end()
+    connection.copy = null
+    this.#ended.push(note.row, note.serial)
+    if (this.#timer === null) this.#sendSoon()
+  }
+
+  #sendSoon () {
+    this.#timer = setTimeout(() => this.#send(), Math.max(0, this.#sentAt + TICK_MS - performance.now())).unref()
+  }
+
+  /** What has come and gone since the last time. */
+  #send () {
+    this.#timer = null
+    this.#sentAt = performance.now()
+    const fresh = this.#takeFresh()
+    while (this.#ended.length > 0) {
+      const ended = this.#ended.slice(0, 2 * MOST_ENDED)
+      if (!this.#pass({ ended }, [this.table.fd])) break // a packet without a descriptor would run together with the next one
+      this.#ended.splice(0, ended.length)
+      for (let i = 0; i < ended.length; i += 2) this.table.free(ended[i])
+    }
+    for (const [{ key, server }, connections] of fresh) {
+      for (let i = 0; i < connections.length; i += MOST_DESCRIPTORS) {
+        const some = connections.slice(i, i + MOST_DESCRIPTORS)
+        const begun = some.flatMap(({ copy }) => copy ? [copy.row, copy.serial] : [])
+        const { keepAliveTimeout, keepAliveTimeoutBuffer = 1000 } = /** @type {any} */ (server)
+        const idleMs = keepAliveTimeout > 0 ? keepAliveTimeout + keepAliveTimeoutBuffer : null
+        const isPassed = this.#pass({ key, idleMs, begun }, some.map(({ socket }) => /** @type {any} */ (socket)._handle.fd))
+        if (isPassed) continue
+        for (const connection of some) this.#giveUp(connection)
+        this.#lookedUntil = Math.min(this.#lookedUntil, ...some.map(({ since }) => since))
+      }
+    }
+    if (this.#ended.length > 0 || this.#lookedUntil < this.#sentAt) this.#sendSoon()
+  }
+
+  /** The primary has not got it. @param {Connection} connection */
+  #giveUp (connection) {
+    const note = /** @type {Note} */ (connection.copy)
+    note.end()
+    this.table.free(note.row)
+    connection.copy = null
+  }
+
+  /** @returns {Map<import('../../worker/accepting/acceptor').Acceptor, Connection[]>} those without a row that can have one, which they have then */
+  #takeFresh () {
+    const fresh = new Map()
+    const from = this.#lookedUntil
+    this.#lookedUntil = this.#sentAt
+    for (const connection of this.tracker.connections.backwards()) {
+      if (connection.since < from) break
+      if (connection.copy !== null || !isSuited(connection)) continue
+      const note = this.#noteOf(connection)
+      if (note === null) continue
+      connection.copy = note
+      const ofServer = fresh.get(connection.acceptor)
+      if (ofServer) ofServer.push(connection)
+      else fresh.set(connection.acceptor, [connection])
+    }
+    return fresh
+  }
+
+  /** @param {Connection} connection @returns {Note | null} */
+  #noteOf (connection) {
+    const { socket, exchanges, stage, isAdopted, parcel } = connection
+    const { _handle: handle } = /** @type {any} */ (socket)
+    const counted = isAdopted ? this.addon.bytesOf(handle.fd) : [handle.bytesRead, handle.bytesWritten]
+    const note = counted === undefined ? null : this.table.take()
+    if (!counted || !note) return null
+    const [read, written] = counted
+    note.readBefore = read - handle.bytesRead
+    note.writtenBefore = written - handle.bytesWritten
+    const isResting = (stage === 'waiting' || (handle.bytesRead === 0 && !parcel) || isBetweenMessages(socket)) && socket.readableLength === 0
+    const [exchange] = exchanges
+    if (!exchange) {
+      note.begin(isResting && socket.writableLength === 0 ? read : NaN, written)
+    } else {
+      const isAlone = exchanges.length === 1 && isResting
+      note.begin(isAlone ? read - toWire(exchange.head).length : NaN, note.writtenBefore + exchange.written, connection.replayed)
+      if (isAlone) note.keep(exchange.head)
+    }
+    return note
+  }
+
+  /** @param {import('./packet').Packet} packet @param {number[]} descriptors @returns {boolean} */
+  #pass (packet, descriptors) {
+    try {
+      this.addon.send(this.socket.fd, encode(packet), descriptors)
+      return true
+    } catch {
+      return false // the primary has not read the last ones yet, or has gone
+    }
+  }
+}
+
+/** @param {Note} note @param {any} socket @param {any} handle @returns {number} NaN: a part of the next request has been read, or of this one has not */
+function readOf (note, socket, handle) {
+  return isBetweenMessages(socket) && socket.readableLength === 0 ? note.readBefore + handle.bytesRead : NaN
+}
+
+/** Plain HTTP/1 over TCP, which a sibling can go on with. @param {Connection} connection */
+function isSuited ({ acceptor, stage, socket, session, secure, isPinned, isForeign, isEnding }) {
+  const handle = /** @type {any} */ (socket)?._handle
+  return acceptor.isMovable && (stage === 'served' || stage === 'waiting') && session === null && secure === null && !isPinned && !isForeign && !isEnding &&
+    typeof handle?.getpeername === 'function' && handle.fd >= 0
+}
+
+/** @param {import('..').WorkerKernel} kernel @returns {import('..').WorkerPart} */
+function noteConnections (kernel) {
+  const { addon } = loadAddon()
+  /** @type {Table | null} */
+  let table = null
+  raiseOomScore()
+  kernel.channel.on({
+    duplicates (_, socket) {
+      if (!socket || !addon) return socket?.close()
+      socket.unref()
+      try {
+        table = new Table(addon)
+        addon.send(socket.fd, MEMORY, [table.fd])
+        const duplicates = kernel.tracker.witness = new Duplicates(kernel, addon, socket, table)
+        watchLastWrites((socket, response, bytes) => duplicates.ending(socket, response, bytes))
+      } catch {
+        socket.close() // the primary sees that nothing comes
+      }
+    }
+  })
+  return { figures: () => ({ noteBytes: table?.bytes ?? 0 }) }
+}
+
+/** The kernel is to kill a worker where it must kill one of the fleet; unless it was told otherwise. */
+function raiseOomScore () {
+  try {
+    if (fs.readFileSync('/proc/self/oom_score_adj', 'latin1').trim() === '0') fs.writeFileSync('/proc/self/oom_score_adj', String(OOM_SCORE_ADJ))
+  } catch {} // no /proc, or not ours to write
+}
+
+module.exports = { noteConnections }

@@ -1,0 +1,45 @@
+'use strict'
+
+/**
+ * Tells of the last write of each response just before it, with the bytes that it has: a process that dies between the write and `finish` leaves a
+ * connection that is idle, and nothing else could tell it from one whose response was cut.
+ */
+
+const http = require('node:http')
+const net = require('node:net')
+
+const kEnding = Symbol('recycle.ending')
+
+/** @param {(socket: any, response: any, bytes: number) => void} onLast for all servers of this process */
+function watchLastWrites (onLast) {
+  const response = /** @type {any} */ (http.ServerResponse.prototype)
+  const socket = /** @type {any} */ (net.Socket.prototype)
+  const { end } = response
+  const { _writeGeneric: write } = socket
+  if (typeof write !== 'function') return // that of the next Node.js, perhaps
+  response.end = /** @this {any} */ function (/** @type {any} */ chunk, /** @type {any} */ encoding, /** @type {any} */ callback) {
+    this[kEnding] = true
+    try {
+      return end.call(this, chunk, encoding, callback)
+    } catch (error) {
+      this[kEnding] = false
+      throw error
+    }
+  }
+  socket._writeGeneric = /** @this {any} */ function (/** @type {boolean} */ isMany, /** @type {any} */ data, /** @type {any} */ encoding, /** @type {any} */ callback) {
+    if (this._httpMessage?.[kEnding] === true) onLast(this, this._httpMessage, isMany ? sumOf(data) : Buffer.byteLength(data, encoding))
+    return write.call(this, isMany, data, encoding, callback)
+  }
+}
+
+/** @param {any} chunks of writev: buffers, if `allBuffers`, or objects with a chunk and its encoding */
+function sumOf (chunks) {
+  let sum = 0
+  for (let i = 0; i < chunks.length; i++) {
+    const { chunk = chunks[i], encoding } = chunks[i]
+    sum += Buffer.byteLength(chunk, encoding)
+  }
+  return sum
+}
+
+module.exports = { watchLastWrites }
