@@ -48,6 +48,7 @@
 const { FEATURES } = require('../features')
 const { ACCOUNT } = require('./account')
 const { GC } = require('./gc-pauses')
+const { LONGEST_REQUEST } = require('./request-name')
 const { LONGEST: LONGEST_SESSION } = require('./session')
 const shapes = require('./shape')
 
@@ -58,7 +59,6 @@ const LONGEST_WISH = 200
 const LONGEST_ERROR = 500
 const MOST_BATCHED = 1000
 const MOST_REQUESTS = 100 // that are told at a time
-const LONGEST_REQUEST = 200
 const LONGEST_BYTES = 1_400_000 // in base64, of a megabyte
 
 const name = text(8192) // an address: paths are at most 4,096 characters, and in JSON some take more
@@ -215,4 +215,4 @@ function checkHandlers (kinds, handlers, registered = {}) {
   return handlers
 }
 
-module.exports = { FROM_WORKER, FROM_PRIMARY, LONGEST_WISH, LONGEST_ERROR, MOST_REQUESTS, LONGEST_REQUEST, name, session, why, id, parcel, shared, state, message, ourMessage, flawOf, checkHandlers }
+module.exports = { FROM_WORKER, FROM_PRIMARY, LONGEST_WISH, LONGEST_ERROR, MOST_REQUESTS, name, session, why, id, parcel, shared, state, message, ourMessage, flawOf, checkHandlers }

@@ -5,9 +5,7 @@
  * leaves the rotation, and is replaced as in any recycle; Node.js would end it, with all that it has in flight.
  */
 
-const LONGEST = 200 // of a name or a message
-const LONGEST_STACK = 2000
-const LONGEST_TRACE = 8000
+const { LONGEST } = require('./bounds')
 
 /** @typedef {{ onException: 'drain' | 'exit' }} Options */
 
@@ -22,9 +20,9 @@ module.exports = Object.freeze({
   isOn: options => options.onException === 'drain',
   fromWorker: ({ kind, text, flag, orNull }) => ({
     uncaught: kind('its app has not caught an exception; `request`: the one whose code threw it, as far as is known, and whether that got 500', {
-      name: text(LONGEST), message: text(LONGEST), stack: text(LONGEST_STACK), request: orNull(text(LONGEST)), isAnswered: flag
+      name: text(LONGEST.name), message: text(LONGEST.message), stack: text(LONGEST.stack), request: orNull(text(LONGEST.request)), isAnswered: flag
     }),
-    fatal: kind('before it serves: what Node.js prints of an exception that ends it; of equal ones the primary prints one', { trace: text(LONGEST_TRACE) })
+    fatal: kind('before it serves: what Node.js prints of an exception that ends it; of equal ones the primary prints one', { trace: text(LONGEST.trace) })
   }),
   request: {
     reason: 'exception',

@@ -2,6 +2,7 @@
 
 /** In the primary: tells exceptions that workers have survived, and has these replaced. */
 
+const { LONGEST } = require('./bounds')
 const { Kinds } = require('./kinds')
 
 const MOST_NAMED = 5
@@ -31,7 +32,8 @@ class Exceptions {
       const at = this.kernel.now()
       if (seen <= OFTEN || at - (this.#toldAt.get(kind) ?? 0) >= AGAIN_MS) {
         this.#toldAt.set(kind, at)
-        this.kernel.record('worker.exception', { slot: handle.slot, pid: handle.pid, name, message, stack, request, isAnswered, seen })
+        const what = kind.name === name ? { name, message } : { name: kind.name, message: `${name}: ${message}`.slice(0, LONGEST.message) } // one of the others
+        this.kernel.record('worker.exception', { slot: handle.slot, pid: handle.pid, ...what, stack, request, isAnswered, seen })
       }
       this.kernel.crashed(`${name}: ${message}`, request)
       if (!handle.isServing) return // it leaves already

@@ -1,24 +1,58 @@
 'use strict'
 
-/** Prints an exception as Node.js prints one that ends a process: the line of the source, the stack, and the version. */
+/** An exception in words, whatever the app has thrown: a Proxy, or an object whose getters throw, too. Neither function throws. */
 
 const fs = require('node:fs')
 const { fileURLToPath } = require('node:url')
-const { inspect } = require('node:util')
+const { inspect, types } = require('node:util')
+const { LONGEST } = require('./bounds')
 
 const FRAME = /^\s+at (?:.*\()?((?:file:\/\/)?\/.*?):(\d+):(\d+)\)?$/m
 const LONGEST_LINE = 200
 
-/** @param {unknown} error @returns {string} */
-function describe (error) {
-  if (!(error instanceof Error)) return `Uncaught:\n${inspect(error)}\n\nNode.js ${process.version}\n`
-  return `${placeOf(error)}${inspect(error)}\n\nNode.js ${process.version}\n`
+/** As Node.js prints one that ends a process: the line of the source, the stack, and the version. @param {unknown} thrown @returns {string} */
+function print (thrown) {
+  return `${isError(thrown) ? placeOf(textOf(thrown, 'stack')) : 'Uncaught:\n'}${shown(thrown)}\n\nNode.js ${process.version}\n`
 }
 
-/** @param {Error} error @returns {string} '' where the source is not to be had */
-function placeOf ({ stack }) {
-  if (/^(?:file:\/\/)?\/.*:\d+\n/.test(String(stack))) return '' // a syntax error's has it already
-  const [, where, line, column] = FRAME.exec(String(stack)) ?? []
+/** @param {unknown} thrown @returns {{ name: string, message: string, stack: string }} bounded */
+function describe (thrown) {
+  const line = (/** @type {string} */ message) => message.split('\n', 1)[0].slice(0, LONGEST.message)
+  if (isError(thrown)) return { name: textOf(thrown, 'name').slice(0, LONGEST.name), message: line(textOf(thrown, 'message')), stack: textOf(thrown, 'stack').slice(0, LONGEST.stack) }
+  return { name: 'a value', message: line(typeof thrown === 'string' ? thrown : shown(thrown, { breakLength: Infinity, compact: true })), stack: '' }
+}
+
+/** @param {unknown} thrown @returns {thrown is Error} */
+function isError (thrown) {
+  try {
+    return types.isNativeError(thrown) || thrown instanceof Error // the former may be of another context
+  } catch {
+    return false
+  }
+}
+
+/** @param {Error} error @param {'name' | 'message' | 'stack'} field @returns {string} '' where it throws: Node.js makes the stack when it is first read */
+function textOf (error, field) {
+  try {
+    return String(error[field])
+  } catch {
+    return ''
+  }
+}
+
+/** @param {unknown} thrown @param {import('node:util').InspectOptions} [how] @returns {string} */
+function shown (thrown, how) {
+  try {
+    return inspect(thrown, how)
+  } catch {
+    return 'what cannot be shown'
+  }
+}
+
+/** @param {string} stack @returns {string} '' where the source is not to be had */
+function placeOf (stack) {
+  if (/^(?:file:\/\/)?\/.*:\d+\n/.test(stack)) return '' // a syntax error's has it already
+  const [, where, line, column] = FRAME.exec(stack) ?? []
   if (where === undefined) return ''
   try {
     const file = where.startsWith('file:') ? fileURLToPath(where) : where
@@ -30,4 +64,4 @@ function placeOf ({ stack }) {
   }
 }
 
-module.exports = { describe }
+module.exports = { print, describe }

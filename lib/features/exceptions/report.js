@@ -3,10 +3,10 @@
 /** In the report: exceptions that workers have survived, the most frequent first. Of a frequent kind the journal has some lines, each with the count. */
 
 const { asCount } = require('../../report/journal-field')
+const { LONGEST } = require('./bounds')
 const { Kinds } = require('./kinds')
 
 const MOST = 20
-const LONGEST = 2000
 
 class Exceptions {
   #kinds = new Kinds()
@@ -14,8 +14,8 @@ class Exceptions {
   /** @type {Readonly<Record<string, (line: Record<string, any>) => void>>} */
   handlers = Object.freeze({
     'worker.exception': line => {
-      const text = (/** @type {unknown} */ value) => typeof value === 'string' ? value.slice(0, LONGEST) : ''
-      this.#kinds.add({ name: text(line.name), message: text(line.message), stack: text(line.stack), request: text(line.request) || null }, asCount(line.seen))
+      const text = (/** @type {'name' | 'message' | 'stack' | 'request'} */ field) => typeof line[field] === 'string' ? line[field].slice(0, LONGEST[field]) : ''
+      this.#kinds.add({ name: text('name'), message: text('message'), stack: text('stack'), request: text('request') || null }, asCount(line.seen))
     }
   })
 

@@ -7,12 +7,12 @@
  */
 
 const { AsyncLocalStorage } = require('node:async_hooks')
-const http = require('node:http')
-const { describe } = require('./print')
+const { ServerResponse } = require('node:http')
+const { requestName } = require('../../core/request-name')
+const { LONGEST } = require('./bounds')
+const { describe, print } = require('./print')
 
-const LONGEST = 200
-const LONGEST_STACK = 2000
-const LONGEST_TRACE = 8000
+const { writeHead, end } = ServerResponse.prototype // what the app puts in their place may throw again
 const BODY = 'Internal Server Error\n'
 
 /** @typedef {import('../../worker/connections/connection').Exchange} Exchange */
@@ -31,26 +31,19 @@ function surviveExceptions ({ channel, tracker, state }) {
     process.once('uncaughtException', state.current === 'held' ? die : survive)
   })
 
-  /** Node does the same, but prints it here: the workers of a fleet that cannot start all throw the same. @param {unknown} error */
-  function die (error) {
-    const trace = describe(error)
-    if (channel.isUp && trace.length <= LONGEST_TRACE) channel.send('fatal', { trace })
+  /** Node does the same, but prints it here: the workers of a fleet that cannot start all throw the same. @param {unknown} thrown */
+  function die (thrown) {
+    const trace = print(thrown)
+    if (channel.isUp && trace.length <= LONGEST.trace) channel.send('fatal', { trace })
     else process.stderr.write(trace)
     process.exit(1)
   }
 
-  /** @param {unknown} error */
-  function survive (error) {
-    process.stderr.write(describe(error))
-    const exchange = requests.getStore() ?? null
-    const { name, message, stack } = error instanceof Error ? error : { name: 'a value', message: String(error), stack: '' }
-    channel.send('uncaught', {
-      name: String(name).slice(0, LONGEST),
-      message: String(message).split('\n', 1)[0].slice(0, LONGEST),
-      stack: String(stack).slice(0, LONGEST_STACK),
-      request: exchange && `${exchange.head.method} ${exchange.head.url.split('?', 1)[0]}`.slice(0, LONGEST),
-      isAnswered: exchange !== null && answer(exchange)
-    })
+  /** @param {unknown} thrown */
+  function survive (thrown) {
+    process.stderr.write(print(thrown))
+    const exchange = requests.getStore()
+    channel.send('uncaught', { ...describe(thrown), request: exchange ? requestName(exchange.head) : null, isAnswered: exchange !== undefined && answer(exchange) })
   }
 
   return {}
@@ -58,10 +51,8 @@ function surviveExceptions ({ channel, tracker, state }) {
 
 /** @param {Exchange} exchange @returns {boolean} it got 500: nothing had been answered */
 function answer ({ response }) {
-  if (!(response instanceof http.ServerResponse)) return false
-  if (response.headersSent || response.writableEnded || response.destroyed) return false
-  const { writeHead, end } = http.ServerResponse.prototype // the app's own may throw again
   try {
+    if (!(response instanceof ServerResponse) || response.headersSent || response.writableEnded || response.destroyed) return false
     for (const header of response.getHeaderNames()) response.removeHeader(header)
     writeHead.call(response, 500, { 'content-type': 'text/plain', 'content-length': Buffer.byteLength(BODY), connection: 'close' })
     Reflect.apply(end, response, [BODY])

@@ -6,7 +6,8 @@
  */
 
 const { performance } = require('node:perf_hooks')
-const { MOST_REQUESTS, LONGEST_REQUEST } = require('../../core/message')
+const { MOST_REQUESTS } = require('../../core/message')
+const { requestName } = require('../../core/request-name')
 
 const FRESH_MS = 500 // a request that was told so long ago is told again
 
@@ -23,7 +24,7 @@ function tellRequestsInFlight ({ channel, tracker }) {
       freshUntil = now + FRESH_MS
       told.clear()
     }
-    const request = nameOf(head)
+    const request = requestName(head)
     if (told.has(request) || told.size >= MOST_REQUESTS) return
     told.add(request)
     channel.send('in-flight', { requests: [{ request, count: 1 }], isAll: false })
@@ -45,15 +46,10 @@ function requestsOf (connections) {
   /** @type {Map<string, number>} */
   const counts = new Map()
   for (const { head } of exchanges) {
-    const request = nameOf(head)
+    const request = requestName(head)
     if (counts.has(request) || counts.size < MOST_REQUESTS) counts.set(request, (counts.get(request) ?? 0) + 1)
   }
   return [...counts].map(([request, count]) => ({ request, count }))
-}
-
-/** @param {import('../../core/request-replay').Head} head @returns {string} method and path, without the query */
-function nameOf ({ method, url }) {
-  return `${method} ${url.split('?', 1)[0]}`.slice(0, LONGEST_REQUEST)
 }
 
 module.exports = { tellRequestsInFlight }

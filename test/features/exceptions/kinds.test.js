@@ -31,10 +31,27 @@ t.test('a line of a journal says how many there have been', async t => {
   t.equal(kinds.count, 41)
 })
 
-t.test('of more than 200 kinds the first are kept', async t => {
+t.test('those beyond 200 kinds are counted as one, others; what is known stays known', async t => {
   const kinds = new Kinds()
-  for (let i = 0; i < 300; i++) kinds.add(thrown({ name: `E${i}` }))
-  t.equal(kinds.list(1000).length, 200)
-  t.equal(kinds.add(thrown({ name: 'E0' })).count, 2)
-  t.equal(kinds.add(thrown({ name: 'E299' })).count, 1)
+  for (let i = 0; i < 300; i++) t.equal(kinds.add(thrown({ name: `E${i}` })).name, i < 200 ? `E${i}` : 'others')
+  t.equal(kinds.count, 300)
+  t.same(kinds.list(1), [{ name: 'others', message: 'beyond 200 kinds', request: null, count: 100 }])
+  t.equal(kinds.list(1000).length, 201)
+  t.equal(kinds.add(thrown({ name: 'E199' })).count, 2)
+  t.equal(kinds.add(thrown({ name: 'E200' })).count, 101)
+})
+
+t.test('a line of a journal about others counts as one of them, in a report that knows fewer kinds, too', async t => {
+  const kinds = new Kinds()
+  t.match(kinds.add(thrown({ name: 'others', message: 'E250: it' }), 51), { name: 'others', count: 51 })
+  t.match(kinds.add(thrown({ name: 'others', stack: stack('elsewhere') }), 52), { name: 'others', count: 52 })
+  t.same(kinds.list(10), [{ name: 'others', message: 'beyond 200 kinds', request: null, count: 52 }])
+})
+
+t.test('a list is a copy, and has no kind of which there was none', async t => {
+  const kinds = new Kinds()
+  t.same(kinds.list(10), [])
+  kinds.add(thrown({}))
+  kinds.list(1)[0].count = 7
+  t.equal(kinds.count, 1)
 })
