@@ -7,7 +7,7 @@ const { get } = require('../support/client')
 const { startFleet } = require('../support/fleet')
 const { Load } = require('../support/load')
 
-const KINDS = ['/sync', '/timer', '/immediate', '/tick', '/rejection', '/async', '/file', '/emitter', '/value', '/headers', '/twice']
+const KINDS = ['/sync', '/timer', '/immediate', '/tick', '/rejection', '/async', '/file', '/emitter', '/proxy', '/value', '/headers', '/twice']
 // From Node.js 24 on a listener of the request's body has no store: the exception is survived, and its request waits for the drain.
 const BODY = Number(process.versions.node.split('.')[0]) < 24 ? ['/body'] : []
 
@@ -38,6 +38,14 @@ t.test('a request that was answered in part is left to its code; the app sees no
   t.equal((await get(port, '/ok')).headers['x-listeners'], '0')
 })
 
+t.test('what the app has put in the place of http\'s own functions is not called', async t => {
+  process.env.PATCHES = '1'
+  const { port, events } = await startFleet(t, 'uncaught.js', { workers: 1 })
+  delete process.env.PATCHES
+  t.match(await get(port, '/ok'), { status: 500, body: 'Internal Server Error\n' }, 'it calls them, and they throw')
+  t.match(await events.until('worker.exception'), { message: 'end', request: 'GET /ok', isAnswered: true })
+})
+
 t.test('the only worker stays in service until its replacement is ready', async t => {
   const { port, supervisor, events } = await startFleet(t, 'uncaught.js', { workers: 1 })
   const load = new Load({ port, connections: 10, path: '/ok' })
@@ -50,7 +58,7 @@ t.test('the only worker stays in service until its replacement is ready', async 
 t.test('an app with a listener of its own keeps the exception; with --on-exception exit it is as in Node.js', async t => {
   for (const [env, options, code] of /** @type {const} */ ([[{ LISTENS: '1' }, {}, 3], [{}, { onException: 'exit' }, 1]])) {
     Object.assign(process.env, env)
-    const { port, supervisor, events } = await startFleet(t, 'uncaught.js', { workers: 1, ...options }, { mayFail: true })
+    const { port, supervisor, events } = await startFleet(t, 'uncaught.js', { workers: 1, failover: false, ...options }, { mayFail: true })
     delete process.env.LISTENS
     t.match(await get(port, '/timer'), { error: 'ECONNRESET' })
     t.match(await events.until('worker.crash'), { code })
