@@ -18,6 +18,7 @@ module.exports = Object.freeze({
   fromPrimary: ({ kind, count }) => ({
     leased: kind('the lease of the slot is this worker\'s', { slot: count })
   }),
+  ofWorker: known => ({ lease: known ?? null }),
   events: {
     'worker.lease': { level: 'info', sentence: ({ slot, pid, waitedMs }, { time }) => `slot ${slot} (${pid}) has the lease of its number${waitedMs > 0 ? `, ${time(waitedMs)} after it asked` : ''}` }
   },

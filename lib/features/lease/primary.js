@@ -7,6 +7,8 @@
 
 /** @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle */
 
+const UP = ['ready', 'out-of-rotation'] // what the app does with a lease takes no requests
+
 class Leases {
   /** By slot. @type {Map<number, WorkerHandle>} */
   #holders = new Map()
@@ -24,10 +26,12 @@ class Leases {
     const over = () => {
       this.#waiting.delete(handle)
       for (const [slot, holder] of this.#holders) if (holder === handle) this.#holders.delete(slot)
+      delete handle.known.lease
       this.#look()
     }
     handle.on('lease', () => {
       this.#waiting.set(handle, this.kernel.now())
+      handle.known.lease = 'waits'
       this.#look()
     })
     handle.on('ready', () => this.#look())
@@ -39,9 +43,10 @@ class Leases {
     if (!this.kernel.isSole()) return
     for (const [handle, since] of this.#waiting) {
       const { slot, pid } = handle
-      if (slot === null || !handle.isServing || this.#holders.has(slot)) continue
+      if (slot === null || !UP.includes(handle.state) || this.#holders.has(slot)) continue
       this.#waiting.delete(handle)
       this.#holders.set(slot, handle)
+      handle.known.lease = 'held'
       handle.send('leased', { slot })
       this.kernel.record('worker.lease', { slot, pid, waitedMs: Math.round(this.kernel.now() - since) })
     }

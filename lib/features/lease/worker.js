@@ -8,7 +8,6 @@ function takeLease ({ channel, onDrain, callApp }) {
   const waiting = []
   /** What ends the app's work, as it has returned it. @type {unknown[]} */
   const ends = []
-  let hasAsked = false
   /** @type {number | null} */
   let slot = null
   let isOver = false
@@ -20,7 +19,8 @@ function takeLease ({ channel, onDrain, callApp }) {
       for (const fn of waiting.splice(0)) begin(fn, lease.slot)
     }
   })
-  onDrain(async () => {
+
+  async function giveBack () {
     isOver = true
     const ended = await Promise.allSettled(ends.map(async returned => {
       const end = await returned
@@ -28,7 +28,7 @@ function takeLease ({ channel, onDrain, callApp }) {
       await callApp('onLease', () => end())
     }))
     if (slot !== null && ended.every(({ status }) => status === 'fulfilled')) channel.send('lease-over')
-  })
+  }
 
   /** @param {(about: { slot: number }) => unknown} fn @param {number} slot */
   function begin (fn, slot) {
@@ -40,9 +40,9 @@ function takeLease ({ channel, onDrain, callApp }) {
       onLease (/** @type {(about: { slot: number }) => unknown} */ fn) {
         if (isOver) return
         if (slot !== null) return begin(fn, slot)
-        waiting.push(fn)
-        if (!hasAsked) channel.send('lease')
-        hasAsked = true
+        if (waiting.push(fn) > 1) return // it has asked
+        onDrain(giveBack)
+        channel.send('lease')
       }
     }
   }

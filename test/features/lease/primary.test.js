@@ -1,0 +1,100 @@
+'use strict'
+
+const { EventEmitter } = require('node:events')
+const t = require('tap')
+const { lease } = require('../../../lib/features/lease/primary')
+
+function primary () {
+  const kernel = {
+    at: 0,
+    sole: true,
+    now: () => kernel.at,
+    isSole: () => kernel.sole,
+    /** @type {() => void} */
+    becameSole: () => {},
+    onSole: (/** @type {() => void} */ fn) => { kernel.becameSole = fn },
+    /** @type {any[]} */
+    lines: [],
+    record: (/** @type {string} */ event, /** @type {any} */ fields) => kernel.lines.push({ event, ...fields })
+  }
+  const leases = lease(/** @type {any} */ (kernel))
+  const worker = (/** @type {number | null} */ slot, /** @type {number} */ pid, state = 'ready') => {
+    const handle = /** @type {any} */ (Object.assign(new EventEmitter(), { slot, pid, state, known: {}, /** @type {any[]} */ sent: [] }))
+    handle.send = (/** @type {string} */ type, /** @type {any} */ fields) => handle.sent.push({ type, ...fields })
+    leases.connect(handle)
+    return handle
+  }
+  const holders = () => kernel.lines.map(({ pid }) => pid)
+  return { kernel, worker, holders }
+}
+
+t.test('a worker that serves gets the lease of its slot when it asks', async t => {
+  const { kernel, worker } = primary()
+  const a = worker(3, 1)
+  t.same(a.known, {})
+  a.emit('lease')
+  t.same(a.sent, [{ type: 'leased', slot: 3 }])
+  t.same(kernel.lines, [{ event: 'worker.lease', slot: 3, pid: 1, waitedMs: 0 }])
+  t.same(a.known, { lease: 'held' })
+})
+
+t.test('one that boots, or stands by, gets it when it is ready in a slot', async t => {
+  const { kernel, worker } = primary()
+  const a = worker(null, 1, 'standby')
+  a.emit('lease')
+  t.same([a.sent, a.known], [[], { lease: 'waits' }])
+  kernel.at = 40
+  Object.assign(a, { slot: 0, state: 'ready' }).emit('ready')
+  t.same(a.sent, [{ type: 'leased', slot: 0 }])
+  t.match(kernel.lines, [{ waitedMs: 40 }])
+})
+
+t.test('out of rotation a worker gets it too: what it does with it takes no requests', async t => {
+  const { worker } = primary()
+  const a = worker(0, 1, 'out-of-rotation')
+  a.emit('lease')
+  t.same(a.sent, [{ type: 'leased', slot: 0 }])
+})
+
+for (const how of ['lease-over', 'exit']) {
+  t.test(`a replacement gets it when its predecessor has given it back: ${how}`, async t => {
+    const { kernel, worker, holders } = primary()
+    const [old, other, next] = [worker(0, 1), worker(1, 2), worker(0, 3)]
+    for (const handle of [old, other, next]) handle.emit('lease')
+    t.same(holders(), [1, 2])
+    t.same(next.known, { lease: 'waits' })
+    old.state = 'draining'
+    next.emit('ready')
+    t.same(holders(), [1, 2], 'not while the other one drains')
+    kernel.at = 500
+    old.emit(how)
+    t.same(holders(), [1, 2, 3])
+    t.equal(kernel.lines[2].waitedMs, 500)
+    t.same([old.known, other.known, next.known], [{}, { lease: 'held' }, { lease: 'held' }])
+    old.emit('exit')
+    t.same(next.known, { lease: 'held' }, 'what it has given back is not taken from the next one')
+    worker(0, 4).emit('lease')
+    t.same(holders(), [1, 2, 3])
+  })
+}
+
+t.test('one that leaves, or has left, before it is its turn never gets it', async t => {
+  const { worker, holders } = primary()
+  const [old, leaving, gone, next] = [worker(0, 1), worker(0, 2), worker(0, 3), worker(0, 4)]
+  for (const handle of [old, leaving, gone, next]) handle.emit('lease')
+  leaving.state = 'draining'
+  gone.emit('exit')
+  old.emit('exit')
+  t.same(holders(), [1, 4])
+})
+
+t.test('after an upgrade there is none before the old workers are gone', async t => {
+  const { kernel, worker, holders } = primary()
+  kernel.sole = false
+  const a = worker(0, 1)
+  a.emit('lease')
+  t.same(holders(), [])
+  kernel.sole = true
+  kernel.becameSole()
+  t.same(holders(), [1])
+})
