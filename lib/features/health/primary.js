@@ -67,6 +67,7 @@ class HealthChecks {
       await this.#probe(handle, cancel)
       if (!OVER.includes(handle.state)) timer = setTimeout(step, Math.max(0, nextProbeMs(knownOf(handle).isPassed, options.healthPeriodMs) - (now() - began)))
     }
+    handle.readiness.judge('health', `GET ${options.health} has not been answered yet`)
     timer = setTimeout(step, options.healthInitialDelayMs)
     for (const event of ['leaving', 'exit']) {
       handle.once(event, () => {

@@ -255,7 +255,8 @@ async function boots (handle, timeoutMs) {
   const missing = evaded.length > 0 ? evaded : readiness.missing
   if (readiness.refusal !== null) return `it was not ready within ${timeoutMs} ms; ${readiness.refusal}`
   const how = evaded.length > 0 ? ', but on another port in its place' : ', as the others do'
-  const why = missing.length ? `it does not listen on ${missing.map(nameOf).join(', ')}${how}` : await whySilent(handle)
+  const isTold = missing.length > 0 && (handle.hasLoaded || evaded.length > 0)
+  const why = isTold ? `it does not listen on ${missing.map(nameOf).join(', ')}${how}` : await whySilent(handle)
   if (readiness.isMet) return null // meanwhile
   return `it was not ready within ${timeoutMs} ms${why === null ? '' : `; ${why}`}`
 }
@@ -263,7 +264,7 @@ async function boots (handle, timeoutMs) {
 /** @param {WorkerHandle} handle @returns {Promise<string | null>} */
 async function whySilent ({ pid, readiness: { readyOn }, hasLoaded, heardAt, said, addresses }) {
   const silentMs = now() - heardAt
-  if (readyOn === 'online' || (readyOn === 'listening' && addresses.size > 0)) return null
+  if (readyOn === 'online' || (readyOn === 'listening' && addresses.size > 0 && hasLoaded)) return null
   return explainSilence({ readyOn: /** @type {'listening' | 'message'} */ (readyOn), hasLoaded, silentMs, said, ...await describeProcesses(pid) })
 }
 

@@ -17,10 +17,13 @@ t.test('probes that cannot be made are told once, and again when they have been 
   }
   const options = /** @type {any} */ ({ health: '/', healthPeriodMs: 1, healthTimeoutMs: 1000, healthFailureThreshold: 3, healthInitialDelayMs: 0 })
   const checks = new HealthChecks(/** @type {any} */ ({ options, now: () => performance.now(), record: (/** @type {string} */ event, /** @type {any} */ fields) => lines.push({ event, ...fields }) }), /** @type {any} */ (open))
-  const worker = /** @type {any} */ (Object.assign(new EventEmitter(), { state: 'ready', latest: {}, known: {} }))
+  /** @type {any[]} */
+  const judged = []
+  const worker = /** @type {any} */ (Object.assign(new EventEmitter(), { state: 'ready', latest: {}, known: {}, readiness: { judge: (/** @type {string} */ gate, /** @type {string} */ why) => judged.push({ gate, why }) } }))
   worker.call = async () => ({ why: 'it is busy', isSkipped: true })
   checks.connect(worker)
   worker.emit('booted')
+  t.same(judged, [{ gate: 'health', why: 'GET / has not been answered yet' }], 'until the first probe')
   const until = async (/** @type {number} */ count) => {
     const before = attempts
     while (attempts < before + count) await setTimeout(1) // eslint-disable-line no-unmodified-loop-condition
