@@ -14,7 +14,7 @@ const { sayCrashing } = require('../core/crashes')
 const { count } = require('../core/units')
 const { ServiceState } = require('../core/service-state')
 const { loadAddon } = require('../mold/addon')
-const { Readiness } = require('./admin/readiness')
+const { FleetReadiness } = require('./admin/fleet-readiness')
 
 const PROGRAM = 'systemd-notify'
 const STATUS_MS = 1000 // no more often than that
@@ -41,7 +41,7 @@ class ServiceNotifier {
   constructor (supervisor, { notifySocket, watchdogMs }) {
     this.supervisor = supervisor
     this.notifySocket = notifySocket
-    this.readiness = new Readiness(supervisor)
+    this.readiness = new FleetReadiness(supervisor)
     this.state = new ServiceState(supervisor.options)
     supervisor.on('event', this.#onEvent)
     if (watchdogMs !== null) this.watchdog = setInterval(() => this.#tell({ WATCHDOG: 1 }), watchdogMs / 2)

@@ -16,7 +16,7 @@ const net = require('node:net')
 const path = require('node:path')
 const { RecycleError } = require('../../core/errors')
 const { renderDocument } = require('../../report/page/document')
-const { Readiness } = require('./readiness')
+const { FleetReadiness } = require('./fleet-readiness')
 const { Metrics } = require('./metrics')
 const { Picture } = require('./picture')
 const { REQUEST_MS, createServer, answer } = require('./server')
@@ -31,7 +31,7 @@ const TICK_MS = 1000
  * @throws {RecycleError} RECYCLE_ADMIN
  */
 async function openAdmin (supervisor, { admin, adminAllowRemote }) {
-  const readiness = new Readiness(supervisor)
+  const readiness = new FleetReadiness(supervisor)
   const metrics = new Metrics()
   const picture = new Picture()
   const stream = new Stream()

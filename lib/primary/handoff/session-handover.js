@@ -13,19 +13,14 @@ const AT_ONCE = 1000 // sessions in a message
 
 /** In the old primary: what it tells its successor. */
 class SessionsForSuccessor {
-  /** Of the state that has been sent. */
-  #sent = { sessions: 0, chars: 0 }
+  /** Of state: what is lost with a successor that dies. */
+  sent = { sessions: 0, chars: 0 }
 
   /** @param {Peer} successor @param {ReadonlyMap<string, number>} slots by session @param {readonly number[]} wanted the fleet's slots */
   constructor (successor, slots, wanted) {
     this.successor = successor
     const sessions = Array.from(slots, ([session, slot]) => ({ session, slot }))
     for (let i = 0; i === 0 || i < sessions.length; i += AT_ONCE) successor.send('sessions', { slots: wanted, sessions: sessions.slice(i, i + AT_ONCE) })
-  }
-
-  /** What is lost with a successor that dies. */
-  get sent () {
-    return this.#sent
   }
 
   /** A worker has begun it. @param {string} session @param {number} slot */
@@ -35,8 +30,8 @@ class SessionsForSuccessor {
 
   /** @param {State} state */
   give (state) {
-    this.#sent.sessions++
-    this.#sent.chars += state.value.length
+    this.sent.sessions++
+    this.sent.chars += state.value.length
     this.successor.send('session-state', state)
   }
 

@@ -12,7 +12,7 @@ const { FEATURES } = require('../../features')
 
 const UNFIT = FEATURES.flatMap(({ unfit }) => unfit ?? [])
 
-class Readiness {
+class FleetReadiness {
   #intended
   /** The last requested number of workers. */
   #target
@@ -63,4 +63,4 @@ class Readiness {
   }
 }
 
-module.exports = { Readiness }
+module.exports = { FleetReadiness }
