@@ -58,3 +58,38 @@ t.test('a given value is shown whatever its type, in at most two lines', async t
     t.equal(new RecycleError(code, details).details.file, long, 'the details are not shortened')
   }
 })
+
+const sentence = (/** @type {string} */ code, /** @type {Record<string, any>} */ details) => new RecycleError(code, details).message
+
+t.test('exit code 2 is for what the user can correct, 1 for a run that failed', async t => {
+  const corrected = ['RECYCLE_BAD_OPTION', 'RECYCLE_BAD_USAGE', 'RECYCLE_JOURNAL', 'RECYCLE_CONTROL_TAKEN', 'RECYCLE_NO_FLEET']
+  const failed = ['RECYCLE_NO_APP', 'RECYCLE_APP_DIES', 'RECYCLE_FLEET_GONE', 'RECYCLE_NOT_UPGRADED', 'RECYCLE_PRIMARY_FAILED']
+  t.same(corrected.map(code => new RecycleError(code, DETAILS).exitCode), corrected.map(() => 2))
+  t.same(failed.map(code => new RecycleError(code, DETAILS).exitCode), failed.map(() => 1))
+})
+
+t.test('a fleet that does not start is told from one that does not stay up', async t => {
+  t.equal(sentence('RECYCLE_APP_DIES', { wasReady: false, deaths: 5, how: 'exit code 1' }), 'no worker becomes ready: 5 died or gave up in a row, the last one exit code 1')
+  t.equal(sentence('RECYCLE_APP_DIES', { wasReady: true, deaths: 5, how: 'SIGSEGV' }), 'no worker stays up: 5 died as soon as they were ready, the last one SIGSEGV')
+})
+
+t.test('of the fleet that has the control socket the pid is named, where it answers', async t => {
+  t.equal(sentence('RECYCLE_CONTROL_TAKEN', { path: '/s', pid: 7, remedy: 'a --name' }), 'the control socket /s belongs to a running fleet, pid 7; give this one a --name')
+  t.equal(sentence('RECYCLE_CONTROL_TAKEN', { path: '/s', remedy: 'a --name' }), 'the control socket /s belongs to a running fleet that does not answer; give this one a --name')
+})
+
+t.test('where no fleet is found: which one was asked for, which are running, where they were looked for, what was ignored', async t => {
+  const none = 'no fleet is running, as far as /run tells; one of another user or of a service with a folder of its own is found by --control <path> or RECYCLE_CONTROL_DIR'
+  t.equal(sentence('RECYCLE_NO_FLEET', { folders: '/run' }), none)
+  t.equal(sentence('RECYCLE_NO_FLEET', { name: 'shop', folders: '/run', distrusted: '/tmp/x' }), `there is no fleet named "shop"; ${none}; ignored: /tmp/x`)
+  t.equal(sentence('RECYCLE_NO_FLEET', { name: 'shop', running: 'till', folders: '/run' }), 'there is no fleet named "shop"; running: till')
+})
+
+t.test("a reason is shown up to 1,000 characters, the user's words up to 200", async t => {
+  const why = (/** @type {number} */ chars) => sentence('RECYCLE_NO_APP', { app: 'a.js', why: 'x'.repeat(chars) })
+  t.match(why(1000), 'x'.repeat(1000))
+  t.match(why(1001), '…')
+  const app = (/** @type {number} */ chars) => sentence('RECYCLE_NO_APP', { app: 'x'.repeat(chars), why: 'y' })
+  t.match(app(200), 'x'.repeat(200))
+  t.match(app(201), '…')
+})
