@@ -15,30 +15,20 @@
 const ANY = ['::', '0.0.0.0']
 
 /**
+ * The app gets no address that is wider than the one it asks for: of `listen(80, '127.0.0.1')`, a socket on every address is none.
+ *
  * @template {InheritedSocket} Socket
  * @param {readonly Socket[]} sockets that no server has yet
  * @param {{ address: string | null, port: number | null, fd?: number | null }} query net's; a port of -1: the address is a path
  * @returns {Socket | undefined}
  */
-function pickInherited (sockets, { address, port, fd }) {
+function pickInherited (sockets, { address: asked, port, fd }) {
   if (typeof fd === 'number' && fd >= 0) return sockets.find(socket => socket.fd === fd)
-  if (port === -1) return sockets.find(socket => socket.path !== null && socket.path === address)
-  const likeness = sockets.map(socket => socket.port !== null && socket.port === port ? likenessOf(socket.address, address) : 0)
-  const best = Math.max(0, ...likeness)
-  return best === 0 ? undefined : sockets[likeness.indexOf(best)]
-}
-
-/**
- * The app gets no address that is wider than the one it asks for: of `listen(80, '127.0.0.1')`, a socket on every address is none.
- *
- * @param {string | null} passed
- * @param {string | null} asked null: any host
- * @returns {number} 0: it is not what the app asks for; else the more the better
- */
-function likenessOf (passed, asked) {
-  if (passed === (asked ?? ANY[0])) return 3
-  if (ANY.includes(passed ?? '') && (asked === null || ANY.includes(asked))) return 2
-  return asked === null || ANY.includes(asked) ? 1 : 0
+  if (port === -1) return sockets.find(socket => socket.path !== null && socket.path === asked)
+  const ofPort = sockets.filter(socket => socket.port !== null && socket.port === port)
+  const exact = ofPort.find(({ address }) => address === (asked ?? '::'))
+  if (exact || (asked !== null && !ANY.includes(asked))) return exact
+  return ofPort.find(({ address }) => ANY.includes(String(address))) ?? ofPort.at(0)
 }
 
 /** @param {InheritedSocket} socket @returns {string} as in a URL: `[::]:80`, `127.0.0.1:80`, `/run/shop.sock` */

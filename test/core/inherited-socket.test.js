@@ -13,6 +13,9 @@ const CASES = [
   ['listen(80) gets the socket on every address', [tcp(3, '127.0.0.1', 80), tcp(4, '::', 80)], { address: null, port: 80 }, 4],
   ['listen(80) gets one of IPv4, where there is no other', [tcp(3, '0.0.0.0', 80)], { address: null, port: 80 }, 3],
   ['listen(80) gets a narrower one, where there is no other', [tcp(3, '127.0.0.1', 80)], { address: null, port: 80 }, 3],
+  ['listen(80) gets the one of both families first', [tcp(3, '0.0.0.0', 80), tcp(4, '::', 80)], { address: null, port: 80 }, 4],
+  ['listen(80) gets one of IPv4 before a narrower one', [tcp(3, '127.0.0.1', 80), tcp(4, '0.0.0.0', 80)], { address: null, port: 80 }, 4],
+  ["listen(80, '0.0.0.0') gets a narrower one, where there is no other", [tcp(3, '10.0.0.1', 80)], { address: '0.0.0.0', port: 80 }, 3],
   ["listen(80, '0.0.0.0') gets a socket on every address of both families", [tcp(3, '::', 80)], { address: '0.0.0.0', port: 80 }, 3],
   ["listen(80, '0.0.0.0') gets the one of its own family first", [tcp(3, '::', 80), tcp(4, '0.0.0.0', 80)], { address: '0.0.0.0', port: 80 }, 4],
   ["listen(80, '127.0.0.1') gets that one", [tcp(3, '::', 80), tcp(4, '127.0.0.1', 80)], { address: '127.0.0.1', port: 80 }, 4],
@@ -24,6 +27,9 @@ const CASES = [
   ['another path gets none', [unix(4, '/run/a')], { address: '/run/c', port: -1 }, undefined],
   ['a port gets no unix socket', [unix(4, '/run/a')], { address: null, port: 80 }, undefined],
   ['listen({ fd }) gets that descriptor', [tcp(3, '::', 80), tcp(4, '::', 81)], { address: null, port: null, fd: 4 }, 4],
+  ['a descriptor of 0 is one', [tcp(0, '::', 80), tcp(4, '::', 81)], { address: null, port: null, fd: 0 }, 0],
+  ['a descriptor of null is none', [tcp(3, '::', 80)], { address: null, port: 80, fd: null }, 3],
+  ['a descriptor of -1 is none', [tcp(3, '::', 80)], { address: null, port: 80, fd: -1 }, 3],
   ['listen({ fd }) of any other file gets none', [tcp(3, '::', 80)], { address: null, port: null, fd: 7 }, undefined]
 ]
 
