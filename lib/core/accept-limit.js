@@ -60,8 +60,7 @@ function leavesToNew (loads) {
 function spread (counts) {
   const mean = counts.reduce((sum, count) => sum + count, 0) / counts.length
   const most = Math.max(...counts)
-  const isEven = most <= Math.max(mean + 1, mean * STEP) || most - Math.min(...counts) < 2
-  if (isEven) return counts.includes(0) && most >= 2 ? forIdle(counts, mean) : counts.map(() => 0)
+  if (most <= Math.max(mean + 1, mean * STEP)) return forIdle(counts, mean)
   return counts.map(count => Math.max(0, Math.floor(count - mean)))
 }
 

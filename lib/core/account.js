@@ -43,8 +43,13 @@ const { count, flag, text, orNull, listOf, record } = require('./shape')
 const LONGEST_PATH = 2000
 const CUT = record({ method: orNull(text(100)), path: orNull(text(LONGEST_PATH)), ageMs: count, remotePort: orNull(count), upgraded: flag })
 const ENDS = Object.freeze(/** @type {const} */ (['moved', 'closedByClient', 'closedAfterResponse', 'closedIdle', 'cut', 'unacked', 'unaccounted']))
+const NONE = Object.freeze({
+  finished: 0, aborted: 0, moved: 0, refused: 0, takenBack: 0, replayed: 0, closedByClient: 0, closedAfterResponse: 0, closedIdle: 0, cut: 0, unacked: 0, unaccounted: 0
+})
 const FIELDS = record({
-  ...Object.fromEntries(Object.keys(openAccount(0, 0)).map(field => [field, count])),
+  connections: count,
+  inFlight: count,
+  ...Object.fromEntries(Object.keys(NONE).map(field => [field, count])),
   cuts: listOf(CUT)
 })
 
@@ -58,23 +63,7 @@ function addsUp (account) {
 
 /** @param {number} connections @param {number} inFlight @returns {Account} */
 function openAccount (connections, inFlight) {
-  return {
-    connections,
-    inFlight,
-    finished: 0,
-    aborted: 0,
-    moved: 0,
-    refused: 0,
-    takenBack: 0,
-    replayed: 0,
-    closedByClient: 0,
-    closedAfterResponse: 0,
-    closedIdle: 0,
-    cut: 0,
-    unacked: 0,
-    unaccounted: 0,
-    cuts: []
-  }
+  return { connections, inFlight, ...NONE, cuts: [] }
 }
 
 /**

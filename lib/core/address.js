@@ -11,8 +11,8 @@ function portOf (key) {
 function nameOf (key) {
   const port = portOf(key)
   const where = /^(.*):-?\d*:-?\d*:[^:]*#\d+$/.exec(key)?.[1] ?? key
-  if (port === 0) return 'a port that is free'
-  return port > 0 ? `${where === 'null' || where === '' ? '' : where}:${port}` : where
+  if (port < 0) return where
+  return port === 0 ? 'a port that is free' : `${where === 'null' || where === '' ? '' : where}:${port}`
 }
 
 /** A path with this pid in it is that worker's alone: no other worker is to listen there. @param {string} key @param {number} pid */

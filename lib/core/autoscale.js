@@ -81,15 +81,15 @@ function autoscale (history, { min, max }) {
 }
 
 /** @param {History} history @param {Load} latest @param {number} max @returns {Decision | null} */
-function moreFor ({ recent, changedAt, settledAt }, { atMs, workers, serving, fitting }, max) {
+function moreFor ({ recent, changedAt, settledAt }, { atMs, workers, fitting }, max) {
   // What came before the workers of the last change were there says nothing of what they can do.
   const looks = recent.filter(look => look.atMs > atMs - BUSY_MS)
   if (looks.length === recent.length || looks[0].atMs <= (settledAt ?? changedAt)) return null
   const busy = round(looks.reduce((sum, look) => sum + look.busy, 0) / looks.length)
   if (busy <= HIGH * workers) return null
   // Saturated workers do not show how much more there is to do.
-  const isSaturated = settledAt !== null && serving > 0 && busy >= SATURATED * workers
-  const needed = Math.max(Math.ceil(busy / TARGET), isSaturated ? 2 * workers : 0)
+  const isSaturated = settledAt !== null && busy >= SATURATED * workers
+  const needed = Math.max(Math.ceil(busy / TARGET), isSaturated ? 2 * workers : workers)
   const to = Math.min(needed, max, workers + (fitting ?? Infinity))
   if (to > workers) return { workers: to, reason: 'busy', busy }
   return fitting === 0 && max > workers ? { workers, reason: 'no-room', busy } : null

@@ -11,7 +11,7 @@ const UNSERVED_MS = 1000 // the longest where no worker serves: clients wait
  * @returns {number} milliseconds; 0 for no failure
  */
 function backoffMs (failures) {
-  return failures === 0 ? 0 : Math.min(LONGEST_MS, BASE_MS * 2 ** Math.min(failures - 1, 20))
+  return failures === 0 ? 0 : Math.min(LONGEST_MS, BASE_MS * 2 ** (failures - 1))
 }
 
 /** Tries that come ever more slowly while they fail. Times are ms by any clock that only goes forward. */

@@ -66,7 +66,7 @@ function size ({ parallelism, container = null }, { workers, maxRssBytes, maxSur
     limitBytes: container?.limitBytes ?? null,
     source: container?.source ?? null,
     primaryBytes: PRIMARY_BYTES,
-    marginBytes: Math.round(MARGIN * (container?.limitBytes ?? 0)),
+    marginBytes: container ? Math.round(MARGIN * container.limitBytes) : 0,
     beside: Math.max(maxSurge, standby) + (fork === 'mold' ? 1 : 0)
   }
   const each = typeof maxRssBytes === 'number' ? maxRssBytes : LEAST_BYTES
@@ -74,9 +74,9 @@ function size ({ parallelism, container = null }, { workers, maxRssBytes, maxSur
   return Object.freeze({ ...sizing, fitting, isAutoWorkers: workers === 'auto', isAutoBudget: maxRssBytes === 'auto' })
 }
 
-/** @param {Pick<Sizing, 'limitBytes' | 'primaryBytes' | 'marginBytes'>} sizing @returns {number} bytes for all processes but the primary */
+/** @param {Pick<Sizing, 'limitBytes' | 'primaryBytes' | 'marginBytes'>} sizing @returns {number} bytes for all processes but the primary; below 0 where it takes more than there is */
 function forWorkers ({ limitBytes, primaryBytes, marginBytes }) {
-  return Math.max(0, Number(limitBytes) - primaryBytes - marginBytes)
+  return Number(limitBytes) - primaryBytes - marginBytes
 }
 
 /**
@@ -126,7 +126,7 @@ function autoscaleBounds ({ desired, fitting }, { min, max }) {
  * @returns {number} bytes, a whole number of MiB; 0: there is no memory for them
  */
 function autoBudget (sizing, workers) {
-  return MIB * Math.floor(forWorkers(sizing) / (workers + sizing.beside) / MIB)
+  return MIB * Math.max(0, Math.floor(forWorkers(sizing) / (workers + sizing.beside) / MIB))
 }
 
 /**

@@ -22,7 +22,7 @@ function editsBetween (a, b) {
     edits.push([i])
     for (let j = 1; j <= b.length; j++) {
       const replaced = edits[i - 1][j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1)
-      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1] ? edits[i - 2][j - 2] + 1 : Infinity
+      const swapped = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1] ? edits[i - 2][j - 2] + 1 : Infinity
       edits[i].push(Math.min(replaced, swapped, edits[i - 1][j] + 1, edits[i][j - 1] + 1))
     }
   }

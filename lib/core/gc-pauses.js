@@ -22,11 +22,9 @@ const { count, duration, record } = require('./shape')
 const PAUSES = record({ count, totalMs: duration, longestMs: duration })
 const GC = record({ scavenges: PAUSES, markSweeps: PAUSES })
 
+const NO_PAUSES = Object.freeze({ count: 0, totalMs: 0, longestMs: 0 })
 /** @type {Readonly<Delays>} */
-const NO_DELAYS = Object.freeze({
-  gc: { scavenges: { count: 0, totalMs: 0, longestMs: 0 }, markSweeps: { count: 0, totalMs: 0, longestMs: 0 } },
-  loopLagMs: 0
-})
+const NO_DELAYS = Object.freeze({ gc: { scavenges: { ...NO_PAUSES }, markSweeps: { ...NO_PAUSES } }, loopLagMs: 0 })
 
 /**
  * Beats are more frequent than samples: carries the longest pauses of earlier beats over.

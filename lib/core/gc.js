@@ -76,7 +76,7 @@ function collectsFirst (profile, nodeMajor) {
  */
 function largestBudget (profile, maxRssBytes, nodeOptions) {
   if (profile === 'default') return Infinity
-  const flags = [...gcFlags(profile, { maxRssBytes, nodeMajor: 0 }), ...nodeOptions]
+  const flags = [...gcFlags(profile, { maxRssBytes, nodeMajor: NaN }), ...nodeOptions]
   const oldMiB = lastValue(flags, 'max-old-space-size')
   const semiMiB = lastValue(flags, 'max-semi-space-size')
   return Math.floor(ROOM * (oldMiB + 2 * semiMiB)) * MIB

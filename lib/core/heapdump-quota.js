@@ -29,4 +29,4 @@ function lackOfRoom ({ usedBytes, limitBytes, freeBytes }, expectedBytes) {
   return expectedBytes > freeBytes ? 'the file system is nearly full' : null
 }
 
-module.exports = { DAY_MS, isQuotaLeft, lackOfRoom }
+module.exports = { isQuotaLeft, lackOfRoom }

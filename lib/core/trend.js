@@ -25,16 +25,14 @@ function pushReading (trend, atMs, bytes) {
  */
 function timeToCrossing (trend, softBytes) {
   if (softBytes === null || trend.length < LEAST) return null
-  const [origin] = /** @type {readonly [number, number]} */ (trend[0])
+  const [[origin], [latest]] = /** @type {[Trend[0], Trend[0]]} */ ([trend[0], trend.at(-1)])
   const mean = (/** @type {(x: number, y: number) => number} */ of) => trend.reduce((sum, [at, bytes]) => sum + of(at - origin, bytes), 0) / trend.length
   const [meanX, meanY] = [mean(x => x), mean((_, y) => y)]
-  const [spreadX, both, spreadY] = [mean(x => (x - meanX) ** 2), mean((x, y) => (x - meanX) * (y - meanY)), mean((_, y) => (y - meanY) ** 2)]
-  if (spreadX === 0 || both <= 0) return null
+  const [spreadX, both, spreadY] = [mean(x => (x - meanX) ** 2), mean((x, y) => (x - meanX) * y), mean((_, y) => (y - meanY) ** 2)]
   const slope = both / spreadX
   const error = Math.sqrt(Math.max(0, spreadY - slope * both) / (spreadX * (trend.length - 2)))
-  const latest = trend.at(-1)?.[0] ?? 0
   const atLatest = meanY + slope * (latest - origin - meanX)
-  if (slope < CERTAIN * error || atLatest < NEAR * softBytes) return null
+  if (!(slope > CERTAIN * error) || atLatest < NEAR * softBytes) return null // the slope of readings at one time is NaN
   const aheadMs = Math.max(0, (softBytes - atLatest) / slope)
   return aheadMs <= FURTHEST * (latest - origin) ? aheadMs : null
 }

@@ -26,6 +26,12 @@ t.test('the limit falls with the number of connections, never below the floor', 
   const level = nextLimit(10_000, [vessel(1000), vessel(1000)])
   t.ok(level < 10_000 && level > 1000)
   t.equal(nextLimit(10_000, [vessel(10), full(1000)]), 10_000, 'it does not fall while a worker is at it')
+  t.equal(nextLimit(10_000, [vessel(0)]), 64)
+  t.equal(nextLimit(10_000, []), 64, 'where no worker serves')
+  t.equal(nextLimit(10_000, [vessel(500), vessel(1500)]), 1150, 'to a little more than the mean')
+  t.equal(nextLimit(10_000, [vessel(1000)]), 1150)
+  t.equal(nextLimit(1300, [vessel(1000), vessel(1000)]), 1300, 'not for a little')
+  t.same([nextLimit(92, [vessel(69)]), nextLimit(93, [vessel(69)])], [92, 80])
 })
 
 t.test('workers with equal numbers of connections move none; of unequal ones each moves what it has above the mean', async t => {
@@ -37,6 +43,10 @@ t.test('workers with equal numbers of connections move none; of unequal ones eac
   t.same(spread([3, 3, 3, 3, 0]), [1, 1, 0, 0, 0], 'but a worker without any gets its share')
   t.same([spread([2, 2, 0]), spread([2, 0, 0]), spread([1, 1, 0])], [[1, 0, 0], [1, 0, 0], [0, 0, 0]])
   t.same(spread([15, 5, 3, 12, 15]), [5, 0, 0, 2, 5])
+  t.same(spread([1, 1, 4]), [0, 0, 2])
+  t.same(spread([4, 4, 5]), [0, 0, 0])
+  t.same(spread([3, 3, 3, 3, 3, 3, 0, 0]), [1, 1, 1, 1, 0, 0, 0, 0], 'each of those without any')
+  t.same(spread([90, 110]), [0, 0])
   t.same(spread([11, 10, 9, 10, 10]), [0, 0, 0, 0, 0], 'no worker moves connections where the fullest is hardly above the mean')
 })
 

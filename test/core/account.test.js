@@ -1,7 +1,7 @@
 'use strict'
 
 const t = require('tap')
-const { ACCOUNT, openAccount, lostAccount } = require('../../lib/core/account')
+const { ACCOUNT, openAccount, lostAccount, streamsCut } = require('../../lib/core/account')
 const { sumOfEnds } = require('../support/fleet')
 
 t.test('an account opens with the connections that are there, none of them settled', async t => {
@@ -34,4 +34,22 @@ t.test('of a worker an account is taken in which each connection ends once, and 
     t.same(ACCOUNT({ ...account, ...wrong }), { at: '', accepts: 'one in which each connection ends once, and each cut is named' }, JSON.stringify(wrong))
   }
   t.match(ACCOUNT({ ...account, moved: -1 }), { at: '.moved' })
+})
+
+t.test('a cut is told with a path of up to 2,000 characters and a method of up to 100', async t => {
+  const of = (/** @type {number} */ method, /** @type {number} */ path) => ACCOUNT({
+    ...openAccount(1, 1), cut: 1, cuts: [{ method: 'M'.repeat(method), path: 'p'.repeat(path), ageMs: 5, remotePort: null, upgraded: false }]
+  })
+  t.equal(of(100, 2000), null)
+  t.match(of(101, 2000), { at: '.cuts[0].method' })
+  t.match(of(100, 2001), { at: '.cuts[0].path' })
+})
+
+t.test('of what was cut, upgraded and raw connections are told apart, as far as an account names them', async t => {
+  const [stream, request] = [{ upgraded: true }, { upgraded: false }]
+  t.equal(streamsCut({ cut: 3, cuts: [stream, request, stream] }), 2)
+  t.equal(streamsCut({ cut: 1, cuts: [stream, stream] }), 1, 'one connection may have had several')
+  t.equal(streamsCut({ cut: 2 }), 0)
+  t.equal(streamsCut({ cuts: [stream] }), 0, 'what is not counted as cut was not')
+  t.equal(streamsCut({ cut: 1, cuts: /** @type {any} */ ([null]) }), 0, 'a line of another version')
 })

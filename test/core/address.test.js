@@ -1,7 +1,7 @@
 'use strict'
 
 const t = require('tap')
-const { portOf, nameOf, isOwnPath, unevenAddresses, isEvading } = require('../../lib/core/address')
+const { portOf, nameOf, isOwnPath, unevenAddresses, listUneven, isEvading } = require('../../lib/core/address')
 
 const PORT = 'null:3000:4:undefined#0'
 const FREE = 'null:0:4:#0'
@@ -16,6 +16,7 @@ t.test('a path with the pid of its worker in it is that worker\'s alone', async 
   t.equal(isOwnPath(PATH, 4321), true)
   t.equal(isOwnPath(PATH, 432), false)
   t.equal(isOwnPath(PORT, 3000), false, 'a port is not')
+  t.equal(isOwnPath(FREE, 4), false, 'nor any port that is free')
 })
 
 t.test('ports that some workers alone listen on are uneven; paths are not looked at', async t => {
@@ -23,6 +24,7 @@ t.test('ports that some workers alone listen on are uneven; paths are not looked
   t.same(unevenAddresses([{ slot: 0, keys: [PORT] }, { slot: 1, keys: [FREE] }, { slot: 2, keys: [FREE] }]), [
     { address: ':3000', slots: [0] }, { address: 'a port that is free', slots: [1, 2] }
   ])
+  t.equal(listUneven([{ address: ':3000', slots: [0] }, { address: 'a port that is free', slots: [1, 2] }]), ':3000 in slot 0 alone; a port that is free in slot 1, 2 alone')
 })
 
 t.test('an app evades a port that it has tried, or for which it takes any that is free; one that takes another one means to', async t => {
@@ -32,5 +34,7 @@ t.test('an app evades a port that it has tried, or for which it takes any that i
   t.equal(isEvading(PORT, worker(['null:4000:4:#0'], [4000])), false)
   t.equal(isEvading(PORT, worker([FREE], [0], [PORT, FREE])), false, 'it has listened on a free one before')
   t.equal(isEvading(PATH, worker([FREE], [0])), false)
+  t.equal(isEvading(FREE, worker(['null:4000:4:#0'], [0])), false, 'any that is free cannot be taken')
+  t.equal(isEvading('null:1:4:#0', worker([], [1])), true)
   t.equal(isEvading('null:3000:4:#1', worker(['null:3000:4:#0'], [3000])), false, 'it has another server there')
 })

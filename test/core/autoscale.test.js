@@ -124,3 +124,30 @@ t.test('the table of the documentation has what the simulation gives', async t =
   const page = fs.readFileSync(path.join(__dirname, '..', '..', 'docs', 'scaling.md'), 'utf8')
   for (const row of table()) t.ok(page.includes(row), row)
 })
+
+t.test('without a look at the fleet there is nothing to decide', async t => {
+  t.equal(autoscale(NO_HISTORY, { min: 1, max: 9 }), null)
+})
+
+t.test('workers are saturated from 0.95 of their time on', async t => {
+  t.match(first(decide(times(5, 1.9))), { workers: 4 })
+  t.match(first(decide(times(5, 1.89))), { workers: 3 })
+})
+
+t.test('a busy moment holds the workers for two minutes and the five seconds that it is counted in', async t => {
+  t.equal(first(decide([...times(5, 1), ...times(300, 0.2)])).second, 125)
+})
+
+t.test('a gap of three seconds between two looks is no pause, a longer one is', async t => {
+  const after = (/** @type {number} */ gapMs) => first(decide([...times(3, 1.7), ...times(1, 1.7, { atMs: 2000 + gapMs })]))
+  t.match(after(3000), { second: 3, workers: 3 })
+  t.equal(after(3001), null)
+})
+
+t.test('what is kept of a long run: one look before the last three seconds, and means of five seconds for ten minutes and two of them', async t => {
+  let history = NO_HISTORY
+  for (let atMs = 0; atMs <= 700_000; atMs += 1000) history = pushLoad(history, { atMs, workers: 2, serving: 2, busy: (atMs / 1000) % 5, requestsPerSecond: 0, bootMs: 500, fitting: null })
+  t.same(history.recent.map(({ atMs }) => atMs), [697_000, 698_000, 699_000, 700_000])
+  t.same(history.steps[0], { fromMs: 95_000, busy: 2, looks: 5 })
+  t.same(history.steps.at(-1), { fromMs: 700_000, busy: 0, looks: 1 })
+})

@@ -9,6 +9,7 @@ t.test('the wait doubles with each failure in a row, from 250 ms to a minute', a
 
 t.test('while no worker serves, the wait is a second at most; a success ends it', async t => {
   const boots = new Backoff()
+  t.match(boots, { failures: 0, notBefore: 0, unservedNotBefore: 0 }, 'the first try need not wait')
   for (let i = 0; i < 3; i++) boots.failed(10_000)
   t.match(boots, { failures: 3, notBefore: 11_000, unservedNotBefore: 11_000 })
   for (let i = 0; i < 7; i++) boots.failed(20_000)

@@ -60,3 +60,9 @@ t.test('a budget that a fresh worker exceeds is raised above what it takes, the 
   for (const fresh of [80, 10, null]) t.equal(aboveFresh(budget, fresh), budget)
   t.equal(aboveFresh({ ...budget, softBytes: null, hardBytes: null }, 160).softBytes, null)
 })
+
+t.test('a limit of a feature that is on is drawn with the others; no budget is lowered below one', async t => {
+  t.match(drawBudget(options({ maxHandles: 100, jitter: 20 }), 5, 0.5), { maxHandles: 90 })
+  t.equal('maxHandles' in drawBudget(options({}), 5, 0.5), false)
+  t.equal(drawBudget(options({ maxRequests: 1, jitter: 90 }), 5, 0.9).maxRequests, 1)
+})

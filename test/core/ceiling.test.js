@@ -20,3 +20,7 @@ t.test('with no descriptor left there is room for fewer connections than there a
   t.equal(ceilingOf(512, 512, 0), 0)
   t.equal(ceilingOf(512, 600, 0), 0)
 })
+
+t.test('connections that came after the descriptors were counted make no more room', async t => {
+  t.equal(ceilingOf(512, 10, 12), 512 - 64)
+})

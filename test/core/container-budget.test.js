@@ -3,7 +3,7 @@
 const t = require('tap')
 const fc = require('fast-check')
 const { resolveOptions } = require('../../lib/core/resolved-options')
-const { size, autoBudget, workersAtFirst, workersThatFit, whyNoAutoBudget, budgetArithmetic, workersArithmetic, sizingWarnings, LEAST_BYTES } = require('../../lib/core/container-budget')
+const { size, autoBudget, workersAtFirst, workersThatFit, whyNoAutoBudget, budgetArithmetic, budgetFor, autoscaleBounds, workersArithmetic, sizingWarnings, LEAST_BYTES } = require('../../lib/core/container-budget')
 
 const MIB = 1024 ** 2
 const container = (/** @type {number} */ mib, /** @type {any} */ more = {}) => ({ limitBytes: mib * MIB, source: 'cgroup v2', quotaCpus: null, ...more })
@@ -96,4 +96,58 @@ t.test('whatever a fresh worker takes: the number that fits gives each a quarter
     if (workers > 1 && autoBudget(sizing, workers) < 1.25 * freshMib * MIB - MIB) throw new Error(`${workers} are too many`)
     if (autoBudget(sizing, workers + 1) >= 1.25 * freshMib * MIB) throw new Error(`${workers} are too few`)
   }))
+})
+
+t.test('before it is known what a worker takes, as many boot as have 512 MiB each', async t => {
+  t.equal(workersAtFirst(resolve({ maxRss: 'auto' }, { container: container(4640) }).sizing), 7, '(4640 − 464 − 80) ÷ 512 = 8')
+})
+
+t.test('where the primary takes all memory there is none for a worker', async t => {
+  const { sizing } = resolve({ workers: 1 }, { container: container(64) })
+  t.match(sizing, { fitting: 0, marginBytes: Math.round(6.4 * MIB) })
+  t.equal(autoBudget(sizing, 1), 0)
+  t.match(resolve({}, {}).sizing, { fitting: null, marginBytes: 0 })
+})
+
+t.test('a fleet that sizes itself has at most 2×CPU+1 workers, and no more than the memory is enough for, unless its least is more', async t => {
+  const bounds = (/** @type {number} */ min, /** @type {number | 'auto'} */ max, more = {}) => autoscaleBounds({ ...({}), desired: 9, fitting: null, ...more }, { min, max })
+  t.same(bounds(1, 4), { min: 1, max: 4, asked: 4 })
+  t.same(bounds(1, 'auto'), { min: 1, max: 9, asked: 9 })
+  t.same(bounds(12, 'auto'), { min: 12, max: 12, asked: 12 })
+  t.same(bounds(1, 20), { min: 1, max: 9, asked: 20 })
+  t.same(bounds(1, 'auto', { fitting: 5 }), { min: 1, max: 5, asked: 9 })
+  t.same(bounds(6, 8, { fitting: 5 }), { min: 6, max: 6, asked: 8 })
+})
+
+t.test('bounds that are lower than those asked for are said, with what lowered them', async t => {
+  const warned = (/** @type {string} */ workers, /** @type {any} */ machine) => {
+    const options = resolve({ workers }, machine)
+    return sizingWarnings(options.sizing, options)
+  }
+  t.same(warned('1..5', { parallelism: 2 }), [])
+  t.same(warned('1..8', { parallelism: 2 }), [{ warning: 'autoscale-bounds', min: 1, max: 5, asked: 8, by: 'cpus', cpus: 2, limitBytes: null, source: null }])
+  t.same(warned('1..8', { parallelism: 4, container: container(512) }), [
+    { warning: 'autoscale-bounds', min: 1, max: 4, asked: 8, by: 'memory', cpus: 4, limitBytes: 512 * MIB, source: 'cgroup v2' }
+  ])
+  t.match(warned('1..8', { parallelism: 2, container: container(512 * 1024) }), [{ by: 'cpus' }])
+  const five = Math.ceil((6 * 64 + 80) / 0.9)
+  t.match(warned('1..8', { parallelism: 2, container: container(five) }), [{ max: 5, by: 'cpus' }], 'there is memory for all that the CPUs are enough for')
+})
+
+t.test('--max-rss auto in a fleet of another size than at the start: the same memory by their number; a budget that was given stays', async t => {
+  const fleet = (/** @type {any} */ given) => resolve(given, { container: container(1000) })
+  const four = fleet({ maxRss: 'auto', workers: 4 })
+  t.same(budgetFor(four, 4), { maxRssBytes: 164 * MIB, hardRssBytes: 205 * MIB })
+  t.same(budgetFor(four, 9), { maxRssBytes: 82 * MIB, hardRssBytes: 102.5 * MIB }, 'the hard budget keeps its distance')
+  t.same(budgetFor(four, 2), { maxRssBytes: 273 * MIB, hardRssBytes: 341.25 * MIB })
+  t.same(budgetFor(fleet({ maxRss: '100M', workers: 4 }), 9), { maxRssBytes: 100 * MIB, hardRssBytes: 125 * MIB })
+  const scaled = fleet({ maxRss: 'auto', workers: '1..4' })
+  const atMost = { maxRssBytes: scaled.maxRssBytes, hardRssBytes: scaled.hardRssBytes }
+  t.same([1, 4].map(workers => budgetFor(scaled, workers)), [atMost, atMost], 'within the bounds it is that of the largest')
+  t.equal(budgetFor(scaled, 5).maxRssBytes, autoBudget(scaled.sizing, 5))
+})
+
+t.test('the number of workers is said with the memory only where that is what makes them fewer', async t => {
+  t.equal(workersArithmetic(resolve({}, { container: container(Math.ceil((6 * 64 + 80) / 0.9)) }).sizing), '2 × 2 CPUs + 1 = 5')
+  t.same(sizingWarnings(resolve({ maxRss: '1G' }, {}).sizing, resolve({ maxRss: '1G' }, {})), [], 'of a memory that is not known nothing is')
 })

@@ -15,6 +15,7 @@ t.test('crossings that are a boot time apart are left alone', async t => {
 t.test('of those that fall together the last keeps its time, and each before it begins a boot time earlier', async t => {
   t.same(spreadCrossings(at(100, 100, 100), { bootMs: 10, atOnce: 1 }), [{ slot: 0, beginAt: 80 }, { slot: 1, beginAt: 90 }])
   t.same(spreadCrossings(at(104, 100, 150), { bootMs: 10, atOnce: 1 }), [{ slot: 1, beginAt: 94 }])
+  t.same(spreadCrossings(at(100, 100).reverse(), { bootMs: 10, atOnce: 1 }), [{ slot: 0, beginAt: 90 }], 'the lowest slot first')
   t.same(spreadCrossings(at(100, 105, 95), { bootMs: 10, atOnce: 1 }), [{ slot: 2, beginAt: 85 }, { slot: 0, beginAt: 95 }])
 })
 

@@ -11,4 +11,5 @@ t.test('of two beats the later one counts, with the longest pause of both', asyn
   })
   t.same(withLongest(beat(2, [1, 9, 3]), beat(1, [5, 4, 8])), beat(2, [5, 9, 8]))
   t.same(withLongest(beat(2, [1, 9, 3]), NO_DELAYS), beat(2, [1, 9, 3]))
+  t.same(withLongest({ ...NO_DELAYS, requests: 0 }, NO_DELAYS), beat(0, [0, 0, 0]), 'nothing before the first beat')
 })

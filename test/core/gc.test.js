@@ -55,3 +55,11 @@ t.test('a profile needs a budget, and one that its old space can hold', async t 
   t.equal(resolve({ gc: 'huge-heap', maxRss: '64G' }).gc, 'huge-heap')
   t.equal(resolve({ gc: 'default', maxRss: '64G', nodeOption: ['--max-old-space-size=100'] }).gc, 'default', 'the default profile sets no flags')
 })
+
+t.test('the old space of a huge heap starts at 256 MiB at least', async t => {
+  t.same(gcFlags('huge-heap', { maxRssBytes: 100 * MIB, nodeMajor: 27 }), ['--max-old-space-size=512', '--initial-old-space-size=256', '--min-semi-space-size=16', '--max-semi-space-size=16', '--no-memory-reducer'])
+})
+
+t.test('with the default profile no budget is too large', async t => {
+  t.equal(largestBudget('default', MIB, ['--max-old-space-size=1']), Infinity)
+})

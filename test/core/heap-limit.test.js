@@ -33,6 +33,7 @@ t.test('a limit below the budget is said, with the flag to set', async t => {
   t.same(heapWarning(307 * MIB, { ...NONE, ...budget(400), gc: 'default' }), {
     warning: 'heap-limit', heapLimitBytes: 307 * MIB, softBytes: 400 * MIB, limitBytes: null, flag: '--max-old-space-size=500'
   })
+  t.match(heapWarning(307 * MIB, { ...budget(400), limitBytes: 8192 * MIB, gc: 'default' }), { softBytes: 400 * MIB, limitBytes: null })
   t.equal(heapWarning(400 * MIB, { ...NONE, ...budget(400), gc: 'default' }), null)
   t.equal(heapWarning(432 * MIB, { ...budget(600), limitBytes: 512 * MIB, gc: 'default' }), null, 'a budget that the container has no room for is said otherwise')
 })
@@ -42,6 +43,9 @@ t.test('a limit above the container is said, but not of a profile that wants it 
     warning: 'heap-limit', heapLimitBytes: 4144 * MIB, softBytes: null, limitBytes: 512 * MIB, flag: '--max-old-space-size=384'
   })
   t.equal(heapWarning(4144 * MIB, { ...NONE, ...budget(100), limitBytes: 512 * MIB, gc: 'huge-heap' }), null)
+  t.match(heapWarning(4144 * MIB, { ...NONE, ...budget(100), limitBytes: 512 * MIB, gc: 'default' }), { softBytes: null, limitBytes: 512 * MIB })
+  t.equal(heapWarning((512 + 48) * MIB, { ...NONE, limitBytes: 512 * MIB, gc: 'default' }), null, 'the young generation is not counted')
+  t.match(heapWarning((512 + 48) * MIB + 1, { ...NONE, limitBytes: 512 * MIB, gc: 'default' }), { warning: 'heap-limit' })
   t.equal(heapWarning(4144 * MIB, { ...NONE, gc: 'default' }), null)
 })
 

@@ -51,3 +51,57 @@ t.test('a message whose handle was lost on the way is delivered without it; one 
   t.equal(ourMessage(carried(2), {}), null)
   t.equal(ourMessage({ cmd: 'NODE_HANDLE', type: 'net.Socket', msg: { what: 'the app sends a socket' } }, undefined), null)
 })
+
+t.test('a handle is the bare one of a TCP or unix socket that this package has sent, or a descriptor', async t => {
+  const isTaken = (/** @type {any} */ handle) => flawOf(FROM_WORKER, message('offer', { id: 3, parcel: { key: 'k', leftMs: null } }), handle) === null
+  t.ok(isTaken({ isDescriptor: true, close () {} }))
+  t.notOk(isTaken({ isDescriptor: false, close () {} }), 'a server')
+  t.notOk(isTaken({ isDescriptor: true }), 'it cannot be closed')
+  t.notOk(isTaken({ readStop () {} }))
+  t.ok(isTaken({ ...SOCKET, isOfApp: false }))
+  t.notOk(isTaken({ ...SOCKET, isOfApp: true }), 'it belongs to the app')
+})
+
+t.test('a beat may have what features add to it, checked as the rest', async t => {
+  const pauses = { count: 0, totalMs: 0, longestMs: 0 }
+  const beat = {
+    requests: 0, inFlight: 0, connections: 0, lasting: 0, streams: 0, elu: 0, gc: { scavenges: pauses, markSweeps: pauses }, loopLagMs: 0, debugged: false, ceiling: null
+  }
+  t.equal(flawOf(FROM_WORKER, message('beat', beat)), null)
+  t.equal(flawOf(FROM_WORKER, message('beat', { ...beat, handles: 3 })), null)
+  t.match(flawOf(FROM_WORKER, message('beat', { ...beat, handles: 'x' })), /^its handles must be/)
+})
+
+t.test('texts and lists have a longest length: one more is a flaw', async t => {
+  const text = (/** @type {number} */ length) => 'x'.repeat(length)
+  const offer = (/** @type {any} */ parcel) => ['offer', { id: 1, parcel: { key: 'k', leftMs: null, ...parcel } }]
+  const listen = (/** @type {any} */ data) => ['listen', { id: 1, key: 'k', query: { address: null, port: 80, addressType: 4 }, data }]
+  const inFlight = (/** @type {any[]} */ requests) => ['in-flight', { requests, isAll: false }]
+  /** @type {[number, any, (length: number) => any[]][]} */
+  const limits = [
+    [8192, FROM_WORKER, length => ['unlisten', { key: text(length) }]],
+    [2000, FROM_WORKER, length => ['refused', { id: 1, why: text(length) }]],
+    [200, FROM_WORKER, length => ['requested', { reason: text(length) }]],
+    [200, FROM_WORKER, length => ['pause', { reason: text(length) }]],
+    [500, FROM_WORKER, length => ['exception', { error: text(length) }]],
+    [500, FROM_WORKER, length => ['threw', { where: 'x', error: text(length) }]],
+    [100, FROM_WORKER, length => ['threw', { where: text(length), error: 'x' }]],
+    [100, FROM_WORKER, length => ['hello', { heapLimitBytes: 1, version: text(length) }]],
+    [1000, FROM_WORKER, length => ['batch', { number: 1, messages: Array(length).fill({}) }]],
+    [100, FROM_WORKER, length => inFlight(Array(length).fill({ request: 'GET /', count: 1 }))],
+    [200, FROM_WORKER, length => inFlight([{ request: text(length), count: 1 }])],
+    [1_400_000, FROM_WORKER, length => offer({ bytes: text(length) })],
+    [1000, FROM_WORKER, length => listen({ ticketKeys: text(length) })],
+    [100, FROM_WORKER, length => listen({ ticketKeys: '', options: text(length) })],
+    [100, FROM_PRIMARY, length => ['drain', { reason: text(length), deadlineMs: 1, lingerMs: null, handoff: true, replayAfterMs: null }]],
+    [20, FROM_PRIMARY, length => ['signal', { id: 1, signal: text(length) }]]
+  ]
+  for (const [most, kinds, of] of limits) {
+    const flaws = [most, most + 1].map(length => {
+      const [type, fields] = of(length)
+      return flawOf(kinds, message(type, fields))
+    })
+    t.equal(flaws[0], null, `${of(0)[0]}: ${most}`)
+    t.type(flaws[1], 'string', `${of(0)[0]}: ${most + 1}`)
+  }
+})
