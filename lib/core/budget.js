@@ -11,7 +11,6 @@
  * @property {number} samples
  * @property {number | null} maxRequests
  * @property {number | null} maxAgeMs
- * @property {number} stuckMs
  */
 
 const { FEATURES } = require('../features')
@@ -36,7 +35,6 @@ function drawBudget (options, workers, random) {
     samples: options.samples,
     maxRequests: lower(options.maxRequests),
     maxAgeMs: lower(options.maxAgeMs),
-    stuckMs: options.stuckTimeoutMs,
     ...Object.assign({}, ...FEATURES.map(({ limit, isOn }) => limit && isOn(options) ? limit.budget(options, { lower, lowered: of => lowered(of, share) }) : {}))
   })
 }

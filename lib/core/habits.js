@@ -5,6 +5,7 @@
  * `recycle start <app>` and `recycle list` work.
  */
 
+const { FEATURES } = require('../features')
 const { nearest } = require('./did-you-mean')
 const { OPTIONS } = require('./options')
 
@@ -128,6 +129,9 @@ const OF_STARTERS = Object.freeze({
 })
 
 /** @type {Readonly<Record<string, Flag>>} */
+const OF_FEATURES = Object.assign({}, ...FEATURES.map(({ habits }) => habits))
+
+/** @type {Readonly<Record<string, Flag>>} */
 const FLAGS = Object.freeze({
   ...OF_STARTERS,
   '-v': { answer: 'write --version (-V)' },
@@ -137,8 +141,7 @@ const FLAGS = Object.freeze({
   '-p': { answer: LISTEN },
   '--graceful-timeout': { answer: 'write --drain-timeout <time>', ours: value => ['--drain-timeout', /^\d+$/.test(value) ? `${value}s` : value] },
   '--max-requests-jitter': { answer: 'write --jitter <percent>, which is of every budget', ours: () => ['--jitter', '10'] },
-  '--timeout': { answer: 'write --stuck-timeout <time>: a worker whose event loop is silent for so long is replaced' },
-  '-t': { answer: 'write --stuck-timeout <time>: a worker whose event loop is silent for so long is replaced; a worker has one thread' },
+  ...OF_FEATURES,
   '--threads': { answer: 'a worker has one thread, its event loop; write --workers <n>' },
   '--worker-class': { answer: 'a worker is a Node.js process' },
   '-k': { answer: 'a worker is a Node.js process' },

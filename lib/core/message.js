@@ -43,6 +43,7 @@
  * @property {string[]} names of its fields
  * @property {import('./shape').Shape} fields
  * @property {'socket' | 'none'} handle whether a TCP or pipe handle comes with it
+ * @property {boolean} isAside its sender's event loop may be blocked
  */
 
 const { FEATURES } = require('../features')

@@ -43,7 +43,6 @@ const { types } = require('./option-types')
  * @property {number} drainTimeoutMs
  * @property {number} killTimeoutMs
  * @property {number} stopLingerMs
- * @property {number} stuckTimeoutMs
  * @property {string[]} nodeOptions
  * @property {boolean} handoff
  * @property {'off' | 'safe'} replay
@@ -90,10 +89,9 @@ const OF_KERNEL = [
   row('readyOn', '--ready-on <what>', types.oneOf('listening', 'online', 'message'), 'listening', 'listening', "listening: the worker listens on every address of its predecessor; online; message: process.send('ready')"),
   row('readyTimeout', '--ready-timeout <time>', types.time(100, '100ms'), 30_000, '30s', 'a worker that is not ready by then is killed', 'readyTimeoutMs'),
   row('drainTimeout', '--drain-timeout <time>', types.time(0, '0'), 30_000, '30s', 'requests still in flight by then are cut, and named in the journal', 'drainTimeoutMs'),
-  row('killTimeout', '--kill-timeout <time>', types.time(0, '0'), 5000, '5s', 'time from SIGTERM to SIGKILL', 'killTimeoutMs'),
+  row('killTimeout', '--kill-timeout <time>', types.time(0, '0'), 5000, '5s', 'time from SIGTERM to SIGKILL; and from the drain timeout to the SIGKILL of a worker whose event loop is blocked', 'killTimeoutMs'),
   row('leaveChildren', '--leave-children', types.boolean(), false, 'off', 'do not end the processes that a worker has started when it is gone'),
   row('stopLinger', '--stop-linger <time>', types.time(0, '0'), 5000, '5s', 'time for which idle connections stay open when the fleet stops', 'stopLingerMs'),
-  row('stuckTimeout', '--stuck-timeout <time>', types.time(1000, '1s'), 30_000, '30s', 'a worker whose event loop is blocked for this long is replaced', 'stuckTimeoutMs'),
   row('nodeOption', '--node-option <flag>', types.list(), [], 'none', 'Node or V8 flag for the workers; repeatable', 'nodeOptions'),
   row('handoff', '--no-handoff', types.boolean(), true, 'on', 'drain by Connection: close instead of moving keep-alive connections to a sibling'),
   row('replay', '--replay <off|safe>', types.oneOf('off', 'safe'), 'safe', 'safe', 'safe: at the drain timeout a GET, HEAD or OPTIONS request that is not answered moves to another worker, in place of being cut'),

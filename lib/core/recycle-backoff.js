@@ -25,7 +25,6 @@ const RULES = Object.freeze({
   rss: 'fresh',
   'hard-rss': 'fresh',
   forecast: 'fresh',
-  stuck: 'soon',
   requested: 'soon',
   'protocol-error': 'soon',
   requests: 'paced',

@@ -77,10 +77,11 @@ function or (flaw, also) {
  * @param {string} what it says
  * @param {Record<string, Shape>} [fields]
  * @param {import('./message').Kind['handle']} [handle]
+ * @param {{ isAside?: boolean }} [how]
  * @returns {import('./message').Kind}
  */
-function kind (what, fields = {}, handle = 'none') {
-  return { what, names: Object.keys(fields), fields: record(fields), handle }
+function kind (what, fields = {}, handle = 'none', { isAside = false } = {}) {
+  return { what, names: Object.keys(fields), fields: record(fields), handle, isAside }
 }
 
 module.exports = { kind, count, integer, duration, ratio, flag, text, orNull, optional, listOf, record, object }

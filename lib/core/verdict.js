@@ -4,7 +4,7 @@
  * The verdict on a worker: keep it, or condemn it for one reason. It depends only on what the journal records, so that
  * replaying it over a journal reproduces every decision (test/core/replay.test.js).
  *
- * @typedef {'rss' | 'hard-rss' | import('../features').Reason | 'requests' | 'age' | 'stuck' | import('../features').Requested | 'requested' | 'reload' | 'protocol-error' | 'forecast'} Reason `forecast` comes of the plan alone: see plan.js
+ * @typedef {'rss' | 'hard-rss' | import('../features').Reason | 'requests' | 'age' | import('../features').Requested | 'requested' | 'reload' | 'protocol-error' | 'forecast'} Reason `forecast` comes of the plan alone: see plan.js
  * @typedef {Reason | null} Verdict null: keep
  *
  * @typedef {import('./sample').Sample} Sample
@@ -21,7 +21,6 @@ const CAUSES = [
   ['rss', ({ samples }, budget) => samples.length >= budget.samples && samples.every(sample => isOver(sample, budget, budget.softBytes))],
   ['requests', (_, { maxRequests }, { requests }) => maxRequests !== null && requests >= maxRequests],
   ['age', (_, { maxAgeMs }, { ageMs }) => maxAgeMs !== null && ageMs >= maxAgeMs],
-  ['stuck', (_, { stuckMs }, { silentMs }) => silentMs >= stuckMs],
   ...LIMITS_OF_FEATURES.map(causeOf)
 ]
 

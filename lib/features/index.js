@@ -15,6 +15,8 @@
  * @property {(options: import('../core/options').Options, by: { of: (name: string) => { called: string, text: unknown }, refuse: (name: string, accepts: string) => never }) => void} [check]
  *   refuses options that do not go together; `text`: as given, undefined where it is not
  * @property {(options: import('../core/options').Options) => boolean} isOn in this fleet
+ * @property {Record<string, { answer: string }>} [habits] what users of other supervisors write, and what to write instead; see lib/core/habits.js
+ * @property {(options: import('../core/options').Options) => number} [longestSilenceMs] of a worker, until something is done about it: heartbeats come oftener
  * @property {(shapes: typeof import('../core/shape')) => Record<string, import('../core/message').Kind>} [fromWorker] messages, worker → primary
  * @property {(shapes: typeof import('../core/shape')) => Record<string, import('../core/message').Kind>} [fromPrimary] messages, primary → worker
  * @property {string[]} [api] functions of the worker API, which its part in a worker has
@@ -87,6 +89,7 @@
  *   go on with a connection of one that is gone
  * @property {() => boolean} isStopping
  * @property {(slot: number) => void} collect has the worker of this slot collect its garbage, out of rotation
+ * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle) => void} kill ends a worker that leaves: its event loop is blocked
  *
  * @typedef {object} PrimaryPart
  * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle) => void} [connect] called with each worker that is spawned
@@ -95,6 +98,8 @@
  *   has adopted this connection, and has noted it by `copy`; takes the descriptor
  * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle) => import('../core/account').Outcome | null} [left] a worker is gone: what has become of its
  *   connections
+ * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle) => Promise<unknown>} [beforeKill] what is still to be known of a worker that is to be
+ *   killed; it resolves soon
  * @property {() => any} [describe] plain data for status()
  * @property {() => void} [wake] the machine has slept: readings over that time say nothing
  *
@@ -116,6 +121,7 @@
  * @property {number} beatMs between two heartbeats
  * @property {(fn: () => unknown) => void} onDrain as in the worker API
  * @property {typeof import('../worker/call-app').callApp} callApp
+ * @property {() => import('../worker/connections/connection').Exchange | null} currentExchange whose code runs, as far as a feature that is on knows; that one sets it
  *
  * @typedef {object} WorkerPart
  * @property {() => Record<string, any>} [figures] for the heartbeat: the fields of `beat`
@@ -134,10 +140,10 @@
  * @property {typeof import('../report/cell').clip} clip
  * @property {typeof import('../core/plain').plain} plain
  *
- * @typedef {import('./leaks/feature').Options & import('./max-heap/feature').Options & import('./max-fds/feature').Options & import('./max-lag/feature').Options & import('./max-handles/feature').Options & import('./health/feature').Options & import('./exceptions/feature').Options & import('./failover/feature').Options} Options
+ * @typedef {import('./leaks/feature').Options & import('./max-heap/feature').Options & import('./max-fds/feature').Options & import('./max-lag/feature').Options & import('./max-handles/feature').Options & import('./health/feature').Options & import('./exceptions/feature').Options & import('./failover/feature').Options & import('./blocked/feature').Options} Options
  * @typedef {import('./max-heap/feature').Sampled & import('./max-fds/feature').Sampled & import('./max-lag/feature').Sampled & import('./max-handles/feature').Sampled & import('./health/feature').Sampled} Sampled
  * @typedef {'heap' | 'fds' | 'lag' | 'handles' | 'unhealthy'} Reason of a limit
- * @typedef {'exception'} Requested
+ * @typedef {'exception' | 'stuck'} Requested
  */
 
 /** @type {readonly Readonly<Feature>[]} */
@@ -146,6 +152,7 @@ const FEATURES = Object.freeze([
   require('./max-fds/feature'),
   require('./max-lag/feature'),
   require('./max-handles/feature'),
+  require('./blocked/feature'),
   require('./health/feature'),
   require('./leaks/feature'),
   require('./exceptions/feature'),
@@ -158,4 +165,9 @@ const LIMITS = FEATURES.flatMap(({ limit }) => limit ?? [])
 /** @type {readonly Request[]} */
 const REQUESTS = FEATURES.flatMap(({ request }) => request ?? [])
 
-module.exports = { FEATURES, LIMITS, REQUESTS }
+/** @param {import('../core/options').Options} options @returns {number} ms: what is silent for so long is acted upon; Infinity: nothing is */
+function longestSilence (options) {
+  return Math.min(...FEATURES.map(({ isOn, longestSilenceMs }) => longestSilenceMs && isOn(options) ? longestSilenceMs(options) : Infinity))
+}
+
+module.exports = { FEATURES, LIMITS, REQUESTS, longestSilence }

@@ -26,7 +26,8 @@ const KILLED_FOR = {
   'not-ready': 'it did not become ready',
   'no-account': 'it did not say in time what became of its connections',
   'kill-timeout': 'its app had not ended within --kill-timeout of SIGTERM',
-  unstarted: 'its app had not been run yet'
+  unstarted: 'its app had not been run yet',
+  blocked: 'its event loop was blocked'
 }
 
 /** Reasons that a command, or the worker itself, gives. */
@@ -159,7 +160,7 @@ function sentence (line) {
 function levelOf (line) {
   if (line.cut > streamsCut(line) || line.unaccounted > 0 || line.event === 'fleet.failed') return 'error'
   if (line.cut > 0) return 'warn'
-  if (line.killedFor === 'no-account' || line.killedFor === 'kill-timeout' || line.ended === 'killed' || line.ended === 'crashed') return 'warn'
+  if (['no-account', 'kill-timeout', 'blocked'].includes(line.killedFor) || line.ended === 'killed' || line.ended === 'crashed') return 'warn'
   return LOUD.includes(line.event) || featureLevel(line) === 'warn' ? 'warn' : 'info'
 }
 
@@ -206,8 +207,6 @@ function reasonOf (l) {
       return `${l.requests} requests`
     case 'age':
       return `${formatTime(l.ageMs)} in service`
-    case 'stuck':
-      return `its event loop is stuck for ${formatTime(l.silentMs)}`
     case 'forecast':
       return `${l.metric.toUpperCase()} ${formatSize(l.bytes)}, which reaches ${formatSize(l.softBytes)} in ${formatTime(l.crossesInMs)}, as other workers do (forecast)`
     case 'protocol-error':

@@ -37,13 +37,13 @@ function look (at) {
 }
 
 /**
- * @param {number} stuckMs after which a worker that is silent counts as stuck: half of that is noticed
+ * @param {number} silenceMs after which something is done about a worker that is silent: half of that is noticed
  * @param {(ms: number) => void} onSlept called when this process has not run for a while, before any reading of this clock
  * @returns {() => void} ends it
  */
-function watchClock (stuckMs, onSlept) {
+function watchClock (silenceMs, onSlept) {
   watchers.add(onSlept)
-  lateMs = Math.min(lateMs, stuckMs / 2)
+  lateMs = Math.min(lateMs, silenceMs / 2)
   seenAt = performance.now()
   timer ??= setInterval(now, TICK_MS).unref()
   return () => {

@@ -37,6 +37,11 @@ class RunningFeatures {
     return null
   }
 
+  /** @param {import('./workers/worker-handle').WorkerHandle} handle */
+  async beforeKill (handle) {
+    await Promise.all([...this.#parts.values()].map(part => part.beforeKill?.(handle)))
+  }
+
   wake () {
     for (const part of this.#parts.values()) part.wake?.()
   }

@@ -41,6 +41,7 @@ const { Children } = require('./workers/children')
 const { CrashWatch } = require('./workers/crash-watch')
 const { Fleet } = require('./workers/fleet')
 const { Lifecycle } = require('./workers/lifecycle')
+const { kill } = require('./workers/retirement')
 
 /** @typedef {import('./workers/worker-handle').WorkerHandle} WorkerHandle */
 
@@ -95,6 +96,7 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
     crashed: (how, request) => crashWatch.note(how, request === null ? [] : [{ request, count: 1 }]),
     give: (handle, parcel, socket) => ledger.give(handle, parcel, socket),
     isStopping: () => tenure.aborted,
+    kill: handle => { tasks.run('kill', () => kill(handle, 'blocked')) },
     replace (handle, reason) {
       handle.condemnation.request(reason)
       look({ requestedAlone: true })
@@ -173,6 +175,7 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
   /** @param {WorkerHandle} handle a worker that has been spawned */
   function connect (handle) {
     for (const part of [listeningSockets, sessionOwners, sessionTally, ledger, balancer, memoryWatch, features, children, crashWatch, rotation]) part.connect(handle)
+    handle.beforeKill = () => features.beforeKill(handle)
     if (autoSize.isOpen) handle.once('ready', () => look()) // the others wait for what it takes
     for (const event of ['standby', 'ready']) handle.on(event, () => sampler.attend(handle))
     if (options.sticky) {

@@ -8,6 +8,7 @@
 const { EventEmitter } = require('node:events')
 const { RecycleError } = require('../core/errors')
 const { budgetFor } = require('../core/container-budget')
+const { longestSilence } = require('../features')
 const { watchClock } = require('./clock')
 const { nameOfApp } = require('./fleet-name')
 const { assembleParts } = require('./parts')
@@ -73,7 +74,7 @@ class Supervisor extends EventEmitter {
     }
     this.#lookLater()
     autoscaler.start()
-    this.#stopWatching = watchClock(options.stuckTimeoutMs, ms => this.#wake(ms))
+    this.#stopWatching = watchClock(longestSilence(options), ms => this.#wake(ms))
     this.ready().then(() => listeningSockets.warnOfUnused(), () => {}) // it stops before it is ready
     return this
   }

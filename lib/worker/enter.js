@@ -71,7 +71,7 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
   tellRequestsInFlight({ channel, tracker })
   offerOutOfRotation({ channel, state, tracker, admission, emptying })
   const pauses = new GcPauses()
-  const kernel = { channel, tracker, state, acceptors, beatMs: settings.beatMs, onCollected: pauses.onCollected.bind(pauses), onDrain: api.onDrain, callApp }
+  const kernel = { channel, tracker, state, acceptors, beatMs: settings.beatMs, onCollected: pauses.onCollected.bind(pauses), onDrain: api.onDrain, callApp, currentExchange: () => null }
   const features = FEATURES.filter(({ name }) => Object.hasOwn(settings.features, name)).map(({ name, worker }) => /** @type {NonNullable<typeof worker>} */ (worker)()(kernel, settings.features[name]))
   api.extend(Object.assign({}, ...features.map(({ api }) => api)))
   const beat = startHeartbeat(settings, { channel, tracker, admission, pauses, features })

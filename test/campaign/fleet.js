@@ -175,7 +175,12 @@ class CampaignFleet {
 
   /** Resolves once the primary has reaped this worker. @param {number} pid */
   async hasEnded (pid) {
-    await becomesTrue(() => this.events.lines.some(line => line.pid === pid && ['worker.retire', 'worker.crash'].includes(line.event)), ENDED_MS)
+    await becomesTrue(() => this.hasLeft(pid), ENDED_MS)
+  }
+
+  /** @param {number} pid */
+  hasLeft (pid) {
+    return this.events.lines.some(line => line.pid === pid && ['worker.retire', 'worker.crash'].includes(line.event))
   }
 
   /** What the fleet calls a process. @param {number} pid */

@@ -21,19 +21,19 @@ function firstCause (samples, budget) {
   const sizes = samples.map(sample => sample[`${budget.metric}Bytes`])
   for (let at = 0; at < samples.length; at++) {
     const row = sizes.slice(Math.max(0, at + 1 - budget.samples), at + 1)
-    const { t, ageMs, requests, silentMs, requested, heapUsedBytes, heapLimitBytes, lagP99Ms, healthFailures } = samples[at]
+    const { t, ageMs, requests, requested, heapUsedBytes, heapLimitBytes, lagP99Ms, healthFailures } = samples[at]
     const counts = samples.map(sample => sample.fds ?? 0).slice(Math.max(0, at + 1 - budget.samples), at + 1)
     const causes = {
       'hard-rss': budget.hardBytes !== null && sizes[at] !== null && sizes[at] > budget.hardBytes,
       rss: budget.softBytes !== null && row.length === budget.samples && row.every(size => size !== null && size > budget.softBytes),
       requests: budget.maxRequests !== null && requests >= budget.maxRequests,
       age: budget.maxAgeMs !== null && ageMs >= budget.maxAgeMs,
-      stuck: silentMs >= budget.stuckMs,
       heap: budget.maxHeap?.share !== undefined && heapUsedBytes > budget.maxHeap.share * heapLimitBytes,
       fds: budget.maxFds?.most !== undefined && counts.length === budget.samples && counts.every(fds => fds > budget.maxFds.most),
       lag: budget.maxLagMs !== undefined && lagP99Ms > budget.maxLagMs,
       unhealthy: budget.maxHealthFailures !== undefined && healthFailures >= budget.maxHealthFailures,
       requested: requested === 'requested',
+      stuck: requested === 'stuck',
       reload: requested === 'reload'
     }
     const cause = Object.entries(causes).find(([, is]) => is)
@@ -54,12 +54,11 @@ const anyBudget = fc.record({
   samples: fc.integer({ min: 1, max: 4 }),
   maxRequests: maybe(fc.integer({ min: 1, max: 200 })),
   maxAgeMs: maybe(fc.integer({ min: UP_MS + 1, max: UP_MS + 20 })),
-  stuckMs: fc.integer({ min: 500, max: 1000 }),
   maxHeap: fc.record({ share: fc.constantFrom(0.5, 0.9) }),
   maxFds: fc.record({ most: fc.integer({ min: 5, max: 40 }) }),
   maxLagMs: fc.integer({ min: 10, max: 100 }),
   maxHealthFailures: fc.integer({ min: 1, max: 5 })
-}, { requiredKeys: ['metric', 'softBytes', 'hardBytes', 'samples', 'maxRequests', 'maxAgeMs', 'stuckMs'] })
+}, { requiredKeys: ['metric', 'softBytes', 'hardBytes', 'samples', 'maxRequests', 'maxAgeMs'] })
 
 const rarely = (/** @type {fc.Arbitrary<any>} */ usual, /** @type {fc.Arbitrary<any>} */ rare) => fc.oneof({ weight: 12, arbitrary: usual }, { weight: 1, arbitrary: rare })
 
@@ -73,7 +72,7 @@ const anyLook = fc.record({
   fds: rarely(fc.constantFrom(null, 4), fc.integer({ min: 20, max: 60 })),
   failures: rarely(fc.constant(0), fc.nat(5)),
   silentMs: fc.oneof({ weight: 9, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.integer({ min: 400, max: 1100 }) }),
-  requested: fc.oneof({ weight: 20, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.constant('requested') })
+  requested: fc.oneof({ weight: 20, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.constantFrom('requested', 'stuck') })
 })
 
 /** The seam to a worker's process, without one. @param {number} pid */
@@ -101,7 +100,7 @@ t.test('the sampler decides, and the journal\'s lines, through JSON, give every 
     })
     const fleet = { slots: new Map(handles.map((_, slot) => [slot, { recycling: new RecycleBackoff() }])), watched: () => handles.map(h => h.handle), rollout: { requested: () => null } }
     const meter = { probe: (/** @type {number} */ pid) => ({ read: async () => handles[pid - 2 ** 30].looks[at]?.reading ?? null, close () {} }) }
-    const options = { intervalMs: 100, samples: 2, maxHeap: {}, maxFds: null, maxLagMs: 1, memoryByRoute: false, health: '/' }
+    const options = { intervalMs: 100, samples: 2, maxHeap: {}, maxFds: null, maxLagMs: 1, memoryByRoute: false, health: '/', stuckTimeoutMs: 60_000 }
     const running = new RunningFeatures(/** @type {any} */ ({ options, now, onSole () {} }))
     const features = {
       probe: (/** @type {WorkerHandle} */ handle) => {

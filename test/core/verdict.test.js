@@ -6,7 +6,7 @@ const { REASONS, verdict, isOver, crossing } = require('../../lib/core/verdict')
 const { openWindow, pushSample } = require('../../lib/core/window')
 
 /** @type {import('../../lib/core/budget').Budget} */
-const NONE = { metric: 'rss', softBytes: null, hardBytes: null, samples: 2, maxRequests: null, maxAgeMs: null, stuckMs: 30_000 }
+const NONE = { metric: 'rss', softBytes: null, hardBytes: null, samples: 2, maxRequests: null, maxAgeMs: null }
 const SOFT = { ...NONE, softBytes: 100, hardBytes: 125 }
 
 /** @param {Record<string, any>} about */
@@ -81,7 +81,6 @@ t.test('lag and health: by the latest sample', async t => {
   t.equal(judge([{ lagP99Ms: null }], { ...NONE, maxLagMs: 100 }), null)
   t.equal(judge([{ healthFailures: 3 }], { ...NONE, maxHealthFailures: 3 }), 'unhealthy')
   t.equal(judge([{ healthFailures: 2 }], { ...NONE, maxHealthFailures: 3 }), null)
-  t.equal(judge([{ healthFailures: 3, silentMs: 30_000 }], { ...NONE, maxHealthFailures: 3 }), 'stuck', 'a stuck worker has no time to drain')
   t.same(crossing('requests', sampleOf({}), NONE), {})
 })
 
@@ -100,15 +99,10 @@ t.test('age: at its latest sample', async t => {
   t.equal(judge([{ ageMs: 999 }, { ageMs: 1000 }], { ...NONE, maxAgeMs: 1000 }), 'age')
 })
 
-t.test('stuck: silent for too long', async t => {
-  t.equal(judge([{ silentMs: 29_999 }], NONE), null)
-  t.equal(judge([{ silentMs: 30_000 }], NONE), 'stuck')
-  t.equal(judge([{ silentMs: 30_000, rss: null }], NONE), 'stuck', 'also one that cannot be measured')
-})
-
 t.test('asked, reload: the recycle was requested', async t => {
   t.equal(judge([{ requested: 'requested' }], NONE), 'requested')
   t.equal(judge([{ requested: 'reload' }], NONE), 'reload')
+  t.equal(judge([{ requested: 'stuck', rss: null }], NONE), 'stuck', 'also of one that cannot be measured')
   t.equal(judge([{ requested: 'requested' }, {}], NONE), null, 'no longer')
   t.equal(judge([{ requested: 'reload', rss: 126 }], SOFT), 'hard-rss', 'a reason from the figures goes before a requested one')
 })

@@ -18,11 +18,13 @@ const BODY = 'Internal Server Error\n'
 /** @typedef {import('../../worker/connections/connection').Exchange} Exchange */
 
 /** @param {import('..').WorkerKernel} kernel @returns {import('..').WorkerPart} */
-function surviveExceptions ({ channel, tracker, state }) {
+function surviveExceptions (kernel) {
+  const { channel, tracker, state } = kernel
   /** @type {AsyncLocalStorage<Exchange>} */
   const requests = new AsyncLocalStorage()
   const isOfItsOwnMode = [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(/\s+/)].some(flag => flag.startsWith('--unhandled-rejections'))
   tracker.on('request', (_, exchange) => requests.enterWith(exchange))
+  kernel.currentExchange = () => requests.getStore() ?? null
 
   // Added when Node is about to look for listeners, so that the app, and what counts them, sees none of ours.
   process.on('uncaughtExceptionMonitor', (_, origin) => {

@@ -99,8 +99,9 @@ class Failover {
     /** @type {Outcome} */
     const outcome = { moved: 0, replayed: 0, answered: 0, cut: 0, ended: 0, cuts: [] }
     const all = [...holdings.read()].map(held => ({ ...held, request: requestOf(holdings, held.row) }))
-    const blocking = handle.process.killedFor === 'no-account' ? latestOf(all.flatMap(({ request }) => request ?? [])) : null
-    for (const held of all) this.#settle(handle, held, held.request === blocking, outcome)
+    const isBlocked = ['no-account', 'blocked'].includes(String(handle.process.killedFor))
+    const latest = isBlocked ? latestOf(all.flatMap(({ request }) => request ?? [])) : null
+    for (const held of all) this.#settle(handle, held, isBlocked && (handle.blockedBy === null ? held.request === latest : held.row.serial === handle.blockedBy), outcome)
     holdings.close()
     for (const name of /** @type {const} */ (['moved', 'replayed', 'answered', 'cut'])) this.totals[name] += outcome[name]
     return outcome

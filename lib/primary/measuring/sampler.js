@@ -16,7 +16,6 @@ const { verdict, isOver, crossing } = require('../../core/verdict')
 const { now } = require('../clock')
 const { Figures } = require('./figures')
 const { CpuProbe } = require('./meter/cpu')
-const { isTraced } = require('./meter/procfs')
 const { sweep } = require('./meter/sweep')
 
 /** @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle */
@@ -139,15 +138,13 @@ class Sampler {
 
   /** @param {WorkerHandle} handle @param {Figures} figures @param {{ reading: import('../../core/sample').Reading | null, fresh: import('../../core/sample').Reading | null, at: number, limited: Record<string, any> }} read */
   #observe (handle, figures, { reading, fresh, at, limited }) {
-    const silentMs = Math.max(0, at - handle.heardAt)
-    const isSpared = silentMs >= handle.budget.stuckMs && (handle.latest.debugged || isTraced(handle.pid))
     const { requests, connections, streams, inFlight, elu, gc, loopLagMs } = handle.latest
     const ageMs = at - Number(handle.upSince)
     const sample = makeSample(reading, {
       ...limited,
       ageMs,
       requests,
-      silentMs: isSpared ? 0 : silentMs,
+      silentMs: Math.max(0, at - handle.heardAt),
       requested: this.#requestOf(handle)
     })
     if (!figures.isJudged) this.#placeOf(handle)?.recycling.begun(isOver(sample, handle.budget, handle.budget.softBytes), now())

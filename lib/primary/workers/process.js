@@ -29,7 +29,7 @@ const UNREAD_MS = 1000
  * @property {KilledFor | null} killedFor why the primary has sent it a SIGKILL; null: it has not
  * @property {EventEmitter['on']} on
  *
- * @typedef {'not-ready' | 'no-account' | 'kill-timeout' | 'unstarted'} KilledFor `unstarted`: it left before its app was run
+ * @typedef {'not-ready' | 'no-account' | 'kill-timeout' | 'unstarted' | 'blocked'} KilledFor `unstarted`: it left before its app was run
  * @typedef {{ generation: number, failure: (error: Error) => Promise<string> }} Forker a mold; `failure`: why a process could not be forked
  */
 

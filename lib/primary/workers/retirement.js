@@ -5,7 +5,8 @@
  *
  *     drain ─▶ its account ─▶ SIGTERM, so that the app's own handlers can close its pools ─▶ SIGKILL
  *
- * A worker that gives no account is killed. A retirement under way can be hurried: the worker gets the shorter deadline.
+ * A worker that gives no account is killed: one that has said nothing since its deadline (it is blocked, or stopped) at the kill timeout after
+ * that, one that is heard a little later. A retirement under way can be hurried: the worker gets the shorter deadline.
  */
 
 const { openAccount, lostAccount, rescuedAccount } = require('../../core/account')
@@ -14,6 +15,7 @@ const { now } = require('../clock')
 
 const ANSWER_MS = 3000 // beyond its deadline, for a worker to have its streams ended and to say what it cut
 const REAP_MS = 10_000
+const SILENT_MS = 1000 // a heartbeat comes twice a second: at a shorter kill timeout silence says nothing
 
 /**
  * @typedef {import('./worker-handle').WorkerHandle} WorkerHandle
@@ -37,9 +39,8 @@ const REAP_MS = 10_000
  * @returns {Order & { killTimeoutMs: number }} how a worker leaves for this reason
  */
 function orderFor (reason, options, lingerMs = null) {
-  const { drainTimeoutMs, killTimeoutMs, handoff } = options
-  const isStuck = reason === 'stuck'
-  return { reason, deadlineMs: isStuck ? killTimeoutMs : drainTimeoutMs, lingerMs, handoff, replayAfterMs: isStuck ? null : replayAfter(options), killTimeoutMs }
+  const { drainTimeoutMs: deadlineMs, killTimeoutMs, handoff } = options
+  return { reason, deadlineMs, lingerMs, handoff, replayAfterMs: replayAfter(options), killTimeoutMs }
 }
 
 /** @param {import('../../core/options').Options} options @returns {number | null} ms; null: no request is replayed */
@@ -73,13 +74,18 @@ function retire (handle, { killTimeoutMs, ...order }, record) {
 }
 
 class Retirement {
-  /** When its account is given up, ms, by clock.js. */
+  /** Ms, by clock.js, as all times here. */
+  #deadline = Infinity
+  /** When its account is given up, if it is heard. */
   #until = Infinity
+  /** If it has not been heard since the deadline. */
+  #silentUntil = Infinity
 
   /** @param {WorkerHandle} handle @param {Order} order @param {number} killTimeoutMs @param {(event: string, fields: Record<string, any>) => unknown} record */
   constructor (handle, order, killTimeoutMs, record) {
     this.handle = handle
-    this.done = this.#run(order, killTimeoutMs, record)
+    this.killTimeoutMs = killTimeoutMs
+    this.done = this.#run(order, record)
   }
 
   /** @param {Order} order */
@@ -90,8 +96,8 @@ class Retirement {
     this.handle.send('drain', order)
   }
 
-  /** @param {Order} order @param {number} killTimeoutMs @param {(event: string, fields: Record<string, any>) => unknown} record @returns {Promise<Retired>} */
-  async #run (order, killTimeoutMs, record) {
+  /** @param {Order} order @param {(event: string, fields: Record<string, any>) => unknown} record @returns {Promise<Retired>} */
+  async #run (order, record) {
     const { handle } = this
     const began = now()
     if (handle.isGone) return nothingLeft('crashed') // its crash is in the journal, with what it had in flight
@@ -104,7 +110,7 @@ class Retirement {
     handle.send('drain', order)
     const account = await drained
     const drainMs = now() - began
-    await (account.lost ? kill(handle, 'no-account') : terminate(handle, killTimeoutMs))
+    await (account.lost ? kill(handle, 'no-account') : terminate(handle, this.killTimeoutMs))
     if (account.lost && handle.outcome) Object.assign(account, rescuedAccount(account.connections, account.inFlight, handle.outcome))
     const ended = handle.state === 'crashed' ? 'crashed' : handle.process.killedFor === null ? 'retired' : 'killed'
     return { account: { ...account, ended }, drainMs }
@@ -112,15 +118,23 @@ class Retirement {
 
   /** @returns {Promise<Omit<FinalAccount, 'ended'>>} */
   async #drained () {
-    const { event, value } = await this.handle.next(['drained', 'exit', 'hurried'], this.#until - now())
-    if (event === 'hurried') return this.#drained()
+    const next = Math.min(...[this.#silentUntil, this.#until].filter(at => at > now()))
+    const { event, value } = await this.handle.next(['drained', 'exit', 'hurried'], next === Infinity ? 0 : next - now())
+    if (event === 'timeout') await new Promise(resolve => setImmediate(resolve)) // what it has said by now is read
+    if (event === 'hurried' || (event === 'timeout' && (now() < this.#end || this.handle.account))) return this.#drained()
     return event === 'drained' ? { ...value, lost: false } : { ...lostAccount(this.handle.connections, this.handle.latest.inFlight), lost: true }
+  }
+
+  /** When its account is given up, by what is known now. */
+  get #end () {
+    return this.handle.heardAt > this.#deadline ? this.#until : this.#silentUntil
   }
 
   /** It is told how long it has; the primary waits a little longer for its account, never longer than before. @param {Order} order */
   #arm ({ deadlineMs, handoff }) {
-    this.handle.drainsUntil = Math.min(this.handle.drainsUntil ?? Infinity, now() + deadlineMs)
+    const deadline = this.#deadline = this.handle.drainsUntil = Math.min(this.#deadline, now() + deadlineMs)
     this.#until = Math.min(this.#until, now() + deadlineMs + (handoff ? REPLAY_MS : 0) + ANSWER_MS)
+    this.#silentUntil = deadline + Math.max(this.killTimeoutMs, SILENT_MS)
   }
 }
 
@@ -135,6 +149,7 @@ async function terminate (handle, killTimeoutMs) {
 async function kill (handle, why) {
   if (handle.isGone) return
   if (handle.state !== 'draining') handle.become('draining')
+  await handle.beforeKill()
   const gone = handle.next(['exit'], REAP_MS)
   handle.process.kill('SIGKILL', handle.givenUp === null ? why : 'not-ready')
   await gone

@@ -6,7 +6,7 @@
  */
 
 const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster')))
-const { FEATURES } = require('../../features')
+const { FEATURES, longestSilence } = require('../../features')
 const { drawBudget } = require('../../core/budget')
 const { gcFlags, collectsFirst } = require('../../core/gc')
 const { heapFlags } = require('../../core/heap-limit')
@@ -90,7 +90,7 @@ class Spawner {
       compileCache: this.compileCache,
       collectsFirst: collectsFirst(options.gc, NODE_MAJOR),
       isPassedOn: this.outputs.stdio === 'pipe',
-      beatMs: Math.min(500, options.intervalMs, Math.round(options.stuckTimeoutMs / 4)),
+      beatMs: Math.min(500, options.intervalMs, Math.round(longestSilence(options) / 4)),
       drainTimeoutMs: options.drainTimeoutMs,
       stopLingerMs: options.stopLingerMs,
       killTimeoutMs: options.killTimeoutMs,

@@ -47,7 +47,7 @@ class WorkerHandle extends Channel {
   calledAt = null
   /** It was up before it was wanted: as a standby, or while another primary ran the fleet. */
   stoodBy = false
-  /** When anything was last heard. */
+  /** When anything was last heard that its event loop has sent. */
   heardAt = now()
   condemnation = new Condemnation()
   /** Until when it may drain; null: it does not. @type {number | null} */
@@ -76,8 +76,12 @@ class WorkerHandle extends Channel {
   said = undefined
   /** What has become of its connections, where it has died with some. @type {import('../../core/account').Outcome | null} */
   outcome = null
+  /** The connection whose request blocks its event loop, by the serial of its copy; see lib/worker/connections/parcel.js. @type {number | null} */
+  blockedBy = null
   /** Its preload has run: it holds signals off, and takes commands. */
   hasEntered = false
+  /** To be awaited before it is killed: what features still want to know of it. @type {() => Promise<void>} */
+  beforeKill = async () => {}
 
   /**
    * @param {number | null} slot null: a standby, which has none yet
@@ -237,7 +241,7 @@ class WorkerHandle extends Channel {
       if (message.type === 'hello' && typeof message.version === 'string' && message.version !== version) return this.emit('foreign', message.version.slice(0, 40))
       const flaw = allowed?.has(message.type) === false ? 'it does not belong into a batch' : flawOf(FROM_WORKER, message, socket)
       if (flaw !== null) return this.#refuse(message, socket, flaw)
-      this.heardAt = now()
+      if (!FROM_WORKER[message.type].isAside) this.heardAt = now()
       const handler = handlers[message.type]
       try {
         if (handler) handler(message, socket)

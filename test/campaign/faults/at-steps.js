@@ -19,7 +19,7 @@ const STEPS = [
   { message: 'collect', verb: 'gc', is: 'it is to collect' },
   { message: 'rejoin', verb: 'gc', is: 'it comes back into rotation' }
 ]
-const SIGNALS = /** @type {const} */ (['SIGKILL', 'SIGSEGV', 'SIGSTOP', 'SIGSTOP']) // half of the stopped ones stay so
+const SIGNALS = /** @type {const} */ (['SIGKILL', 'SIGSEGV', 'SIGSTOP', 'SIGSTOP']) // half of the stopped ones stay so until the verb is done
 const STOPPED_MS = [20, 600, 1800]
 const AFTER_MS = [-1, 0, 1, 3, 10] // -1: before it is handled
 
@@ -40,6 +40,10 @@ const KINDS = STEPS.map(({ message, verb, is }) => ({
     }
     await Promise.race([done, longEnough()])
     if (!pid || isContinued) return { pids: [] }
+    if (signal === 'SIGSTOP' && !fleet.hasLeft(pid)) { // it does not leave, and is no blocked worker
+      fleet.signal(pid, 'SIGCONT')
+      return { pids: [] }
+    }
     await fleet.hasEnded(pid)
     return { pids: [pid] }
   }

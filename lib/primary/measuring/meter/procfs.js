@@ -140,18 +140,4 @@ class ProcfsProbe {
   }
 }
 
-/**
- * Whether a debugger (gdb, strace) holds the process.
- *
- * @param {number} pid
- * @returns {boolean} false where there is no /proc
- */
-function isTraced (pid) {
-  try {
-    return /^TracerPid:\t[1-9]/m.test(fs.readFileSync(`/proc/${pid}/status`, 'latin1'))
-  } catch {
-    return false
-  }
-}
-
-module.exports = { ProcfsProbe, parseSmaps, pageSize, isTraced }
+module.exports = { ProcfsProbe, parseSmaps, pageSize }

@@ -8,7 +8,7 @@ const { pickMeter } = require('../../../../lib/primary/measuring/meter')
 
 const isLinux = fs.existsSync('/proc/self/smaps_rollup')
 /** @type {import('../../../../lib/core/budget').Budget} */
-const NONE = { metric: 'rss', softBytes: null, hardBytes: null, samples: 2, maxRequests: null, maxAgeMs: null, stuckMs: 30_000 }
+const NONE = { metric: 'rss', softBytes: null, hardBytes: null, samples: 2, maxRequests: null, maxAgeMs: null }
 
 for (const metric of ['pss', 'uss']) {
   t.test(`pidusage cannot read ${metric}, and says so before the fleet starts`, async t => {

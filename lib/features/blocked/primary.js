@@ -1,0 +1,131 @@
+'use strict'
+
+/**
+ * In the primary: looks at how long each worker has been silent, has one that is blocked replaced, and killed once it leaves. The kernel's own rule for
+ * one that leaves, which does not ask why it is silent, is in lib/primary/workers/retirement.js.
+ */
+
+const { heldBy } = require('./process-state')
+const { Silence } = require('./silence')
+
+const LOOK_MS = 250
+const SILENT_MS = 1000 // a heartbeat comes twice a second
+const TELL_MS = 500 // that it is given to say where it is: where JavaScript runs, it takes a few
+
+/** @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle */
+
+/**
+ * @typedef {object} Watched a worker
+ * @property {Silence} silence
+ * @property {number | null} toldAt when it was heard last before the block that is in the journal; null: none is
+ * @property {boolean} isStopTold
+ * @property {boolean} isKilled
+ * @property {Promise<void> | null} telling
+ */
+
+class BlockedLoops {
+  /** @type {Map<WorkerHandle, Watched>} */
+  #workers = new Map()
+  /** @type {NodeJS.Timeout | undefined} */
+  #timer
+  #count = 0
+  /** Of the latest. @type {Record<string, any> | null} */
+  #latest = null
+
+  /** @param {import('..').PrimaryKernel} kernel @param {typeof heldBy} [look] */
+  constructor (kernel, look = heldBy) {
+    this.kernel = kernel
+    this.heldBy = look
+    this.limitMs = kernel.options.stuckTimeoutMs
+    this.silentMs = Math.min(SILENT_MS, this.limitMs / 2)
+  }
+
+  /** @param {WorkerHandle} handle */
+  connect (handle) {
+    handle.known.blocked = { forMs: 0 }
+    this.#workers.set(handle, { silence: new Silence(), toldAt: null, isStopTold: false, isKilled: false, telling: null })
+    this.#timer ??= setInterval(() => { for (const worker of this.#workers.keys()) this.#look(worker) }, Math.min(LOOK_MS, this.limitMs / 10)).unref()
+    handle.on('leaving', () => setImmediate(() => this.#look(handle))) // it is in the journal that it drains
+    handle.once('exit', () => {
+      this.#workers.delete(handle)
+      if (this.#workers.size > 0) return
+      clearInterval(this.#timer)
+      this.#timer = undefined
+    })
+  }
+
+  /** Resolves when it is in the journal where its event loop is blocked, if it is. @param {WorkerHandle} handle */
+  async beforeKill (handle) {
+    if (this.#blockedMs(handle) >= this.silentMs) await this.#tell(handle)
+  }
+
+  describe () {
+    return { count: this.#count, latest: this.#latest }
+  }
+
+  /** @param {WorkerHandle} handle */
+  #look (handle) {
+    const blockedMs = this.#blockedMs(handle)
+    handle.known.blocked.forMs = blockedMs >= this.silentMs ? blockedMs : 0
+    if (blockedMs < this.limitMs) return
+    if (handle.isWatched) {
+      if (handle.condemnation.requested === null) this.kernel.replace(handle, 'stuck')
+      this.#tell(handle)
+    } else if (handle.state === 'draining' && handle.account === null) {
+      this.#kill(handle)
+    }
+  }
+
+  /** @param {WorkerHandle} handle */
+  #kill (handle) {
+    const watched = this.#workers.get(handle)
+    if (!watched || watched.isKilled) return
+    watched.isKilled = true
+    this.kernel.kill(handle)
+  }
+
+  /** @param {WorkerHandle} handle @returns {number} 0 also for one that is held */
+  #blockedMs (handle) {
+    const watched = this.#workers.get(handle)
+    if (!watched || !handle.hasEntered || handle.state === 'out-of-rotation') return 0 // a collection or a heap snapshot blocks it, and has a limit of its own
+    const at = this.kernel.now()
+    const isSilent = at - handle.heardAt >= this.silentMs
+    const by = !isSilent ? null : handle.latest.debugged ? 'debugger' : this.heldBy(handle.pid)
+    const { blockedMs, heldMs } = watched.silence.look(at, { heardAt: handle.heardAt, isHeld: by !== null })
+    if (heldMs >= this.limitMs && handle.isWatched && !watched.isStopTold) {
+      this.kernel.record('fleet.warning', { warning: 'stopped', slot: handle.slot, pid: handle.pid, by, forMs: heldMs })
+    }
+    watched.isStopTold = heldMs >= this.limitMs
+    return blockedMs
+  }
+
+  /** Once for each block. @param {WorkerHandle} handle @returns {Promise<void>} */
+  #tell (handle) {
+    const watched = /** @type {Watched} */ (this.#workers.get(handle))
+    if (watched.toldAt === handle.heardAt) return watched.telling ?? Promise.resolve()
+    watched.toldAt = handle.heardAt
+    watched.telling = this.#where(handle).then(where => {
+      const { slot, pid, heardAt, latest: { inFlight } } = handle
+      const line = { slot, pid, blockedMs: this.kernel.now() - heardAt, inFlight, ...where }
+      this.#count++
+      this.#latest = { request: where.request, requests: where.requests, stack: where.stack }
+      this.kernel.record('worker.blocked', line)
+    })
+    return watched.telling
+  }
+
+  /** @param {WorkerHandle} handle @returns {Promise<{ request: string | null, requests: { request: string, count: number }[] | null, stack: string[] | null }>} */
+  async #where (handle) {
+    const answer = handle.next(['where', 'exit'], TELL_MS)
+    handle.process.kill('SIGURG')
+    const { event, value } = await answer
+    const { request = null, requests = null, stack = null, serial = null } = event === 'where' ? value : {}
+    handle.blockedBy = serial
+    return { request, requests, stack }
+  }
+}
+
+/** @param {import('..').PrimaryKernel} kernel */
+const watchLoops = kernel => new BlockedLoops(kernel)
+
+module.exports = { BlockedLoops, watchLoops }

@@ -1,0 +1,47 @@
+'use strict'
+
+/** In the report: event loops that were blocked, by where, the longest first. */
+
+const { asCount } = require('../../report/journal-field')
+const { placeOf } = require('./sentence')
+
+const MOST_KEPT = 200
+const MOST = 20
+const LONGEST = 300
+
+/** @typedef {{ request: string | null, place: string | null, count: number, longestMs: number }} Block */
+
+class BlockedLoops {
+  /** @type {Map<string, Block>} */
+  #blocks = new Map()
+  #count = 0
+
+  /** @type {Readonly<Record<string, (line: Record<string, any>) => void>>} */
+  handlers = Object.freeze({
+    'worker.blocked': ({ request, stack, blockedMs }) => {
+      const text = (/** @type {unknown} */ value) => typeof value === 'string' ? value.slice(0, LONGEST) : null
+      const place = Array.isArray(stack) ? placeOf(stack.map(frame => String(text(frame)))) : null
+      const key = JSON.stringify([text(request), place])
+      const block = this.#blocks.get(key) ?? { request: text(request), place, count: 0, longestMs: 0 }
+      this.#count++
+      block.count++
+      block.longestMs = Math.max(block.longestMs, asCount(blockedMs))
+      if (this.#blocks.size < MOST_KEPT) this.#blocks.set(key, block)
+    }
+  })
+
+  /** @returns {{ count: number, places: Block[] } | null} null: there were none */
+  summary () {
+    const places = [...this.#blocks.values()].sort((a, b) => b.longestMs - a.longestMs).slice(0, MOST)
+    return this.#count === 0 ? null : { count: this.#count, places }
+  }
+}
+
+/** @param {{ places: Block[] }} summary @param {import('..').ReportTools} tools @returns {string[]} */
+function linesOf ({ places }, { paint, width, layOut, short, clip, plain }) {
+  const rows = places.map(({ request, place, count, longestMs }) => [short(count), `${short(Math.round(longestMs / 100) / 10)} s`, clip(plain(request ?? '–'), 20), plain(place ?? 'not known')])
+  const [heading, ...lines] = layOut([{ title: 'count' }, { title: 'longest' }, { title: 'request', left: true }, { title: 'event loop blocked at', left: true }], rows.map(([count, longest, request, place]) => [count, longest, request, clip(place, Math.max(10, width - 40))]), width)
+  return [paint('dim', heading), ...lines.map(line => paint('yellow', line))]
+}
+
+module.exports = { BlockedLoops, linesOf }

@@ -1,0 +1,58 @@
+'use strict'
+
+/**
+ * In a worker: says where its event loop is blocked. The primary asks by SIGURG, which a process that does not listen for it ignores; the addon has
+ * tell() called from within whatever JavaScript runs. Native code (execSync, pbkdf2Sync) says nothing.
+ */
+
+const { constants: { signals } } = require('node:os')
+const { loadInterrupt } = require('./interrupt')
+
+const { captureStackTrace } = Error // the app may replace it
+
+/** @param {import('..').WorkerKernel} kernel @param {Record<string, any>} settings @returns {import('..').WorkerPart} */
+function tellWhereBlocked (kernel, { mostFrames, longestFrame, mostRequests, longest }) {
+  const { channel, tracker } = kernel
+  const nameOf = (/** @type {Exchange} */ { head: { method, url } }) => `${method} ${url.split('?', 1)[0]}`.slice(0, longest)
+  const tell = () => {
+    const exchanges = [...tracker.connections].flatMap(connection => connection.exchanges)
+    const own = kernel.currentExchange()
+    const current = own !== null && exchanges.includes(own) ? own : exchanges.length === 1 ? exchanges[0] : null
+    channel.send('where', {
+      stack: stackOf(tell, mostFrames).map(frame => frame.slice(0, longestFrame)),
+      request: current && nameOf(current),
+      serial: [...tracker.connections].find(({ exchanges }) => current && exchanges.includes(current))?.copy?.serial ?? null,
+      requests: countLatest(exchanges.sort((a, b) => b.since - a.since).map(nameOf), mostRequests)
+    })
+  }
+  loadInterrupt()?.onSignal(signals.SIGURG, tell)
+  return {}
+}
+
+/** @typedef {import('../../worker/connections/connection').Exchange} Exchange */
+
+/** @param {Function} below its callers are wanted @param {number} most @returns {string[]} frames as Node.js words them, by the source maps if it uses those */
+function stackOf (below, most) {
+  const { stackTraceLimit, prepareStackTrace } = Error
+  /** @type {{ stack?: unknown }} */
+  const here = {}
+  try {
+    Error.stackTraceLimit = most
+    Error.prepareStackTrace = /** @type {any} */ (undefined) // the app's own may give anything
+    captureStackTrace(here, below)
+    return String(here.stack).split('\n').flatMap(line => /^ +at (.*)/.exec(line)?.[1] ?? []).slice(0, most)
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit
+    Error.prepareStackTrace = prepareStackTrace
+  }
+}
+
+/** @param {string[]} names @param {number} most @returns {{ request: string, count: number }[]} */
+function countLatest (names, most) {
+  /** @type {Map<string, number>} */
+  const counts = new Map()
+  for (const name of names) if (counts.has(name) || counts.size < most) counts.set(name, (counts.get(name) ?? 0) + 1)
+  return [...counts].map(([request, count]) => ({ request, count }))
+}
+
+module.exports = { tellWhereBlocked, stackOf, countLatest }

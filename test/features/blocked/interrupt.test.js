@@ -1,0 +1,76 @@
+'use strict'
+
+const { spawn } = require('node:child_process')
+const { createHash } = require('node:crypto')
+const { once } = require('node:events')
+const fs = require('node:fs')
+const path = require('node:path')
+const t = require('tap')
+const { loadInterrupt, PREBUILT } = require('../../../lib/features/blocked/interrupt')
+
+const FOLDER = path.join(__dirname, '..', '..', '..', 'lib', 'features', 'blocked')
+const isPrebuiltHere = process.platform === 'linux' && process.arch === 'x64' && process.report.getReport().header.glibcVersionRuntime
+const skip = !isPrebuiltHere && 'the prebuilt addon is for another machine'
+
+t.test('the prebuilt addon is made of the source beside it', { skip }, async t => {
+  const source = fs.readFileSync(path.join(FOLDER, 'addon', 'interrupt.c'))
+  t.equal(loadInterrupt([PREBUILT])?.source, createHash('sha256').update(source).digest('hex'), 'else: npm run prebuild:interrupt')
+})
+
+t.test('where there is none, nothing is told', async t => {
+  t.equal(loadInterrupt([path.join(__dirname, 'none.node'), path.join(t.testdir({ 'broken.node': 'no library' }), 'broken.node')]), null)
+})
+
+const WAYS = {
+  'an endless loop': 'for (;;);',
+  'code that allocates': 'for (let kept = []; ; kept = kept.length > 1e5 ? [] : kept) kept.push({})',
+  'a regular expression': "/^(a+)+$/.test('a'.repeat(60) + 'b')",
+  'promises without end': '(async () => { for (;;) await null })()', // most often V8 is between two functions
+  'Atomics.wait': 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)'
+}
+
+for (const [what, code] of Object.entries(WAYS)) {
+  t.test(`the stack of ${what}, a hundred times; a throw there ends nothing`, { skip }, async t => {
+    const { child, told } = await blocks(t, `function busy () { ${code} }\nsetTimeout(busy, 1)`)
+    for (let i = 1; i <= 100; i++) {
+      child.kill('SIGURG')
+      t.match(await told(i), what === 'promises without end' ? /^\[/ : /busy/, `${i}`)
+    }
+    t.equal(child.exitCode, null)
+  })
+}
+
+t.test('a process that exits meanwhile exits as ever', { skip }, async t => {
+  const { child } = await blocks(t, 'setTimeout(() => process.exit(7), 300)')
+  const exited = once(child, 'exit')
+  while (child.exitCode === null) {
+    child.kill('SIGURG')
+    await new Promise(resolve => setTimeout(resolve, 1))
+  }
+  t.same(await exited, [7, null])
+})
+
+/** @param {any} t @param {string} code */
+async function blocks (t, code) {
+  const script = `
+    const { loadInterrupt } = require(${JSON.stringify(path.join(FOLDER, 'interrupt'))})
+    const { stackOf } = require(${JSON.stringify(path.join(FOLDER, 'worker'))})
+    const tell = () => {
+      require('node:fs').writeSync(1, JSON.stringify(stackOf(tell, 20)) + '\\n')
+      throw new Error('as it may')
+    }
+    if (!loadInterrupt().onSignal(23, tell) || loadInterrupt().onSignal(23, tell)) throw new Error('it takes one function')
+    require('node:fs').writeSync(1, 'up\\n')
+    ${code}`
+  const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
+  t.teardown(() => child.kill('SIGKILL'))
+  let text = ''
+  child.stdout.on('data', chunk => { text += chunk })
+  const lines = async (/** @type {number} */ count) => {
+    for (let i = 0; i < 1000 && text.split('\n').length <= count; i++) await new Promise(resolve => setTimeout(resolve, 5))
+    return text.split('\n')[count - 1]
+  }
+  await lines(1)
+  await new Promise(resolve => setTimeout(resolve, 50)) // it is busy
+  return { child, told: (/** @type {number} */ i) => lines(1 + i) }
+}
