@@ -99,7 +99,7 @@ t.test('a second SIGTERM also ends a worker that is stuck, by the kill timeout',
   await events.until('worker.drain', { count: 2 })
   await setTimeout(1000)
   child.kill('SIGTERM')
-  t.match(await spun, { error: 'ECONNRESET' })
+  t.ok([null, 502].includes((await spun).status), 'cut, or answered by the primary')
   t.same(await exited, { code: 0, signal: null })
   t.match(events.all('worker.retire').find(line => line.pid === pid), { signal: 'SIGKILL' })
 })

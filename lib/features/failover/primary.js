@@ -9,14 +9,14 @@ const fs = require('node:fs')
 const { performance } = require('node:perf_hooks')
 const { setInterval } = require('node:timers')
 const { LONGEST_PATH } = require('../../core/account')
-const { isBodyless, isReplaySafe, toWire } = require('../../core/request-replay')
+const { isBodyless, isReplaySafe } = require('../../core/request-replay')
 const { sessionOf } = require('../../core/session')
 const { loadAddon } = require('../../mold/addon')
 const { Descriptor } = require('../../mold/descriptor')
 const { answerBadGateway } = require('./bad-gateway')
 const { Holdings } = require('./holdings')
 const { MEMORY, TICK_MS, decode } = require('./packet')
-const { HEAD_PREFIX, bytesOf, fateOf, parseHead, placeOf } = require('./row')
+const { PREFIX_BYTES, bytesOf, fateOf, parseHead, placeOf } = require('./row')
 
 /** @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle @typedef {import('./holdings').Held} Held @typedef {import('../../core/account').Outcome} Outcome */
 
@@ -112,7 +112,7 @@ class Failover {
     const socket = new Descriptor(fd)
     const counted = this.addon.bytesOf(fd)
     const bytes = counted && bytesOf(counted)
-    const fate = bytes ? fateOf(row, bytes, request && { length: request.bytes.length, isBodyless: isBodyless(request.head) }) : 'ended'
+    const fate = bytes ? fateOf(row, bytes, request?.isAlone === true) : 'ended'
     if (fate === 'ended' || (fate === 'idle' && this.kernel.isStopping())) {
       outcome.ended++
       return socket.close()
@@ -121,10 +121,11 @@ class Failover {
       outcome.moved++
       return this.kernel.give(handle, { key, leftMs: idleMs === undefined ? IDLE_MS : idleMs }, socket)
     }
-    if (fate === 'unanswered' && bytes && !isBlocking && this.#isReplayed(row, bytes, request)) {
-      outcome.replayed++
+    if (fate === 'unanswered' && bytes && request && !isBlocking && this.#isReplayed(row, bytes, request)) {
+      const isSeen = request.head !== null // by the app, perhaps
+      outcome[isSeen ? 'replayed' : 'moved']++
       const session = this.#sessionOf(request, socket)
-      return this.kernel.give(handle, { key, leftMs: null, bytes: request.bytes.toString('base64'), replayed: 1, ...session !== null && { session } }, socket)
+      return this.kernel.give(handle, { key, leftMs: null, bytes: request.bytes.toString('base64'), ...isSeen && { replayed: 1 }, ...session !== null && { session } }, socket)
     }
     if (outcome.cuts.length < MOST_NAMED) outcome.cuts.push(nameCut(request, peerOf(socket).port))
     if (fate === 'unanswered') {
@@ -136,16 +137,19 @@ class Failover {
     }
   }
 
-  /** @param {import('./row').Row} row @param {import('./row').Bytes} bytes @param {Request | null} request @returns {request is Request} */
-  #isReplayed ({ replayed, latest }, { read }, request) {
-    const { replay } = this.kernel.options
-    return replay === 'safe' && request !== null && replayed === 0 && !this.kernel.isStopping() && read === latest.read + request.bytes.length && isReplaySafe(request.head)
+  /** All that was read is there, and another worker may have it: a part of a head, or a request that may be handled twice. @param {import('./row').Row} row @param {import('./row').Bytes} bytes @param {Request} request */
+  #isReplayed ({ replayed, latest }, { read }, { bytes, head, isAlone }) {
+    if (this.kernel.isStopping() || read !== latest.read + bytes.length) return false
+    const { replay, sticky } = this.kernel.options
+    if (head === null) return sticky === null && !bytes.includes('\r\n\r\n') // whose session it is is not known yet
+    return replay === 'safe' && replayed === 0 && isAlone && isReplaySafe(head)
   }
 
   /** @param {Request} request @param {Descriptor} socket @returns {string | null} its worker-to-be is that of its session */
-  #sessionOf ({ head: { url, headers } }, socket) {
+  #sessionOf ({ head }, socket) {
     const { sticky } = this.kernel.options
-    if (sticky === null) return null
+    if (sticky === null || head === null) return null
+    const { url, headers } = head
     const byName = Object.fromEntries(headers.flatMap((name, i) => i % 2 === 0 ? [[name.toLowerCase(), headers[i + 1]]] : []))
     return sessionOf(sticky, { url, headers: byName, socket: { remoteAddress: sticky.by === 'ip' ? peerOf(socket).address : undefined } })
   }
@@ -155,16 +159,28 @@ class Failover {
   }
 }
 
-/** @typedef {{ head: import('../../core/request-replay').Head, bytes: Buffer, ageMs: number }} Request */
+/**
+ * @typedef {object} Request what is kept of one in flight
+ * @property {Buffer} bytes
+ * @property {import('../../core/request-replay').Head | null} head null: it is not whole
+ * @property {boolean} isAlone it has no body, and nothing follows it
+ * @property {number} ageMs
+ */
 
-/** @param {Holdings} holdings @param {import('./row').Row} row @returns {Request | null} the one in flight, where it was kept */
-function requestOf (holdings, { latest }) {
-  const place = placeOf(latest.head)
+/** @param {Holdings} holdings @param {import('./row').Row} row @returns {Request | null} null: nothing is kept */
+function requestOf (holdings, row) {
+  const place = placeOf(row)
   const kept = place && holdings.readAt(place.offset, place.length)
-  const head = kept && parseHead(kept.toString('latin1', HEAD_PREFIX))
-  if (!kept || !head) return null
+  if (!kept) return null
+  const bytes = kept.subarray(PREFIX_BYTES)
+  const parsed = parseHead(bytes.toString('latin1'))
   const ageMs = performance.timeOrigin + performance.now() - kept.readDoubleLE(0)
-  return { head, bytes: toWire(head), ageMs: Number.isFinite(ageMs) ? Math.max(0, Math.round(ageMs)) : 0 }
+  return {
+    bytes,
+    head: parsed && parsed.head,
+    isAlone: parsed !== null && parsed.length === bytes.length && isBodyless(parsed.head),
+    ageMs: Number.isFinite(ageMs) ? Math.max(0, Math.round(ageMs)) : 0
+  }
 }
 
 /** Of a worker that was blocked: most likely by this one. @param {Request[]} requests */
@@ -182,8 +198,8 @@ function peerOf (socket) {
 /** @param {Request | null} request @param {number | null} [remotePort] @returns {import('../../core/account').Cut} */
 function nameCut (request, remotePort = null) {
   return {
-    method: request && request.head.method.slice(0, 100),
-    path: request && request.head.url.split('?')[0].slice(0, LONGEST_PATH),
+    method: request?.head ? request.head.method.slice(0, 100) : null,
+    path: request?.head ? request.head.url.split('?')[0].slice(0, LONGEST_PATH) : null,
     ageMs: request?.ageMs ?? 0,
     remotePort,
     upgraded: false

@@ -7,16 +7,16 @@
  * holds, so that a process that dies in between leaves one that is true. Whether one is true the kernel tells, which has counted the same bytes.
  *
  * @typedef {object} State as of a moment between two requests
- * @property {number} read bytes that the worker had read, counted as the kernel does; NaN: it was not between two requests
+ * @property {number} read bytes that the worker had read, counted as the kernel does; NaN: it was not between two requests; CLOSES: the worker closes it then
  * @property {number} written
- * @property {number} head where the head of the request is that has come since, by headAt(); 0: it is not kept, or none has come;
- *   CLOSES: none will, for the worker closes the connection
  *
  * @typedef {object} Row
  * @property {number} serial of the connection
  * @property {number} replayed how many workers have had its request before
  * @property {State} latest
  * @property {State} other
+ * @property {number} kept how many of the bytes are kept that were read since then; negative: more were read
+ * @property {number} place where they are, in the file
  *
  * @typedef {object} Bytes what the kernel has counted
  * @property {number} read by any process
@@ -26,40 +26,39 @@
  * @typedef {'ended' | 'idle' | 'unanswered' | 'begun'} Fate
  *   ended       the client has closed it, or the worker had
  *   idle        nothing is in flight; what has come since is with the kernel
- *   unanswered  a request has been read, and nothing was answered
+ *   unanswered  a request has been read, or a part of one, and nothing was answered
  *   begun       a part of a response was written, and perhaps all of it
  */
 
 const ROW_BYTES = 64
 const MOST_ROWS = 2 ** 18
-/** Heads of requests, by their length: `from` is the file's offset. */
-const HEADS = Object.freeze([
-  { bytes: 1024, from: MOST_ROWS * ROW_BYTES, count: 2 ** 16 },
-  { bytes: 16_384, from: MOST_ROWS * ROW_BYTES + 1024 * 2 ** 16, count: 2 ** 11 }
+/** What was read of requests in flight: `from` is the file's offset. */
+const PLACES = Object.freeze([
+  { from: MOST_ROWS * ROW_BYTES, bytes: 1024, count: 2 ** 16 },
+  { from: MOST_ROWS * ROW_BYTES + 1024 * 2 ** 16, bytes: 16_384, count: 2 ** 11 }
 ])
-const HEAD_PREFIX = 8 // when it came, ms, by performance.timeOrigin and now()
-const MEMORY_BYTES = HEADS[1].from + HEADS[1].bytes * HEADS[1].count
-const LENGTHS = 2 ** 15
-const CLOSES = -1
+const PREFIX_BYTES = 8 // of each place: when the first of it came, ms since 1970
+const MEMORY_BYTES = PLACES[1].from + PLACES[1].bytes * PLACES[1].count
 
-/** Of a row, in numbers of eight bytes; `LATEST` is 0 or 1, with twice `replayed`. */
+/** Of a row, in numbers of eight bytes; `LATEST` is 0 or 1, with twice `replayed`. KEPT and PLACE are written by lib/mold/addon/reads.c. */
 const SERIAL = 0
 const LATEST = 1
-const STATES = Object.freeze([2, 5])
-const READ = 0
-const WRITTEN = 1
-const HEAD = 2
+const STATES = Object.freeze([2, 4])
+const KEPT = 6
+const PLACE = 7
+const CLOSES = -1
 
 const ESTABLISHED = 1
 const ENDED_BY_CLIENT = 8 // CLOSE_WAIT
+const HEAD_END = '\r\n\r\n'
 
 /** @param {DataView} view @param {number} at where the row begins, in bytes @returns {Row} */
 function readRow (view, at) {
   const number = (/** @type {number} */ field) => view.getFloat64(at + 8 * field, true)
-  const state = (/** @type {number} */ from) => ({ read: number(from + READ), written: number(from + WRITTEN), head: number(from + HEAD) })
+  const state = (/** @type {number} */ from) => ({ read: number(from), written: number(from + 1) })
   const flags = number(LATEST)
   const latest = flags % 2 === 1 ? 1 : 0
-  return { serial: number(SERIAL), replayed: Math.floor(flags / 2), latest: state(STATES[latest]), other: state(STATES[1 - latest]) }
+  return { serial: number(SERIAL), replayed: Math.floor(flags / 2), latest: state(STATES[latest]), other: state(STATES[1 - latest]), kept: number(KEPT), place: number(PLACE) }
 }
 
 /** @param {[read: number, written: number, unread: number, state: number]} counted @returns {Bytes} the end of the client's half counts as a byte there */
@@ -70,52 +69,45 @@ function bytesOf ([read, written, , state]) {
 /**
  * @param {Row} row
  * @param {Bytes} bytes
- * @param {{ length: number, isBodyless: boolean } | null} request the one that is kept with the latest state; `length` of its head
+ * @param {boolean} isWholeRequest what is kept is one request without a body
  * @returns {Fate}
  */
-function fateOf ({ latest, other }, bytes, request) {
+function fateOf (row, bytes, isWholeRequest) {
+  const { latest, other } = row
   if (bytes.state !== ESTABLISHED && bytes.state !== ENDED_BY_CLIENT) return 'ended'
-  if ([latest, other].some(({ written, head }) => head === CLOSES && written === bytes.written)) return 'ended'
-  const isRead = [latest, other].some(({ read, written }) => read === bytes.read && written === bytes.written)
-  if (isRead || isAnsweredAtOnce(latest, other, bytes, request)) return bytes.state === ENDED_BY_CLIENT ? 'ended' : 'idle'
+  if ([latest, other].some(({ read, written }) => read === CLOSES && written === bytes.written)) return 'ended'
+  const isIdle = [latest, other].some(({ read, written }) => read === bytes.read && written === bytes.written) || isAnsweredAtOnce(row, bytes, isWholeRequest)
+  if (isIdle) return bytes.state === ENDED_BY_CLIENT ? 'ended' : 'idle'
   return latest.written === bytes.written && !(latest.read > bytes.read) ? 'unanswered' : 'begun'
 }
 
+/** A response that ends while its request's head is being parsed: the parser does not tell how much it has read. @param {Row} row @param {Bytes} bytes @param {boolean} isWholeRequest */
+function isAnsweredAtOnce ({ latest, other, kept }, bytes, isWholeRequest) {
+  return isWholeRequest && Number.isNaN(other.read) && other.written > latest.written && other.written === bytes.written && bytes.read === latest.read + kept
+}
+
+/** @param {Row} row @returns {{ offset: number, length: number } | null} null: nothing is kept, or it makes no sense */
+function placeOf ({ kept, place }) {
+  const length = PREFIX_BYTES + Math.abs(kept)
+  const isSane = Number.isSafeInteger(place) && Number.isSafeInteger(kept) && kept !== 0 && length <= PLACES[1].bytes && place >= PLACES[0].from && place + length <= MEMORY_BYTES
+  return isSane ? { offset: place, length } : null
+}
+
 /**
- * A response that ends while its request's head is being parsed: what that has read is not told by the parser, but by the head.
- *
- * @param {State} latest
- * @param {State} next
- * @param {Bytes} bytes
- * @param {{ length: number, isBodyless: boolean } | null} request
+ * @param {string} text as a client sent it, in latin1
+ * @returns {{ head: import('../../core/request-replay').Head, length: number } | null} `length`: of the head; null: it is not whole, or none
  */
-function isAnsweredAtOnce (latest, next, bytes, request) {
-  return request !== null && request.isBodyless && Number.isNaN(next.read) && next.written > latest.written && next.written === bytes.written && bytes.read === latest.read + request.length
-}
-
-/** @param {number} offset in the file @param {number} length of its text */
-function headAt (offset, length) {
-  return offset * LENGTHS + length
-}
-
-/** @param {number} head @returns {{ offset: number, length: number } | null} null: there is none, or it makes no sense */
-function placeOf (head) {
-  const [offset, length] = [Math.floor(head / LENGTHS), head % LENGTHS]
-  const isSane = Number.isSafeInteger(head) && length > HEAD_PREFIX && offset >= HEADS[0].from && offset + length <= MEMORY_BYTES
-  return isSane ? { offset, length } : null
-}
-
-/** @param {import('../../core/request-replay').Head} head @returns {string} from which parseHead() makes it again */
-function printHead ({ method, url, version, headers }) {
-  return `${method} ${url} ${version}\n${headers.join('\n')}`
-}
-
-/** @param {string} text @returns {import('../../core/request-replay').Head | null} */
 function parseHead (text) {
-  const [first, ...headers] = text.split('\n')
-  const [method, url, version, ...rest] = first.split(' ')
-  const isWhole = version !== undefined && rest.length === 0 && (headers.length % 2 === 0 || (headers.length === 1 && headers[0] === ''))
-  return isWhole ? { method, url, version, headers: headers.length === 1 ? [] : headers } : null
+  const end = text.indexOf(HEAD_END)
+  if (end === -1) return null
+  const [line, ...lines] = text.slice(0, end).replace(/^(?:\r\n)+/, '').split('\r\n')
+  const [, method, url, version] = /^([^ ]+) ([^ ]+) HTTP\/(\d\.\d)$/.exec(line) ?? []
+  if (version === undefined) return null
+  const headers = lines.flatMap(line => {
+    const colon = line.indexOf(':')
+    return [line.slice(0, Math.max(0, colon)), line.slice(colon + 1).trim()]
+  })
+  return { head: { method, url, version, headers }, length: end + HEAD_END.length }
 }
 
-module.exports = { ROW_BYTES, MOST_ROWS, HEADS, HEAD_PREFIX, CLOSES, MEMORY_BYTES, SERIAL, LATEST, STATES, READ, WRITTEN, HEAD, readRow, bytesOf, fateOf, headAt, placeOf, printHead, parseHead }
+module.exports = { ROW_BYTES, MOST_ROWS, PLACES, PREFIX_BYTES, MEMORY_BYTES, SERIAL, LATEST, STATES, KEPT, PLACE, CLOSES, readRow, bytesOf, fateOf, placeOf, parseHead }

@@ -47,18 +47,14 @@ class Duplicates {
   /** @param {Connection} connection @param {any} handle */
   adopted (connection, handle) {
     const counted = this.addon.bytesOf(handle.fd)
-    const note = counted === undefined ? null : this.table.take()
+    const note = counted === undefined ? null : this.table.take(handle.fd)
     if (!counted || !note) return
     const [read, written] = counted
+    const { bytes } = /** @type {import('../../worker/connections/parcel').Parcel} */ (connection.parcel)
     note.readBefore = read - handle.bytesRead
     note.writtenBefore = written - handle.bytesWritten
-    note.begin(read - (connection.parcel?.bytes.length ?? 0), written, connection.replayed)
+    note.begin(read - bytes.length, written, { bytes, replayed: connection.replayed })
     connection.copy = note
-  }
-
-  /** @param {Connection} connection @param {import('../../worker/connections/connection').Exchange} exchange */
-  begun ({ copy, exchanges }, { head }) {
-    if (copy !== null && exchanges.length === 1) /** @type {Note} */ (copy).keep(head)
   }
 
   /** A response is about to be handed to the kernel to its end. @param {any} socket @param {any} response @param {number} bytes of it */
@@ -67,7 +63,8 @@ class Duplicates {
     const note = /** @type {Note | null | undefined} */ (connection?.copy)
     const { _handle: handle } = socket
     if (!connection || !note || !handle || connection.exchanges.length !== 1) return
-    note.announce(readOf(note, socket, handle), note.writtenBefore + handle.bytesWritten + bytes, response._last === true)
+    const isAsked = connection.exchanges[0].head.method !== 'GET' // of a GET the primary finds it by what is kept
+    note.announce(isAsked ? readOf(note, socket, handle) : NaN, note.writtenBefore + handle.bytesWritten + bytes, response._last === true)
   }
 
   /** @param {Connection} connection @param {any} response */
@@ -81,7 +78,7 @@ class Duplicates {
   /** @param {Connection} connection @param {any} handle @param {boolean} isReset */
   closing (connection, handle, isReset) {
     if (!connection.copy) return
-    if (connection.stage !== 'offered' && connection.stage !== 'held') this.addon.shut(handle.fd, isReset) // else a sibling has it
+    if (/** @type {any} */ (connection.socket)?._handle === handle) this.addon.shut(handle.fd, isReset) // else another process has it: a sibling, or a child of the app's
     this.#end(connection)
   }
 
@@ -160,7 +157,7 @@ class Duplicates {
     const { socket, exchanges, stage, isAdopted, parcel } = connection
     const { _handle: handle } = /** @type {any} */ (socket)
     const counted = isAdopted ? this.addon.bytesOf(handle.fd) : [handle.bytesRead, handle.bytesWritten]
-    const note = counted === undefined ? null : this.table.take()
+    const note = counted === undefined ? null : this.table.take(handle.fd)
     if (!counted || !note) return null
     const [read, written] = counted
     note.readBefore = read - handle.bytesRead
@@ -170,9 +167,8 @@ class Duplicates {
     if (!exchange) {
       note.begin(isResting && socket.writableLength === 0 ? read : NaN, written)
     } else {
-      const isAlone = exchanges.length === 1 && isResting
-      note.begin(isAlone ? read - toWire(exchange.head).length : NaN, note.writtenBefore + exchange.written, connection.replayed)
-      if (isAlone) note.keep(exchange.head)
+      const bytes = exchanges.length === 1 && isResting ? toWire(exchange.head) : undefined
+      note.begin(bytes ? read - bytes.length : NaN, note.writtenBefore + exchange.written, { bytes, replayed: connection.replayed })
     }
     return note
   }
@@ -220,7 +216,7 @@ function noteConnections (kernel) {
       }
     }
   })
-  return { figures: () => ({ noteBytes: table?.bytes ?? 0 }) }
+  return { figures: () => ({ noteBytes: table?.sweep() ?? 0 }) }
 }
 
 /** The kernel is to kill a worker where it must kill one of the fleet; unless it was told otherwise. */

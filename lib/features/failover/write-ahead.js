@@ -8,8 +8,6 @@
 const http = require('node:http')
 const net = require('node:net')
 
-const kEnding = Symbol('recycle.ending')
-
 /** @param {(socket: any, response: any, bytes: number) => void} onLast for all servers of this process */
 function watchLastWrites (onLast) {
   const response = /** @type {any} */ (http.ServerResponse.prototype)
@@ -17,17 +15,19 @@ function watchLastWrites (onLast) {
   const { end } = response
   const { _writeGeneric: write } = socket
   if (typeof write !== 'function') return // that of the next Node.js, perhaps
+  /** The response whose end() is running: most are written within. @type {any} */
+  let ending = null
   response.end = /** @this {any} */ function (/** @type {any} */ chunk, /** @type {any} */ encoding, /** @type {any} */ callback) {
-    this[kEnding] = true
+    const before = ending
+    ending = this
     try {
       return end.call(this, chunk, encoding, callback)
-    } catch (error) {
-      this[kEnding] = false
-      throw error
+    } finally {
+      ending = before
     }
   }
   socket._writeGeneric = /** @this {any} */ function (/** @type {boolean} */ isMany, /** @type {any} */ data, /** @type {any} */ encoding, /** @type {any} */ callback) {
-    if (this._httpMessage?.[kEnding] === true) onLast(this, this._httpMessage, isMany ? sumOf(data) : Buffer.byteLength(data, encoding))
+    if (ending !== null && this._httpMessage === ending) onLast(this, ending, isMany ? sumOf(data) : Buffer.byteLength(data, encoding))
     return write.call(this, isMany, data, encoding, callback)
   }
 }

@@ -6,7 +6,7 @@ const { createHash } = require('node:crypto')
 const fs = require('node:fs')
 const path = require('node:path')
 
-const SOURCES = ['fork.c', 'duplicates.c']
+const SOURCES = ['fork.c', 'duplicates.c', 'reads.c']
 
 /** @param {string} folder of the sources @returns {string} in hex */
 function sourceHash (folder) {

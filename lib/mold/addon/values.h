@@ -63,5 +63,10 @@ napi_value Memory (napi_env env, napi_callback_info info);
 napi_value Map (napi_env env, napi_callback_info info);
 napi_value BytesOf (napi_env env, napi_callback_info info);
 napi_value Shut (napi_env env, napi_callback_info info);
+/* reads.c */
+napi_value WatchReads (napi_env env, napi_callback_info info);
+napi_value KeepReads (napi_env env, napi_callback_info info);
+napi_value ForgetReads (napi_env env, napi_callback_info info);
+napi_value SweepReads (napi_env env, napi_callback_info info);
 
 #endif

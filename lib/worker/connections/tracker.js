@@ -21,7 +21,6 @@ const { pack } = require('./parcel')
  * @typedef {object} Witness is told of each step of a connection as it happens, before anything else runs
  * @property {(connection: Connection) => void} added it is accepted, or back from an offer
  * @property {(connection: Connection, handle: any) => void} adopted it has come from a sibling, and is held unread
- * @property {(connection: Connection, exchange: import('./connection').Exchange) => void} begun a request's head has come
  * @property {(connection: Connection, response: any) => void} finished a response is with the kernel
  * @property {(connection: Connection) => void} upgraded it is found to be the app's own
  * @property {(connection: Connection, handle: any, isReset: boolean) => void} closing its handle is about to be closed
@@ -252,7 +251,6 @@ class ConnectionTracker extends EventEmitter {
     this.requests++
     this.inFlight++
     if (connection.replayed > 0) request.replayed = connection.replayed
-    this.witness?.begun(connection, exchange)
     this.emit('request', connection, exchange, request)
   }
 

@@ -1,13 +1,15 @@
 'use strict'
 
+const { once } = require('node:events')
 const fs = require('node:fs')
+const net = require('node:net')
 const t = require('tap')
 const { loadAddon } = require('../../../lib/mold/addon')
 const { Descriptor } = require('../../../lib/mold/descriptor')
 const { Holdings } = require('../../../lib/features/failover/holdings')
 const { Table } = require('../../../lib/features/failover/table')
 const { decode, encode } = require('../../../lib/features/failover/packet')
-const { parseHead, placeOf, HEAD_PREFIX, HEADS } = require('../../../lib/features/failover/row')
+const { placeOf, readRow, PREFIX_BYTES, ROW_BYTES } = require('../../../lib/features/failover/row')
 
 const { addon } = loadAddon()
 const open = () => fs.openSync('/dev/null', 'r')
@@ -43,52 +45,75 @@ t.test('a row that is used again closes what was there; rows beyond the most are
   held.end(0, 2)
 })
 
-t.test('what a worker has noted is read by another process from its memory', { skip: addon === null }, async t => {
+t.test('what a worker has noted and read is there for another process', { skip: addon === null }, async t => {
   const table = new Table(addon)
+  t.equal(table.isKeeping, true)
+  const server = net.createServer().listen(0)
+  const client = net.connect(server.address().port)
+  const [socket] = await once(server, 'connection')
+  const other = net.connect(server.address().port)
+  const [second] = await once(server, 'connection')
   const held = holdings()
   held.memory = new Descriptor(table.fd)
-  const [a, b, c] = [table.take(), table.take(), table.take()]
-  a.begin(100, 50)
-  a.rest(200, 90, false)
-  a.keep({ method: 'GET', url: '/x', version: '1.1', headers: ['Host', 'y'] })
-  b.begin(10, 5, 1)
-  c.begin(1, 1)
-  const [ofA, ofB, ofC] = [open(), open(), open()]
+  const a = table.take(socket._handle.fd)
+  const b = table.take(second._handle.fd)
+  a.begin(0, 0)
+  b.begin(10, 5, { bytes: Buffer.from('before'), replayed: 1 })
+  const readBy = async (socket, client, text) => { client.write(text); await once(socket, 'data') }
+  await readBy(socket, client, 'first')
+  a.rest(5, 50, false)
+  await readBy(socket, client, 'GET /')
+  await readBy(socket, client, 'x'.repeat(2000)) // in a larger place from here on
+  await readBy(second, other, ' and after')
+  const [ofA, ofB] = [open(), open()]
   held.begin(a, ofA, 'key', 5000)
   held.begin(b, ofB, 'other')
-  held.begin(c, ofC, 'key')
-  c.end()
-  const [first, second, ...more] = held.read()
+  const [first, last, ...more] = held.read()
   t.same(more, [])
-  t.equal(isOpen(ofC), false, 'the worker had closed it')
-  t.match(first, { fd: ofA, key: 'key', idleMs: 5000, row: { serial: a.serial, replayed: 0, latest: { read: 200, written: 90 }, other: { read: 100, written: 50 } } })
-  t.match(second, { fd: ofB, key: 'other', idleMs: undefined, row: { replayed: 1 } })
-  const { offset, length } = placeOf(first.row.latest.head)
-  t.same(parseHead(held.readAt(offset, length).toString('latin1', HEAD_PREFIX)), { method: 'GET', url: '/x', version: '1.1', headers: ['Host', 'y'] })
+  t.match(first, { fd: ofA, key: 'key', idleMs: 5000, row: { serial: a.serial, replayed: 0, latest: { read: 5, written: 50 }, other: { read: 0, written: 0 }, kept: 2005 } })
+  t.match(last, { fd: ofB, key: 'other', idleMs: undefined, row: { replayed: 1 } })
+  const keptOf = ({ row }) => held.readAt(placeOf(row).offset, placeOf(row).length).toString('latin1', PREFIX_BYTES)
+  t.equal(keptOf(first), 'GET /' + 'x'.repeat(2000))
+  t.equal(keptOf(last), 'before and after')
+  t.ok(Math.abs(held.readAt(placeOf(first.row).offset, 8).readDoubleLE(0) - Date.now()) < 60_000, 'since when')
+  const touched = table.sweep()
+  a.rest(2010, 60, false)
+  table.sweep()
+  table.sweep() // idle for that long: its place is free
+  for (let i = 0; i < 100; i++) {
+    await readBy(socket, client, 'GET / ' + 'y'.repeat(3000))
+    a.rest(2010, 60 + i, false)
+  }
+  t.equal(table.sweep(), touched, 'and used again')
+  await readBy(socket, client, 'z'.repeat(60_000))
+  const bytes = held.readAt(a.row * ROW_BYTES, ROW_BYTES)
+  const long = readRow(new DataView(bytes.buffer, bytes.byteOffset, ROW_BYTES), 0)
+  t.ok(long.kept < -1000 && long.kept > -16_384, 'of what is too long, the beginning')
+  t.match(keptOf({ row: long }), /^z+$/)
+  for (const note of [a, b]) note.end()
+  for (const one of [client, other, socket, second]) one.destroy()
+  server.close()
   for (const fd of [ofA, ofB]) fs.closeSync(fd)
   held.close()
 })
 
-t.test('memory is used again, and grows by what is in use', { skip: addon === null }, async t => {
+t.test('a row that the worker has ended, or that another connection has by now, is closed', { skip: addon === null }, async t => {
   const table = new Table(addon)
-  const head = { method: 'GET', url: '/', version: '1.1', headers: ['cookie', 'x'.repeat(900)] }
-  for (let i = 0; i < 5000; i++) {
-    const note = table.take()
-    note.begin(0, 0)
-    note.keep(head)
-    note.rest(1, 1, false)
-    note.keep({ ...head, headers: ['cookie', 'x'.repeat(9000)] })
-    note.end()
-    table.free(note.row)
-  }
-  t.equal(table.bytes, 64 + HEADS[0].bytes + HEADS[1].bytes, 'of one connection, and of one head of each size')
-  const note = table.take()
-  note.begin(0, 0)
-  note.keep({ ...head, headers: ['cookie', 'x'.repeat(20_000)] })
-  t.equal(table.bytes, 64 + HEADS[0].bytes + HEADS[1].bytes, 'a longer one is not kept')
-  const many = Array.from({ length: 3000 }, () => table.take())
+  const held = holdings()
+  held.memory = new Descriptor(table.fd)
+  const many = Array.from({ length: 3000 }, () => table.take(-1))
   t.equal(new Set(many.map(({ row }) => row)).size, 3000)
-  fs.closeSync(table.fd)
+  const [ended, reused] = many
+  const [ofEnded, ofReused] = [open(), open()]
+  for (const note of [ended, reused]) note.begin(0, 0)
+  held.begin(ended, ofEnded, 'key')
+  held.begin(reused, ofReused, 'key')
+  ended.end()
+  table.free(reused.row)
+  table.take(-1).begin(0, 0)
+  t.same([...held.read()], [])
+  t.same([isOpen(ofEnded), isOpen(ofReused)], [false, false])
+  held.close()
 })
 
 t.test('a packet that an app has written is none', async t => {

@@ -1,0 +1,209 @@
+/**
+ * Keeps what this process reads from some connections, in memory that another process can read when this one is dead. Node.js has no place for that
+ * between the kernel and its parser, so the call of read(2) by libuv is led through here: an entry in a table of its program's that the loader fills.
+ * What is done with it is decided in lib/features/failover/.
+ */
+
+#define _GNU_SOURCE
+
+#include "values.h"
+#include <link.h>
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#define IS_CALL(type) ((type) == R_X86_64_JUMP_SLOT || (type) == R_X86_64_GLOB_DAT)
+#elif defined(__aarch64__)
+#define IS_CALL(type) ((type) == R_AARCH64_JUMP_SLOT || (type) == R_AARCH64_GLOB_DAT)
+#else
+#define IS_CALL(type) false
+#endif
+
+#define KEPT 6 // of a row: lib/features/failover/row.js
+#define PLACE 7
+#define PREFIX 8 // of a place: when the first of it came
+
+extern int uv_run (void *loop, int mode);
+
+struct sizes { size_t bytes, from, count, next, free_count; uint32_t *free; };
+static struct sizes sizes[2];
+
+/** Of a descriptor: its row, and the place of what was read since its connection was idle. */
+struct watched { double *row; size_t kept; int size; uint32_t place; bool is_idle; };
+static struct watched *watched;
+static size_t watched_count, watched_until;
+static char *memory; // of all places; `memory_from` is its offset in the file
+static size_t memory_from;
+
+static bool take (struct watched *entry, int size) {
+  struct sizes *of = &sizes[size];
+  if (of->free_count > 0) entry->place = of->free[--of->free_count];
+  else if (of->next < of->count) entry->place = (uint32_t) of->next++;
+  else return false;
+  entry->size = size;
+  return true;
+}
+
+static void give_back (struct watched *entry) {
+  if (entry->size >= 0) sizes[entry->size].free[sizes[entry->size].free_count++] = entry->place;
+  entry->size = -1;
+}
+
+static char *bytes_of (const struct watched *entry) {
+  return memory + (sizes[entry->size].from - memory_from) + sizes[entry->size].bytes * entry->place;
+}
+
+/** A negative count is of the beginning alone: the rest has no room. */
+static void keep (struct watched *entry, const void *data, size_t length) {
+  double *row = entry->row;
+  if (row[KEPT] < 0) return;
+  if (row[KEPT] == 0) entry->kept = 0; // it has been idle
+  size_t before = entry->kept, all = before + length;
+  bool is_too_long = all + PREFIX > sizes[1].bytes;
+  int size = all + PREFIX <= sizes[0].bytes || is_too_long ? 0 : 1;
+  entry->is_idle = false;
+  if (entry->size < size) { // it has none, or one that is too small
+    struct watched larger = { .size = -1 };
+    if (!take(&larger, size)) {
+      row[KEPT] = -(double) before;
+      return;
+    }
+    if (before > 0) memcpy(bytes_of(&larger), bytes_of(entry), before + PREFIX);
+    give_back(entry);
+    entry->size = larger.size;
+    entry->place = larger.place;
+    row[PLACE] = (double) (sizes[size].from + sizes[size].bytes * entry->place);
+  }
+  char *to = bytes_of(entry);
+  if (before == 0) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    double ms = (double) now.tv_sec * 1e3 + (double) now.tv_nsec / 1e6;
+    memcpy(to, &ms, sizeof ms);
+  }
+  size_t room = sizes[entry->size].bytes - PREFIX - before;
+  memcpy(to + PREFIX + before, data, is_too_long ? room : length);
+  entry->kept = is_too_long ? before + room : all;
+  row[KEPT] = is_too_long ? -(double) entry->kept : (double) all;
+}
+
+/** Called by libuv in place of read(). */
+static ssize_t keeping_read (int fd, void *to, size_t size) {
+  ssize_t length = read(fd, to, size);
+  if (length > 0 && (size_t) fd < watched_until && watched[fd].row) keep(&watched[fd], to, (size_t) length);
+  return length;
+}
+
+static bool is_hooked;
+
+/** Leads the calls of read() in one program or library through here. */
+static int hook (struct dl_phdr_info *info, size_t size, void *inside) {
+  (void) size;
+  const ElfW(Dyn) *dynamic = NULL;
+  uintptr_t from = 0, until = 0; // what is read-only once the loader is done
+  bool is_it = false;
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+    uintptr_t at = info->dlpi_addr + part->p_vaddr;
+    if (part->p_type == PT_LOAD && (uintptr_t) inside >= at && (uintptr_t) inside < at + part->p_memsz) is_it = true;
+    if (part->p_type == PT_DYNAMIC) dynamic = (const ElfW(Dyn) *) at;
+    if (part->p_type == PT_GNU_RELRO) from = at, until = at + part->p_memsz;
+  }
+  if (!is_it || !dynamic) return 0;
+  const ElfW(Rela) *tables[2] = { NULL, NULL };
+  size_t lengths[2] = { 0, 0 };
+  const ElfW(Sym) *symbols = NULL;
+  const char *names = NULL;
+  for (; dynamic->d_tag != DT_NULL; dynamic++) {
+    if (dynamic->d_tag == DT_JMPREL) tables[0] = (const ElfW(Rela) *) dynamic->d_un.d_ptr;
+    if (dynamic->d_tag == DT_PLTRELSZ) lengths[0] = dynamic->d_un.d_val;
+    if (dynamic->d_tag == DT_RELA) tables[1] = (const ElfW(Rela) *) dynamic->d_un.d_ptr;
+    if (dynamic->d_tag == DT_RELASZ) lengths[1] = dynamic->d_un.d_val;
+    if (dynamic->d_tag == DT_SYMTAB) symbols = (const ElfW(Sym) *) dynamic->d_un.d_ptr;
+    if (dynamic->d_tag == DT_STRTAB) names = (const char *) dynamic->d_un.d_ptr;
+  }
+  size_t page = (size_t) sysconf(_SC_PAGESIZE);
+  for (int table = 0; table < 2; table++) {
+    for (size_t i = 0; tables[table] && symbols && names && i < lengths[table] / sizeof(ElfW(Rela)); i++) {
+      const ElfW(Rela) *relocation = &tables[table][i];
+      if (!IS_CALL(ELF64_R_TYPE(relocation->r_info)) || strcmp(names + symbols[ELF64_R_SYM(relocation->r_info)].st_name, "read") != 0) continue;
+      void **place = (void **) (info->dlpi_addr + relocation->r_offset);
+      void *start = (void *) ((uintptr_t) place & ~(page - 1));
+      bool is_read_only = (uintptr_t) place >= from && (uintptr_t) place < until;
+      if (is_read_only && mprotect(start, page, PROT_READ | PROT_WRITE) < 0) continue;
+      *place = (void *) keeping_read;
+      if (is_read_only) mprotect(start, page, PROT_READ);
+      is_hooked = true;
+    }
+  }
+  return 1;
+}
+
+/** watchReads(fd, from, bytes, count, from, bytes, count): places of two sizes in that memory. False: this Node.js cannot be hooked. */
+napi_value WatchReads (napi_env env, napi_callback_info info) {
+  napi_value values[7], result;
+  int given[7];
+  struct rlimit limit = { 0, 0 };
+  if (!arguments(env, info, 7, values)) return NULL;
+  for (int i = 0; i < 7; i++) if (!integer(env, values[i], &given[i])) return NULL;
+  if (!watched && getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+    watched_count = limit.rlim_cur < (1 << 20) ? (size_t) limit.rlim_cur : 1 << 20;
+    watched = calloc(watched_count, sizeof *watched);
+    memory_from = (size_t) given[1];
+    size_t length = 0;
+    for (int i = 0; i < 2; i++) {
+      sizes[i] = (struct sizes) { .from = (size_t) given[1 + 3 * i], .bytes = (size_t) given[2 + 3 * i], .count = (size_t) given[3 + 3 * i] };
+      sizes[i].free = calloc(sizes[i].count, sizeof *sizes[i].free);
+      length += sizes[i].bytes * sizes[i].count;
+    }
+    memory = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, given[0], (off_t) memory_from);
+    if (watched && sizes[0].free && sizes[1].free && memory != MAP_FAILED) dl_iterate_phdr(hook, (void *) uv_run);
+  }
+  napi_get_boolean(env, is_hooked, &result);
+  return result;
+}
+
+/** keepReads(fd, rows, offset, bytes): from here on what is read from it; `bytes` were before. */
+napi_value KeepReads (napi_env env, napi_callback_info info) {
+  napi_value values[4];
+  int fd, offset;
+  void *rows, *bytes;
+  size_t size, length;
+  if (!arguments(env, info, 4, values) || !integer(env, values[0], &fd) || !integer(env, values[2], &offset)) return NULL;
+  if (napi_get_arraybuffer_info(env, values[1], &rows, &size) != napi_ok || napi_get_buffer_info(env, values[3], &bytes, &length) != napi_ok) return NULL;
+  if (!is_hooked || fd < 0 || (size_t) fd >= watched_count || offset < 0 || (size_t) offset + 64 > size) return undefined(env);
+  if (watched[fd].row) give_back(&watched[fd]);
+  watched[fd] = (struct watched) { .row = (double *) ((char *) rows + offset), .size = -1 };
+  watched[fd].row[KEPT] = 0;
+  if (length > 0) keep(&watched[fd], bytes, length);
+  if ((size_t) fd >= watched_until) watched_until = (size_t) fd + 1;
+  return undefined(env);
+}
+
+/** forgetReads(fd): to be called before it is closed. */
+napi_value ForgetReads (napi_env env, napi_callback_info info) {
+  napi_value values[1];
+  int fd;
+  if (!arguments(env, info, 1, values) || !integer(env, values[0], &fd)) return NULL;
+  if (fd < 0 || (size_t) fd >= watched_until || !watched[fd].row) return undefined(env);
+  give_back(&watched[fd]);
+  watched[fd].row = NULL;
+  return undefined(env);
+}
+
+/** sweepReads(): frees the places of connections that have been idle since the last time. How many bytes of places have been used. */
+napi_value SweepReads (napi_env env, napi_callback_info info) {
+  (void) info;
+  for (size_t fd = 0; fd < watched_until; fd++) {
+    struct watched *entry = &watched[fd];
+    if (!entry->row || entry->size < 0 || entry->row[KEPT] > 0) continue;
+    if (entry->is_idle) give_back(entry);
+    entry->is_idle = true;
+  }
+  return number(env, (double) (sizes[0].bytes * sizes[0].next + sizes[1].bytes * sizes[1].next));
+}
