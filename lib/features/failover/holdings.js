@@ -3,6 +3,7 @@
 /** In the primary: the descriptors of one worker's connections, by their rows. They are numbers in an array: no handle, and nothing of the event loop. */
 
 const fs = require('node:fs')
+const { Descriptor } = require('../../mold/descriptor')
 const { MOST_ROWS, ROW_BYTES, readRow } = require('./row')
 
 const BLOCK_BYTES = 65_536 // that are read at once
@@ -10,7 +11,7 @@ const ROWS_OF_BLOCK = BLOCK_BYTES / ROW_BYTES
 
 /**
  * @typedef {object} Held
- * @property {number} fd
+ * @property {Descriptor} socket
  * @property {import('./row').Row} row
  * @property {string} key
  * @property {number | null | undefined} idleMs undefined: not known
@@ -22,13 +23,15 @@ class Holdings {
   #serials = new Float64Array(0)
   /** The index of its server. */
   #servers = new Uint8Array(0)
+  /** Those of which there is a handle, which cannot give its descriptor away, by their rows. @type {Map<number, Descriptor>} */
+  #handles = new Map()
   /** @type {{ key: string, idleMs: number | null | undefined }[]} */
   #known = []
   count = 0
-  /** @type {import('../../mold/descriptor').Descriptor | null} */
+  /** @type {Descriptor | null} */
   memory = null
 
-  /** @param {import('../../mold/descriptor').Descriptor} socket this process's end */
+  /** @param {Descriptor} socket this process's end */
   constructor (socket) {
     this.socket = socket
   }
@@ -40,14 +43,23 @@ class Holdings {
     } catch {} // the worker has reset it
   }
 
-  /** @param {import('../../worker/connections/parcel').Copy} copy @param {number} fd ours from here on @param {string} key @param {number | null} [idleMs] */
-  begin ({ row, serial }, fd, key, idleMs) {
-    if (row >= MOST_ROWS || (row < this.#serials.length && serial <= this.#serials[row])) return fs.closeSync(fd) // it has ended already
+  /**
+   * @param {import('../../worker/connections/parcel').Copy} copy
+   * @param {number | Descriptor} socket ours from here on
+   * @param {string} key
+   * @param {number | null} [idleMs]
+   */
+  begin ({ row, serial }, socket, key, idleMs) {
+    const taken = typeof socket === 'number' ? socket : socket.take()
+    const fd = taken === -1 && typeof socket === 'object' ? socket.fd : taken
+    const hasEnded = row >= MOST_ROWS || (row < this.#serials.length && serial <= this.#serials[row])
+    if (fd < 0 || hasEnded) return typeof socket === 'object' && taken === -1 ? socket.close() : fs.closeSync(fd)
     this.#grow(row)
     this.#close(row)
     this.#serials[row] = serial
     this.#descriptors[row] = fd + 1
     this.#servers[row] = this.#serverOf(key, idleMs)
+    if (typeof socket === 'object' && taken === -1) this.#handles.set(row, socket)
     this.count++
   }
 
@@ -63,9 +75,16 @@ class Holdings {
   /** @param {number} row */
   #close (row) {
     if (this.#descriptors[row] === 0) return
-    fs.closeSync(this.#descriptors[row] - 1)
+    this.#take(row).close()
+  }
+
+  /** @param {number} row that has one @returns {Descriptor} the caller's from here on */
+  #take (row) {
+    const socket = this.#handles.get(row) ?? new Descriptor(this.#descriptors[row] - 1)
+    this.#handles.delete(row)
     this.#descriptors[row] = 0
     this.count--
+    return socket
   }
 
   /** @param {number} row */
@@ -90,21 +109,19 @@ class Holdings {
     return at
   }
 
-  /** When the worker is dead. @returns {Generator<Held>} each with its descriptor, which is the caller's from here on */
+  /** When the worker is dead. @returns {Generator<Held>} each with its socket, which is the caller's from here on */
   * read () {
     let latest = -1
     /** @type {Buffer | null} */
     let bytes = null
     for (let row = 0; row < this.#descriptors.length; row++) {
-      const fd = this.#descriptors[row] - 1
-      if (fd < 0) continue
-      this.#descriptors[row] = 0
-      this.count--
+      if (this.#descriptors[row] === 0) continue
+      const socket = this.#take(row)
       const [block, at] = [Math.floor(row / ROWS_OF_BLOCK), row % ROWS_OF_BLOCK]
       if (block !== latest) [latest, bytes] = [block, this.readAt(block * BLOCK_BYTES, BLOCK_BYTES)]
       const read = bytes && readRow(new DataView(bytes.buffer, bytes.byteOffset, BLOCK_BYTES), at * ROW_BYTES)
-      if (read?.serial === this.#serials[row]) yield { fd, row: read, ...this.#known[this.#servers[row]] }
-      else fs.closeSync(fd) // the worker has closed it
+      if (read?.serial === this.#serials[row]) yield { socket, row: read, ...this.#known[this.#servers[row]] }
+      else socket.close() // the worker has closed it
     }
   }
 

@@ -79,9 +79,8 @@ class Failover {
   /** A worker reads this connection from here on. @param {WorkerHandle} handle @param {import('../../worker/connections/parcel').Copy} copy @param {any} socket @param {string} key */
   kept (handle, copy, socket, key) {
     const holdings = this.#holdings.get(handle)
-    const fd = holdings && this.#count < this.most && socket.isDescriptor ? socket.take() : -1
-    if (fd < 0) socket.close()
-    else holdings?.begin(copy, fd, key)
+    if (holdings && this.#count < this.most && socket.isDescriptor) holdings.begin(copy, socket, key)
+    else socket.close()
   }
 
   #tell () {
@@ -108,9 +107,8 @@ class Failover {
   }
 
   /** @param {WorkerHandle} handle @param {Held & { request: Request | null }} held @param {boolean} isBlocking its request is not given to another worker @param {Outcome} outcome */
-  #settle (handle, { fd, row, key, idleMs, request }, isBlocking, outcome) {
-    const socket = new Descriptor(fd)
-    const counted = this.addon.bytesOf(fd)
+  #settle (handle, { socket, row, key, idleMs, request }, isBlocking, outcome) {
+    const counted = this.addon.bytesOf(socket.fd)
     const bytes = counted && bytesOf(counted)
     const fate = bytes ? fateOf(row, bytes, request?.isAlone === true) : 'ended'
     if (fate === 'ended' || (fate === 'idle' && this.kernel.isStopping())) {

@@ -35,11 +35,11 @@ class Queue {
     }
   }
 
-  /** Once for all the answers of a batch. */
+  /** Once for all the answers of a batch, behind the next poll: a receiver that cannot be sent to has died, and the poll tells of it. */
   pumpSoon () {
     if (this.#isPumpScheduled || this.#entries.size === 0) return
     this.#isPumpScheduled = true
-    process.nextTick(() => {
+    setImmediate(() => {
       this.#isPumpScheduled = false
       this.pump()
     })
