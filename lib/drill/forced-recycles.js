@@ -1,6 +1,6 @@
 'use strict'
 
-/** The recycles of a drill: one slot after the other, at an interval. */
+/** The recycles of a drill, and its kills: one slot after the other, at an interval. */
 
 const { setTimeout: sleep } = require('node:timers/promises')
 
@@ -8,6 +8,7 @@ const { setTimeout: sleep } = require('node:timers/promises')
  * @typedef {object} Recyclable a fleet
  * @property {() => any} status of the supervisor, or a promise of it
  * @property {(slot: number) => Promise<unknown>} recycle
+ * @property {(pid: number) => unknown} [kill] one of its workers; without it, they are children of this process
  */
 
 /**
@@ -18,31 +19,60 @@ const { setTimeout: sleep } = require('node:timers/promises')
  * @param {number} everyMs
  * @param {AbortSignal} signal ends it
  */
-async function forceRecycles (fleet, everyMs, signal) {
+function forceRecycles (fleet, everyMs, signal) {
+  return eachSlot(fleet, everyMs, signal, ({ slot }) => fleet.recycle(slot))
+}
+
+/**
+ * Kills a worker at an interval. The fleet is told nothing.
+ *
+ * @param {Recyclable} fleet
+ * @param {number} everyMs
+ * @param {AbortSignal} signal ends it
+ * @param {() => void} killed
+ */
+function forceKills (fleet, everyMs, signal, killed) {
+  /** Whose death the fleet may not have noticed yet. @type {Set<number>} */
+  const dead = new Set()
+  return eachSlot(fleet, everyMs, signal, ({ pid }) => {
+    dead.add(pid)
+    if (fleet.kill) fleet.kill(pid)
+    else process.kill(pid, 'SIGKILL')
+    killed()
+  }, dead)
+}
+
+/** @param {Recyclable} fleet @param {number} everyMs @param {AbortSignal} signal @param {(worker: Serving) => unknown} act @param {ReadonlySet<number>} [except] pids */
+async function eachSlot (fleet, everyMs, signal, act, except = new Set()) {
   let nextAt = performance.now() + everyMs
   /** @type {number | null} */
-  let slot = null
+  let last = null
   for (;;) {
     await sleep(Math.max(1, nextAt - performance.now()), undefined, { signal }).catch(() => {})
     if (signal.aborted) return
     nextAt = Math.max(nextAt + everyMs, performance.now())
     try {
-      slot = nextSlot((await fleet.status()).workers, slot)
-      if (slot !== null) await fleet.recycle(slot)
+      const { workers } = await fleet.status()
+      const worker = nextWorker(workers.filter((/** @type {Serving} */ { pid }) => !except.has(pid)), last)
+      if (worker === null || signal.aborted) continue
+      last = worker.slot
+      await act(worker)
     } catch {}
   }
 }
 
+/** @typedef {{ slot: number, pid: number, state: string }} Serving as in status() */
+
 /**
  * The slots of a fleet that sizes itself need not be 0, 1, 2 and so on.
  *
- * @param {readonly { slot: number | null, state: string }[]} workers as in status()
+ * @param {readonly (Omit<Serving, 'slot'> & { slot: number | null })[]} workers
  * @param {number | null} last the slot before; null: none
- * @returns {number | null} the next slot whose worker serves; null: there is none
+ * @returns {Serving | null} that of the next slot whose worker serves; null: there is none
  */
-function nextSlot (workers, last) {
-  const slots = workers.filter(({ state }) => state === 'ready').map(({ slot }) => slot).filter(slot => slot !== null).sort((a, b) => a - b)
-  return slots.find(slot => slot > (last ?? -1)) ?? slots[0] ?? null
+function nextWorker (workers, last) {
+  const serving = /** @type {Serving[]} */ (workers.filter(({ slot, state }) => state === 'ready' && slot !== null)).sort((a, b) => a.slot - b.slot)
+  return serving.find(({ slot }) => slot > (last ?? -1)) ?? serving[0] ?? null
 }
 
-module.exports = { forceRecycles, nextSlot }
+module.exports = { forceRecycles, forceKills, nextWorker }

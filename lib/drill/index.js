@@ -22,9 +22,9 @@ const OF_RUNNING = { intervalMs: 500, maxRssBytes: null, maxRequests: null, maxA
  * @typedef {{ signal?: AbortSignal, onProgress?: (figures: import('./progress').Figures) => void }} How
  *
  * @typedef {import('./verdict').Verdict & {
- *   requests: number, dropped: number, recycles: number, sockets: number, errors: Record<string, number>,
+ *   requests: number, dropped: number, recycles: number, kills: number, sockets: number, errors: Record<string, number>, statuses: Record<string, number>,
  *   url: string | null, file: string
- * }} Outcome `sockets`: how many connections the clients opened; `errors`: drops by their error; `file`: the run file
+ * }} Outcome `sockets`: how many connections the clients opened; `errors`: drops by their error; `statuses`: those by a wrong status, by it; `file`: the run file
  */
 
 /**
@@ -44,7 +44,8 @@ const OF_RUNNING = { intervalMs: 500, maxRssBytes: null, maxRequests: null, maxA
  * - `rate` (1 to 1000000 requests per second; default: as fast as possible). With a rate, latency is measured from the time
  *   at which a request was due.
  * - `expect` (statuses, "2xx", "200-299", or a list; default 200 to 399), `keepAlive` (default true).
- * - `recycleEvery` (from 10 ms; default 2 s, or never if one of `maxRss`, `maxRequests`, `maxAge` is given).
+ * - `recycleEvery` (from 10 ms; default 2 s, or never if one of `maxRss`, `maxRequests`, `maxAge`, `kill` is given).
+ * - `kill` (from 10 ms; default never): the interval at which a worker is killed by SIGKILL.
  * - `out`: the run file; default: a file in the system's temporary folder, which the caller deletes.
  * - `signal` ends the load early; `onProgress` gets the figures so far, 4 times a second.
  *
@@ -103,6 +104,7 @@ async function drillRunning (own, { name, control, ...supervisors }, how, nameOf
   if (own.url === null) refuse(`the drill of a running fleet needs ${nameOf({ name: 'url', flag: '--url' })}, the target of the load`)
   const fleet = await RemoteFleet.open({ name, control })
   try {
+    if (own.killEveryMs !== null) await fleet.mayKill(nameOf({ name: 'kill', flag: '--kill' }))
     return await drillFleet(() => fleet, own, OF_RUNNING, openRunFile(own.out), how)
   } finally {
     await fleet.stop()

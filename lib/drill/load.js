@@ -29,6 +29,8 @@ class Load extends EventEmitter {
   sockets = 0
   /** Drops by error. @type {Map<string, number>} */
   errors = new Map()
+  /** Those of them that are a wrong status, by it. @type {Map<number, number>} */
+  statuses = new Map()
   /** @type {Map<number, number>} */
   #latency = new Map()
   /** Buckets that some process has not reported yet, by their start. @type {Map<number, Tick>} */
@@ -106,6 +108,7 @@ class Load extends EventEmitter {
     }
     for (const drop of drops) {
       this.errors.set(drop.error, (this.errors.get(drop.error) ?? 0) + 1)
+      if (drop.error === 'status' && drop.status !== null) this.statuses.set(drop.status, (this.statuses.get(drop.status) ?? 0) + 1)
       this.emit('line', { v: 1, event: 'client.drop', ...drop })
     }
     const reported = Math.min(...this.#processes.map(({ reportedBefore }) => reportedBefore))

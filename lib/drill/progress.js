@@ -16,6 +16,7 @@ const PHASES = { booting: 'booting', load: '', stopping: 'stopping under load' }
  * @property {number} requests
  * @property {number} dropped
  * @property {number} recycles
+ * @property {number} kills
  * @property {number | null} p99Ms
  */
 
@@ -40,7 +41,7 @@ function openProgress (stream, { isBar = stream.isTTY } = {}) {
 }
 
 /** @param {Figures} figures @param {boolean} hasBar */
-function line ({ phase, elapsedMs, durationMs, requests, dropped, recycles, p99Ms }, hasBar) {
+function line ({ phase, elapsedMs, durationMs, requests, dropped, recycles, kills, p99Ms }, hasBar) {
   const done = Math.min(1, elapsedMs / durationMs)
   const filled = Math.round(done * BAR_WIDTH)
   const bar = `${'█'.repeat(filled)}${'░'.repeat(BAR_WIDTH - filled)} ${String(Math.floor(done * 100)).padStart(3)} %`
@@ -48,7 +49,8 @@ function line ({ phase, elapsedMs, durationMs, requests, dropped, recycles, p99M
     hasBar ? bar : `${formatTime(Math.floor(elapsedMs / 1000) * 1000)} of ${formatTime(durationMs)}`,
     count(requests, 'request'),
     `${grouped(dropped)} dropped`,
-    count(recycles, 'recycle'),
+    ...recycles > 0 || kills === 0 ? [count(recycles, 'recycle')] : [],
+    ...kills > 0 ? [count(kills, 'kill')] : [],
     ...p99Ms === null ? [] : [`p99 ${p99Ms} ms`],
     ...PHASES[phase] ? [PHASES[phase]] : []
   ].join('  ')

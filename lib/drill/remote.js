@@ -6,7 +6,9 @@
  */
 
 const { EventEmitter } = require('node:events')
+const { RecycleError } = require('../core/errors')
 const { connect, findFleet } = require('../control/client')
+const { isChild, whyNotKill } = require('./worker-processes')
 
 /** Emits `event` with every journal line, and `stopped` when the fleet is gone. */
 class RemoteFleet extends EventEmitter {
@@ -15,10 +17,13 @@ class RemoteFleet extends EventEmitter {
   /** Requests that each worker had begun before the drill, by pid. @type {Map<number, number>} */
   #before
 
-  /** @param {import('../control/client').Client} client @param {Record<string, any>} status */
-  constructor (client, { workers }) {
+  /** @param {import('../control/client').Client} client @param {string} path of the control socket @param {Record<string, any>} status */
+  constructor (client, path, { pid, workers }) {
     super()
     this.client = client
+    this.path = path
+    /** The primary's. */
+    this.pid = pid
     this.#before = new Map(workers.map((/** @type {any} */ { pid, requests }) => [pid, requests]))
     const gone = () => { if (!this.#hasLeft) this.emit('stopped', null) }
     client.follow(line => {
@@ -32,8 +37,9 @@ class RemoteFleet extends EventEmitter {
    * @throws {import('../core/errors').RecycleError} RECYCLE_NO_FLEET, RECYCLE_NO_ANSWER, RECYCLE_SEVERAL_FLEETS
    */
   static async open (which) {
-    const client = await connect((await findFleet(which)).path)
-    return new RemoteFleet(client, await client.call('status'))
+    const { path } = await findFleet(which)
+    const client = await connect(path)
+    return new RemoteFleet(client, path, await client.call('status'))
   }
 
   async ready () {}
@@ -47,6 +53,19 @@ class RemoteFleet extends EventEmitter {
   async recycle (slot) {
     const { done: [line] } = await this.client.call('recycle', { target: slot })
     return line
+  }
+
+  /** @throws {RecycleError} RECYCLE_BAD_USAGE where its workers cannot be killed from here @param {string} option that asks for it */
+  async mayKill (option) {
+    const { workers } = await this.status()
+    const why = whyNotKill({ path: this.path, pid: this.pid, workers })
+    if (why !== null) throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `${option} cannot kill workers of this fleet: ${why}` })
+  }
+
+  /** @param {number} pid of a worker, by its latest status @throws {Error} it is none any more */
+  kill (pid) {
+    if (!isChild(pid, this.pid)) throw new Error(`process ${pid} is no worker`)
+    process.kill(pid, 'SIGKILL')
   }
 
   /** Whether its workers have begun requests since the drill connected. */

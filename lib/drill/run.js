@@ -5,7 +5,7 @@
  * and written to the run file together with the supervisor's journal.
  *
  *     start ─▶ ready ─▶ load ─────────── duration ───────────▶ announce the stop ─▶ stop ─▶ requests in flight end
- *                         └─ recycle, recycle, recycle … ─┘     to every client
+ *                         └─ recycle, or kill, again … ───┘     to every client
  *
  * When a drill resolves, its load processes and workers are gone, whatever happened. A running fleet (remote.js) is neither
  * started nor stopped.
@@ -17,7 +17,7 @@ const { RecycleError } = require('../core/errors')
 const { openJournal } = require('../journal/writer')
 const { Audit } = require('../report/audit')
 const { now } = require('./clock')
-const { forceRecycles } = require('./forced-recycles')
+const { forceKills, forceRecycles } = require('./forced-recycles')
 const { Load, LoadStalled } = require('./load')
 const { recycleEveryMs } = require('./options')
 const { RemoteFleet } = require('./remote')
@@ -36,6 +36,7 @@ class Run {
   #arrived = false
   /** Addresses on which some workers alone listen. @type {readonly { address: string, slots: number[] }[]} */
   #uneven = []
+  #kills = 0
   #startedAt = 0
   /** Duration of the load, until the stop. */
   #loadMs = 0
@@ -77,7 +78,7 @@ class Run {
     }
     await this.#stop()
     if (fleet instanceof RemoteFleet) this.#write({ event: 'journal.end', why: 'drilled' }) // the fleet runs on
-    if (this.#load) this.#write({ event: 'client.end', requests: this.#load.requests, dropped: this.#load.dropped, sockets: this.#load.sockets })
+    if (this.#load) this.#write({ event: 'client.end', requests: this.#load.requests, dropped: this.#load.dropped, sockets: this.#load.sockets, kills: this.#kills })
   }
 
   figures () {
@@ -89,13 +90,14 @@ class Run {
       requests,
       dropped,
       recycles: this.#audit.recycles,
+      kills: this.#kills,
       p99Ms
     }
   }
 
   /** @returns {import('.').Outcome} */
   outcome () {
-    const { requests = 0, dropped = 0, sockets = 0, errors = new Map() } = this.#load ?? {}
+    const { requests = 0, dropped = 0, sockets = 0, errors = new Map(), statuses = new Map() } = this.#load ?? {}
     const { recycles, totals: { cut, unaccounted }, connectionsAtCrashes } = this.#audit
     const isCounted = this.#loadMs >= BEATS_TO_BE_SURE * this.options.intervalMs
     const url = this.#target?.url ?? null
@@ -104,15 +106,18 @@ class Run {
       requests,
       dropped,
       recycles,
+      kills: this.own.killEveryMs === null ? null : this.#kills,
+      reopened: this.own.keepAlive ? Math.max(0, sockets - this.own.connections) : null,
       isAlone,
       supervisor: { cut, unknown: unaccounted + (isAlone ? 0 : connectionsAtCrashes) }, // of its own fleet's crashes, the clients saw the loss
       arrived: this.#arrived || (isCounted ? false : null),
       uneven: this.#uneven,
       url: url ?? 'the app',
       errors,
+      statuses,
       broke: this.#broke
     })
-    return { ...verdict, requests, dropped, recycles, sockets, errors: Object.fromEntries(errors), url, file: this.file }
+    return { ...verdict, requests, dropped, recycles, kills: this.#kills, sockets, errors: Object.fromEntries(errors), statuses: Object.fromEntries(statuses), url, file: this.file }
   }
 
   async clear () {
@@ -158,7 +163,7 @@ class Run {
    * @param {AbortSignal} [signal]
    */
   async #drive (fleet, target, signal) {
-    const { connections, rate, method, path, headers, body, expect, keepAlive, timeoutMs, durationMs, loadWorkers } = this.own
+    const { connections, rate, method, path, headers, body, expect, keepAlive, timeoutMs, durationMs, loadWorkers, killEveryMs } = this.own
     const load = new Load({ target, connections, rate, method, path, headers, body, expect, keepAlive, timeoutMs }, loadWorkers)
     this.#load = load
     load.on('line', line => this.writer.write(line))
@@ -173,11 +178,12 @@ class Run {
     const ending = new AbortController()
     const everyMs = recycleEveryMs(this.own, this.options)
     const recycles = everyMs === null ? null : forceRecycles(fleet, everyMs, ending.signal)
+    const kills = killEveryMs === null ? null : forceKills(fleet, killEveryMs, ending.signal, () => { this.#kills++ })
     await Promise.race([died, gone(fleet), elapsed(durationMs, ending.signal), aborted(signal)])
       .finally(() => ending.abort())
     this.#loadMs = now() - this.#startedAt
     if (fleet instanceof RemoteFleet) {
-      await Promise.race([died, recycles, gone(fleet)]) // the last recycle is recorded too
+      await Promise.race([died, Promise.all([recycles, kills]), gone(fleet)]) // the last recycle is recorded too
       this.#arrived ||= await fleet.hasServed().catch(() => false)
     } else {
       this.#phase = 'stopping'

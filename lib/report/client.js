@@ -35,6 +35,10 @@ class Client {
   isSilent = true
   url = /** @type {string | null} */ (null)
   connections = 0
+  /** That the clients opened in all; null: its end is not recorded. @type {number | null} */
+  sockets = null
+  /** Workers that the drill has killed. */
+  kills = 0
   /** @type {BoundedList<Drop>} */
   drops = new BoundedList(MOST_DROPS)
   #starts = 0
@@ -76,6 +80,8 @@ class Client {
       this.#ends++
       this.#ended.requests += asCount(line.requests)
       this.#ended.dropped += asCount(line.dropped)
+      this.sockets = (this.sockets ?? 0) + asCount(line.sockets)
+      this.kills += asCount(line.kills)
     }
   })
 

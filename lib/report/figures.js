@@ -76,7 +76,7 @@ class Figures {
   summary ({ runsOn = true } = {}) {
     this.#finish(runsOn)
     const { recycles, crashes, crashesInDrains, oomKills, connectionsAtCrashes, inFlightAtCrashes, totals, byReason, fleet, events, crashEvents } = this.#audit
-    const { isSilent, requests, dropped, wasCutShort, url, connections, isAlone, drops } = this.#client
+    const { isSilent, requests, dropped, wasCutShort, url, connections, sockets, kills, isAlone, drops } = this.#client
     const figures = {
       v: VERSION,
       app: fleet.app,
@@ -85,7 +85,7 @@ class Figures {
       metric: fleet.metric,
       from: Number.isFinite(this.#from) ? this.#from : null,
       to: Number.isFinite(this.#to) ? this.#to : null,
-      client: isSilent ? null : { url, connections, isAlone, wasCutShort },
+      client: isSilent ? null : { url, connections, sockets, kills, isAlone, wasCutShort },
       requests: isSilent ? null : requests,
       dropped: isSilent ? null : dropped,
       recycles,

@@ -12,7 +12,7 @@ const { count, grouped } = require('../core/units')
  * @typedef {{ ok: boolean, exitCode: 0 | 1 | 2, text: string }} Verdict `ok`: certainly nothing was dropped or cut; exitCode 2: as far as is recorded
  *
  * @param {object} figures
- * @param {{ isAlone: boolean } | null} figures.client `isAlone`: the fleet had no other clients
+ * @param {{ isAlone: boolean, kills: number } | null} figures.client `isAlone`: the fleet had no other clients; `kills`: it has killed workers
  * @param {readonly import('./gaps').Gap[]} figures.gaps what is not recorded
  * @param {number | null} figures.requests null: no record of a client
  * @param {number | null} figures.dropped
@@ -26,7 +26,8 @@ const { count, grouped } = require('../core/units')
  * @returns {Verdict}
  */
 function verdictOf ({ client, gaps, requests, dropped, recycles, cut, unaccounted, crashes, crashesInDrains, connectionsAtCrashes, inFlightAtCrashes }) {
-  const over = `over ${count(recycles, 'recycle')}`
+  const kills = client?.kills ?? 0
+  const over = `over ${[...recycles > 0 || kills === 0 ? [count(recycles, 'recycle')] : [], ...kills > 0 ? [count(kills, 'kill')] : []].join(' and ')}`
   const took = connectionsAtCrashes === 0 ? '' : `${count(connectionsAtCrashes, 'connection')}, `
   const alone = crashes - crashesInDrains
   const crashed = `${alone === 0 ? '' : `; ${count(alone, 'crash', 'crashes')} with ${took}${count(inFlightAtCrashes, 'request')} in flight`}${crashesInDrains === 0 ? '' : `; ${count(crashesInDrains, 'crash', 'crashes')} in a drain`}`

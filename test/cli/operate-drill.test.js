@@ -59,6 +59,14 @@ t.test('a running fleet is drilled through its socket and stays in service', asy
     t.same(fs.readdirSync(folder), before, 'nothing is left behind')
   })
 
+  await t.test('--kill kills its workers, one after the other', async t => {
+    const { code, stdout, stderr } = await room.recycle(['drill', '--name', 'api', '--url', url, '-c', '5', '--duration', '2s', '--kill', '300ms'], tmp)
+    t.ok([0, 1, 2].includes(code ?? -1), stderr)
+    t.match(`${stdout}${stderr}`, /dropped of [\d,]+ requests over [1-9]\d* kills?, /)
+    t.ok(events.all('worker.crash').length > 0)
+    t.ok(events.all('worker.crash').every(({ signal }) => signal === 'SIGKILL'))
+  })
+
   await t.test('the stop of the fleet ends the drill', async t => {
     const drilling = room.recycle(['drill', '--name', 'api', '--url', url, '-c', '5', '--duration', '60s', '--recycle-every', '100ms'], tmp)
     await events.until('recycled', { count: events.all('recycled').length + 2 })

@@ -42,6 +42,21 @@ async function run (t, options) {
   return { ...outcome, all: (/** @type {string} */ event) => lines.filter(line => line.event === event) }
 }
 
+t.test('a drill that kills workers', async t => {
+  const enough = new AbortController()
+  const outcome = await run(t, { app: fixture('plain.js'), recycleEvery: undefined, kill: '200ms', signal: enough.signal, onProgress: (/** @type {any} */ { kills }) => { if (kills >= 2) enough.abort() } })
+  const { requests, dropped, kills, recycles, sockets, exitCode, file, all } = outcome
+  t.ok(kills >= 2)
+  t.equal(recycles, 0)
+  t.equal(exitCode, dropped > 0 ? 1 : 0, outcome.sentence)
+  t.match(outcome.sentence, /^[\d,]+ dropped of [\d,]+ requests over \d+ kills, \d+ connections? reopened/)
+  t.equal(all('worker.crash').filter(({ signal }) => signal === 'SIGKILL').length, kills)
+  t.match(all('client.end'), [{ kills, sockets }])
+  const { report } = await readReport([file])
+  t.match(report, { requests, dropped, crashes: kills, client: { kills, sockets } })
+  t.match(report.verdict.text, new RegExp(`over ${kills} kills; ${kills} crashes`))
+})
+
 t.test('a drill of an app that loses nothing', async t => {
   process.env.PORT = ''
   const figures = []

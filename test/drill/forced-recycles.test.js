@@ -1,10 +1,11 @@
 'use strict'
 
 const t = require('tap')
-const { forceRecycles, nextSlot } = require('../../lib/drill/forced-recycles')
+const { forceKills, forceRecycles, nextWorker } = require('../../lib/drill/forced-recycles')
 const { startFleet } = require('../support/fleet')
 
 t.test('the next slot is that of the next worker that serves, and after the last one the first again', async t => {
+  const nextSlot = (/** @type {any} */ workers, /** @type {number | null} */ last) => nextWorker(workers, last)?.slot ?? null
   const ready = (/** @type {(number | null)[]} */ ...slots) => slots.map(slot => ({ slot, state: 'ready' }))
   t.equal(nextSlot(ready(4, 0, 2), null), 0)
   t.equal(nextSlot(ready(4, 0, 2), 0), 2)
@@ -27,4 +28,16 @@ t.test('every slot of a fleet whose slots have gaps is recycled in turn', async 
   ending.abort()
   await ended
   t.same(events.all('recycled').slice(0, 4).map(({ slot, reason }) => [slot, reason]), [[0, 'requested'], [2, 'requested'], [0, 'requested'], [2, 'requested']])
+})
+
+t.test('a worker of one slot after the other is killed', async t => {
+  const { supervisor, events } = await startFleet(t, 'plain.js', { workers: 2 })
+  const ending = new AbortController()
+  let kills = 0
+  const ended = forceKills(supervisor, 10, ending.signal, () => { if (++kills === 3) ending.abort() })
+  await ended
+  await events.until('worker.crash', { count: 3 })
+  const crashes = events.all('worker.crash')
+  t.same(crashes.map(({ signal }) => signal), ['SIGKILL', 'SIGKILL', 'SIGKILL'], 'each kill is of a worker that had not been killed yet')
+  t.same(crashes.slice(0, 2).map(({ slot }) => slot).sort(), [0, 1])
 })

@@ -20,6 +20,7 @@ t.test('the defaults', async t => {
     keepAlive: true,
     timeoutMs: 10_000,
     recycleEveryMs: null,
+    killEveryMs: null,
     loadWorkers: 1,
     out: null
   })
@@ -59,6 +60,7 @@ t.test('bad values are refused in one sentence', async t => {
     rate: ['0', '-1', 'fast'],
     expect: ['', 'ok', '20', '299-200', '6xx', '200,'],
     recycleEvery: ['0', '9ms', 'never'],
+    kill: ['0', '9ms', 'often', '5'],
     loadWorkers: ['0', '257'],
     timeout: ['0'],
     keepAlive: ['no']
@@ -72,10 +74,12 @@ t.test('bad values are refused in one sentence', async t => {
   t.throws(() => own({ connections: 1, loadWorkers: 2 }), { code: 'RECYCLE_BAD_USAGE', message: /^2 load workers cannot share 1 connections/ })
 })
 
-t.test('a recycle every 2 s, or as often as given; none with a budget', async t => {
+t.test('a recycle every 2 s, or as often as given; none with a budget, or where workers are killed', async t => {
   const every = (/** @type {any} */ drills, /** @type {any} */ supervisors) =>
     recycleEveryMs(own(drills), resolveOptions(supervisors, { parallelism: 2 }))
   t.equal(every({}, {}), 2000)
   t.equal(every({ recycleEvery: '100ms' }, { maxRss: '64MiB' }), 100)
   for (const budget of [{ maxRss: '64MiB' }, { maxRequests: 10 }, { maxAge: '5s' }]) t.equal(every({}, budget), null)
+  t.equal(every({ kill: '1s' }, {}), null)
+  t.equal(every({ kill: '1s', recycleEvery: '3s' }, {}), 3000)
 })

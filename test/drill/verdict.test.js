@@ -3,7 +3,7 @@
 const t = require('tap')
 const { judge } = require('../../lib/drill/verdict')
 
-const good = { requests: 1_204_331, dropped: 0, recycles: 118, isAlone: true, supervisor: { cut: 0, unknown: 0 }, arrived: true, url: 'http://127.0.0.1:3000', uneven: [], errors: new Map(), broke: null }
+const good = { requests: 1_204_331, dropped: 0, recycles: 118, kills: null, reopened: 0, isAlone: true, supervisor: { cut: 0, unknown: 0 }, arrived: true, url: 'http://127.0.0.1:3000', uneven: [], errors: new Map(), statuses: new Map(), broke: null }
 
 t.test('nothing dropped over some recycles is clean', async t => {
   t.match(judge({ ...good, uneven: [{ address: ':3000', slots: [0] }] }), { verdict: 'uneven', exitCode: 1, sentence: /different addresses: :3000 in slot 0 alone/ })
@@ -51,4 +51,18 @@ t.test('a fleet of the drill itself is clean only if the supervisor, too, lost n
 
 t.test('a wrong status is an answer: the load has arrived', async t => {
   t.equal(judge({ ...good, requests: 7, dropped: 7, errors: new Map([['status', 7]]) }).exitCode, 1)
+})
+
+t.test('kills count as recycles do, and tell how many connections were opened in place of others', async t => {
+  const killing = { ...good, recycles: 0, kills: 20 }
+  t.same(judge(killing), { verdict: 'clean', exitCode: 0, sentence: '0 dropped of 1,204,331 requests over 20 kills, 0 connections reopened' })
+  t.equal(judge({ ...killing, recycles: 1, kills: 1, reopened: 1 }).sentence, '0 dropped of 1,204,331 requests over 1 recycle and 1 kill, 1 connection reopened')
+  t.equal(judge({ ...killing, reopened: null }).sentence, '0 dropped of 1,204,331 requests over 20 kills', 'where each request has its own')
+  t.match(judge({ ...good, kills: 0 }), { verdict: 'inconclusive', exitCode: 2, sentence: /^no worker was killed/ })
+})
+
+t.test('statuses are named', async t => {
+  const errors = new Map([['status', 12], ['reset', 3]])
+  const statuses = new Map([[503, 2], [502, 10]])
+  t.match(judge({ ...good, dropped: 15, errors, statuses }).sentence, /\(10 status 502, 3 reset, 2 status 503\)$/)
 })
