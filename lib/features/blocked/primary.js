@@ -5,12 +5,14 @@
  * one that leaves, which does not ask why it is silent, is in lib/primary/workers/retirement.js.
  */
 
+const { setTimeout: delay } = require('node:timers/promises')
 const { heldBy } = require('./process-state')
 const { Silence } = require('./silence')
 
 const LOOK_MS = 250
 const SILENT_MS = 1000 // a heartbeat comes twice a second
-const TELL_MS = 500 // that it is given to say where it is: where JavaScript runs, it takes a few
+const TELL_MS = 10_000 // that it is given to say where it is: where JavaScript runs, it takes a few
+const KILL_MS = 1000 // that its kill waits for that
 
 /** @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle */
 
@@ -56,7 +58,7 @@ class BlockedLoops {
 
   /** Resolves when it is in the journal where its event loop is blocked, if it is. @param {WorkerHandle} handle */
   async beforeKill (handle) {
-    if (this.#blockedMs(handle) >= this.silentMs) await this.#tell(handle)
+    if (this.#blockedMs(handle) >= this.silentMs) await Promise.race([this.#tell(handle), delay(KILL_MS, undefined, { ref: false })])
   }
 
   describe () {
