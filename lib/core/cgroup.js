@@ -80,7 +80,8 @@ function readPressure (text) {
 /** @param {string | null} quota of cpu.max, `"150000 100000"`, or of cpu.cfs_quota_us @param {string | null} [period] of cpu.cfs_period_us @returns {number | null} CPUs; null: no quota */
 function readQuota (quota, period = null) {
   const [allowed, per] = `${quota ?? ''} ${period ?? ''}`.trim().split(/\s+/).map(Number)
-  return allowed > 0 && per > 0 && Number.isFinite(allowed / per) ? allowed / per : null
+  const cpus = allowed / per
+  return allowed > 0 && cpus > 0 && cpus < Infinity ? cpus : null
 }
 
 module.exports = { findHierarchy, readLimit, readFlat, readPressure, readQuota }

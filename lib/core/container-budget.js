@@ -130,16 +130,15 @@ function autoBudget (sizing, workers) {
 }
 
 /**
- * The budget of a worker in a fleet of another size than at the start.
+ * The budget of a worker in a fleet of this size; within the bounds of one that sizes itself, it is that of the largest.
  *
- * @param {{ workers: number, autoscale: Bounds | null, maxRssBytes: number | null, hardRssBytes: number | null, sizing: Sizing }} options
+ * @param {{ autoscale: Bounds | null, maxRssBytes: number | null, hardRssBytes: number | null, sizing: Sizing }} options
  * @param {number} workers
  * @returns {{ maxRssBytes: number | null, hardRssBytes: number | null }}
  */
-function budgetFor ({ workers: atStart, autoscale, maxRssBytes, hardRssBytes, sizing }, workers) {
-  const isAsAtStart = autoscale ? workers <= autoscale.max : workers === atStart
-  if (!sizing.isAutoBudget || isAsAtStart) return { maxRssBytes, hardRssBytes }
-  const soft = autoBudget(sizing, workers)
+function budgetFor ({ autoscale, maxRssBytes, hardRssBytes, sizing }, workers) {
+  if (!sizing.isAutoBudget) return { maxRssBytes, hardRssBytes }
+  const soft = autoBudget(sizing, Math.max(workers, autoscale?.max ?? workers))
   return { maxRssBytes: soft, hardRssBytes: Math.round(soft * Number(hardRssBytes) / Number(maxRssBytes)) }
 }
 

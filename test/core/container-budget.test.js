@@ -41,6 +41,7 @@ t.test('where the memory is not enough for the workers, auto is refused with the
     code: 'RECYCLE_BAD_OPTION',
     message: 'maxRss was given "auto"; it takes auto only where each worker gets at least 64 MiB; here it is 42 MiB: (512 MiB of the cgroup v2 − 80 MiB for the primary − 51.2 MiB margin) ÷ (8 workers + 1 beside them) = 42 MiB'
   })
+  t.equal(resolve({ maxRss: 'auto', workers: 9 }, { container: container(800) }).maxRssBytes, 64 * MIB, '(800 − 80 − 80) ÷ 10')
   t.throws(() => resolve({ maxRss: 'auto' }, {}), { message: 'maxRss was given "auto"; it takes a size, where the limit of memory is not known' })
 })
 
@@ -53,6 +54,7 @@ t.test('--workers auto goes by the quota and the CPUs that the process may run o
   t.equal(workers(1, 4), 3)
   const { sizing } = resolve({}, { parallelism: 8, container: container(64_000, { quotaCpus: 1.5 }) })
   t.equal(workersArithmetic(sizing), '2 × 1 CPU (it may run on 8, with a quota of 1.5) + 1 = 3')
+  t.match(workersArithmetic(resolve({}, { parallelism: 8, container: container(64_000, { quotaCpus: 1.23456 }) }).sizing), 'a quota of 1.23)')
 })
 
 t.test('--workers auto is fewer than 2×CPU+1 where the memory is not enough for them, and says so', async t => {
@@ -143,7 +145,7 @@ t.test('--max-rss auto in a fleet of another size than at the start: the same me
   t.same(budgetFor(fleet({ maxRss: '100M', workers: 4 }), 9), { maxRssBytes: 100 * MIB, hardRssBytes: 125 * MIB })
   const scaled = fleet({ maxRss: 'auto', workers: '1..4' })
   const atMost = { maxRssBytes: scaled.maxRssBytes, hardRssBytes: scaled.hardRssBytes }
-  t.same([1, 4].map(workers => budgetFor(scaled, workers)), [atMost, atMost], 'within the bounds it is that of the largest')
+  t.same([1, 2, 4].map(workers => budgetFor(scaled, workers)), [atMost, atMost, atMost], 'within the bounds it is that of the largest')
   t.equal(budgetFor(scaled, 5).maxRssBytes, autoBudget(scaled.sizing, 5))
 })
 

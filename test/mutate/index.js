@@ -21,7 +21,6 @@ const TESTED = ['lib/core', 'lib/features', 'lib/primary/handoff/ledger.js']
 const FAST = ['test/core', 'test/features', 'test/journal', 'test/worker', 'test/primary/handoff', 'test/report', 'test/control']
 const RUNNER = path.join(__dirname, 'runner.js')
 const TIME_MS = 60_000
-const SLOW_MS = 5000 // for a test that is not run to its end once it has failed
 const SLOWER = 10 // times the test's own time, and 2 s: a mutant may loop for ever
 
 /** @param {string} place a file or a folder, from the root @param {string} ending @returns {string[]} absolute */
@@ -59,7 +58,7 @@ async function fails (test, mutant, withinMs) {
   const answered = Promise.race([once(of, 'message', ended), once(of, 'exit', ended)])
   let isLate = false
   const timer = setTimeout(() => { isLate = of.kill('SIGKILL') }, withinMs)
-  of.send({ test, mutant, isSlow: withinMs > SLOW_MS }, () => {})
+  of.send({ test, mutant }, () => {})
   const [answer] = await answered
   ended.abort()
   clearTimeout(timer)

@@ -2,7 +2,7 @@
 
 /**
  * A process that runs test files against mutants, many in turn: to start Node.js and tap for each would take longer than most tests. It is told
- * { test, mutant, isSlow }, loads the test and the sources afresh, and answers { fails, isClean }: not clean, it has left
+ * { test, mutant }, loads the test and the sources afresh, and answers { fails, isClean }: not clean, it has left
  * timers or handles, and should not be used again. Nothing is written to a source.
  */
 
@@ -14,6 +14,7 @@ const path = require('node:path')
 const send = process.send?.bind(process)
 Reflect.deleteProperty(process, 'send') // tap, too, would speak to the parent by it
 const tap = require('tap')
+tap.setTimeout(0) // it runs no test itself
 require('fast-check').configureGlobal({ endOnFailure: true }) // which case fails is all the same
 
 const ROOT = path.join(__dirname, '..', '..')
@@ -40,13 +41,19 @@ function watch (parser, failed) {
   parser.on('assert', (/** @type {any} */ { ok }) => { if (!ok) failed() }).on('child', (/** @type {any} */ child) => watch(child, failed))
 }
 
-/** @param {string} test @param {() => void} failed called as soon as one assertion has @returns {Promise<boolean>} */
-async function fails (test, failed) {
+/** @param {string} test @returns {Promise<boolean>} */
+async function fails (test) {
   for (const file of Object.keys(require.cache)) if (isOurs(file)) delete require.cache[file]
   root = new tap.Test({ name: path.basename(test) })
-  const ended = once(root, 'end')
-  watch(root.parser, failed)
+  let hasFailed = false
+  watch(root.parser, () => { hasFailed = true })
+  const { test: begin } = root
+  root.test = (/** @type {any[]} */ ...args) => {
+    const run = args.pop()
+    return begin.call(root, ...args, async (/** @type {any} */ t) => { if (!hasFailed) await run(t) }) // one failure is enough
+  }
   root.resume()
+  const ended = once(root, 'end')
   try {
     require(test)
   } catch {
@@ -60,6 +67,6 @@ async function fails (test, failed) {
 process.on('message', async (/** @type {any} */ asked) => {
   mutant = asked.mutant
   const before = process.getActiveResourcesInfo().length
-  const answer = await fails(asked.test, () => { if (asked.isSlow) send?.({ fails: true, isClean: false }) })
+  const answer = await fails(asked.test)
   send?.({ fails: answer, isClean: process.getActiveResourcesInfo().length <= before })
 })

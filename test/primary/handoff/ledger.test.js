@@ -78,12 +78,13 @@ class Worker extends EventEmitter {
   }
 }
 
-/** @param {Worker[]} workers @param {Map<Worker, Worker>} [successors] @param {{ owner: Worker | null, onMoved: () => void }} [sessions] */
-function connect (workers, successors = new Map(), sessions = { owner: null, onMoved () {} }) {
+/** @param {Worker[]} workers @param {Map<Worker, Worker>} [successors] @param {{ owner: Worker | null, onMoved: () => void }} [sessions] @param {boolean} [isLeavingGap] */
+function connect (workers, successors = new Map(), sessions = { owner: null, onMoved () {} }, isLeavingGap = false) {
   const ledger = new HandoffLedger(
     /** @type {any} */ () => workers.filter(worker => worker.isServing),
     /** @type {any} */ (/** @type {Worker} */ sender) => successors.get(sender) ?? null,
-    /** @type {any} */ (Object.assign(sessions, { isAway: () => false, find: () => sessions.owner }))
+    /** @type {any} */ (Object.assign(sessions, { isAway: () => false, find: () => sessions.owner })),
+    () => isLeavingGap
   )
   for (const worker of workers) ledger.connect(/** @type {any} */ (worker))
   return ledger
@@ -341,14 +342,126 @@ t.test('the sender is dead and no worker takes the connection: it ends with its 
     a.isServing = false
     sender.isGone = true
     const socket = sender.offer(1, leftMs)
-    clock.tick(endsMs - 10)
+    clock.tick(endsMs - 1)
     t.equal(socket.closed, 0)
-    clock.tick(20)
+    clock.tick(1)
     t.equal(socket.closed, 1)
     t.equal(ledger.totals.lost, 1)
     a.becomeReady()
     t.same(a.got, [])
   }
+})
+
+t.test('the sender is dead, and its time ends while the connection is under way: it is not lost', async t => {
+  const clock = fakeTimers(t)
+  const { sender, receivers: [a], ledger } = scene(1)
+  a.isServing = false
+  sender.isGone = true
+  const socket = sender.offer(1, 500)
+  clock.tick(400)
+  a.becomeReady()
+  clock.tick(200)
+  t.equal(socket.closed, 0)
+  a.emit('adopted', { id: a.last('adopt').id })
+  t.same(a.got.map(m => m.type), ['adopt', 'keep'])
+  t.match(ledger.totals, { moved: 1, lost: 0 })
+})
+
+t.test('a worker that comes back into rotation gets what waits', async t => {
+  const { sender, receivers: [a] } = scene(1)
+  a.isServing = false
+  sender.isGone = true
+  sender.offer(1)
+  a.isServing = true
+  a.emit('back')
+  t.equal(a.all('adopt').length, 1)
+})
+
+t.test('a connection that may be idle no longer is passed on with a millisecond, and waits for one', async t => {
+  const clock = fakeTimers(t)
+  const { sender, receivers: [a], ledger } = scene(1)
+  sender.offer(1, 0)
+  t.equal(a.last('adopt').parcel.leftMs, 1)
+  a.die()
+  sender.isGone = true
+  const socket = sender.offer(2, -5)
+  t.equal(socket.closed, 0)
+  clock.tick(1)
+  t.equal(socket.closed, 1)
+  t.equal(ledger.totals.lost, 1)
+})
+
+t.test('the only worker leaves before its replacement starts: its connections wait half a minute for that, whatever time they have left', async t => {
+  const clock = fakeTimers(t)
+  const [sender, replacement] = [new Worker('sender'), new Worker('replacement')]
+  replacement.isServing = false
+  const ledger = connect([sender, replacement], new Map(), undefined, true)
+  const sockets = [1, 2].map(id => sender.offer(id, 100))
+  t.same(sender.got, [{ type: 'moved', id: 1 }, { type: 'moved', id: 2 }], 'the sender need not stay for them')
+  sender.die()
+  clock.tick(29_999)
+  t.same(sockets.map(({ closed }) => closed), [0, 0])
+  replacement.becomeReady()
+  replacement.emit('adopted', { id: replacement.last('adopt').id })
+  t.match(replacement.last('keep'), { type: 'keep' })
+  clock.tick(1)
+  t.match(ledger.totals, { moved: 1 })
+  t.equal(sender.got.length, 2, 'it is told once')
+})
+
+t.test('a connection that has gone back is offered to no worker any more', async t => {
+  const { sender, receivers: [a] } = scene(1)
+  a.isServing = false
+  sender.offer(1)
+  t.equal(sender.all('back').length, 1)
+  a.becomeReady()
+  t.same(a.got, [])
+  sender.offer(2)
+  a.emit('refused', { id: a.last('adopt').id })
+  a.becomeReady()
+  t.same([a.all('adopt').length, sender.all('back').length], [1, 2])
+})
+
+t.test('a receiver that answers twice is told to drop the second, which counts for nothing', async t => {
+  const { sender, receivers: [a], ledger } = scene(1)
+  const socket = sender.offer(1)
+  const { id } = a.last('adopt')
+  for (const answer of ['adopted', 'adopted', 'refused']) a.emit(answer, { id })
+  t.same(a.got.map(m => m.type), ['adopt', 'keep', 'drop'])
+  t.same(sender.got, [{ type: 'moved', id: 1 }])
+  t.equal(socket.closed, 1)
+  t.match(ledger.totals, { moved: 1, refused: 0 })
+})
+
+t.test('a receiver that dies has no part in what is under way to another one', async t => {
+  const { sender, receivers: [a, b], ledger } = scene(2)
+  b.connections = 0
+  const sockets = [sender.offer(1), sender.offer(2)]
+  t.same([a, b].map(r => r.all('adopt').length), [1, 1])
+  a.die()
+  t.equal(b.all('adopt').length, 1, 'it has one already')
+  t.equal(ledger.totals.takenBack, 1)
+  b.emit('adopted', { id: b.last('adopt').id })
+  t.same(sockets.map(({ closed }) => closed), [0, 1])
+  await tick()
+  t.equal(b.last('adopt').socket, sockets[0])
+})
+
+t.test('a receiver has a second to answer, and its refusal after that counts for nothing', async t => {
+  const clock = fakeTimers(t)
+  const { sender, receivers: [a, b], ledger } = scene(2)
+  sender.offer(1)
+  const { id } = a.last('adopt')
+  clock.tick(999)
+  t.equal(b.all('adopt').length, 0)
+  clock.tick(1)
+  t.equal(b.all('adopt').length, 1)
+  a.emit('refused', { id })
+  t.match(ledger.totals, { takenBack: 1, refused: 0 })
+  b.emit('adopted', { id: b.last('adopt').id })
+  clock.tick(5000)
+  t.match(ledger.totals, { moved: 1, takenBack: 1 })
+  t.same([a, b].map(r => r.all('adopt').length), [1, 1])
 })
 
 t.test('one socket at a time is under way to a receiver', async t => {
@@ -480,6 +593,40 @@ t.test('a lent connection that its lender has taken back is dropped, at once or 
   t.same(receiver.all('keep'), [])
 })
 
+t.test('what a lender says of a connection that is settled changes nothing', async t => {
+  const { receivers: [receiver], ledger } = scene(1)
+  const lender = new Lender(ledger)
+  const sockets = [1, 2, 3].map(offer => {
+    const socket = lender.offer(offer)
+    receiver.emit(offer === 3 ? 'refused' : 'adopted', { id: receiver.last('adopt').id })
+    if (offer < 3) lender.emit(offer === 1 ? 'keep' : 'drop', { id: offer })
+    return socket
+  })
+  const said = () => [receiver, lender].map(({ got }) => got.map(({ type }) => type))
+  t.same(said(), [['adopt', 'keep', 'adopt', 'drop', 'adopt'], ['moved', 'moved', 'back']])
+  for (const id of [1, 2, 3, 4]) for (const what of ['keep', 'drop', 'keep']) lender.emit(what, { id })
+  lender.die()
+  t.same(said(), [['adopt', 'keep', 'adopt', 'drop', 'adopt'], ['moved', 'moved', 'back']])
+  t.same(sockets.map(({ closed }) => closed), [1, 1, 1])
+  t.equal(ledger.totals.moved, 1)
+})
+
+t.test('a lender may take its time to decide: the worker that holds the connection is not asked again, nor is another one', async t => {
+  const clock = fakeTimers(t)
+  const { receivers: [first, second], ledger } = scene(2)
+  const lender = new Lender(ledger)
+  lender.offer(1)
+  first.emit('adopted', { id: first.last('adopt').id })
+  clock.tick(10_000)
+  t.same([first, second].map(({ got }) => got.length), [1, 0])
+  t.equal(ledger.totals.takenBack, 0)
+  first.die()
+  second.emit('adopted', { id: second.last('adopt').id })
+  t.same(lender.got, [{ type: 'moved', id: 1 }], 'it is asked once')
+  lender.emit('keep', { id: 1 })
+  t.equal(second.all('keep').length, 1)
+})
+
 t.test('if the lender dies, what it has lent is ours: held connections are read, others find a worker', async t => {
   const { receivers: [first, second], ledger } = scene(2)
   const lender = new Lender(ledger)
@@ -543,6 +690,33 @@ t.test('a request that waits for its session\'s owner does not keep its sender f
   t.equal(socket.closed, 1)
   t.same([sender.got.length, other.got.length], [1, 0], 'the sender is told once')
   t.equal(ledger.totals.moved, 1)
+})
+
+t.test('a request that waits for an owner goes to its sender where that becomes the owner; a sender that has died is told nothing', async t => {
+  const { sender, sessions, other } = sessionScene()
+  sessions.owner = null
+  sender.offer(1, null, 's')
+  sessions.owner = sender
+  sessions.onMoved()
+  t.same(sender.got.map(({ type }) => type), ['moved', 'adopt'])
+  other.isGone = true
+  sessions.owner = null
+  other.offer(2, null, 's')
+  t.same(other.got, [])
+})
+
+t.test('an owner is waited for ten seconds; then any worker handles the request, and it is counted once', async t => {
+  const { sender, other, owner, sessions, ledger } = sessionScene()
+  const clock = fakeTimers(t)
+  sessions.owner = null
+  sender.offer(1, null, 's')
+  clock.tick(9999)
+  t.same([...owner.got, ...other.got], [])
+  clock.tick(1)
+  t.equal(other.all('adopt').length, 1)
+  other.emit('adopted', { id: other.last('adopt').id })
+  clock.tick(30_000)
+  t.match(ledger.totals, { misplaced: 1, moved: 1 })
 })
 
 t.test('an owner that is out of rotation is waited for as long as that lasts', async t => {

@@ -4,7 +4,6 @@ const fs = require('node:fs')
 const path = require('node:path')
 const t = require('tap')
 const { Container } = require('../../../lib/primary/measuring/container')
-const { findHierarchy } = require('../../../lib/core/cgroup')
 
 const MIB = 1024 ** 2
 const PROC = {
@@ -120,17 +119,6 @@ t.test('a limit that is changed while the process runs is found', async t => {
   fs.writeFileSync(path.join(root, 'sys/fs/cgroup/memory.max'), `${768 * MIB}\n`)
   const limits = Array.from({ length: 10 }, () => container.readMemory()?.limitBytes)
   t.same([limits[0], limits[9]], [512 * MIB, 768 * MIB])
-})
-
-t.test('the folders are the own cgroup and those above it, below what is mounted', async t => {
-  const folders = (/** @type {string} */ cgroups, /** @type {string} */ mounts) => findHierarchy('memory', cgroups, mounts)?.folders
-  t.same(folders('0::/a/b', V2_MOUNT), ['/sys/fs/cgroup/a/b', '/sys/fs/cgroup/a', '/sys/fs/cgroup'])
-  t.same(folders('0::/a/b/c', V2_MOUNT.replace(' / ', ' /a/b ')), ['/sys/fs/cgroup/c', '/sys/fs/cgroup'])
-  t.same(folders('0::/a/bc', V2_MOUNT.replace(' / ', ' /a/b ')), ['/sys/fs/cgroup'], 'another cgroup whose name begins alike')
-  t.same(folders('0::/../b', V2_MOUNT), ['/sys/fs/cgroup'], 'outside of the namespace')
-  t.same(folders('0::/a', V2_MOUNT.replace('/sys/fs/cgroup', '/with\\040space')), ['/with space/a', '/with space'])
-  t.equal(folders('0::/a', ''), undefined)
-  t.equal(folders('', V2_MOUNT), undefined)
 })
 
 t.test('this process has a limit and uses memory', { skip: !fs.existsSync('/proc/meminfo') && 'needs /proc' }, async t => {
