@@ -140,7 +140,7 @@ const FLAGS = Object.freeze({
   '--port': { answer: LISTEN },
   '-p': { answer: LISTEN },
   '--graceful-timeout': { answer: 'write --drain-timeout <time>', ours: value => ['--drain-timeout', /^\d+$/.test(value) ? `${value}s` : value] },
-  '--max-requests-jitter': { answer: 'write --jitter <percent>, which is of every budget', ours: () => ['--jitter', '10'] },
+  '--max-requests-jitter': { answer: 'write --jitter <percent>, which is of every budget', ours: _ => ['--jitter', '10'] },
   ...OF_FEATURES,
   '--threads': { answer: 'a worker has one thread, its event loop; write --workers <n>' },
   '--worker-class': { answer: 'a worker is a Node.js process' },
@@ -249,7 +249,7 @@ function flagsAfterApp (app, args, { isStart = false, call = isStart ? 'recycle 
       if (joined === undefined && mine[i + 1]?.startsWith('-') === false) i++ // its value
       continue
     }
-    const takesValue = option ? option.flag.includes(' ') : ours !== undefined && ours.length > 0
+    const takesValue = option ? option.flag.includes(' ') : Boolean(ours?.length)
     const value = joined ?? (takesValue ? mine[++i] : undefined)
     if (ours) moved.push(...ours(value ?? ''))
     else if (flag === '-i' && /^(?:max|\d{1,2})$/.test(value ?? '')) moved.push('-w', value === 'max' ? 'auto' : String(value))

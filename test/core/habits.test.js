@@ -22,7 +22,15 @@ t.test('flags behind the app, and the call that was meant', async t => {
   t.equal(meant('--max-rss=200mb --port 80'), 'recycle --max-rss=200mb app.js --port 80')
   t.equal(meant('--prefix x -- -w 3'), 'recycle --prefix app.js x -- -w 3')
   t.equal(meant('-i max --max-memory-restart 300M --wait-ready'), 'recycle -w auto --max-rss 300M --ready-on message app.js')
+  t.equal(meant('-i 4 x'), 'recycle -w 4 app.js x')
+  t.equal(meant('-i 50ms'), 'recycle -i 50ms app.js', 'an interval')
+  t.equal(meant('-m 20'), 'recycle -m 20 app.js')
+  t.equal(meant('--instances max'), 'recycle --workers auto app.js')
+  t.equal(meant('--instances 4'), 'recycle --workers 4 app.js')
+  t.equal(meant('--wait-ready x'), 'recycle --ready-on message app.js x', 'a flag without a value')
+  t.equal(meant('--max-requests-jitter 50 x'), 'recycle --jitter 10 app.js x', 'whatever its value')
   t.equal(meant('--graceful-timeout 30'), 'recycle --drain-timeout 30s app.js')
+  t.equal(meant('--graceful-timeout 1m'), 'recycle --drain-timeout 1m app.js')
   t.equal(meant('--port 80 -v --watch'), null, 'flags that an app may have')
   t.equal(meant('-- --max-rss 200mb'), null, 'behind --')
   t.equal(meant('-w'), 'recycle -w app.js')
@@ -48,6 +56,8 @@ t.test('behind recycle start, flags of pm2 that have no counterpart are answered
 
 t.test('an unknown key: what pm2 means by it, else the key that is like it, else where all are listed', async t => {
   t.match(hintOnKey('env_production', []), /environment in which recycle is started/)
+  t.match(hintOnKey('env', []), /environment in which recycle is started/)
+  t.equal(hintOnKey('kill_timeout', ['killTimeout']), 'write killTimeout, with its unit')
   t.equal(hintOnKey('instances', ['maxRss']), 'write workers')
   t.equal(hintOnKey('node_args', []), 'write nodeOption, once for each')
   t.equal(hintOnKey('maxRSS', ['maxRss', 'maxAge']), 'did you mean maxRss?')
@@ -56,6 +66,12 @@ t.test('an unknown key: what pm2 means by it, else the key that is like it, else
 
 t.test('a number in place of the name of a fleet', async t => {
   t.match(answerToFleet('reload', '0'), /recycle reload alone is for the only one that runs, and recycle recycle 0 replaces the worker of slot 0$/)
-  t.match(answerToFleet('status', '12'), /recycle status alone/)
+  t.equal(answerToFleet('status', '12'), 'fleets have names and no numbers: recycle status alone is for the only one that runs')
   t.equal(answerToFleet('reload', 'shop'), null)
+})
+
+t.test('a command of another supervisor is answered, any other word is not', async t => {
+  t.equal(answerToCommand('restart'), `there is no restart: ${COMMANDS.restart}`)
+  t.equal(answerToCommand('toString'), null)
+  t.equal(answerToCommand('app.js'), null)
 })
