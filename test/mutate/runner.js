@@ -3,7 +3,7 @@
 /**
  * A process that runs test files against mutants, many in turn: to start Node.js and tap for each would take longer than most tests. It is told
  * { test, mutant }, loads the test and the sources afresh, and answers { fails, isClean }: not clean, it has left
- * timers or handles, and should not be used again. Nothing is written to a source.
+ * handles open, and should not be used again. Nothing is written to a source.
  */
 
 const { once } = require('node:events')
@@ -64,9 +64,14 @@ async function fails (test) {
   return !root.passing()
 }
 
+/** But timers, whose objects no other test has. */
+function handles () {
+  return process.getActiveResourcesInfo().filter(kind => kind !== 'Timeout' && kind !== 'Immediate').length
+}
+
 process.on('message', async (/** @type {any} */ asked) => {
   mutant = asked.mutant
-  const before = process.getActiveResourcesInfo().length
+  const before = handles()
   const answer = await fails(asked.test)
-  send?.({ fails: answer, isClean: process.getActiveResourcesInfo().length <= before })
+  send?.({ fails: answer, isClean: handles() <= before })
 })
