@@ -21,7 +21,7 @@ const TESTED = ['lib/core', 'lib/features', 'lib/primary/handoff/ledger.js']
 const FAST = ['test/core', 'test/features', 'test/journal', 'test/worker', 'test/primary/handoff', 'test/report', 'test/control']
 const RUNNER = path.join(__dirname, 'runner.js')
 const TIME_MS = 60_000
-const SLOWER = 10 // times the test's own time, and 2 s: a mutant may loop for ever
+const SLOWER = 4 // times the test's own time, and 2 s: a mutant may loop for ever
 
 /** @param {string} place a file or a folder, from the root @param {string} ending @returns {string[]} absolute */
 function filesIn (place, ending) {
