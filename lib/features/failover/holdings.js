@@ -10,8 +10,10 @@ const BLOCK_BYTES = 65_536 // that are read at once
 const ROWS_OF_BLOCK = BLOCK_BYTES / ROW_BYTES
 
 /**
+ * @typedef {{ fd: number, close: () => void, take?: () => number }} Socket a Descriptor, or a handle of Node's
+ *
  * @typedef {object} Held
- * @property {Descriptor} socket
+ * @property {Socket} socket
  * @property {import('./row').Row} row
  * @property {string} key
  * @property {number | null | undefined} idleMs undefined: not known
@@ -23,7 +25,7 @@ class Holdings {
   #serials = new Float64Array(0)
   /** The index of its server. */
   #servers = new Uint8Array(0)
-  /** Those of which there is a handle, which cannot give its descriptor away, by their rows. @type {Map<number, Descriptor>} */
+  /** Those of which there is a handle, which cannot give its descriptor away, by their rows. @type {Map<number, Socket>} */
   #handles = new Map()
   /** @type {{ key: string, idleMs: number | null | undefined }[]} */
   #known = []
@@ -45,12 +47,12 @@ class Holdings {
 
   /**
    * @param {import('../../worker/connections/parcel').Copy} copy
-   * @param {number | Descriptor} socket ours from here on
+   * @param {number | Socket} socket ours from here on
    * @param {string} key
    * @param {number | null} [idleMs]
    */
   begin ({ row, serial }, socket, key, idleMs) {
-    const taken = typeof socket === 'number' ? socket : socket.take()
+    const taken = typeof socket === 'number' ? socket : socket.take?.() ?? -1
     const fd = taken === -1 && typeof socket === 'object' ? socket.fd : taken
     const hasEnded = row >= MOST_ROWS || (row < this.#serials.length && serial <= this.#serials[row])
     if (fd < 0 || hasEnded) return typeof socket === 'object' && taken === -1 ? socket.close() : fs.closeSync(fd)
@@ -78,7 +80,7 @@ class Holdings {
     this.#take(row).close()
   }
 
-  /** @param {number} row that has one @returns {Descriptor} the caller's from here on */
+  /** @param {number} row that has one @returns {Socket} the caller's from here on */
   #take (row) {
     const socket = this.#handles.get(row) ?? new Descriptor(this.#descriptors[row] - 1)
     this.#handles.delete(row)

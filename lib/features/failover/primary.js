@@ -16,7 +16,7 @@ const { Descriptor } = require('../../mold/descriptor')
 const { answerBadGateway } = require('./bad-gateway')
 const { Holdings } = require('./holdings')
 const { MEMORY, TICK_MS, decode } = require('./packet')
-const { PREFIX_BYTES, bytesOf, fateOf, parseHead, placeOf } = require('./row')
+const { ENDED_BY_CLIENT, PREFIX_BYTES, bytesOf, fateOf, parseHead, placeOf } = require('./row')
 
 /** @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle @typedef {import('./holdings').Held} Held @typedef {import('../../core/account').Outcome} Outcome */
 
@@ -79,7 +79,7 @@ class Failover {
   /** A worker reads this connection from here on. @param {WorkerHandle} handle @param {import('../../worker/connections/parcel').Copy} copy @param {any} socket @param {string} key */
   kept (handle, copy, socket, key) {
     const holdings = this.#holdings.get(handle)
-    if (holdings && this.#count < this.most && socket.isDescriptor) holdings.begin(copy, socket, key)
+    if (holdings && this.#count < this.most) holdings.begin(copy, socket, key)
     else socket.close()
   }
 
@@ -106,8 +106,8 @@ class Failover {
     return outcome
   }
 
-  /** @param {WorkerHandle} handle @param {Held & { request: Request | null }} held @param {boolean} isBlocking its request is not given to another worker @param {Outcome} outcome */
-  #settle (handle, { socket, row, key, idleMs, request }, isBlocking, outcome) {
+  /** @param {WorkerHandle} worker @param {Held & { request: Request | null }} held @param {boolean} isBlocking its request is not given to another worker @param {Outcome} outcome */
+  #settle (worker, { socket, row, key, idleMs, request }, isBlocking, outcome) {
     const counted = this.addon.bytesOf(socket.fd)
     const bytes = counted && bytesOf(counted)
     const fate = bytes ? fateOf(row, bytes, request?.isAlone === true) : 'ended'
@@ -117,22 +117,21 @@ class Failover {
     }
     if (fate === 'idle') {
       outcome.moved++
-      return this.kernel.give(handle, { key, leftMs: idleMs === undefined ? IDLE_MS : idleMs }, socket)
+      return this.kernel.give(worker, { key, leftMs: idleMs === undefined ? IDLE_MS : idleMs }, socket)
     }
     if (fate === 'unanswered' && bytes && request && !isBlocking && this.#isReplayed(row, bytes, request)) {
       const isSeen = request.head !== null // by the app, perhaps
       outcome[isSeen ? 'replayed' : 'moved']++
       const session = this.#sessionOf(request, socket)
-      return this.kernel.give(handle, { key, leftMs: null, bytes: request.bytes.toString('base64'), ...isSeen && { replayed: 1 }, ...session !== null && { session } }, socket)
+      return this.kernel.give(worker, { key, leftMs: null, bytes: request.bytes.toString('base64'), ...isSeen && { replayed: 1 }, ...session !== null && { session } }, socket)
     }
-    if (outcome.cuts.length < MOST_NAMED) outcome.cuts.push(nameCut(request, peerOf(socket).port))
-    if (fate === 'unanswered') {
-      outcome.answered++
-      answerBadGateway(socket)
-    } else {
-      outcome.cut++
-      socket.close()
-    }
+    const handle = handleOf(socket)
+    if (!handle) return
+    const hasLeft = fate === 'unanswered' && bytes?.state === ENDED_BY_CLIENT // or it waits with its half closed, as few do
+    outcome[hasLeft ? 'ended' : fate === 'unanswered' ? 'answered' : 'cut']++
+    if (!hasLeft && outcome.cuts.length < MOST_NAMED) outcome.cuts.push(nameCut(request, peerOf(socket).port))
+    if (fate === 'unanswered') answerBadGateway(handle)
+    else socket.close()
   }
 
   /** All that was read is there, and another worker may have it: a part of a head, or a request that may be handled twice. @param {import('./row').Row} row @param {import('./row').Bytes} bytes @param {Request} request */
@@ -143,7 +142,7 @@ class Failover {
     return replay === 'safe' && replayed === 0 && isAlone && isReplaySafe(head)
   }
 
-  /** @param {Request} request @param {Descriptor} socket @returns {string | null} its worker-to-be is that of its session */
+  /** @param {Request} request @param {import('./holdings').Socket} socket @returns {string | null} its worker-to-be is that of its session */
   #sessionOf ({ head }, socket) {
     const { sticky } = this.kernel.options
     if (sticky === null || head === null) return null
@@ -186,10 +185,15 @@ function latestOf (requests) {
   return requests.reduce((/** @type {Request | null} */ latest, request) => latest === null || request.ageMs < latest.ageMs ? request : latest, null)
 }
 
-/** @param {Descriptor} socket @returns {{ address?: string, port?: number }} */
+/** @param {any} socket a Descriptor, or a handle @returns {any} a handle of Node's; null: it is closed */
+function handleOf (socket) {
+  return socket.isDescriptor ? socket.handle : socket
+}
+
+/** @param {import('./holdings').Socket} socket @returns {{ address?: string, port?: number }} */
 function peerOf (socket) {
   const peer = {}
-  socket.handle?.getpeername?.(peer)
+  handleOf(socket)?.getpeername?.(peer)
   return peer
 }
 

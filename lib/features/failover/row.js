@@ -110,4 +110,4 @@ function parseHead (text) {
   return { head: { method, url, version, headers }, length: end + HEAD_END.length }
 }
 
-module.exports = { ROW_BYTES, MOST_ROWS, PLACES, PREFIX_BYTES, MEMORY_BYTES, SERIAL, LATEST, STATES, KEPT, PLACE, CLOSES, readRow, bytesOf, fateOf, placeOf, parseHead }
+module.exports = { ROW_BYTES, MOST_ROWS, PLACES, PREFIX_BYTES, MEMORY_BYTES, SERIAL, LATEST, STATES, KEPT, PLACE, CLOSES, ENDED_BY_CLIENT, readRow, bytesOf, fateOf, placeOf, parseHead }
