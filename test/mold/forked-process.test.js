@@ -96,7 +96,8 @@ t.test('a mold that retires ends with its last copy, and forks no more', { skip 
 t.test('a copy outlives its mold, and how it ends is unknown', { skip }, async t => {
   const { mold, forkOne } = await startMold(t, 'speaks.js')
   const child = forkOne()
-  await child.said
+  const forked = once(child, 'forked') // a copy may speak before its mold has run again and told of it
+  await Promise.all([child.said, forked])
   const gone = once(mold, 'exit')
   mold.kill('SIGKILL')
   await gone
