@@ -21,6 +21,7 @@ const { ENDED_BY_CLIENT, PREFIX_BYTES, bytesOf, fateOf, parseHead, placeOf } = r
 /** @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle @typedef {import('./holdings').Held} Held @typedef {import('../../core/account').Outcome} Outcome */
 
 const SHARE = 0.8 // of the descriptors that this process may have: the others are for its own work
+const LEAST_OWN = 128
 const MOST_NAMED = 1000 // requests that were lost with one worker
 const IDLE_MS = 5000 // of a connection whose server has not told
 
@@ -34,7 +35,8 @@ class Failover {
   constructor (kernel, addon) {
     this.kernel = kernel
     this.addon = addon
-    this.most = Math.floor(SHARE * descriptorLimit())
+    const limit = descriptorLimit()
+    this.most = Math.max(0, Math.floor(Math.min(SHARE * limit, limit - LEAST_OWN)))
     setInterval(() => { for (const holdings of this.#holdings.values()) this.#receive(holdings) }, TICK_MS).unref()
   }
 
