@@ -78,7 +78,7 @@ function fateOf (row, bytes, isWholeRequest) {
   if ([latest, other].some(({ read, written }) => read === CLOSES && written === bytes.written)) return 'ended'
   const isIdle = [latest, other].some(({ read, written }) => read === bytes.read && written === bytes.written) || isAnsweredAtOnce(row, bytes, isWholeRequest)
   if (isIdle) return bytes.state === ENDED_BY_CLIENT ? 'ended' : 'idle'
-  return latest.written === bytes.written && !(latest.read > bytes.read) ? 'unanswered' : 'begun'
+  return [latest, other].some(({ read, written }) => written === bytes.written && !(read > bytes.read)) ? 'unanswered' : 'begun'
 }
 
 /** A response that ends while its request's head is being parsed: the parser does not tell how much it has read. @param {Row} row @param {Bytes} bytes @param {boolean} isWholeRequest */

@@ -62,8 +62,8 @@ class Duplicates {
     const connection = this.tracker.of(socket)
     const note = /** @type {Note | null | undefined} */ (connection?.copy)
     const { _handle: handle } = socket
-    if (!connection || !note || !handle || connection.exchanges.length !== 1) return
-    const isAsked = connection.exchanges[0].head.method !== 'GET' // of a GET the primary finds it by what is kept
+    if (!connection || !note || !handle || connection.exchanges.length === 0) return
+    const isAsked = connection.exchanges.length === 1 && connection.exchanges[0].head.method !== 'GET' // of a GET the primary finds it by what is kept
     note.announce(isAsked ? readOf(note, socket, handle) : NaN, note.writtenBefore + handle.bytesWritten + bytes, response._last === true)
   }
 
