@@ -29,7 +29,7 @@ async function startWithChildren (t, { workers = 2, ...options } = {}) {
     for (const pid of ['heeds', 'ignores', 'daemons'].flatMap(living)) kill(pid, 'SIGKILL')
     fs.rmSync(folder, { recursive: true })
   })
-  const fleet = await startFleet(t, 'starts-children.js', { args: [folder], workers, killTimeout: '400ms', ...options })
+  const fleet = await startFleet(t, 'starts-children.js', { args: [folder], workers, killTimeout: '400ms', replay: 'off', ...options })
   const has = (/** @type {string} */ name, /** @type {number} */ count) => becomesTrue(() => living(name).length === count)
   t.ok(await has('heeds', workers) && await has('ignores', 2 * workers) && await has('daemons', workers), 'each worker has started four processes')
   return { ...fleet, living, has }
