@@ -18,7 +18,7 @@ function tellWhereBlocked (kernel, { mostFrames, longestFrame, mostRequests, lon
     const exchanges = [...tracker.connections].flatMap(connection => connection.exchanges)
     const own = kernel.currentExchange()
     const current = own !== null && exchanges.includes(own) ? own : exchanges.length === 1 ? exchanges[0] : null
-    channel.send('where', {
+    channel.sendAside('where', {
       stack: stackOf(tell, mostFrames).map(frame => frame.slice(0, longestFrame)),
       request: current && nameOf(current),
       serial: [...tracker.connections].find(({ exchanges }) => current && exchanges.includes(current))?.copy?.serial ?? null,
