@@ -68,9 +68,14 @@ napi_value BytesOf (napi_env env, napi_callback_info info) {
   struct tcp_info tcp;
   socklen_t length = sizeof tcp;
   if (!arguments(env, info, 1, values) || !integer(env, values[0], &fd)) return NULL;
-  memset(&tcp, 0, sizeof tcp);
-  bool is_known = getsockopt(fd, IPPROTO_TCP, TCP_INFO, &tcp, &length) == 0 && length >= offsetof(struct tcp_info, tcpi_bytes_received) + sizeof tcp.tcpi_bytes_received;
-  if (!is_known || ioctl(fd, SIOCINQ, &unread) < 0 || ioctl(fd, SIOCOUTQ, &unacknowledged) < 0) return undefined(env);
+  for (int before[2], tries = 0; tries < 100; tries++) { // bytes may come, and be acknowledged, between these calls
+    memset(&tcp, 0, sizeof tcp);
+    length = sizeof tcp;
+    if (ioctl(fd, SIOCINQ, &before[0]) < 0 || ioctl(fd, SIOCOUTQ, &before[1]) < 0) return undefined(env);
+    bool is_known = getsockopt(fd, IPPROTO_TCP, TCP_INFO, &tcp, &length) == 0 && length >= offsetof(struct tcp_info, tcpi_bytes_received) + sizeof tcp.tcpi_bytes_received;
+    if (!is_known || ioctl(fd, SIOCINQ, &unread) < 0 || ioctl(fd, SIOCOUTQ, &unacknowledged) < 0) return undefined(env);
+    if (unread == before[0] && unacknowledged == before[1]) break;
+  }
   const double bytes[] = { (double) tcp.tcpi_bytes_received - unread, (double) tcp.tcpi_bytes_acked + unacknowledged, unread, tcp.tcpi_state };
   napi_value result;
   napi_create_array_with_length(env, 4, &result);
