@@ -16,7 +16,7 @@ const { Takeover } = require('./primary/upgrade/takeover')
  * `ready()` rejects with RECYCLE_CONTROL or RECYCLE_CONTROL_TAKEN.
  *
  * @param {{ app: string, args?: string[] } & Record<string, any>} options
- * @returns {import('./primary/supervisor').Supervisor} started; `await supervisor.ready()`
+ * @returns {import('./primary/supervisor').Supervisor & import('./features').Commands} started; `await supervisor.ready()`
  * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_UNKNOWN_OPTION, RECYCLE_NO_APP, RECYCLE_METER_UNSUPPORTED,
  *   RECYCLE_METRIC_UNSUPPORTED, RECYCLE_FORK_UNSUPPORTED, RECYCLE_JOURNAL
  */
@@ -25,7 +25,7 @@ function supervise ({ app, args = [], ...given }) {
   const resolved = resolveOptions({ log: 'silent', ...given, control }, machineFacts())
   const supervisor = assemble(app, args, resolved, { takeover: Takeover.find() })
   operate(supervisor, resolved).catch(error => supervisor.abandon(error))
-  return supervisor.start()
+  return /** @type {any} */ (supervisor.start())
 }
 
 // Loaded on demand, to keep the process of a supervisor small.

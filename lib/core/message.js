@@ -137,7 +137,6 @@ const FROM_PRIMARY = Object.freeze({
   'leave-rotation': kind('a call: leave rotation for a while; answered when nothing is left; `isPatient`: what cannot move is served on', { id, deadlineMs: duration, handoff: flag, replayAfterMs: orNull(duration), isPatient: optional(flag) }),
   rejoin: kind('come back into rotation'),
   collect: kind('a call, only out of rotation: collect garbage', { id }),
-  heapdump: kind('a call, only out of rotation: write a heap snapshot', { id, file: name }),
   signal: kind('a call: the app\'s own listeners for this signal are called', { id, signal: text(20) }),
   profile: kind('a call: write a CPU profile while it serves', { id, durationMs: duration, file: name }),
   'tell-requests': kind('tell each request as it begins, for so long: workers have died suddenly', { forMs: duration }),

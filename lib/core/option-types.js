@@ -115,15 +115,6 @@ const types = {
     words: values,
     read: value => values.includes(value) ? value : undefined
   }),
-  heapdumps: () => ({
-    accepts: 'heapdump, or heapdump:n with a number of snapshots a day from 1 to 1000',
-    schema: { type: 'string', pattern: '^heapdump(:\\d+)?$' },
-    words: ['heapdump'],
-    read: value => {
-      const [, perDay = '1'] = /^heapdump(?::(\d+))?$/.exec(textOf(value)) ?? [null, '']
-      return types.count(1, 1000).read(perDay)
-    }
-  }),
   path: (...words) => ({
     accepts: ['a path', ...words].join(', or '),
     schema: { type: 'string', minLength: 1 },

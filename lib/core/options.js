@@ -57,9 +57,6 @@ const { types } = require('./option-types')
  * @property {'default' | 'huge-heap' | 'no-mark-sweep'} gc
  * @property {'default' | 'auto'} heap
  * @property {'recycle' | 'collect'} onBudget
- * @property {number | null} heapdumpsPerDay null: none of condemned workers
- * @property {string} heapdumpDir
- * @property {number} heapdumpLimitBytes
  * @property {number} standby
  * @property {boolean} compileCache
  * @property {'spawn' | 'mold'} fork
@@ -103,9 +100,6 @@ const OF_KERNEL = [
   row('gc', '--gc <profile>', types.oneOf('default', 'huge-heap', 'no-mark-sweep'), 'default', 'default', 'V8 flags for the workers: default, huge-heap or no-mark-sweep; the last two need --max-rss'),
   row('heap', '--heap <default|auto>', types.oneOf('default', 'auto'), 'default', 'default', "auto: V8's limit for the heap of a worker follows --max-rss, which it needs, with --gc default"),
   row('onBudget', '--on-budget <recycle|collect>', types.oneOf('recycle', 'collect'), 'recycle', 'recycle', 'collect: a worker over budget collects its garbage out of rotation, and is recycled only if that is not enough'),
-  row('onCondemn', '--on-condemn <heapdump[:n]>', types.heapdumps(), null, 'none', 'heapdump: before a worker condemned for its memory is recycled, it writes a heap snapshot out of rotation; at most n a day, 1 by default', 'heapdumpsPerDay'),
-  row('heapdumpDir', '--heapdump-dir <folder>', types.path(), 'heapdumps', 'heapdumps', 'folder for the snapshots of --on-condemn; created if it does not exist, for this user alone'),
-  row('heapdumpLimit', '--heapdump-limit <size>', types.size(), 4 * 1024 ** 3, '4GiB', 'size that the snapshots in --heapdump-dir may reach; beyond it none is written', 'heapdumpLimitBytes'),
   row('standby', '--standby <n>', types.count(0, 64), 0, '0', 'replacements that are booted in advance and wait out of rotation; their memory is like that of a surge'),
   row('compileCache', '--no-compile-cache', types.boolean(), true, 'on, from Node 22.10', "do not cache the workers' compiled code on disk, which makes later workers boot faster"),
   row('fork', '--fork <spawn|mold>', types.oneOf('spawn', 'mold'), 'spawn', 'spawn', 'mold: workers are forked from a process that has loaded the app, in milliseconds, and share its memory; Linux only'),

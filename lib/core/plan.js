@@ -22,8 +22,8 @@
  * @property {number} bytes its size by the last sample
  * @property {boolean} isSampled it has been sampled since it was ready
  * @property {number} condemnedAt
- * @property {'collect' | 'heapdump' | 'under way' | null} task what it does out of rotation before its recycle
- * @property {boolean} isOverHard over the hard budget: its recycle waits for no other worker's task, and for no heap snapshot
+ * @property {'collect' | 'before-recycle' | 'under way' | null} task what it does out of rotation: in place of its recycle, if that is enough, or before it
+ * @property {boolean} isOverHard over the hard budget: its recycle waits for no other worker's task, and for none before it
  * @property {boolean} canWait its recycle waits where the memory has no room for a replacement
  * @property {boolean} isWaiting that has been said
  * @property {number | null} crossesAt when its memory is going to cross the budget; null: it is not to be foreseen
@@ -55,7 +55,7 @@
  * @property {number} [atFirst] new slots that may have a worker until it is known how many the memory is enough for
  * @property {number} [maxBoots] new slots that may boot at a time, if that is more than the surge allows
  *
- * @typedef {{ type: 'boot' | 'scale-away' | 'close' | 'collect' | 'heapdump' | 'condemn' | 'wait', slot: number }
+ * @typedef {{ type: 'boot' | 'scale-away' | 'close' | 'collect' | 'before-recycle' | 'condemn' | 'wait', slot: number }
  *   | { type: 'recycle', slot: number, how: 'surge' | 'drain-first', hasNoRoom?: true }
  *   | { type: 'retire-standby', standby: number, reason: string }
  *   | { type: 'boot-standby' }
@@ -216,7 +216,7 @@ function leaveRotation ({ slots }, { slots: wanted }) {
     const { task, isOverHard } = incumbent
     if (task === 'under way' || (isBusy && !isOverHard)) {
       held.add(slot)
-    } else if (!isBusy && serving > 1 && !(isOverHard && task === 'heapdump')) {
+    } else if (!isBusy && serving > 1 && !(isOverHard && task === 'before-recycle')) {
       isBusy = true
       serving--
       held.add(slot)

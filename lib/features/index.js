@@ -22,7 +22,7 @@
  * @property {string[]} [api] functions of the worker API, which its part in a worker has
  * @property {Record<string, Event>} [events] of the journal
  * @property {(options: import('../core/options').Options) => Record<string, any>} [settings] of its part in a worker, plain data
- * @property {(options: import('../core/options').Options) => { option: string, given: string, accepts: string } | null} [refuse] why this system cannot do it
+ * @property {(options: import('../core/options').Options) => { option: string, given: string, accepts: string } | null} [refuse] why this system cannot do it; may throw another error
  * @property {(shapes: typeof import('../core/shape')) => Record<string, import('../core/shape').Shape>} [beat] fields that its part in a worker adds to the heartbeat
  * @property {(beat: Record<string, any>) => number} [ownBytes] how much of a worker's memory is this feature's, and not the app's, by a heartbeat
  * @property {boolean} [isGate] a worker that has booted is ready only when its part in the primary has let it pass, by `handle.readiness.judge()`
@@ -33,15 +33,19 @@
  *   counted as ready, by what status() has of them
  * @property {Request} [request] a reason for which its part in the primary has a worker replaced, whatever its figures are
  * @property {Limit} [limit] a reason to replace a worker
+ * @property {Record<string, string>} [tasks] what it has a worker do out of rotation, by message, and what for, in the log
+ * @property {(args: typeof import('../operate/control-args').KINDS) => Record<string, Record<string, import('../operate/control-args').Arg>>} [commands] for one worker, by name: methods of
+ *   the supervisor and verbs of the control socket, with their arguments beside the worker's slot
+ * @property {() => (program: import('commander').Command, tools: CommandTools) => void} [command] adds commands to the command line
  * @property {string[]} [sampled] fields of a sample, which its part in the primary adds, that status() has of each worker
  * @property {{ name: string, help: string, value: (worker: Record<string, any>) => number | null | undefined }[]} [workerMetrics] gauges of each worker
  * @property {() => (kernel: PrimaryKernel) => PrimaryPart} [primary] loads its part of the primary
  * @property {() => (kernel: WorkerKernel, settings: Record<string, any>) => WorkerPart} [worker] loads its part of a worker
  * @property {Metric[]} [metrics]
- * @property {{ key: string, lines: (about: any, paint: ReturnType<typeof import('../journal/painter').painter>) => string[] }} [status] `key` of its part's
+ * @property {{ key: string, lines?: (about: any, paint: ReturnType<typeof import('../journal/painter').painter>) => string[] }} [status] `key` of its part's
  *   description in status(), null where it is off; `lines` of it below the table of `recycle status`
  * @property {{ key: string, figures: () => new () => Figures, lines: () => (figures: any, to: ReportTools) => string[] }} [report] its figures, by
- *   `key`, and their lines in the terminal
+ *   `key`, and their lines in the terminal; of a list, `<key>Omitted` has how many earlier ones are not in it
  *
  * @typedef {object} Event
  * @property {Level | ((line: Record<string, any>) => Level)} level quiet: it is in the journal alone
@@ -90,6 +94,13 @@
  * @property {() => boolean} isStopping
  * @property {(slot: number) => void} collect has the worker of this slot collect its garbage, out of rotation
  * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle) => void} kill ends a worker that leaves: its event loop is blocked
+ * @property {Pick<import('../primary/recycling/out-of-rotation').OutOfRotation, 'take' | 'request'>} outOfRotation has a worker do one of `tasks`
+ * @property {(slot: number) => Promise<Record<string, any>>} recycle has the worker of this slot replaced; resolves with the journal's `recycled`
+ * @property {() => void} changed is to be called when what `beforeRecycle` says has changed
+ * @property {import('../primary/measuring/sampler').Sampler['read']} read its size, now
+ * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle) => import('../core/sample').Sample | null} sampleOf the latest
+ * @property {(slot: number, suffix: string, how: { asked?: string, folder?: string }) => string} createFile makes a file that this user alone can read: `asked`, or one in
+ *   the folder, named by slot, pid and time; throws RECYCLE_UNWRITABLE
  *
  * @typedef {object} PrimaryPart
  * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle) => void} [connect] called with each worker that is spawned
@@ -100,8 +111,14 @@
  *   connections
  * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle) => Promise<unknown>} [beforeKill] what is still to be known of a worker that is to be
  *   killed; it resolves soon
+ * @property {Record<string, (slot: number, how: any) => Promise<Record<string, any>>>} [commands] as `commands` names them
+ * @property {BeforeRecycle} [beforeRecycle] what a condemned worker does before its recycle, out of rotation, one at a time
  * @property {() => any} [describe] plain data for status()
  * @property {() => void} [wake] the machine has slept: readings over that time say nothing
+ *
+ * @typedef {object} BeforeRecycle
+ * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle) => 'due' | 'under way' | null} stateOf null: there is none, or it is over
+ * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle) => Promise<void>} run one that is due
  *
  * @typedef {object} Probed a worker
  * @property {import('../primary/workers/worker-handle').WorkerHandle} handle
@@ -126,11 +143,13 @@
  * @typedef {object} WorkerPart
  * @property {() => Record<string, any>} [figures] for the heartbeat: the fields of `beat`
  * @property {() => void} [beat] called after each heartbeat
+ * @property {Record<string, (fields: any) => Record<string, any>>} [tasks] done out of rotation, by message: each holds this thread until it is done; what it returns is the answer
  * @property {Record<string, (...args: any[]) => void>} [api] the functions that `api` names; calls made before this part was there follow
  *
  * @typedef {object} Figures of a report
  * @property {Readonly<Record<string, (line: Record<string, any>) => void>>} handlers by event
  * @property {() => any} summary null: the journal has nothing of it
+ * @property {number} [omitted] earlier ones that a list does not have
  *
  * @typedef {object} ReportTools
  * @property {ReturnType<typeof import('../journal/painter').painter>} paint
@@ -138,9 +157,13 @@
  * @property {typeof import('../report/grid').layOut} layOut
  * @property {typeof import('../report/grid').short} short
  * @property {typeof import('../report/cell').clip} clip
+ * @property {typeof import('../report/cell').shown} shown
  * @property {typeof import('../core/plain').plain} plain
  *
- * @typedef {import('./leaks/feature').Options & import('./max-heap/feature').Options & import('./max-fds/feature').Options & import('./max-lag/feature').Options & import('./max-handles/feature').Options & import('./health/feature').Options & import('./exceptions/feature').Options & import('./failover/feature').Options & import('./blocked/feature').Options} Options
+ * @typedef {Pick<typeof import('../cli/fleet'), 'addFleetOptions' | 'withFleet'> & Pick<typeof import('../cli/print'), 'complain' | 'print'> & Pick<typeof import('../cli/verbs'), 'hasLost' | 'losses'>} CommandTools
+ *
+ * @typedef {import('./heapdump/feature').Commands} Commands
+ * @typedef {import('./heapdump/feature').Options & import('./leaks/feature').Options & import('./max-heap/feature').Options & import('./max-fds/feature').Options & import('./max-lag/feature').Options & import('./max-handles/feature').Options & import('./health/feature').Options & import('./exceptions/feature').Options & import('./failover/feature').Options & import('./blocked/feature').Options} Options
  * @typedef {import('./max-heap/feature').Sampled & import('./max-fds/feature').Sampled & import('./max-lag/feature').Sampled & import('./max-handles/feature').Sampled & import('./health/feature').Sampled} Sampled
  * @typedef {'heap' | 'fds' | 'lag' | 'handles' | 'unhealthy'} Reason of a limit
  * @typedef {'exception' | 'stuck'} Requested
@@ -148,6 +171,7 @@
 
 /** @type {readonly Readonly<Feature>[]} */
 const FEATURES = Object.freeze([
+  require('./heapdump/feature'),
   require('./max-heap/feature'),
   require('./max-fds/feature'),
   require('./max-lag/feature'),

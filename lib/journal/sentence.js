@@ -30,6 +30,9 @@ const KILLED_FOR = {
   blocked: 'its event loop was blocked'
 }
 
+/** What a worker is out of rotation for. @type {Record<string, string>} */
+const TASKS = Object.assign({ collect: 'collect its garbage' }, ...FEATURES.map(({ tasks }) => tasks))
+
 /** Reasons that a command, or the worker itself, gives. */
 const ASKED_FOR = ['reload', 'requested', 'upgrade']
 
@@ -65,10 +68,9 @@ const SENTENCES = {
   'worker.budget': l => `${workerOf(l)} has a budget of ${formatSize(l.budget.softBytes ?? l.budget.hardBytes)} from here on`,
   'worker.no-room': l => `no room in memory for a replacement beside ${workerOf(l)}: ${NO_ROOM[l.how]}`,
   'worker.keep': l => `${workerOf(l)} stays in service`,
-  'worker.out-of-rotation': l => `out of rotation ${workerOf(l)} to ${l.task === 'collect' ? 'collect its garbage' : 'write a heap snapshot'}: ${l.connections} connections, ${l.inFlight} in flight`,
+  'worker.out-of-rotation': l => `out of rotation ${workerOf(l)} to ${TASKS[l.task] ?? l.task}: ${l.connections} connections, ${l.inFlight} in flight`,
   'worker.in-rotation': l => `back in rotation ${workerOf(l)} after ${formatTime(l.outMs)}, ${l.moved} connections moved${l.why ? `; nothing was done: ${l.why}` : ''}`,
   collected: l => `collected slot ${l.slot} (${l.pid}): ${sizes(l)}, heap ${formatSize(l.heapUsedBefore)} → ${formatSize(l.heapUsedAfter)} in ${formatTime(l.pauseMs)}${l.isEnough === false ? '; not enough' : ''}`,
-  heapdump: l => `heap snapshot of ${workerOf(l)}${l.reason === 'rss' ? ', before it is recycled' : ''}: ${l.file}, ${formatSize(l.bytes)} in ${formatTime(l.pauseMs)}`,
   cpuprofile: l => `CPU profile of ${workerOf(l)}: ${l.file}, ${formatTime(l.tookMs)}`,
   'worker.request': l => `${workerOf(l)} asks to be recycled${l.reason ? `: ${l.reason}` : ''}`,
   'worker.paused': l => `out of rotation ${workerOf(l)}: ${l.why}; ${l.connections} connections, ${l.inFlight} in flight`,
@@ -113,7 +115,6 @@ const WARNINGS = {
   'unused-socket': l => `descriptor ${l.fd}${l.name === null ? '' : ` (${l.name})`}, ${l.address ?? 'a socket'} that recycle was given, is not used: ${l.why}`,
   notify: l => `the service manager cannot be told what the fleet does: ${l.why}`,
   descriptors: l => `${l.connections} connections are open, and ${l.workers === 1 ? '1 worker has' : `${l.workers} workers have`} descriptors for ${l.capacity}; beyond that, clients wait in the kernel's queue: raise the hard limit (ulimit -Hn, LimitNOFILE=) or add workers`,
-  heapdump: l => `no heap snapshot of slot ${l.slot} (${l.pid}) in ${l.folder}, whose worker is recycled at once: ${l.why}`,
   crashing: l => sayCrashing(/** @type {any} */ (l)),
   'fork-failed': l => `${l.why}: workers are spawned from here on, until a reload`,
   'sticky-tls': l => `${workerOf(l)}: ${l.why}`,

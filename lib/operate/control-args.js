@@ -3,6 +3,7 @@
 /** The arguments of the control socket's verbs: type and form are checked before a verb begins. */
 
 const path = require('node:path')
+const { FEATURES } = require('../features')
 const { RecycleError } = require('../core/errors')
 
 /** @typedef {{ accepts: string, fits: (value: any) => boolean, isNeeded?: boolean }} Arg */
@@ -16,16 +17,25 @@ const TARGET = {
 /** @type {Arg} */
 const FILE = { accepts: 'an absolute path', fits: value => typeof value === 'string' && path.isAbsolute(value) }
 
+/** Those of features. */
+const KINDS = {
+  file: FILE,
+  /** @param {string} only @returns {Arg} */
+  word: only => ({ accepts: only, fits: value => value === only })
+}
+/** Commands of features, each for one worker. @type {[string, Record<string, Arg>][]} */
+const COMMANDS = FEATURES.flatMap(({ commands }) => Object.entries(commands?.(KINDS) ?? {}))
+
 /** By verb; unknown arguments are ignored, as the protocol requires. @type {Record<string, Record<string, Arg>>} */
 const ARGS = {
   recycle: { target: TARGET },
   gc: { target: TARGET },
-  heapdump: { target: TARGET, file: FILE, then: { accepts: 'recycle', fits: value => value === 'recycle' } },
   cpuprofile: { target: TARGET, file: FILE, durationMs: { accepts: 'a number of milliseconds', fits: value => typeof value === 'number' } },
   signal: { signal: { accepts: 'the name of a signal', isNeeded: true, fits: value => typeof value === 'string' } },
   scale: { workers: { accepts: 'a whole number from 1 to 1024, one with its sign, such as "+1", or auto', isNeeded: true, fits: value => value === 'auto' || isCount(value) } },
   upgrade: { node: FILE },
   stop: { now: { accepts: 'true or false', fits: value => typeof value === 'boolean' } },
+  ...Object.fromEntries(COMMANDS.map(([name, args]) => [name, { target: TARGET, ...args }])),
   follow: { last: { accepts: 'a whole number', fits: value => Number.isInteger(value) && value >= 0 } }
 }
 
@@ -49,4 +59,4 @@ function isCount (value) {
   return Number.isInteger(value) || (typeof value === 'string' && /^[+-]?\d+$/.test(value))
 }
 
-module.exports = { readArgs }
+module.exports = { KINDS, COMMANDS, readArgs }

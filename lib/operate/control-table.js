@@ -49,7 +49,7 @@ function formatStatus ({ name, pid, app, workers, totals, crashing = null, uneve
   const [heading, ...lines] = fit(workers.some((/** @type {Worker} */ w) => w.budgetBytes !== null) ? COLUMNS : COLUMNS.filter(({ title }) => title !== 'memory'), workers, width)
   const waiting = workers.filter((/** @type {Worker} */ { waitsForRoom }) => waitsForRoom).map((/** @type {Worker} */ { slot }) => slot)
   const paused = workers.filter((/** @type {Worker} */ { paused }) => paused)
-  const about = FEATURES.flatMap(({ status }) => status && more[status.key] ? ['', ...status.lines(more[status.key], (style, text) => paint(style, plain(text)))] : [])
+  const about = FEATURES.flatMap(({ status }) => status?.lines && more[status.key] ? ['', ...status.lines(more[status.key], (style, text) => paint(style, plain(text)))] : [])
   return [
     `${paint('bold', plain(name))}  ${plain(`pid ${pid}  ${app}`)}`,
     plain(`${totals.ready} of ${count(totals.workers, 'worker')} ready${rangeOf(autoscale)}, ${formatSize(rss)} RSS, ${count(totals.recycles, 'recycle')}`),

@@ -7,7 +7,7 @@
  *     status    {}                        → supervisor.status()
  *     recycle   { target }                → { done: lines, failed: [{ slot, code, message }] }; a slot, a pid or all
  *     gc        { target }                → the same; a slot or all
- *     heapdump  { target, file?, then? }  → the journal's line; a slot; file: absolute; then: "recycle"
+ *     a command of a feature's: { target, … } → the journal's line; a slot
  *     cpuprofile { target, durationMs?, file? } → the journal's line; a slot
  *     signal    { signal }                → { signal, workers, told, failed: [{ slot, message }] }
  *     reload    {}                        → { recycled: lines }
@@ -21,7 +21,7 @@
  */
 
 const { RecycleError } = require('../core/errors')
-const { readArgs } = require('./control-args')
+const { COMMANDS, readArgs } = require('./control-args')
 
 const WAITS_EVERY_MS = 1000
 const WAIT_FOR_DRAINS = ['recycle', 'reload', 'scale', 'upgrade', 'stop']
@@ -37,7 +37,7 @@ const WAIT_FOR_DRAINS = ['recycle', 'reload', 'scale', 'upgrade', 'stop']
  *
  * @typedef {import('node:events').EventEmitter & {
  *   name: string, spawner: { app: string }, size: number, isStopping: boolean, status: () => any, recycle: (slot: number) => Promise<Line>,
- *   gc: (slot: number) => Promise<Line>, heapdump: (slot: number, how: { file?: string, then?: 'recycle' }) => Promise<Line>,
+ *   gc: (slot: number) => Promise<Line>,
  *   cpuprofile: (slot: number, how: { durationMs?: number, file?: string }) => Promise<Line>, reload: () => Promise<void>, signal: (name: string) => Promise<Line>,
  *   upgrade: (how: { node?: string }) => Promise<Line>, scale: (workers: number | 'auto') => Promise<void>, stop: (how?: { now?: boolean }) => Promise<void>
  * } & Record<string, any>} Supervised the part of a supervisor that is used here
@@ -48,7 +48,7 @@ const VERBS = {
   status: async supervisor => supervisor.status(),
   recycle: (supervisor, { target }, progress) => each(slotsOf(supervisor, target, true), slot => supervisor.recycle(slot), progress),
   gc: (supervisor, { target }, progress) => each(slotsOf(supervisor, target, false), slot => supervisor.gc(slot), progress),
-  heapdump: async (supervisor, { target, file, then }) => supervisor.heapdump(slotOf(supervisor, target), { file, then }),
+  ...Object.fromEntries(COMMANDS.map(([name]) => [name, async (supervisor, { target, ...how }) => supervisor[name](slotOf(supervisor, target), how)])),
   cpuprofile: async (supervisor, { target, durationMs, file }) => supervisor.cpuprofile(slotOf(supervisor, target), { durationMs, file }),
   signal: async (supervisor, { signal }) => supervisor.signal(signal),
   reload,

@@ -19,7 +19,8 @@ class Commands {
    * @param {import('./workers/fleet').Fleet} deps.fleet
    * @param {import('./recycling/recycler').Recycler} deps.recycler
    * @param {import('./recycling/garbage-collection').GarbageCollection} deps.garbageCollection
-   * @param {import('./recycling/diagnostics').Diagnostics} deps.diagnostics
+   * @param {import('./recycling/cpu-profiles').CpuProfiles} deps.cpuProfiles
+   * @param {import('./features').RunningFeatures} deps.features
    * @param {(event: string, fields: Record<string, any>) => Record<string, any>} deps.record
    * @param {import('../core/options').Options} deps.options
    * @param {import('./measuring/auto-size').AutoSize} deps.autoSize
@@ -28,13 +29,18 @@ class Commands {
    * @param {(at: { requestedAlone: boolean }) => void} deps.look judges the workers
    * @param {AbortSignal} deps.stopping its reason is what ended the fleet, or RECYCLE_STOPPED
    */
-  constructor ({ options, fleet, autoSize, recycler, garbageCollection, diagnostics, record, changed, until, look, stopping }) {
+  constructor ({ options, fleet, autoSize, recycler, garbageCollection, cpuProfiles, features, record, changed, until, look, stopping }) {
     this.options = options
     this.fleet = fleet
     this.autoSize = autoSize
     this.recycler = recycler
     this.garbageCollection = garbageCollection
-    this.diagnostics = diagnostics
+    this.cpuProfiles = cpuProfiles
+    /** Those of features, each for one worker; their types are in lib/features. */
+    this.ofFeatures = Object.fromEntries(Object.entries(features.commands).map(([name, command]) => [name, async (/** @type {number} */ slot, /** @type {any} */ how = {}) => {
+      this.#slotOf(slot)
+      return command(slot, how)
+    }]))
     this.record = record
     this.changed = changed
     this.until = until
@@ -135,21 +141,6 @@ class Commands {
   }
 
   /**
-   * Writes a heap snapshot of a worker, out of rotation.
-   *
-   * @param {number} slot
-   * @param {{ file?: string, then?: 'recycle' }} [how] `file`: a new one; by default in the working directory, named by slot,
-   *   pid and time. `then`: the worker is replaced afterwards
-   * @returns {Promise<Record<string, any>>} the journal's `heapdump` line; with `then`, its `recycled` beside
-   * @throws {RecycleError} RECYCLE_NO_SLOT, RECYCLE_UNWRITABLE, RECYCLE_NOT_DONE, RECYCLE_STOPPED
-   */
-  async heapdump (slot, { file, then } = {}) {
-    this.#slotOf(slot)
-    const line = await this.diagnostics.dumpHeap(slot, file)
-    return then === 'recycle' ? { ...line, recycled: await this.recycle(slot) } : line
-  }
-
-  /**
    * Takes a CPU profile of a worker while it serves.
    *
    * @param {number} slot
@@ -159,7 +150,7 @@ class Commands {
    */
   async cpuprofile (slot, { durationMs = 10_000, file } = {}) {
     this.#slotOf(slot)
-    return this.diagnostics.profileCpu(slot, durationMs, file)
+    return this.cpuProfiles.take(slot, durationMs, file)
   }
 
   /**

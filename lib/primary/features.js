@@ -7,10 +7,13 @@ const { FEATURES } = require('../features')
 class RunningFeatures {
   /** By name. @type {Map<string, import('../features').PrimaryPart>} */
   #parts = new Map()
+  /** By name. @type {NonNullable<import('../features').PrimaryPart['commands']>} */
+  commands
 
   /** @param {import('../features').PrimaryKernel} kernel */
   constructor (kernel) {
     for (const { name, primary, isOn } of FEATURES) if (primary && isOn(kernel.options)) this.#parts.set(name, primary()(kernel))
+    this.commands = Object.assign({}, ...[...this.#parts.values()].map(({ commands }) => commands))
   }
 
   /** @param {import('./workers/worker-handle').WorkerHandle} handle */
@@ -40,6 +43,22 @@ class RunningFeatures {
   /** @param {import('./workers/worker-handle').WorkerHandle} handle */
   async beforeKill (handle) {
     await Promise.all([...this.#parts.values()].map(part => part.beforeKill?.(handle)))
+  }
+
+  /** @param {import('./workers/worker-handle').WorkerHandle} handle @returns {'before-recycle' | 'under way' | null} 'before-recycle': one is due */
+  taskOf (handle) {
+    const states = this.#before.map(({ stateOf }) => stateOf(handle))
+    if (states.includes('under way')) return 'under way'
+    return states.includes('due') ? 'before-recycle' : null
+  }
+
+  /** Does what is due before its recycle. @param {import('./workers/worker-handle').WorkerHandle} handle */
+  async beforeRecycle (handle) {
+    await this.#before.find(({ stateOf }) => stateOf(handle) === 'due')?.run(handle)
+  }
+
+  get #before () {
+    return [...this.#parts.values()].flatMap(({ beforeRecycle }) => beforeRecycle ?? [])
   }
 
   wake () {

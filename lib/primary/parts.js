@@ -24,11 +24,11 @@ const { MemoryWatch } = require('./measuring/memory-watch')
 const { inTime } = require('./measuring/meter/in-time')
 const { Sampler } = require('./measuring/sampler')
 const { Reconciler } = require('./reconciler')
-const { CondemnedHeapdumps } = require('./recycling/condemned-heapdumps')
+const { CpuProfiles } = require('./recycling/cpu-profiles')
 const { Departure } = require('./recycling/departure')
-const { Diagnostics } = require('./recycling/diagnostics')
 const { GarbageCollection } = require('./recycling/garbage-collection')
 const { OutOfRotation } = require('./recycling/out-of-rotation')
+const { createPrivateFile } = require('./recycling/private-file')
 const { Rotation } = require('./recycling/rotation')
 const { Recycler } = require('./recycling/recycler')
 const { Shutdown } = require('./recycling/shutdown')
@@ -50,7 +50,6 @@ const { kill } = require('./workers/retirement')
  * @property {import('../core/options').Options} options
  * @property {import('./workers/spawner').Spawner} spawner
  * @property {ReturnType<typeof import('./measuring/meter').pickMeter>} meter
- * @property {import('./recycling/heapdump-folder').HeapdumpFolder | null} heapdumpFolder of --on-condemn
  * @property {import('./sockets/inherited-sockets').InheritedSockets} [inherited]
  * @property {import('./upgrade/takeover').Takeover | null} [takeover] of a running fleet
  *
@@ -64,7 +63,7 @@ const { kill } = require('./workers/retirement')
  */
 
 /** @param {Given} given @param {Hooks} hooks */
-function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, takeover = null }, { record, look, abandon, onMessage }) {
+function assembleParts ({ options, spawner, meter, inherited, takeover = null }, { record, look, abandon, onMessage }) {
   const fleet = new Fleet()
   const isHeld = () => takeover !== null && !takeover.isLeading
   const failures = new Failures({ record, abandon, mustEnd: () => isHeld() || fleet.list().every(({ isNew }) => isNew) })
@@ -80,14 +79,22 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
   const figuresOf = (/** @type {WorkerHandle} */ handle) => sampler.figuresOf(handle)
   const wasOomKilled = (/** @type {WorkerHandle} */ handle) => memoryWatch.wasOomKilled(handle)
   const collect = (/** @type {number} */ slot) => tasks.run('collect', () => garbageCollection.request(slot).catch(() => {})) // refused: `worker.in-rotation` has it
-  const deps = { options, fleet, spawner, meter, heapdumpFolder, tasks, stopping: tenure, changed, until, figuresOf, wasOomKilled, memory, isHeld, collect, listeningSockets, record, look, abandon, autoSize, fresh: autoSize.observe.bind(autoSize) }
+  const deps = { options, fleet, spawner, meter, tasks, stopping: tenure, changed, until, figuresOf, wasOomKilled, memory, isHeld, collect, listeningSockets, record, look, abandon, autoSize, fresh: autoSize.observe.bind(autoSize) }
 
+  const outOfRotation = new OutOfRotation(deps)
+  /** @type {RunningFeatures} */
   const features = new RunningFeatures({
     options,
     record,
     now,
     collect,
+    changed,
+    outOfRotation,
     inTime,
+    recycle: slot => commands.recycle(slot),
+    read: (handle, how) => sampler.read(handle, how),
+    sampleOf: handle => figuresOf(handle)?.sample ?? null,
+    createFile: (slot, suffix, how) => createPrivateFile({ slot, pid: fleet.slots.get(slot)?.incumbent?.pid, suffix, ...how }),
     generation: () => fleet.rollout.generation,
     isSole: () => takeover?.isSole ?? true,
     onSole: fn => { takeover?.on('sole', fn) },
@@ -116,18 +123,17 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
   const lifecycle = new Lifecycle({ ...deps, crashWatch, outcomeOf: handle => features.left(handle) })
     .on('spawned', connect)
     .on('hopeless', details => abandon(new RecycleError('RECYCLE_APP_DIES', details)))
-  const outOfRotation = new OutOfRotation(deps)
   const rotation = new Rotation(deps)
   const garbageCollection = new GarbageCollection({ ...deps, sampler, outOfRotation })
-  const diagnostics = new Diagnostics({ ...deps, outOfRotation })
-  const condemnedHeapdumps = new CondemnedHeapdumps({ ...deps, sampler, diagnostics })
+  const cpuProfiles = new CpuProfiles(deps)
   const recycler = new Recycler({ ...deps, lifecycle, sampler })
   const shutdown = new Shutdown(deps)
   const departure = new Departure({ ...deps, sampler })
   /** @type {Handover} */
   const handover = new Handover({ ...deps, ledger, sessionOwners, departure, tenure }).on('resumed', changed)
   const succession = takeover && new Succession({ ...deps, takeover, lifecycle })
-  const commands = new Commands({ ...deps, recycler, garbageCollection, diagnostics })
+  /** @type {Commands} */
+  const commands = new Commands({ ...deps, recycler, garbageCollection, cpuProfiles, features })
 
   spawner.molds?.on('gone', mold => children.endOf(mold))
   spawner.warn = fields => { record('fleet.warning', fields) }
@@ -158,7 +164,7 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
         },
         wait: ({ slot }) => recycler.waitForRoom(slot),
         collect: ({ slot }) => garbageCollection.relieve(slot),
-        heapdump: ({ slot }) => condemnedHeapdumps.dump(slot),
+        'before-recycle': ({ slot }) => features.beforeRecycle(/** @type {WorkerHandle} */ (fleet.slots.get(slot)?.incumbent)),
         rejoin: () => outOfRotation.rejoin(),
         'scale-away': ({ slot }) => recycler.scaleAway(slot),
         close: async ({ slot }) => lifecycle.close(slot),
@@ -166,7 +172,7 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
         'retire-standby': ({ handle, reason }) => recycler.retireStandby(handle, reason)
       },
       figuresOf: handle => sampler.figuresOf(handle),
-      taskOf: handle => garbageCollection.taskOf(handle) ?? condemnedHeapdumps.taskOf(handle),
+      taskOf: handle => garbageCollection.taskOf(handle) ?? features.taskOf(handle),
       memory,
       atFirst: () => autoSize.atFirst
     })
@@ -219,7 +225,6 @@ function assembleParts ({ options, spawner, meter, heapdumpFolder, inherited, ta
     balancer,
     autoscaler,
     recycler,
-    condemnedHeapdumps,
     features,
     crashWatch,
     shutdown,

@@ -9,7 +9,6 @@ const { sentence } = require('../journal/sentence')
 const { openLog } = require('./log')
 const { Outputs } = require('./outputs')
 const { pickMeter } = require('./measuring/meter')
-const { HeapdumpFolder } = require('./recycling/heapdump-folder')
 const { Spawner } = require('./workers/spawner')
 const { Supervisor } = require('./supervisor')
 
@@ -33,14 +32,13 @@ function assemble (app, args, options, { orphans, ...own } = {}) {
     const refusal = isOn(options) ? refuse?.(options) : null
     if (refusal) throw new RecycleError('RECYCLE_BAD_OPTION', refusal)
   }
-  const heapdumpFolder = options.heapdumpsPerDay === null ? null : new HeapdumpFolder(options.heapdumpDir).open()
   const addon = options.fork === 'mold' ? findAddon() : null
   const journal = options.journal === null ? null : require('../journal/writer').openJournal(options.journal, why => warn(supervisor, why))
   const outputs = new Outputs(options, loss => supervisor.announce('fleet.warning', { warning: 'output', ...loss }))
   if (orphans) outputs.takeWarnings()
   const log = openLog(options.log, outputs)
   const spawner = new Spawner(app, args, options, { addon, outputs })
-  const supervisor = new Supervisor({ options, spawner, meter, heapdumpFolder, ...own }, {
+  const supervisor = new Supervisor({ options, spawner, meter, ...own }, {
     write (line) {
       journal?.write(line)
       log(line)

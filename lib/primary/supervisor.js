@@ -52,6 +52,7 @@ class Supervisor extends EventEmitter {
       abandon: error => this.abandon(error),
       onMessage: message => this.emit('message', message)
     })
+    Object.assign(this, this.parts.commands.ofFeatures)
     this.handover = this.parts.handover
       .on('to-stop', () => { this.stop() })
       .on('handed-over', () => this.emit('handed-over'))
@@ -119,11 +120,6 @@ class Supervisor extends EventEmitter {
     return this.parts.commands.gc(slot)
   }
 
-  /** @see Commands.heapdump @param {number} slot @param {{ file?: string, then?: 'recycle' }} [how] */
-  async heapdump (slot, how) {
-    return this.parts.commands.heapdump(slot, how)
-  }
-
   /** @see Commands.cpuprofile @param {number} slot @param {{ durationMs?: number, file?: string }} [how] */
   async cpuprofile (slot, how) {
     return this.parts.commands.cpuprofile(slot, how)
@@ -146,11 +142,11 @@ class Supervisor extends EventEmitter {
 
   /** A snapshot of the fleet: plain data, sizes in bytes, times in milliseconds. */
   status () {
-    const { fleet, sampler, recycler, ledger, autoscaler, memoryWatch, condemnedHeapdumps, features, crashWatch } = this.parts
+    const { fleet, sampler, recycler, ledger, autoscaler, memoryWatch, features, crashWatch } = this.parts
     const { workers, ready } = describeFleet(fleet, handle => sampler.figuresOf(handle), this.options)
     const totals = { workers: this.size, ready, recycles: recycler.count, ...ledger.totals }
     const budgets = { maxRssBytes: budgetFor(this.options, this.size).maxRssBytes, jitter: this.options.jitter }
-    const about = { crashing: crashWatch.describe(), uneven: fleet.unevenAddresses(), autoscale: autoscaler.describe(), memory: memoryWatch.latest, freshOverBudget: sampler.freshOverBudget, heapdumps: condemnedHeapdumps.describe(), ...features.describe() }
+    const about = { crashing: crashWatch.describe(), uneven: fleet.unevenAddresses(), autoscale: autoscaler.describe(), memory: memoryWatch.latest, freshOverBudget: sampler.freshOverBudget, ...features.describe() }
     return { v: VERSION, name: this.name, pid: process.pid, app: this.spawner.app, workers, totals, budgets, ...about }
   }
 

@@ -16,7 +16,6 @@ const { Collections } = require('./collections')
 const { disagreements } = require('./disagreement')
 const { asNumber } = require('./journal-field')
 const { Gaps } = require('./gaps')
-const { Heapdumps } = require('./heapdumps')
 const { Latency } = require('./latency')
 const { Memory } = require('./memory')
 const { ACCOUNT } = require('./recycle-event')
@@ -41,7 +40,6 @@ class Figures {
   /** What the journal does not say. */
   gaps = new Gaps()
   #collections = new Collections()
-  #heapdumps = new Heapdumps()
   /** By key. @type {[string, import('../features').Figures][]} */
   #ofFeatures = FEATURES.flatMap(({ report }) => report ? [[report.key, new (report.figures())()]] : [])
   #scaling = new Scaling()
@@ -55,7 +53,7 @@ class Figures {
   #handlers = new Map()
 
   constructor () {
-    for (const { handlers } of [this.#client, this.#audit, this.#collections, this.#heapdumps, this.#scaling, ...this.#ofFeatures.map(([, part]) => part)]) {
+    for (const { handlers } of [this.#client, this.#audit, this.#collections, this.#scaling, ...this.#ofFeatures.map(([, part]) => part)]) {
       for (const [event, handle] of Object.entries(handlers)) this.#handlers.set(event, [...this.#handlers.get(event) ?? [], handle])
     }
   }
@@ -104,9 +102,8 @@ class Figures {
       byReason: Object.fromEntries(byReason),
       latency: this.#latency.summary(),
       gc: this.#collections.summary(),
-      ...Object.fromEntries(this.#ofFeatures.map(([key, part]) => [key, part.summary()])),
+      ...this.#summariesOfFeatures(),
       scaling: this.#scaling.summary(),
-      ...this.#heapdumps.summary(),
       drops: drops.items.map(shownDrop),
       dropsOmitted: drops.omitted,
       recycleEvents: events.items.map(shownEvent),
@@ -148,6 +145,11 @@ class Figures {
     this.#audit.crashEvents.thin()
     this.#client.drops.thin()
     this.#attribute()
+  }
+
+  /** @returns {Record<string, any>} */
+  #summariesOfFeatures () {
+    return Object.assign({}, ...this.#ofFeatures.map(([key, part]) => ({ [key]: part.summary(), ...part.omitted !== undefined && { [`${key}Omitted`]: part.omitted } })))
   }
 
   #attribute () {

@@ -7,7 +7,7 @@
 const { FEATURES } = require('../features')
 const { painter } = require('../journal/painter')
 const { plain } = require('../core/plain')
-const { count, formatSize, formatTime, grouped } = require('../core/units')
+const { count, formatTime, grouped } = require('../core/units')
 const { WIDTH, clip, clockOf, milliseconds, percent, shown, time, wrap } = require('./cell')
 const { dropGroups, hintOf } = require('./drop-groups.cjs')
 const { layOut, mib, short } = require('./grid')
@@ -32,7 +32,6 @@ function formatReport (report, { colors = false } = {}) {
     pauses(report, paint),
     ...ofFeatures(report, paint),
     scaling(report, paint),
-    heapdumps(report, paint),
     remarks(report, paint)
   ]
   return parts.filter(part => part.length > 0).map(part => `${part.join('\n')}\n`).join('\n')
@@ -166,8 +165,12 @@ function pauses ({ gc }, paint) {
 
 /** @param {Record<string, any>} report @param {Paint} paint @returns {string[][]} */
 function ofFeatures (report, paint) {
-  const tools = { paint, width: WIDTH, layOut, short, clip, plain }
-  return FEATURES.flatMap(({ report: part }) => part && report[part.key] !== null ? [part.lines()(report[part.key], tools)] : [])
+  const tools = { paint, width: WIDTH, layOut, short, clip, shown, plain }
+  return FEATURES.flatMap(({ report: part }) => {
+    if (!part || report[part.key] === null) return []
+    const omitted = report[`${part.key}Omitted`] ?? 0
+    return [[...part.lines()(report[part.key], tools), ...omitted > 0 ? [paint('dim', `and ${grouped(omitted)} earlier ones`)] : []]]
+  })
 }
 
 /** @param {Report} report @param {Paint} paint */
@@ -176,17 +179,6 @@ function scaling ({ scaling }, paint) {
   const { min, max, fewest, most, mean, changes, overTargetMs } = scaling
   const reasons = Object.entries(changes).map(([reason, count]) => `${count} ${clip(plain(reason), 12)}`).join(', ')
   return wrap(`${fewest} to ${count(most, 'worker')} of ${shown(min)}..${shown(max)}, ${mean} on average; changes: ${reasons || 'none'}; busy for more than 0.8 of the time: ${formatTime(overTargetMs)}`).map(line => paint('dim', line))
-}
-
-/** @param {Report} report @param {Paint} paint */
-function heapdumps ({ heapdumps, heapdumpsOmitted }, paint) {
-  if (heapdumps.length === 0) return []
-  const lines = heapdumps.map(({ slot, pid, bytes, file }) => {
-    const start = `slot ${shown(slot)} (${shown(pid)}), ${formatSize(bytes ?? 0)}: `
-    return `${start}${clip(plain(file), WIDTH - start.length, true)}`
-  })
-  const more = heapdumpsOmitted ? [paint('dim', `and ${grouped(heapdumpsOmitted)} earlier ones`)] : []
-  return [paint('dim', 'heap snapshots'), ...lines, ...more]
 }
 
 /** @param {Report} report @param {Paint} paint */

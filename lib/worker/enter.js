@@ -69,10 +69,10 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
   offerRebalance({ channel, state, sender })
   offerProfile(channel)
   tellRequestsInFlight({ channel, tracker })
-  offerOutOfRotation({ channel, state, tracker, admission, emptying })
   const pauses = new GcPauses()
   const kernel = { channel, tracker, state, acceptors, beatMs: settings.beatMs, onCollected: pauses.onCollected.bind(pauses), onDrain: api.onDrain, callApp, currentExchange: () => null }
   const features = FEATURES.filter(({ name }) => Object.hasOwn(settings.features, name)).map(({ name, worker }) => /** @type {NonNullable<typeof worker>} */ (worker)()(kernel, settings.features[name]))
+  offerOutOfRotation({ channel, state, tracker, admission, emptying }, Object.assign({}, ...features.map(({ tasks }) => tasks)))
   api.extend(Object.assign({}, ...features.map(({ api }) => api)))
   const beat = startHeartbeat(settings, { channel, tracker, admission, pauses, features })
 

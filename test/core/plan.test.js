@@ -67,7 +67,7 @@ t.test('new slots boot within the surge also where the only worker comes back in
 })
 
 t.test('no worker leaves rotation where the only other one that serves is scaled away', async t => {
-  const condemned = slot(0, { incumbent: worker({ reason: 'rss', task: 'heapdump' }) })
+  const condemned = slot(0, { incumbent: worker({ reason: 'rss', task: 'before-recycle' }) })
   t.same(steps([condemned, slot(1)], { workers: 1 }).actions, [{ type: 'scale-away', slot: 1 }, { type: 'recycle', slot: 0, how: 'surge' }])
 })
 
@@ -213,9 +213,9 @@ t.test('a worker that is just leaving rotation is missing already where another 
   t.same(steps([due, other, slot(2)], on).actions, [{ type: 'collect', slot: 0 }])
 })
 
-t.test('a heap snapshot comes before a recycle, but not over the hard budget', async t => {
-  const due = (/** @type {any} */ more = {}) => ({ incumbent: worker({ reason: 'rss', task: 'heapdump', ...more }) })
-  t.same(steps([slot(0, due()), slot(1)]).actions, [{ type: 'heapdump', slot: 0 }])
+t.test('what is due before a recycle comes first, but not over the hard budget', async t => {
+  const due = (/** @type {any} */ more = {}) => ({ incumbent: worker({ reason: 'rss', task: 'before-recycle', ...more }) })
+  t.same(steps([slot(0, due()), slot(1)]).actions, [{ type: 'before-recycle', slot: 0 }])
   t.same(steps([slot(0, due({ isOverHard: true })), slot(1)]).actions, [{ type: 'recycle', slot: 0, how: 'surge' }])
   t.same(steps([slot(0, due())], { workers: 1 }).actions, [{ type: 'recycle', slot: 0, how: 'surge' }], 'where no other worker serves, it is recycled')
 })

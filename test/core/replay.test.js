@@ -100,7 +100,7 @@ t.test('the sampler decides, and the journal\'s lines, through JSON, give every 
     })
     const fleet = { slots: new Map(handles.map((_, slot) => [slot, { recycling: new RecycleBackoff() }])), watched: () => handles.map(h => h.handle), rollout: { requested: () => null } }
     const meter = { probe: (/** @type {number} */ pid) => ({ read: async () => handles[pid - 2 ** 30].looks[at]?.reading ?? null, close () {} }) }
-    const options = { intervalMs: 100, samples: 2, maxHeap: {}, maxFds: null, maxLagMs: 1, memoryByRoute: false, health: '/', stuckTimeoutMs: 60_000 }
+    const options = { intervalMs: 100, samples: 2, maxHeap: {}, maxFds: null, maxLagMs: 1, memoryByRoute: false, health: '/', heapdumpsPerDay: null, stuckTimeoutMs: 60_000 }
     const running = new RunningFeatures(/** @type {any} */ ({ options, now, onSole () {} }))
     const features = {
       probe: (/** @type {WorkerHandle} */ handle) => {

@@ -57,11 +57,3 @@ t.test('lines with bad values are left out', async t => {
   const strange = { ...RUN[0], requests: { ...RUN[0].requests, __proto__x: -5, y: 'many' } }
   t.match(report([strange]).memoryByRoute, { points: 1 })
 })
-
-t.test('heap snapshots are listed', async t => {
-  const full = report([fleetStart(), line(5, 'heapdump', { slot: 1, pid: 7, reason: 'rss', file: `/var/${'deep/'.repeat(30)}x.heapsnapshot`, bytes: 2 * 1024 ** 2, moved: 1, pauseMs: 9 }), line(6, 'heapdump', { file: 5 })])
-  t.ok(isValid(full), JSON.stringify(isValid.errors))
-  t.match(full.heapdumps, [{ slot: 1, pid: 7, reason: 'rss', bytes: 2 * 1024 ** 2, pauseMs: 9 }])
-  t.equal(full.heapdumps.length, 1)
-  t.match(formatReport(full), /heap snapshots\nslot 1 \(7\), 2 MiB: ….*x\.heapsnapshot\n/)
-})

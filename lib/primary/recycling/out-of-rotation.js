@@ -22,7 +22,7 @@ const ANSWER_MS = 2000
  * @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle
  *
  * @typedef {object} Task
- * @property {'collect' | 'heapdump'} type
+ * @property {string} type its message: `collect`, or one of a feature's
  * @property {Record<string, any>} [fields]
  * @property {number} timeoutMs
  * @property {() => Promise<string | null>} [refusal] asked when nothing is left in the worker: why it is not to be done after all, or null

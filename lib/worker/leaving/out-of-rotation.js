@@ -5,7 +5,7 @@
  * failed probes, wants it so.
  *
  *     serving ──leave──▶ leaving ──nothing is left──▶ out ──return──▶ serving
- *        ▲                  │                          collect, heapdump
+ *        ▲                  │                          collect, tasks of features
  *        └──time is up──────┘
  *
  * Leaving is like a drain (emptying.js), but nothing is cut, and the app is not notified. A connection that
@@ -17,14 +17,17 @@ const { performance } = require('node:perf_hooks')
 
 /** @typedef {(fields: Record<string, any>) => void} Answer */
 
-/** @param {Pick<import('../enter').Parts, 'channel' | 'state' | 'tracker' | 'admission' | 'emptying'>} parts */
-function offerOutOfRotation ({ channel, state, tracker, admission, emptying }) {
+/**
+ * @param {Pick<import('../enter').Parts, 'channel' | 'state' | 'tracker' | 'admission' | 'emptying'>} parts
+ * @param {import('../../features').WorkerPart['tasks']} [tasks]
+ */
+function offerOutOfRotation ({ channel, state, tracker, admission, emptying }, tasks) {
   let giveUp = (/** @type {string} */ why) => {}
 
   channel.answer({
     'leave-rotation': leave,
     collect: (_, answer) => perform(answer, () => require('../vitals/memory').collect()),
-    heapdump: ({ file }, answer) => perform(answer, () => require('../vitals/memory').dumpHeap(file))
+    ...Object.fromEntries(Object.entries(tasks ?? {}).map(([type, task]) => [type, (/** @type {any} */ fields, /** @type {Answer} */ answer) => perform(answer, () => task(fields))]))
   })
   channel.on({
     rejoin () {

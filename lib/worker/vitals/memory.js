@@ -1,14 +1,13 @@
 'use strict'
 
 /**
- * A collection and a heap snapshot, for a worker out of rotation. Both block the thread until they are done.
+ * A collection, for a worker out of rotation: it blocks the thread until it is done.
  *
  * A full collection frees objects but does not return their pages to the system: from V8 12 on (Node 22) freed pages stay in
  * a pool until a last-resort collection; before, the next collection releases pages and array buffers. Measured from 800 MB
  * back to 60–90 MB: two collections on Node 20, one and a last-resort one on 22, 24 and 26.
  */
 
-const fs = require('node:fs')
 const { performance } = require('node:perf_hooks')
 const v8 = require('node:v8')
 const vm = require('node:vm')
@@ -28,13 +27,6 @@ function collect () {
   return { pauseMs: performance.now() - began, before, after: usage() }
 }
 
-/** @param {string} file absolute, there already and empty @returns {{ bytes: number, pauseMs: number }} */
-function dumpHeap (file) {
-  const began = performance.now()
-  v8.writeHeapSnapshot(file)
-  return { pauseMs: performance.now() - began, bytes: fs.statSync(file).size }
-}
-
 /** @returns {Usage} */
 function usage () {
   const { rss, heapUsed, external } = process.memoryUsage()
@@ -50,4 +42,4 @@ function exposeGc () {
   return gc
 }
 
-module.exports = { collect, dumpHeap, exposeGc }
+module.exports = { collect, exposeGc }

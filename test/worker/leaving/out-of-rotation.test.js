@@ -7,7 +7,7 @@ const { received, turn, workerParts } = require('../../support/worker-parts')
 /** @param {any} t @param {import('node:http').RequestListener} [listener] */
 async function scene (t, listener) {
   const worker = await workerParts(t, listener)
-  offerOutOfRotation(worker)
+  offerOutOfRotation(worker, { task: ({ of }) => ({ bytes: of.length }) })
   const answers = () => worker.all('answer')
   const until = async (/** @type {() => boolean} */ isSo) => { while (!isSo()) await turn() }
   return { ...worker, answers, until, answered: () => until(() => answers().length > 0) }
@@ -150,11 +150,14 @@ t.test('what holds the thread is done only out of rotation', async t => {
   t.equal(why, null)
   t.ok(pauseMs > 0)
   for (const usage of [before, after]) t.ok(usage.rssBytes > usage.heapUsedBytes && usage.heapUsedBytes > 0)
-  receive.heapdump({ id: 9, file: '/nowhere/at/all' })
-  t.equal(answers().at(-1).id, 9)
-  t.type(answers().at(-1).why, 'string')
+  receive.task({ id: 9, of: 'four' })
+  t.same(answers().at(-1), { type: 'answer', id: 9, why: null, bytes: 4 })
+  receive.task({ id: 9, of: null })
+  t.match(answers().at(-1), { id: 9, why: /null/ }, 'what it throws is the answer')
   receive.rejoin({})
   receive.collect({ id: 10 })
+  t.equal(answers().at(-1).why, 'it is in rotation')
+  receive.task({ id: 11, of: 'four' })
   t.equal(answers().at(-1).why, 'it is in rotation')
 })
 

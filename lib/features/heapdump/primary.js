@@ -1,0 +1,145 @@
+'use strict'
+
+/**
+ * Has a worker write a heap snapshot, out of rotation: when asked, and with `--on-condemn heapdump` when it is condemned for its memory:
+ *
+ *     condemned for memory ─▶ out of rotation, snapshot ─▶ recycled as usual
+ *
+ * Where that snapshot is not written, for whatever reason, the recycle goes on. The files are this user's alone, since they hold what the app holds.
+ */
+
+const fs = require('node:fs')
+const { RecycleError } = require('../../core/errors')
+const { figure } = require('../../core/sample')
+const { HeapdumpFolder } = require('./folder')
+const { isQuotaLeft, lackOfRoom } = require('./quota')
+
+/** @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle */
+
+const DUMP_MS = 10 * 60_000
+
+class Heapdumps {
+  /** Condemned workers whose snapshot is under way, or over: written or not. @type {WeakMap<WorkerHandle, 'under way' | 'over'>} */
+  #tried = new WeakMap()
+  /** When the snapshots were begun, ms, by kernel.now(). @type {number[]} */
+  #takenAt = []
+  /** The last refusal is in the journal. */
+  #isSaid = false
+  /** As the folder was last looked at. */
+  #usedBytes = 0
+  /** @type {string | null} */
+  #latest = null
+  /** @type {HeapdumpFolder | null} */
+  #folder
+
+  /** @param {import('..').PrimaryKernel} kernel */
+  constructor (kernel) {
+    this.kernel = kernel
+    const { heapdumpsPerDay, heapdumpDir } = kernel.options
+    this.#folder = heapdumpsPerDay === null ? null : new HeapdumpFolder(heapdumpDir)
+    if (this.#folder !== null) this.#usedBytes = this.#folder.usage().usedBytes
+  }
+
+  /** @type {import('./feature').Commands} */
+  commands = {
+    heapdump: async (slot, { file: asked, then } = {}) => {
+      const file = this.kernel.createFile(slot, 'heapsnapshot', { asked })
+      const line = await this.#dump(file, 'requested', task => this.kernel.outOfRotation.request(slot, { ...task, called: 'the heap snapshot' }))
+      return then === 'recycle' ? { ...line, recycled: await this.kernel.recycle(slot) } : line
+    }
+  }
+
+  beforeRecycle = {
+    /** @param {WorkerHandle} handle @returns {'due' | 'under way' | null} */
+    stateOf: handle => {
+      const tried = this.#tried.get(handle)
+      if (tried === 'under way') return tried
+      if (this.#folder === null || tried === 'over' || handle.reason !== 'rss') return null
+      return this.#isDue ? 'due' : null
+    },
+    /** @param {WorkerHandle} handle */
+    run: async handle => {
+      const folder = /** @type {HeapdumpFolder} */ (this.#folder)
+      this.#tried.set(handle, 'under way')
+      try {
+        const why = this.#refusal(handle, folder)
+        if (why === null) await this.#dumpCondemned(handle, folder)
+        else if (!this.#isSaid) this.kernel.record('fleet.warning', { warning: 'heapdump', slot: handle.slot, pid: handle.pid, folder: folder.path, why })
+        this.#isSaid = why !== null
+      } finally {
+        this.#tried.set(handle, 'over')
+        this.kernel.changed()
+      }
+    }
+  }
+
+  /** @returns plain data for status(); null: without the option */
+  describe () {
+    if (this.#folder === null) return null
+    const { heapdumpsPerDay: perDay, heapdumpLimitBytes: limitBytes } = this.kernel.options
+    return { folder: this.#folder.path, perDay, isDue: this.#isDue, usedBytes: this.#usedBytes, limitBytes, latest: this.#latest }
+  }
+
+  get #isDue () {
+    return isQuotaLeft(this.#takenAt, Number(this.kernel.options.heapdumpsPerDay), this.kernel.now())
+  }
+
+  /** @param {WorkerHandle} handle @param {HeapdumpFolder} folder */
+  async #dumpCondemned (handle, folder) {
+    const begunAt = this.kernel.now()
+    try {
+      const file = this.kernel.createFile(Number(handle.slot), 'heapsnapshot', { folder: folder.path })
+      const line = await this.#dump(file, /** @type {string} */ (handle.reason), async task => {
+        const outcome = await this.kernel.outOfRotation.take(handle, { ...task, refusal: () => this.#whyNotNow(handle) })
+        if (outcome.why !== null) throw new RecycleError('RECYCLE_NOT_DONE', { slot: handle.slot, what: 'the heap snapshot', why: outcome.why })
+        return { ...outcome, handle }
+      })
+      this.#takenAt = [...this.#takenAt.slice(1 - Number(this.kernel.options.heapdumpsPerDay)), begunAt]
+      this.#latest = line.file
+      this.#usedBytes += line.bytes
+    } catch (error) {
+      if (!(error instanceof RecycleError)) throw error // `worker.in-rotation` has it
+    }
+  }
+
+  /**
+   * @param {string} file absolute, there already and empty
+   * @param {string} reason
+   * @param {(task: import('../../primary/recycling/out-of-rotation').Task) => Promise<import('../../primary/workers/channel').Answer & { handle: WorkerHandle }>} take
+   * @returns {Promise<Record<string, any>>} the journal's `heapdump`
+   */
+  async #dump (file, reason, take) {
+    try {
+      const { handle: { slot, pid }, bytes, pauseMs, moved } = await take({ type: 'heapdump', fields: { file }, timeoutMs: DUMP_MS })
+      return this.kernel.record('heapdump', { slot, pid, reason, file, bytes, moved, pauseMs: Math.round(pauseMs) })
+    } catch (error) {
+      fs.rmSync(file, { force: true })
+      throw error
+    }
+  }
+
+  /** A hard budget holds out of rotation, too. @param {WorkerHandle} handle @returns {Promise<string | null>} */
+  async #whyNotNow (handle) {
+    const { metric, hardBytes } = handle.budget
+    const reading = await this.kernel.read(handle, { inFull: metric !== 'rss' })
+    const bytes = reading && figure(/** @type {any} */ (reading), metric)
+    return bytes !== null && hardBytes !== null && bytes > hardBytes ? 'it is over its hard budget' : null
+  }
+
+  /** @param {WorkerHandle} handle @param {HeapdumpFolder} folder @returns {string | null} */
+  #refusal (handle, folder) {
+    try {
+      const { usedBytes, freeBytes } = folder.open().usage()
+      this.#usedBytes = usedBytes
+      const expectedBytes = this.kernel.sampleOf(handle)?.rssBytes ?? 0
+      return lackOfRoom({ usedBytes, freeBytes, limitBytes: this.kernel.options.heapdumpLimitBytes }, expectedBytes)
+    } catch (error) {
+      return /** @type {Error} */ (error).message
+    }
+  }
+}
+
+/** @param {import('..').PrimaryKernel} kernel */
+const writeHeapdumps = kernel => new Heapdumps(kernel)
+
+module.exports = { writeHeapdumps }

@@ -1,0 +1,45 @@
+'use strict'
+
+/** CPU profiles of a worker, taken while it serves. */
+
+const fs = require('node:fs')
+const { RecycleError } = require('../../core/errors')
+const { createPrivateFile } = require('./private-file')
+
+const WRITE_MS = 60_000
+const LONGEST_MS = 10 * 60_000
+
+class CpuProfiles {
+  /**
+   * @param {object} deps
+   * @param {import('../workers/fleet').Fleet} deps.fleet
+   * @param {(event: string, fields: Record<string, any>) => Record<string, any>} deps.record
+   */
+  constructor ({ fleet, record }) {
+    this.fleet = fleet
+    this.record = record
+  }
+
+  /**
+   * @param {number} slot
+   * @param {number} durationMs
+   * @param {string} [asked]
+   * @returns {Promise<Record<string, any>>} the journal's `cpuprofile`
+   * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_UNWRITABLE, RECYCLE_NOT_DONE
+   */
+  async take (slot, durationMs, asked) {
+    if (!(Number.isInteger(durationMs) && durationMs >= 1 && durationMs <= LONGEST_MS)) {
+      throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'durationMs', given: durationMs, accepts: `a whole number of milliseconds from 1 to ${LONGEST_MS}` })
+    }
+    const handle = this.fleet.slots.get(slot)?.incumbent
+    const refuse = (/** @type {string} */ why) => new RecycleError('RECYCLE_NOT_DONE', { slot, what: 'the CPU profile', why })
+    if (!handle?.isServing) throw refuse(handle ? `its worker is ${handle.state}` : 'it has no worker at the moment')
+    const file = createPrivateFile({ slot, pid: handle.pid, suffix: 'cpuprofile', asked })
+    const { why, bytes, tookMs } = await handle.call('profile', { durationMs, file }, durationMs + WRITE_MS)
+    if (why === null) return this.record('cpuprofile', { slot, pid: handle.pid, file, bytes, tookMs: Math.round(tookMs) })
+    fs.rmSync(file, { force: true })
+    throw refuse(why)
+  }
+}
+
+module.exports = { CpuProfiles }
