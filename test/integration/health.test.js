@@ -121,16 +121,6 @@ for (const [what, env, options, status] of /** @type {const} */ ([
   })
 }
 
-t.test('an app that does not answer its first probe does not become ready, and the journal says why', async t => {
-  Object.assign(process.env, { PORT: '0', HEALTH: '0' })
-  t.teardown(() => { delete process.env.HEALTH })
-  const supervisor = supervise({ app: path.join(FIXTURES, 'limits.js'), ...HEALTH, healthTimeout: '1m', readyTimeout: '2s', workers: 1 })
-  t.teardown(() => supervisor.stop({ now: true }))
-  const events = new Events()
-  supervisor.on('event', line => events.push(line))
-  t.equal((await events.until('worker.not-ready')).why, 'it was not ready within 2000 ms; GET /healthz has not been answered yet')
-})
-
 t.test('an app that never passes does not become ready, and the journal says why', async t => {
   process.env.PORT = '0'
   await Promise.all(/** @type {const} */ ([['limits.js', '/nowhere', 'GET /nowhere: status 404'], ['connects.js', '/', 'GET /: no HTTP server listens']]).map(async ([app, health, why]) => {
