@@ -19,7 +19,9 @@ const PEERS = {
   'blog-post': { file: 'blog-post.js' },
   pm2: { file: 'pm2.js', needs: 'pm2' },
   'pm2-reload': { file: 'pm2.js', more: 'reload', needs: 'pm2' },
-  recluster: { file: 'recluster.js', needs: 'recluster' }
+  recluster: { file: 'recluster.js', needs: 'recluster' },
+  cluster: { file: 'refork.js', recycles: false },
+  nginx: { file: 'nginx-plain.js', recycles: false }
 }
 
 /** Installs what these peers need, if it is not there. @param {string[]} names */

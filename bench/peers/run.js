@@ -34,6 +34,7 @@ const ASK_EVERY_MS = 250
  * @property {number} budgetBytes
  * @property {Share[]} shares
  * @property {(port: number) => Promise<Proxy>} [front] starts a proxy in front of the peer
+ * @property {number} [killEveryMs] one of its workers is killed that often, each in turn
  * @property {(so: { requests: number, dropped: number, recycles: number, elapsedMs: number }) => boolean} isDone asked 4 times a second
  *
  * @typedef {{ port: number, stop: () => Promise<Record<string, number>> }} Proxy `stop`: the errors that it has logged
@@ -42,7 +43,7 @@ const ASK_EVERY_MS = 250
  */
 
 /** @param {string} name of the peer @param {Plan} plan */
-async function runPeer (name, { app, keepAlive, workers, budgetBytes, shares, front, isDone }) {
+async function runPeer (name, { app, keepAlive, workers, budgetBytes, shares, front, killEveryMs = Infinity, isDone }) {
   const roster = new Roster()
   const port = await freePort()
   const { peer, said } = start(name, { app, port, workers, budgetBytes, roster })
@@ -84,7 +85,12 @@ async function runPeer (name, { app, keepAlive, workers, budgetBytes, shares, fr
       recycles: roster.endedSince(startAt),
       elapsedMs: now() - startAt
     })
-    while (!isDone(so())) await Promise.race([loadDied, passed(ASK_EVERY_MS)])
+    for (let killAt = startAt + WARM_UP_MS + killEveryMs; !isDone(so());) {
+      await Promise.race([loadDied, passed(Math.min(ASK_EVERY_MS, killEveryMs))])
+      if (now() < killAt) continue
+      killAt += killEveryMs
+      roster.killOldest()
+    }
     const stopAt = now()
     const { recycles } = so()
     const changes = roster.changes(startAt, stopAt)

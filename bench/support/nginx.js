@@ -20,18 +20,19 @@ function nginxVersion () {
 }
 
 /**
- * With the site of examples/deploy/nginx, which keeps connections to the app, and without retries: with them nginx would send a failed
- * GET again, and hide the failure.
+ * With the site of examples/deploy/nginx, which keeps connections to the app, and without retries, unless it is told: with them nginx sends a failed
+ * GET again, to the next one, and hides the failure.
  *
- * @param {number} upstreamPort
+ * @param {number | number[]} upstreamPorts
+ * @param {{ port?: number, repeats?: boolean }} [how]
  * @returns {Promise<{ port: number, stop: () => Promise<Record<string, number>> }>} `stop`: the errors that nginx has logged, each with its count
  * @throws {Error} where it does not listen within 5 s
  */
-async function startNginx (upstreamPort) {
+async function startNginx (upstreamPorts, { port: given, repeats = false } = {}) {
   const folder = temporaryFolder()
   fs.chmodSync(folder, 0o755) // if root starts nginx, its worker runs as another user
-  const port = await freePort()
-  fs.writeFileSync(path.join(folder, 'nginx.conf'), configOf(port, upstreamPort))
+  const port = given ?? await freePort()
+  fs.writeFileSync(path.join(folder, 'nginx.conf'), configOf(port, [upstreamPorts].flat(), repeats))
   const nginx = spawn('nginx', ['-p', folder, '-c', 'nginx.conf', '-e', 'error.log'], { stdio: ['ignore', 'ignore', 'inherit'] })
   const gone = once(nginx, 'exit')
   const end = () => nginx.kill('SIGTERM')
@@ -74,8 +75,10 @@ function countErrors (log) {
   return counts
 }
 
-/** @param {number} port @param {number} upstreamPort */
-function configOf (port, upstreamPort) {
+/** @param {number} port @param {number[]} upstreamPorts @param {boolean} repeats */
+function configOf (port, upstreamPorts, repeats) {
+  // Without max_fails=0 nginx leaves one alone for 10 s that has failed once, and answers 502 itself when none is left.
+  const servers = upstreamPorts.map(upstream => `server 127.0.0.1:${upstream}${upstreamPorts.length > 1 ? ' max_fails=0' : ''};`).join('\n  ')
   return `daemon off;
 pid nginx.pid;
 worker_processes 1;
@@ -89,8 +92,8 @@ http {
   scgi_temp_path scgi;
   client_body_buffer_size 64k;
   keepalive_requests 1000000;
-  proxy_next_upstream off;
-${SITE.replace('127.0.0.1:8080', `127.0.0.1:${upstreamPort}`).replace('listen 80', `listen 127.0.0.1:${port}`)}
+  proxy_next_upstream ${repeats ? 'error timeout' : 'off'};
+${SITE.replace(/server 127\.0\.0\.1:8080[^;]*;/, servers).replace('listen 80', `listen 127.0.0.1:${port}`)}
 }
 `
 }

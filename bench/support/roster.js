@@ -74,6 +74,12 @@ class Roster {
     this.peakFleetBytes = Math.max(this.peakFleetBytes, fleetBytes)
   }
 
+  /** Kills the worker that has been ready for longest, where there are two. */
+  killOldest () {
+    const { alive: [oldest, ...others] } = this
+    if (others.length > 0) kill(oldest.pid)
+  }
+
   /** Ends the remaining workers: a disconnected worker outlives its primary. */
   close () {
     clearInterval(this.#timer)

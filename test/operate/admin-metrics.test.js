@@ -16,7 +16,7 @@ const REQUESTS = 'recycle_worker_requests_total'
 const total = (/** @type {any[]} */ lines, /** @type {string} */ name) => lines.reduce((sum, line) => sum + line[name], 0)
 
 t.test('the connections of a worker that crashes in its drain are counted once, by its account', async t => {
-  const { port, adminPort, supervisor, events } = await startAdmin(t, 'plain.js', { workers: 1 })
+  const { port, adminPort, supervisor, events } = await startAdmin(t, 'plain.js', { workers: 1, replay: 'off' })
   const stuck = get(port, '/slow?ms=60000').catch(() => {})
   await scrapeUntil(adminPort, metrics => sumOf(metrics, 'recycle_worker_requests_in_flight') === 1)
   const recycled = supervisor.recycle(0)
@@ -31,7 +31,7 @@ t.test('the connections of a worker that crashes in its drain are counted once, 
 })
 
 t.test('the metrics agree with the journal', async t => {
-  const { port, adminPort, ask, supervisor, events } = await startAdmin(t, 'plain.js', { workers: 2, maxRss: '900MiB' })
+  const { port, adminPort, ask, supervisor, events } = await startAdmin(t, 'plain.js', { workers: 2, maxRss: '900MiB', replay: 'off' })
   /** The highest value seen of each counter: none may decrease. @type {Map<string, number>} */
   const highest = new Map()
   /** @type {string[]} */
@@ -120,7 +120,8 @@ t.test('the metrics agree with the journal', async t => {
     await events.until('worker.ready', { count: 8 })
     const crashed = await watch()
     t.equal(crashed.get('recycle_worker_crashes_total'), 1)
-    t.equal(crashed.get('recycle_connections_unaccounted_total'), 1, 'its requests are not known')
+    t.equal(crashed.get('recycle_connections_cut_total'), total(events.all('recycled'), 'cut') + 1, 'its request was answered with 502')
+    t.equal(crashed.get('recycle_connections_unaccounted_total'), 0)
     t.same(back, [], 'nor over a crash')
   })
 

@@ -26,6 +26,8 @@ class RawClient extends EventEmitter {
   /** The server has closed (FIN), or the connection has ended altogether. */
   isEnded = false
   isClosed = false
+  /** What is asked next is answered with a head alone. */
+  isHead = false
   /** Code of the error that ended it, such as ECONNRESET. @type {string | null} */
   error = null
   /** When the server closed, ms since the epoch. @type {number | null} */
@@ -169,9 +171,10 @@ class RawClient extends EventEmitter {
       return [field.slice(0, colon).toLowerCase(), field.slice(colon + 1).trim()]
     }))
     this.#partial = { version, status: Number(status), headers, parts: [], left: Infinity, body: 'until-close' }
-    if (headers['transfer-encoding'] === 'chunked') this.#partial.body = 'chunked'
+    const hasNoBody = this.isHead || status[0] === '1' || status === '204' || status === '304'
+    if (hasNoBody) Object.assign(this.#partial, { body: 'none', left: 0 })
+    else if (headers['transfer-encoding'] === 'chunked') this.#partial.body = 'chunked'
     else if (headers['content-length'] !== undefined) Object.assign(this.#partial, { body: 'length', left: Number(headers['content-length']) })
-    else if (status[0] === '1' || status === '204' || status === '304') Object.assign(this.#partial, { body: 'none', left: 0 })
     if (this.#partial.left === 0) this.#finish()
     return true
   }

@@ -99,7 +99,11 @@ class Failover {
     this.#holdings.delete(handle)
     /** @type {Outcome} */
     const outcome = { moved: 0, replayed: 0, answered: 0, cut: 0, ended: 0, cuts: [] }
-    const all = [...holdings.read()].map(held => ({ ...held, request: requestOf(holdings, held.row) }))
+    const all = [...holdings.read()].map(held => {
+      const counted = this.addon.bytesOf(held.socket.fd)
+      const bytes = counted && bytesOf(counted)
+      return { ...held, bytes, request: bytes ? requestOf(holdings, held.row, bytes) : null }
+    })
     const isBlocked = ['no-account', 'blocked'].includes(String(handle.process.killedFor))
     const latest = isBlocked ? latestOf(all.flatMap(({ request }) => request ?? [])) : null
     for (const held of all) this.#settle(handle, held, isBlocked && (handle.blockedBy === null ? held.request === latest : held.row.serial === handle.blockedBy), outcome)
@@ -108,10 +112,8 @@ class Failover {
     return outcome
   }
 
-  /** @param {WorkerHandle} worker @param {Held & { request: Request | null }} held @param {boolean} isBlocking its request is not given to another worker @param {Outcome} outcome */
-  #settle (worker, { socket, row, key, idleMs, request }, isBlocking, outcome) {
-    const counted = this.addon.bytesOf(socket.fd)
-    const bytes = counted && bytesOf(counted)
+  /** @param {WorkerHandle} worker @param {Held & { bytes?: import('./row').Bytes, request: Request | null }} held @param {boolean} isBlocking its request is not given to another worker @param {Outcome} outcome */
+  #settle (worker, { socket, row, key, idleMs, bytes, request }, isBlocking, outcome) {
     const fate = bytes ? fateOf(row, bytes, request?.isAlone === true) : 'ended'
     if (fate === 'ended' || (fate === 'idle' && this.kernel.isStopping())) {
       outcome.ended++
@@ -166,9 +168,9 @@ class Failover {
  * @property {number} ageMs
  */
 
-/** @param {Holdings} holdings @param {import('./row').Row} row @returns {Request | null} null: nothing is kept */
-function requestOf (holdings, row) {
-  const place = placeOf(row)
+/** @param {Holdings} holdings @param {import('./row').Row} row @param {import('./row').Bytes} counted @returns {Request | null} null: nothing is kept */
+function requestOf (holdings, row, counted) {
+  const place = placeOf(row, counted)
   const kept = place && holdings.readAt(place.offset, place.length)
   if (!kept) return null
   const bytes = kept.subarray(PREFIX_BYTES)

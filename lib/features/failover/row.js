@@ -15,8 +15,8 @@
  * @property {number} replayed how many workers have had its request before
  * @property {State} latest
  * @property {State} other
- * @property {number} kept how many of the bytes are kept that were read since then; negative: more were read
- * @property {number} place where they are, in the file
+ * @property {number} kept how many of the bytes are kept that were read since then, or fewer, if it died as it read; negative: more were read
+ * @property {number} place where they are, in the file; 0: there is none
  *
  * @typedef {object} Bytes what the kernel has counted
  * @property {number} read by any process
@@ -82,15 +82,23 @@ function fateOf (row, bytes, isWholeRequest) {
 }
 
 /** A response that ends while its request's head is being parsed: the parser does not tell how much it has read. @param {Row} row @param {Bytes} bytes @param {boolean} isWholeRequest */
-function isAnsweredAtOnce ({ latest, other, kept }, bytes, isWholeRequest) {
-  return isWholeRequest && Number.isNaN(other.read) && other.written > latest.written && other.written === bytes.written && bytes.read === latest.read + kept
+function isAnsweredAtOnce (row, bytes, isWholeRequest) {
+  const { latest, other } = row
+  return isWholeRequest && Number.isNaN(other.read) && other.written > latest.written && other.written === bytes.written && bytes.read === latest.read + keptOf(row, bytes)
 }
 
-/** @param {Row} row @returns {{ offset: number, length: number } | null} null: nothing is kept, or it makes no sense */
-function placeOf ({ kept, place }) {
-  const length = PREFIX_BYTES + Math.abs(kept)
-  const isSane = Number.isSafeInteger(place) && Number.isSafeInteger(kept) && kept !== 0 && length <= PLACES[1].bytes && place >= PLACES[0].from && place + length <= MEMORY_BYTES
-  return isSane ? { offset: place, length } : null
+/** How many bytes are kept of a request in flight. The kernel's count is the later one. @param {Row} row @param {Bytes} bytes */
+function keptOf ({ kept, latest }, bytes) {
+  return kept >= 0 && bytes.read > latest.read + kept ? bytes.read - latest.read : Math.abs(kept)
+}
+
+/** @param {Row} row @param {Bytes} bytes @returns {{ offset: number, length: number } | null} null: nothing is kept, or it makes no sense */
+function placeOf (row, bytes) {
+  const { place } = row
+  const kept = keptOf(row, bytes)
+  const end = PLACES[place < PLACES[1].from ? 0 : 1].bytes
+  const isSane = Number.isSafeInteger(place) && Number.isSafeInteger(kept) && kept > 0 && PREFIX_BYTES + kept <= end && place >= PLACES[0].from && place + end <= MEMORY_BYTES
+  return isSane ? { offset: place, length: PREFIX_BYTES + kept } : null
 }
 
 /**

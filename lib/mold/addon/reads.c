@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,75 +28,101 @@
 #define KEPT 6 // of a row: lib/features/failover/row.js
 #define PLACE 7
 #define PREFIX 8 // of a place: when the first of it came
+#define NOT_KEPT -1 // there was no place
 
 extern int uv_run (void *loop, int mode);
 
 struct sizes { size_t bytes, from, count, next, free_count; uint32_t *free; };
 static struct sizes sizes[2];
 
-/** Of a descriptor: its row, and the place of what was read since its connection was idle. */
-struct watched { double *row; size_t kept; int size; uint32_t place; bool is_idle; };
+/** Of a descriptor: its row, and the place of what was read since its connection was idle. `wants`: the size that its requests have had. */
+struct watched { double *row; size_t kept; int size, wants; uint32_t place; bool is_idle; };
 static struct watched *watched;
 static size_t watched_count, watched_until;
 static char *memory; // of all places; `memory_from` is its offset in the file
 static size_t memory_from;
 
-static bool take (struct watched *entry, int size) {
-  struct sizes *of = &sizes[size];
-  if (of->free_count > 0) entry->place = of->free[--of->free_count];
-  else if (of->next < of->count) entry->place = (uint32_t) of->next++;
-  else return false;
-  entry->size = size;
-  return true;
-}
-
-static void give_back (struct watched *entry) {
-  if (entry->size >= 0) sizes[entry->size].free[sizes[entry->size].free_count++] = entry->place;
-  entry->size = -1;
-}
-
 static char *bytes_of (const struct watched *entry) {
   return memory + (sizes[entry->size].from - memory_from) + sizes[entry->size].bytes * entry->place;
 }
 
-/** A negative count is of the beginning alone: the rest has no room. */
-static void keep (struct watched *entry, const void *data, size_t length) {
-  double *row = entry->row;
-  if (row[KEPT] < 0) return;
-  if (row[KEPT] == 0) entry->kept = 0; // it has been idle
-  size_t before = entry->kept, all = before + length;
-  bool is_too_long = all + PREFIX > sizes[1].bytes;
-  int size = all + PREFIX <= sizes[0].bytes || is_too_long ? 0 : 1;
+static size_t room_of (const struct watched *entry) {
+  return sizes[entry->size].bytes - PREFIX - entry->kept;
+}
+
+static void free_place (const struct watched *entry) {
+  if (entry->size >= 0) sizes[entry->size].free[sizes[entry->size].free_count++] = entry->place;
+}
+
+static void give_back (struct watched *entry) {
+  entry->row[PLACE] = 0;
+  free_place(entry);
+  entry->size = -1;
+}
+
+/** A place of this size or of a larger one, with what is kept. */
+static bool grow (struct watched *entry, int size) {
+  if (entry->size >= size) return true;
+  struct sizes *of = &sizes[size];
+  struct watched larger = *entry;
+  larger.size = size;
+  if (of->free_count > 0) larger.place = of->free[--of->free_count];
+  else if (of->next < of->count) larger.place = (uint32_t) of->next++;
+  else return false;
+  if (entry->kept > 0) memcpy(bytes_of(&larger), bytes_of(entry), PREFIX + entry->kept);
+  entry->row[PLACE] = (double) (of->from + of->bytes * larger.place);
+  free_place(entry);
+  *entry = larger;
+  return true;
+}
+
+/** Where what is read next is to be kept. False: there is no place. */
+static bool prepare (struct watched *entry) {
   entry->is_idle = false;
-  if (entry->size < size) { // it has none, or one that is too small
-    struct watched larger = { .size = -1 };
-    if (!take(&larger, size)) {
-      row[KEPT] = -(double) before;
-      return;
-    }
-    if (before > 0) memcpy(bytes_of(&larger), bytes_of(entry), before + PREFIX);
-    give_back(entry);
-    entry->size = larger.size;
-    entry->place = larger.place;
-    row[PLACE] = (double) (sizes[size].from + sizes[size].bytes * entry->place);
-  }
-  char *to = bytes_of(entry);
-  if (before == 0) {
+  if (entry->row[KEPT] == 0) entry->kept = 0; // it has been idle
+  if (!grow(entry, entry->wants) && !grow(entry, 0)) return false;
+  if (entry->kept == 0) {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     double ms = (double) now.tv_sec * 1e3 + (double) now.tv_nsec / 1e6;
-    memcpy(to, &ms, sizeof ms);
+    memcpy(bytes_of(entry), &ms, sizeof ms);
   }
-  size_t room = sizes[entry->size].bytes - PREFIX - before;
-  memcpy(to + PREFIX + before, data, is_too_long ? room : length);
-  entry->kept = is_too_long ? before + room : all;
-  row[KEPT] = is_too_long ? -(double) entry->kept : (double) all;
+  return true;
 }
 
-/** Called by libuv in place of read(). */
+/** Those of `length` bytes that are not in their place yet. A negative count is of the beginning alone: the rest has no room. */
+static void keep (struct watched *entry, const char *data, size_t length, size_t in_place) {
+  if (length > room_of(entry) && entry->wants == 0) {
+    entry->wants = 1;
+    entry->kept += in_place;
+    data += in_place;
+    length -= in_place;
+    in_place = 0;
+    grow(entry, 1);
+  }
+  size_t fits = length < room_of(entry) ? length : room_of(entry);
+  if (fits > in_place) memcpy(bytes_of(entry) + PREFIX + entry->kept + in_place, data + in_place, fits - in_place);
+  entry->kept += fits;
+  entry->row[KEPT] = fits < length ? -(double) entry->kept : (double) entry->kept;
+}
+
+/** Called by libuv in place of read(). The kernel writes into the place itself: a process that is killed as it reads has kept what it has read. */
 static ssize_t keeping_read (int fd, void *to, size_t size) {
-  ssize_t length = read(fd, to, size);
-  if (length > 0 && (size_t) fd < watched_until && watched[fd].row) keep(&watched[fd], to, (size_t) length);
+  struct watched *entry = (size_t) fd < watched_until ? &watched[fd] : NULL;
+  if (!entry || !entry->row || entry->row[KEPT] < 0) return read(fd, to, size);
+  if (!prepare(entry)) {
+    ssize_t length = read(fd, to, size);
+    if (length > 0) entry->row[KEPT] = NOT_KEPT;
+    return length;
+  }
+  char *place = bytes_of(entry) + PREFIX + entry->kept;
+  size_t first = size < room_of(entry) ? size : room_of(entry);
+  struct iovec parts[2] = { { place, first }, { (char *) to + first, size - first } };
+  ssize_t length = readv(fd, parts, first < size ? 2 : 1);
+  if (length <= 0) return length;
+  size_t in_place = (size_t) length < first ? (size_t) length : first;
+  memcpy(to, place, in_place);
+  keep(entry, to, (size_t) length, in_place);
   return length;
 }
 
@@ -177,10 +204,12 @@ napi_value KeepReads (napi_env env, napi_callback_info info) {
   if (!arguments(env, info, 4, values) || !integer(env, values[0], &fd) || !integer(env, values[2], &offset)) return NULL;
   if (napi_get_arraybuffer_info(env, values[1], &rows, &size) != napi_ok || napi_get_buffer_info(env, values[3], &bytes, &length) != napi_ok) return NULL;
   if (!is_hooked || fd < 0 || (size_t) fd >= watched_count || offset < 0 || (size_t) offset + 64 > size) return undefined(env);
-  if (watched[fd].row) give_back(&watched[fd]);
-  watched[fd] = (struct watched) { .row = (double *) ((char *) rows + offset), .size = -1 };
-  watched[fd].row[KEPT] = 0;
-  if (length > 0) keep(&watched[fd], bytes, length);
+  struct watched *entry = &watched[fd];
+  if (entry->row) give_back(entry);
+  *entry = (struct watched) { .row = (double *) ((char *) rows + offset), .size = -1 };
+  entry->row[KEPT] = entry->row[PLACE] = 0;
+  if (length > 0 && prepare(entry)) keep(entry, bytes, length, 0);
+  else if (length > 0) entry->row[KEPT] = NOT_KEPT;
   if ((size_t) fd >= watched_until) watched_until = (size_t) fd + 1;
   return undefined(env);
 }
@@ -201,7 +230,7 @@ napi_value SweepReads (napi_env env, napi_callback_info info) {
   (void) info;
   for (size_t fd = 0; fd < watched_until; fd++) {
     struct watched *entry = &watched[fd];
-    if (!entry->row || entry->size < 0 || entry->row[KEPT] > 0) continue;
+    if (!entry->row || entry->size < 0 || entry->row[KEPT] != 0) continue;
     if (entry->is_idle) give_back(entry);
     entry->is_idle = true;
   }

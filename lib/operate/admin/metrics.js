@@ -57,7 +57,7 @@ class Metrics {
   #oomKills = this.#counter('oom_kills_total', 'Workers that the kernel killed because memory ran out.')
   #ofFeatures = FEATURES.flatMap(({ metrics = [] }) => metrics).map(({ name, help, labels, values }) => ({ gauge: this.#gauge(name, help, labels), values }))
   #accounts = {
-    cut: this.#counter('connections_cut_total', 'Connections that a drain ended with a request in flight.'),
+    cut: this.#counter('connections_cut_total', 'Connections that ended with a request in flight, in a drain or with a worker that died.'),
     moved: this.#counter('connections_moved_total', 'Connections that a sibling took over from a worker that was leaving.'),
     replayed: this.#counter('requests_replayed_total', 'Requests that a sibling handled in place of a worker that was leaving.'),
     takenBack: this.#counter('connections_taken_back_total', 'Connections that no sibling took, and that the leaving worker served to the end.'),
@@ -99,7 +99,12 @@ class Metrics {
     'fleet.scale': ({ reason }) => this.#scalings.inc({ reason }),
     'worker.retire': line => this.#forget(line),
     'worker.crash': line => {
-      if (!this.#draining.has(line.pid)) this.#accounts.unaccounted.inc(lostWith(line).connections)
+      if (!this.#draining.has(line.pid)) {
+        const { connections, inFlight } = lostWith(line)
+        const cut = line.moved === undefined ? 0 : inFlight // with their connections
+        this.#accounts.cut.inc(cut)
+        this.#accounts.unaccounted.inc(connections - cut)
+      }
       this.#forget(line)
       this.#crashes.inc()
     },

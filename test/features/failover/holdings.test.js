@@ -72,10 +72,14 @@ t.test('what a worker has noted and read is there for another process', { skip: 
   t.same(more, [])
   t.match(first, { socket: { fd: ofA }, key: 'key', idleMs: 5000, row: { serial: a.serial, replayed: 0, latest: { read: 5, written: 50 }, other: { read: 0, written: 0 }, kept: 2005 } })
   t.match(last, { socket: { fd: ofB }, key: 'other', idleMs: undefined, row: { replayed: 1 } })
-  const keptOf = ({ row }) => held.readAt(placeOf(row).offset, placeOf(row).length).toString('latin1', PREFIX_BYTES)
+  const keptOf = ({ row }, read = 0) => {
+    const { offset, length } = placeOf(row, { read, written: 0, state: 1 })
+    return held.readAt(offset, length).toString('latin1', PREFIX_BYTES)
+  }
   t.equal(keptOf(first), 'GET /' + 'x'.repeat(2000))
   t.equal(keptOf(last), 'before and after')
-  t.ok(Math.abs(held.readAt(placeOf(first.row).offset, 8).readDoubleLE(0) - Date.now()) < 60_000, 'since when')
+  t.equal(keptOf({ row: { ...first.row, kept: 5 } }, 2010), 'GET /' + 'x'.repeat(2000), 'it died as it read the last of it')
+  t.ok(Math.abs(held.readAt(first.row.place, 8).readDoubleLE(0) - Date.now()) < 60_000, 'since when')
   const touched = table.sweep()
   a.rest(2010, 60, false)
   table.sweep()

@@ -40,7 +40,7 @@ t.test('answered while its head was being parsed: idle if nothing but a whole re
   const answered = row(rest(100, 50), rest(NaN, 90), 80)
   t.equal(fateOf(answered, counted(180, 90), true), 'idle')
   t.equal(fateOf(answered, counted(180, 90), false), 'unanswered', 'a part of the next one was read')
-  t.equal(fateOf(answered, counted(181, 90), true), 'unanswered', 'more was read than is kept')
+  t.equal(fateOf(row(rest(100, 50), rest(NaN, 90), -80), counted(181, 90), true), 'unanswered', 'more was read than is kept')
   t.equal(fateOf(answered, counted(180, 50), true), 'unanswered')
 })
 
@@ -71,10 +71,19 @@ t.test('whatever is in that memory, there is an answer, and a place in it', asyn
   const number = fc.oneof(fc.double(), fc.integer(), fc.constantFrom(NaN, -1, 0, Infinity, Number.MAX_SAFE_INTEGER))
   fc.assert(fc.property(fc.array(number, { minLength: 8, maxLength: 8 }), number, number, fc.integer({ min: 0, max: 12 }), fc.boolean(), (numbers, read, written, state, isWhole) => {
     const row = readRow(new DataView(new Float64Array(numbers).buffer), 0)
-    const place = placeOf(row)
+    const place = placeOf(row, counted(read, written, state))
     return ['ended', 'idle', 'unanswered', 'begun'].includes(fateOf(row, counted(read, written, state), isWhole)) && (place === null || (place.offset >= PLACES[0].from && place.length <= PLACES[1].bytes))
   }))
-  t.same(placeOf({ kept: 500, place: PLACES[1].from }), { offset: PLACES[1].from, length: 508 })
-  t.same(placeOf({ kept: -500, place: PLACES[0].from }), { offset: PLACES[0].from, length: 508 }, 'the beginning')
-  for (const [kept, place] of [[0, PLACES[0].from], [-17_000, PLACES[0].from], [500, 0], [500, NaN], [500, 2 ** 40], [17_000, PLACES[0].from], [1.5, PLACES[0].from]]) t.equal(placeOf({ kept, place }), null)
+})
+
+t.test('what is kept of a request, and where', async t => {
+  const place = (kept, at, read = 100) => placeOf({ ...row(rest(100, 50), undefined, kept), place: at }, counted(read, 50))
+  t.same(place(500, PLACES[1].from), { offset: PLACES[1].from, length: 508 })
+  t.same(place(-500, PLACES[0].from), { offset: PLACES[0].from, length: 508 }, 'the beginning')
+  t.same(place(500, PLACES[0].from, 900), { offset: PLACES[0].from, length: 808 }, 'it died as it read: the kernel has counted what it has put there')
+  t.same(place(0, PLACES[0].from, 900), { offset: PLACES[0].from, length: 808 })
+  t.equal(place(0, PLACES[0].from, 1200), null, 'more than there is room for')
+  t.same(place(-500, PLACES[0].from, 900), { offset: PLACES[0].from, length: 508 })
+  t.equal(place(0, 0, 900), null, 'there is no place')
+  for (const [kept, at] of [[0, PLACES[0].from], [-17_000, PLACES[0].from], [500, 0], [500, NaN], [500, 2 ** 40], [17_000, PLACES[0].from], [1.5, PLACES[0].from]]) t.equal(place(kept, at), null)
 })

@@ -1,0 +1,169 @@
+'use strict'
+
+/** Clients of a fleet whose workers are killed. Each knows what a kill may cost its request, and notes what has become of it. */
+
+const { setTimeout: sleep } = require('node:timers/promises')
+const { RawClient, head } = require('../../support/raw-client')
+
+/**
+ * @typedef {object} Exchange
+ * @property {string} kind
+ * @property {number} startedAt ms since the epoch, as `t`
+ * @property {number} t when it was answered, or failed
+ * @property {number} ageMs of its connection then
+ * @property {string} outcome 'answered', '502', or what else has happened
+ *
+ * @typedef {(client: RawClient, how: { n: number, random: () => number, headers: string[] }) => Promise<unknown>} Ask throws where it is not answered as it should be
+ */
+
+const UPLOAD = Buffer.alloc(200_000, 'x')
+const BIG_BYTES = 10_000_000
+const REST_MS = 50 // after a failure
+
+/** @param {string} method @returns {Ask} */
+const plain = method => async (client, { n, headers }) => {
+  const path = `/echo/${n}`
+  const body = await answered(client, head(method, path, ...headers))
+  if (method === 'GET' && String(body) !== path) throw new Error('other bytes')
+}
+
+/**
+ * What they ask for, how many of each there are, and what a kill may cost.
+ *
+ *   costs   nothing: 502 if two workers have died with it; '502': that, at any death; anything: its answer, or its connection, may be lost
+ *
+ * @type {Record<string, { count: number, costs: 'nothing' | '502' | 'anything', thinkMs?: number, isFresh?: boolean, ask: Ask }>}
+ */
+const KINDS = {
+  GET: { count: 10, costs: 'nothing', ask: plain('GET') },
+  HEAD: { count: 2, costs: 'nothing', ask: plain('HEAD') },
+  OPTIONS: { count: 2, costs: 'nothing', ask: plain('OPTIONS') },
+  'slow GET': { count: 6, costs: 'nothing', ask: async (client, { random, headers }) => answered(client, head('GET', `/late?ms=${Math.round(random() * 300)}`, ...headers)) },
+  'parked GET': { count: 8, costs: 'nothing', ask: async (client, { random, headers }) => answered(client, head('GET', `/late?ms=${3000 + Math.round(random() * 3000)}`, ...headers)) },
+  'GET of 2 KB': { count: 3, costs: 'nothing', ask: async (client, { n, headers }) => answered(client, head('GET', `/echo/${n}`, ...headers, `X-Long: ${'y'.repeat(2000)}`)) },
+  'half a head': {
+    count: 4,
+    costs: 'nothing',
+    async ask (client, { n, random, headers }) {
+      const bytes = head('GET', `/echo/${n}`, ...headers)
+      const at = 1 + Math.floor(random() * (bytes.length - 2))
+      client.send(bytes.slice(0, at))
+      await sleep(random() * 400)
+      await answered(client, bytes.slice(at))
+    }
+  },
+  pipelined: { count: 3, costs: '502', ask: async (client, { n, headers }) => answered(client, Array.from({ length: 3 }, () => head('GET', `/late?ms=${n % 30}`, ...headers)).join(''), 3) },
+  upload: {
+    count: 3,
+    costs: '502',
+    async ask (client, { random, headers }) {
+      client.send(head('POST', '/', ...headers, `Content-Length: ${UPLOAD.length}`))
+      for (let at = 0; at < UPLOAD.length && !client.isEnded; at += 50_000) {
+        client.send(UPLOAD.subarray(at, at + 50_000))
+        await sleep(random() * 40)
+      }
+      if (String(await answered(client, '')) !== String(UPLOAD.length)) throw new Error('other bytes')
+    }
+  },
+  '100-continue': {
+    count: 2,
+    costs: 'anything', // 100 is a part of an answer
+    async ask (client, { headers }) {
+      await answered(client, head('POST', '/', ...headers, 'Expect: 100-continue', 'Content-Length: 5'))
+      await answered(client, 'x'.repeat(5))
+    }
+  },
+  '10 MB to a slow reader': {
+    count: 2,
+    costs: 'anything',
+    async ask (client, { headers }) {
+      const slow = setInterval(() => client.socket.isPaused() ? client.resume() : client.pause(), 20)
+      try {
+        const body = await answered(client, head('GET', '/big', ...headers))
+        if (body.length !== BIG_BYTES) throw new Error('other bytes')
+      } finally {
+        clearInterval(slow)
+        client.resume()
+      }
+    }
+  },
+  'a connection a request': { count: 2, costs: 'anything', isFresh: true, ask: plain('GET') }
+}
+
+/** @param {RawClient} client without responses @param {string} bytes @param {number} [count] of responses @returns {Promise<Buffer>} body of the last one */
+async function answered (client, bytes, count = 1) {
+  client.responses.length = 0
+  client.isHead = bytes.startsWith('HEAD ')
+  if (bytes) client.send(bytes)
+  const responses = await client.received(count).catch(error => {
+    if (client.responses.at(-1)?.status === 502) return client.responses
+    throw error
+  })
+  for (const { status } of responses) if (status !== 200 && status !== 100) throw new Error(String(status))
+  return responses[count - 1].body
+}
+
+class KillClients {
+  /** @type {Exchange[]} */
+  exchanges = []
+  #isStopping = false
+
+  /** @param {number} port @param {() => number} random @param {boolean} isSticky each client has a session */
+  constructor (port, random, isSticky) {
+    this.port = port
+    this.random = random
+    this.done = Promise.all(Object.entries(KINDS).flatMap(([kind, { count }]) =>
+      Array.from({ length: count }, (_, i) => this.#run(kind, isSticky ? [`Cookie: sid=${kind.replace(/\W/g, '-')}-${i}`] : []))))
+  }
+
+  async stop () {
+    this.#isStopping = true
+    await this.done
+  }
+
+  /** @param {string} kind @param {string[]} headers */
+  async #run (kind, headers) {
+    const { thinkMs = 40, isFresh = false, ask } = KINDS[kind]
+    /** @type {RawClient | null} */
+    let client = null
+    let connectedAt = 0
+    for (let n = 0; !this.#isStopping; n++) {
+      const startedAt = Date.now()
+      let outcome = 'answered'
+      try {
+        if (client === null) {
+          client = await RawClient.connect(this.port)
+          connectedAt = Date.now()
+        }
+        await ask(client, { n, random: this.random, headers })
+      } catch (error) {
+        outcome = causeOf(/** @type {any} */ (error))
+      }
+      const isOver = client?.isEnded || client?.responses.at(-1)?.headers.connection === 'close'
+      this.exchanges.push({ kind, startedAt, t: Date.now(), ageMs: Date.now() - connectedAt, outcome })
+      if (outcome !== 'answered' || isFresh || isOver) client = await close(client)
+      await sleep(outcome === 'answered' ? this.random() * thinkMs : REST_MS)
+      if (client?.isEnded) { // while it was idle
+        this.exchanges.push({ kind, startedAt: Date.now(), t: Date.now(), ageMs: Date.now() - connectedAt, outcome: `${client.error ?? 'closed'} as it was idle` })
+        client = await close(client)
+      }
+    }
+    await close(client)
+  }
+}
+
+/** @param {RawClient | null} client */
+async function close (client) {
+  await client?.close()
+  return null
+}
+
+/** @param {NodeJS.ErrnoException} error */
+function causeOf ({ code, message }) {
+  if (code) return code
+  const [, how] = /ended \((\w+)\)/.exec(message) ?? []
+  if (how) return how === 'FIN' ? 'closed' : how
+  return /waited/.test(message) ? 'timeout' : message
+}
+
+module.exports = { KillClients, KINDS }
