@@ -13,9 +13,10 @@ const path = require('node:path')
 const { readFlags, exitOnBadFlag } = require('../../bench/support/flags')
 const { ResultsFile, RESULTS } = require('../../bench/support/results-file')
 const { campaignPage } = require('./page')
+const { killWorkers } = require('./kills/run')
 const { campaign } = require('./run')
 
-const FLAGS = { seconds: '120', seed: '1', only: { default: '' }, evidence: { default: '' }, add: false, out: { default: path.join(RESULTS, 'campaign.json') } }
+const FLAGS = { seconds: '120', seed: '1', kills: '0', only: { default: '' }, evidence: { default: '' }, add: false, out: { default: path.join(RESULTS, 'campaign.json') } }
 
 /** @param {import('./run').Try[]} tries */
 function byFault (tries) {
@@ -51,9 +52,29 @@ function table (rows) {
   ].join('\n')
 }
 
+/** @param {{ kills: number, seed: number, evidence: string }} how */
+async function killMany (how) {
+  const began = Date.now()
+  let done = 0
+  const { kills, requests, costs, ends, violations } = await killWorkers({
+    ...how,
+    onFleet (variant, { kills, violations }) {
+      done += kills
+      for (const what of violations) console.error(`${variant}: ${what}`)
+      if (process.stderr.isTTY) process.stderr.write(`\r${done} of ${how.kills} workers killed`)
+    }
+  })
+  console.log(`\n${kills} workers killed in ${Math.round((Date.now() - began) / 1000)} s, ${requests} requests, seed ${how.seed}, ${process.version}`)
+  console.log(`their connections: ${Object.entries(ends).map(([name, count]) => `${count} ${name}`).join(', ')}`)
+  console.log(`requests that a kill may cost and has: ${Object.entries(costs).sort(([, a], [, b]) => b - a).map(([name, count]) => `${count} × ${name}`).join(', ') || 'none'}`)
+  console.log(`others that failed: ${violations.length}`)
+  process.exitCode = violations.length > 0 ? 1 : 0
+}
+
 async function main () {
   exitOnBadFlag('campaign')
-  const { seconds, seed, only, evidence, add, out } = readFlags(FLAGS, {}, process.argv.slice(2))
+  const { seconds, seed, kills, only, evidence, add, out } = readFlags(FLAGS, {}, process.argv.slice(2))
+  if (Number(kills) > 0) return killMany({ kills: Number(kills), seed: Number(seed), evidence })
   const file = new ResultsFile(out)
   const began = Date.now()
   const { tries, requests, refused, skipped } = await campaign({

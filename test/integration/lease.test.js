@@ -18,7 +18,7 @@ const WORKERS = 2
 async function start (t, args, env) {
   const file = path.join(t.testdir(), 'leases')
   const fleet = await startUpgradable(t, [...args, APP], { workers: WORKERS, env: { LEASE_FILE: file, ...env } })
-  const lines = () => fs.existsSync(file) ? fs.readFileSync(file, 'utf8').trim().split('\n').map(line => JSON.parse(line)) : []
+  const lines = () => fs.existsSync(file) ? fs.readFileSync(file, 'utf8').split('\n').filter(Boolean).map(line => JSON.parse(line)) : []
   const begun = () => lines().filter(({ what }) => what === 'begins').map(({ pid }) => pid)
   t.ok(await becomesTrue(() => begun().length === WORKERS), 'each worker gets the lease of its slot')
   return {

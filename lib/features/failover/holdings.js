@@ -74,6 +74,13 @@ class Holdings {
     this.#close(row)
   }
 
+  /** There is another descriptor of it on the way, and it may come back. @param {import('../../worker/connections/parcel').Copy} copy */
+  lend ({ row, serial }) {
+    if (this.#serials[row] !== serial) return
+    this.#serials[row] = serial - 1 // of an earlier connection, perhaps
+    this.#close(row)
+  }
+
   /** @param {number} row */
   #close (row) {
     if (this.#descriptors[row] === 0) return

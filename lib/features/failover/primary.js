@@ -43,7 +43,15 @@ class Failover {
   /** @param {WorkerHandle} handle */
   connect (handle) {
     handle.once('hello', () => this.#open(handle))
-    handle.on('offer', ({ parcel: { copy } }) => { if (copy) this.#holdings.get(handle)?.end(copy.row, copy.serial) }) // there is one on the way
+    handle.prependListener('offer', ({ parcel: { copy } }, socket) => { if (copy && socket) this.#lend(handle, copy) }) // before the ledger sends it back, perhaps
+  }
+
+  /** @param {WorkerHandle} handle @param {import('../../worker/connections/parcel').Copy} copy of a connection that the ledger has */
+  #lend (handle, copy) {
+    const holdings = this.#holdings.get(handle)
+    if (!holdings) return
+    this.#receive(holdings) // it may be on its way
+    holdings.lend(copy)
   }
 
   /** @param {WorkerHandle} handle */
@@ -133,7 +141,7 @@ class Failover {
     if (!handle) return
     const hasLeft = fate === 'unanswered' && bytes?.state === ENDED_BY_CLIENT // or it waits with its half closed, as few do
     outcome[hasLeft ? 'ended' : fate === 'unanswered' ? 'answered' : 'cut']++
-    if (!hasLeft && outcome.cuts.length < MOST_NAMED) outcome.cuts.push(nameCut(request, peerOf(socket).port))
+    if (!hasLeft && outcome.cuts.length < MOST_NAMED) outcome.cuts.push(nameCut(request, peerOf(socket).port, row.replayed))
     if (fate === 'unanswered') answerBadGateway(handle)
     else socket.close()
   }
@@ -141,8 +149,8 @@ class Failover {
   /** All that was read is there, and another worker may have it: a part of a head, or a request that may be handled twice. @param {import('./row').Row} row @param {import('./row').Bytes} bytes @param {Request} request */
   #isReplayed ({ replayed, latest }, { read }, { bytes, head, isAlone }) {
     if (this.kernel.isStopping() || read !== latest.read + bytes.length) return false
-    const { replay, sticky } = this.kernel.options
-    if (head === null) return sticky === null && !bytes.includes('\r\n\r\n') // whose session it is is not known yet
+    if (head === null) return !bytes.includes('\r\n\r\n')
+    const { replay } = this.kernel.options
     return replay === 'safe' && replayed === 0 && isAlone && isReplaySafe(head)
   }
 
@@ -201,14 +209,15 @@ function peerOf (socket) {
   return peer
 }
 
-/** @param {Request | null} request @param {number | null} [remotePort] @returns {import('../../core/account').Cut} */
-function nameCut (request, remotePort = null) {
+/** @param {Request | null} request @param {number | null} [remotePort] @param {number} [replayed] @returns {import('../../core/account').Cut} */
+function nameCut (request, remotePort = null, replayed = 0) {
   return {
     method: request?.head ? request.head.method.slice(0, 100) : null,
     path: request?.head ? request.head.url.split('?')[0].slice(0, LONGEST_PATH) : null,
     ageMs: request?.ageMs ?? 0,
     remotePort,
-    upgraded: false
+    upgraded: false,
+    ...replayed > 0 && { replayed: 1 }
   }
 }
 

@@ -38,10 +38,9 @@ class Duplicates {
     this.table = table
   }
 
-  /** @param {Connection} connection */
-  added (connection) {
-    if (connection.copy) this.#end(connection) // the primary has closed its descriptor when it was offered
-    if (this.#timer === null) this.#sendSoon()
+  /** @param {Connection} connection one that is back from an offer is noted as before */
+  added ({ copy }) {
+    if (copy === null && this.#timer === null) this.#sendSoon()
   }
 
   /** @param {Connection} connection @param {any} handle */

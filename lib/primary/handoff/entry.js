@@ -15,6 +15,7 @@ const { now } = require('../clock')
  * @property {number} offerId the sender's
  * @property {import('../../core/message').ParcelFields} parcel as the sender gave it
  * @property {any} socket our copy
+ * @property {Copy | null} [origin] where its sender has noted it
  * @property {Claim} claim
  *
  * @typedef {'own' | 'lent' | 'asked' | 'given'} Claim a worker's own; or of a lender, which has it still, has been asked for it; or given
@@ -37,12 +38,13 @@ class Entry {
   waitDeadline = null
 
   /** @param {Offered} offered */
-  constructor ({ id, sender, offerId, parcel, socket, claim }) {
+  constructor ({ id, sender, offerId, parcel, socket, origin = null, claim }) {
     this.id = id
     this.sender = sender
     this.offerId = offerId
     this.parcel = parcel
     this.socket = socket
+    this.origin = origin
     this.claim = claim
     this.tried = new Set([sender])
   }

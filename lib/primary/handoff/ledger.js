@@ -87,7 +87,7 @@ class HandoffLedger {
   #accept (sender, { id: offerId, parcel: { copy, ...parcel } }, socket) {
     if (!socket) return sender.send('back', { id: offerId, isStalled: false })
     const lent = this.#lent.get(sender)
-    const entry = this.#enter({ sender, offerId, parcel, socket, claim: lent ? 'lent' : 'own' })
+    const entry = this.#enter({ sender, offerId, parcel, socket, origin: lent ? null : copy, claim: lent ? 'lent' : 'own' })
     lent?.set(offerId, entry)
     this.#place(entry)
   }
@@ -139,8 +139,7 @@ class HandoffLedger {
 
   /** @param {Entry} entry */
   #returnToOwner (entry) {
-    entry.sender.send('back', { id: entry.offerId, isStalled: false, isOwner: true })
-    this.#close(entry)
+    this.#sendBack(entry, { isStalled: false, isOwner: true })
   }
 
   /** @param {Entry} entry @param {WorkerHandle} receiver @param {boolean} isOwned */
@@ -254,12 +253,18 @@ class HandoffLedger {
     const isAwaited = entry.claim === 'own' && this.isLeavingGap(entry.sender)
     if (isAwaited) this.#take(entry)
     if (!entry.sender.isGone && (entry.claim === 'own' || entry.claim === 'lent')) {
-      entry.sender.send('back', { id: entry.offerId, isStalled: this.placement.isSilenceInTheWay(entry) })
-      this.#close(entry)
+      this.#sendBack(entry, { isStalled: this.placement.isSilenceInTheWay(entry) })
     } else {
       entry.tried.clear() // the next worker to become ready gets it
       entry.waitFor(isAwaited ? ORPHAN_MS : Math.max(1, entry.leftMs ?? ORPHAN_MS), () => { if (entry.receiver === null) this.#lose(entry) })
     }
+  }
+
+  /** @param {Entry} entry @param {{ isStalled: boolean, isOwner?: boolean }} how */
+  #sendBack (entry, how) {
+    entry.sender.send('back', { id: entry.offerId, ...how })
+    if (entry.origin) this.onKept(entry.sender, entry.origin, entry.giveSocket(), entry.parcel.key)
+    this.#close(entry)
   }
 
   /** @param {Entry} entry */

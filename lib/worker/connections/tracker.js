@@ -28,6 +28,7 @@ const { pack } = require('./parcel')
 
 const kConnection = Symbol('recycle.connection')
 const kIgnored = Symbol('recycle.ignored')
+const HEAD_END = '\r\n\r\n'
 
 /**
  * Emits `connection` (it was accepted or adopted), `request` (a request's head has come), `rest` (a response has ended) and
@@ -115,7 +116,7 @@ class ConnectionTracker extends EventEmitter {
     connection.isAdopted = true
     connection.replayed = parcel.replayed
     connection.sessionId = parcel.session
-    connection.isSettled = parcel.bytes.length > 0
+    connection.isSettled = parcel.bytes.includes(HEAD_END) // of a part of a head the session is not known yet
     connection.isOwned = parcel.isOwned
     connection.since = performance.now()
     connection.until = parcel.leftMs === null ? null : connection.since + parcel.leftMs

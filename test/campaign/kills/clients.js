@@ -8,6 +8,7 @@ const { RawClient, head } = require('../../support/raw-client')
 /**
  * @typedef {object} Exchange
  * @property {string} kind
+ * @property {number} port the client's
  * @property {number} startedAt ms since the epoch, as `t`
  * @property {number} t when it was answered, or failed
  * @property {number} ageMs of its connection then
@@ -30,7 +31,7 @@ const plain = method => async (client, { n, headers }) => {
 /**
  * What they ask for, how many of each there are, and what a kill may cost.
  *
- *   costs   nothing: 502 if two workers have died with it; '502': that, at any death; anything: its answer, or its connection, may be lost
+ *   costs   nothing: unless two workers have died with it, which is answered with 502; '502': that, at any death; anything: its answer may be lost
  *
  * @type {Record<string, { count: number, costs: 'nothing' | '502' | 'anything', thinkMs?: number, isFresh?: boolean, ask: Ask }>}
  */
@@ -47,9 +48,10 @@ const KINDS = {
     async ask (client, { n, random, headers }) {
       const bytes = head('GET', `/echo/${n}`, ...headers)
       const at = 1 + Math.floor(random() * (bytes.length - 2))
-      client.send(bytes.slice(0, at))
+      begin(client, bytes.slice(0, at))
       await sleep(random() * 400)
-      await answered(client, bytes.slice(at))
+      client.send(bytes.slice(at))
+      await responded(client)
     }
   },
   pipelined: { count: 3, costs: '502', ask: async (client, { n, headers }) => answered(client, Array.from({ length: 3 }, () => head('GET', `/late?ms=${n % 30}`, ...headers)).join(''), 3) },
@@ -57,12 +59,12 @@ const KINDS = {
     count: 3,
     costs: '502',
     async ask (client, { random, headers }) {
-      client.send(head('POST', '/', ...headers, `Content-Length: ${UPLOAD.length}`))
+      begin(client, head('POST', '/', ...headers, `Content-Length: ${UPLOAD.length}`))
       for (let at = 0; at < UPLOAD.length && !client.isEnded; at += 50_000) {
         client.send(UPLOAD.subarray(at, at + 50_000))
         await sleep(random() * 40)
       }
-      if (String(await answered(client, '')) !== String(UPLOAD.length)) throw new Error('other bytes')
+      if (String(await responded(client)) !== String(UPLOAD.length)) throw new Error('other bytes')
     }
   },
   '100-continue': {
@@ -90,11 +92,20 @@ const KINDS = {
   'a connection a request': { count: 2, costs: 'anything', isFresh: true, ask: plain('GET') }
 }
 
-/** @param {RawClient} client without responses @param {string} bytes @param {number} [count] of responses @returns {Promise<Buffer>} body of the last one */
-async function answered (client, bytes, count = 1) {
+/** @param {RawClient} client @param {string} bytes of a request, or the rest of one @param {number} [count] of responses */
+function answered (client, bytes, count = 1) {
+  return responded(begin(client, bytes), count)
+}
+
+/** @param {RawClient} client @param {string} bytes */
+function begin (client, bytes) {
   client.responses.length = 0
   client.isHead = bytes.startsWith('HEAD ')
-  if (bytes) client.send(bytes)
+  return client.send(bytes)
+}
+
+/** @param {RawClient} client @param {number} [count] @returns {Promise<Buffer>} body of the last one */
+async function responded (client, count = 1) {
   const responses = await client.received(count).catch(error => {
     if (client.responses.at(-1)?.status === 502) return client.responses
     throw error
@@ -129,22 +140,24 @@ class KillClients {
     let connectedAt = 0
     for (let n = 0; !this.#isStopping; n++) {
       const startedAt = Date.now()
+      let port = 0
       let outcome = 'answered'
       try {
         if (client === null) {
           client = await RawClient.connect(this.port)
           connectedAt = Date.now()
         }
+        port = Number(client.localPort)
         await ask(client, { n, random: this.random, headers })
       } catch (error) {
         outcome = causeOf(/** @type {any} */ (error))
       }
       const isOver = client?.isEnded || client?.responses.at(-1)?.headers.connection === 'close'
-      this.exchanges.push({ kind, startedAt, t: Date.now(), ageMs: Date.now() - connectedAt, outcome })
+      this.exchanges.push({ kind, port, startedAt, t: Date.now(), ageMs: Date.now() - connectedAt, outcome })
       if (outcome !== 'answered' || isFresh || isOver) client = await close(client)
       await sleep(outcome === 'answered' ? this.random() * thinkMs : REST_MS)
       if (client?.isEnded) { // while it was idle
-        this.exchanges.push({ kind, startedAt: Date.now(), t: Date.now(), ageMs: Date.now() - connectedAt, outcome: `${client.error ?? 'closed'} as it was idle` })
+        this.exchanges.push({ kind, port, startedAt: Date.now(), t: Date.now(), ageMs: Date.now() - connectedAt, outcome: `${client.error ?? 'closed'} as it was idle` })
         client = await close(client)
       }
     }

@@ -5,26 +5,35 @@
 const { KINDS } = require('./clients')
 
 const YOUNG_MS = 500 // a connection is covered by then, on a busy machine too
-const NOTICED_MS = 500 // between a kill and what a client sees of it
+const SLACK_MS = 500 // between a death and what a client, or the journal, has of it
 
 /**
  * @param {import('./clients').Exchange[]} exchanges
- * @param {number[]} deaths when workers were killed, ms since the epoch
+ * @param {Record<string, any>[]} crashes lines of the log
  * @returns {{ costs: Record<string, number>, violations: string[] }} `costs`: those that a kill may have
  */
-function judge (exchanges, deaths) {
+function judge (exchanges, crashes) {
   /** @type {Record<string, number>} */
   const costs = {}
   /** @type {string[]} */
   const violations = []
-  for (const { kind, startedAt, t, ageMs, outcome } of exchanges) {
+  for (const exchange of exchanges) {
+    const { kind, port, startedAt, t, ageMs, outcome } = exchange
     if (outcome === 'answered') continue
-    const meanwhile = deaths.filter(at => at >= startedAt - NOTICED_MS && at <= t).length
-    const may = meanwhile > 0 && (ageMs < YOUNG_MS || KINDS[kind].costs === 'anything' || (outcome === '502' && (KINDS[kind].costs === '502' || meanwhile > 1)))
-    if (!may) violations.push(`${kind}: ${outcome} after ${t - startedAt} ms, on a connection of ${ageMs} ms; ${meanwhile} workers died meanwhile`)
-    else costs[`${kind}: ${outcome}`] = (costs[`${kind}: ${outcome}`] ?? 0) + 1
+    const meanwhile = crashes.filter(({ time }) => time >= startedAt - SLACK_MS && time <= t + SLACK_MS)
+    const cut = meanwhile.flatMap(({ cuts = [] }) => cuts).find(cut => cut.remotePort === port)
+    if (mayFail(exchange, meanwhile.length > 0, cut)) costs[`${kind}: ${outcome}`] = (costs[`${kind}: ${outcome}`] ?? 0) + 1
+    else violations.push(`${kind}: ${outcome} after ${t - startedAt} ms, on a connection of ${ageMs} ms, port ${port}; ${meanwhile.length} deaths meanwhile, in the journal: ${JSON.stringify(cut)}`)
   }
   return { costs, violations }
+}
+
+/** @param {import('./clients').Exchange} exchange @param {boolean} isDeath @param {any} cut in the journal */
+function mayFail ({ kind, ageMs, outcome }, isDeath, cut) {
+  const { costs } = KINDS[kind]
+  if (!isDeath) return false
+  if (ageMs < YOUNG_MS || costs === 'anything') return true
+  return outcome === '502' && cut !== undefined && (costs === '502' || cut.replayed === 1)
 }
 
 module.exports = { judge }

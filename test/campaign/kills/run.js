@@ -42,14 +42,22 @@ const DEEDS = [
  * @property {string[]} violations requests that failed and may not, and what else is wrong
  */
 
-/** @param {{ kills: number, seed: number, variants?: string[], onFleet?: (variant: string, outcome: Outcome) => void }} how @returns {Promise<Outcome>} */
-async function killWorkers ({ kills, seed, variants = Object.keys(VARIANTS), onFleet = () => {} }) {
+/**
+ * @param {object} how
+ * @param {number} how.kills
+ * @param {number} how.seed
+ * @param {string[]} [how.variants]
+ * @param {(variant: string, outcome: Outcome) => void} [how.onFleet]
+ * @param {string} [how.evidence] a folder for the logs and the failed requests of fleets in which a rule was broken
+ * @returns {Promise<Outcome>}
+ */
+async function killWorkers ({ kills, seed, variants = Object.keys(VARIANTS), onFleet = () => {}, evidence = '' }) {
   const random = seeded(seed)
   /** @type {Outcome} */
   const sum = { kills: 0, requests: 0, costs: {}, ends: {}, violations: [] }
   for (let i = 0; sum.kills < kills; i++) {
     const variant = variants[i % variants.length]
-    const outcome = await ofFleet(variant, Math.min(KILLS_OF_FLEET, kills - sum.kills), random)
+    const outcome = await ofFleet(variant, { kills: Math.min(KILLS_OF_FLEET, kills - sum.kills), random, evidence })
     onFleet(variant, outcome)
     sum.kills += outcome.kills
     sum.requests += outcome.requests
@@ -59,8 +67,8 @@ async function killWorkers ({ kills, seed, variants = Object.keys(VARIANTS), onF
   return sum
 }
 
-/** @param {string} variant @param {number} kills @param {() => number} random @returns {Promise<Outcome>} */
-async function ofFleet (variant, kills, random) {
+/** @param {string} variant @param {{ kills: number, random: () => number, evidence: string }} how @returns {Promise<Outcome>} */
+async function ofFleet (variant, { kills, random, evidence }) {
   /** @type {(() => unknown)[]} */
   const teardowns = []
   const t = { teardown: (/** @type {() => unknown} */ end) => teardowns.push(end), fail () {} }
@@ -73,11 +81,10 @@ async function ofFleet (variant, kills, random) {
   }
   const clients = new KillClients(fleet.port, random, variant === 'sticky')
   await sleep(COVERED_MS)
-  /** @type {number[]} */
-  const deaths = []
+  let deaths = 0
   /** @type {Promise<unknown> | null} */
   let deed = null
-  while (deaths.length < kills) {
+  while (deaths < kills) {
     if (deed === null && random() < 0.4) {
       const { verb, args } = oneOf(random, variant === 'forked' ? DEEDS.slice(0, 3) : DEEDS)
       deed = call(verb, args(random)).catch(() => {}).finally(() => { deed = null }) // it may fail, as its workers are killed
@@ -87,7 +94,7 @@ async function ofFleet (variant, kills, random) {
     if (workers.filter((/** @type {any} */ { state }) => state === 'ready').length < LEAST_SERVING) continue
     for (let n = random() < 0.2 ? 2 : 1; n > 0; n--) {
       const { pid } = oneOf(random, /** @type {any[]} */ (workers))
-      if (pid !== null && kill(pid)) deaths.push(Date.now())
+      if (pid !== null && kill(pid)) deaths++
     }
   }
   await deed
@@ -98,13 +105,17 @@ async function ofFleet (variant, kills, random) {
   const areGone = await fleet.areGone()
   for (const end of teardowns.reverse()) await end()
   fs.rmSync(folder, { recursive: true, force: true })
-  const { costs, violations } = judge(clients.exchanges, deaths)
+  const { costs, violations } = judge(clients.exchanges, crashes)
   if (!areGone) violations.push('processes are left')
   for (const { what, why } of hasFailed) violations.push(`the primary has failed: ${what}: ${why}`)
+  if (evidence && violations.length > 0) {
+    fs.mkdirSync(evidence, { recursive: true })
+    fs.writeFileSync(path.join(evidence, `kills-${Date.now()}.json`), JSON.stringify({ variant, violations, exchanges: clients.exchanges.filter(({ outcome }) => outcome !== 'answered'), log: fleet.events.lines }, null, 1))
+  }
   /** @type {Record<string, number>} */
   const ends = {}
   for (const crash of crashes) for (const name of ['moved', 'replayed', 'answered', 'cut']) ends[name] = (ends[name] ?? 0) + (crash[name] ?? 0)
-  return { kills: deaths.length, requests: clients.exchanges.length, costs, ends, violations }
+  return { kills: deaths, requests: clients.exchanges.length, costs, ends, violations }
 }
 
 /** @param {number} pid */

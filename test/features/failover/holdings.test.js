@@ -33,6 +33,25 @@ t.test('what has ended is closed, whichever of its beginning and its end is hear
   t.equal(held.count, 0)
 })
 
+t.test('what is lent is held again when it comes back, unless it has ended', async t => {
+  const held = holdings()
+  const [first, second, third, fourth] = [open(), open(), open(), open()]
+  held.begin({ row: 1, serial: 5 }, first, 'a')
+  held.lend({ row: 1, serial: 4 })
+  t.equal(isOpen(first), true, 'an earlier connection')
+  held.lend({ row: 1, serial: 5 })
+  t.same([isOpen(first), held.count], [false, 0])
+  held.begin({ row: 1, serial: 5 }, second, 'a')
+  t.same([isOpen(second), held.count], [true, 1])
+  held.lend({ row: 1, serial: 5 })
+  held.end(1, 5)
+  held.begin({ row: 1, serial: 5 }, third, 'a')
+  t.same([isOpen(third), held.count], [false, 0], 'it had ended')
+  held.begin({ row: 1, serial: 6 }, fourth, 'a')
+  t.equal(held.count, 1)
+  held.end(1, 6)
+})
+
 t.test('a row that is used again closes what was there; rows beyond the most are not taken', async t => {
   const held = holdings()
   const [first, second, third] = [open(), open(), open()]

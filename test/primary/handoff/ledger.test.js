@@ -149,6 +149,24 @@ t.test('an offer that arrives without its socket goes back', async t => {
   t.same(receiver.got, [])
 })
 
+t.test('what goes back to its sender is given to the one that keeps copies, by the number that the sender has noted', async t => {
+  const { sender, receivers: [receiver], ledger } = scene(1)
+  /** @type {any[]} */
+  const kept = []
+  ledger.onKept = (...args) => kept.push(args)
+  const socket = new Socket()
+  sender.emit('offer', { id: 1, parcel: { key: KEY, leftMs: 5000, copy: { row: 3, serial: 8 } } }, socket)
+  t.equal(receiver.last('adopt').parcel.copy, undefined, 'it is of no use to another worker')
+  receiver.emit('refused', { id: receiver.last('adopt').id })
+  t.match(sender.got, [{ type: 'back', id: 1 }])
+  t.same(kept, [[sender, { row: 3, serial: 8 }, socket, KEY]])
+  t.equal(socket.closed, 0)
+  const moved = new Socket()
+  sender.emit('offer', { id: 2, parcel: { key: KEY, leftMs: 5000, copy: { row: 4, serial: 9 } } }, moved)
+  receiver.emit('adopted', { id: receiver.last('adopt').id, copy: { row: 0, serial: 1 } })
+  t.same(kept[1], [receiver, { row: 0, serial: 1 }, moved, KEY])
+})
+
 t.test('the worker with the fewest connections comes first, and among equals the successor of the sender', async t => {
   const sender = new Worker('sender')
   sender.isServing = false

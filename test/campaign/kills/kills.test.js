@@ -1,0 +1,36 @@
+'use strict'
+
+/** Workers that are killed, with a fixed seed. `npm run campaign -- --kills 10000` kills as many as it is told; see docs/contributing.md. */
+
+const t = require('tap')
+const { loadAddon } = require('../../../lib/mold/addon')
+const { judge } = require('./judge')
+const { killWorkers } = require('./run')
+
+const KILLS = 200
+const SEED = 52
+
+t.setTimeout(240_000)
+
+t.test('a worker that is killed costs no request that another one can handle', { skip: loadAddon().addon === null && 'the addon is not there' }, async t => {
+  const { kills, requests, ends, violations } = await killWorkers({ kills: KILLS, seed: SEED })
+  t.same(violations, [])
+  t.ok(kills >= KILLS && requests > 10 * KILLS, `${kills} kills, ${requests} requests, ${JSON.stringify(ends)}`)
+  t.ok(ends.moved > KILLS && ends.replayed > KILLS / 4, 'connections went on in other workers')
+})
+
+t.test('the judge finds a request that no kill explains', async t => {
+  const exchange = { kind: 'GET', port: 5000, startedAt: 10_000, t: 10_020, ageMs: 3000, outcome: '502' }
+  const crash = { time: 10_010, cuts: [{ remotePort: 5000, replayed: 1 }] }
+  const of = (/** @type {any} */ change, crashes = [crash]) => judge([{ ...exchange, ...change }], crashes).violations.length
+  t.equal(of({}), 0, 'two workers have died with it')
+  t.equal(of({ outcome: 'answered' }, []), 0)
+  t.equal(of({ outcome: 'closed', ageMs: 100 }), 0, 'its connection was young')
+  t.equal(of({ outcome: 'closed', kind: 'a connection a request' }), 0)
+  t.equal(of({ kind: 'upload' }, [{ ...crash, cuts: [{ remotePort: 5000 }] }]), 0)
+  t.equal(of({}, [{ ...crash, cuts: [{ remotePort: 5000 }] }]), 1, 'one worker has')
+  t.equal(of({}, [{ ...crash, cuts: [] }]), 1, 'the journal does not name it')
+  t.equal(of({}, []), 1, 'no worker has died')
+  for (const outcome of ['closed', 'ECONNRESET', 'timeout', 'other bytes', 'closed as it was idle']) t.equal(of({ outcome }), 1, outcome)
+  t.equal(of({ kind: 'upload', outcome: 'ECONNRESET' }), 1)
+})
