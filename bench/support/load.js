@@ -23,6 +23,7 @@
  * @property {number | null} [rate] per second, in all; as fast as possible unless given
  * @property {boolean} [keepAlive] true unless given
  * @property {string} [path]
+ * @property {string[]} [headers] of each request, as `Name: value`
  * @property {string[]} [cookies] a connection's requests have one of them, in turn over the connections
  * @property {boolean} [alternate] or each request has the next of them
  *
@@ -59,9 +60,10 @@ async function load (how) {
 }
 
 /** @param {Load} how */
-function make ({ port, connections, seconds = Infinity, warmSeconds = 0, requests = Infinity, rate = null, keepAlive = true, path = '/', cookies = [''], alternate = false }) {
+function make ({ port, connections, seconds = Infinity, warmSeconds = 0, requests = Infinity, rate = null, keepAlive = true, path = '/', headers = [], cookies = [''], alternate = false }) {
   const head = `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${keepAlive ? '' : 'Connection: close\r\n'}`
-  const prepared = cookies.map(cookie => Buffer.from(`${head}${cookie && `Cookie: ${cookie}\r\n`}\r\n`))
+  const more = headers.map(header => `${header}\r\n`).join('')
+  const prepared = cookies.map(cookie => Buffer.from(`${head}${more}${cookie && `Cookie: ${cookie}\r\n`}\r\n`))
   let began = performance.now()
   const until = began + (warmSeconds + seconds) * 1000
   const pace = rate === null ? null : new Pace(rate, began)

@@ -7,7 +7,7 @@
 
 const fs = require('node:fs')
 const { performance } = require('node:perf_hooks')
-const { setInterval } = require('node:timers')
+const { setTimeout } = require('node:timers')
 const { LONGEST_PATH } = require('../../core/account')
 const { isBodyless, isReplaySafe } = require('../../core/request-replay')
 const { sessionOf } = require('../../core/session')
@@ -23,6 +23,7 @@ const { ENDED_BY_CLIENT, PREFIX_BYTES, bytesOf, fateOf, parseHead, placeOf } = r
 const SHARE = 0.8 // of the descriptors that this process may have: the others are for its own work
 const LEAST_OWN = 128
 const MOST_NAMED = 1000 // requests that were lost with one worker
+const LONGEST_MS = 800 // between two looks at what workers have sent
 const IDLE_MS = 5000 // of a connection whose server has not told
 
 class Failover {
@@ -37,7 +38,7 @@ class Failover {
     this.addon = addon
     const limit = descriptorLimit()
     this.most = Math.max(0, Math.floor(Math.min(SHARE * limit, limit - LEAST_OWN)))
-    setInterval(() => { for (const holdings of this.#holdings.values()) this.#receive(holdings) }, TICK_MS).unref()
+    this.#look(TICK_MS)
   }
 
   /** @param {WorkerHandle} handle */
@@ -61,16 +62,27 @@ class Failover {
     handle.send('duplicates', {}, theirs, () => theirs.close())
   }
 
+  /** What a worker sends waits where it is, also when that worker has died: so it is looked for rarely, while little comes. @param {number} afterMs */
+  #look (afterMs) {
+    setTimeout(() => {
+      let hasCome = false
+      for (const holdings of this.#holdings.values()) hasCome = this.#receive(holdings) || hasCome
+      this.#look(hasCome ? TICK_MS : Math.min(2 * afterMs, LONGEST_MS))
+    }, afterMs).unref()
+  }
+
   get #count () {
     let count = 0
     for (const holdings of this.#holdings.values()) count += holdings.count
     return count
   }
 
-  /** @param {Holdings} holdings */
+  /** @param {Holdings} holdings @returns {boolean} whether there was something */
   #receive (holdings) {
     let room = this.most - this.#count
+    let hasCome = false
     for (const { text, descriptors } of holdings.packets(this.addon)) {
+      hasCome = true
       if (text === MEMORY && holdings.memory === null) {
         holdings.memory = new Descriptor(descriptors[0])
         continue
@@ -84,6 +96,7 @@ class Failover {
       })
     }
     if (room < 0) this.#tell()
+    return hasCome
   }
 
   /** A worker reads this connection from here on. @param {WorkerHandle} handle @param {import('../../worker/connections/parcel').Copy} copy @param {any} socket @param {string} key */
