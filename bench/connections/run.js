@@ -144,6 +144,16 @@ class Run {
     }
   }
 
+  /** The worker that has most is killed. @returns {Promise<Record<string, number>>} */
+  async kill () {
+    await this.#reset()
+    const before = await this.#counts()
+    const { killed } = await /** @type {Child} */ (this.fleet).ask('kill', message => message.killed)
+    const quietMs = await this.#quiet()
+    const after = await this.#counts()
+    return { killed: killed.connections, ...killed, parkedSeconds: quietMs / 1000, killDropped: after.dropped - before.dropped, killReconnects: after.reconnects - before.reconnects }
+  }
+
   async stop () {
     await Promise.all((this.clients ?? []).map(child => child.stop({ stop: true })))
     await this.fleet?.stop('stop')

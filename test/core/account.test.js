@@ -1,7 +1,7 @@
 'use strict'
 
 const t = require('tap')
-const { ACCOUNT, openAccount, lostAccount, streamsCut } = require('../../lib/core/account')
+const { ACCOUNT, openAccount, lostAccount, rescuedAccount, lostWith, streamsCut } = require('../../lib/core/account')
 const { sumOfEnds } = require('../support/fleet')
 
 t.test('an account opens with the connections that are there, none of them settled', async t => {
@@ -19,6 +19,25 @@ t.test('the account of a worker that sent none: requests in flight were cut, the
     t.match(account, { connections, inFlight, cut, unaccounted, cuts: [] })
     t.equal(sumOfEnds(account), connections)
   }
+})
+
+t.test('the account of a worker that died in its drain, where its connections outlive it', async t => {
+  const cut = { method: 'POST', path: '/', ageMs: 5, remotePort: 1, upgraded: false }
+  const outcome = { moved: 4, replayed: 2, answered: 1, cut: 1, ended: 3, cuts: [cut, cut] }
+  const account = rescuedAccount(15, 5, outcome)
+  t.match(account, { connections: 15, inFlight: 5, moved: 6, replayed: 2, cut: 2, closedByClient: 3, unaccounted: 4, cuts: [cut, cut] }, 'those that were young are not known')
+  t.equal(sumOfEnds(account), 15)
+  const more = rescuedAccount(10, 5, outcome)
+  t.match(more, { connections: 11, unaccounted: 0 }, 'some have come since its last beat')
+  t.equal(sumOfEnds(more), 11)
+})
+
+t.test('what was lost with a worker that crashed', async t => {
+  t.same(lostWith({ connections: 9, inFlight: 4 }), { connections: 9, inFlight: 4 }, 'nothing outlived it')
+  const outlived = { connections: 9, inFlight: 4, moved: 3, replayed: 2, answered: 1, cut: 1, ended: 1 }
+  t.same(lostWith(outlived), { connections: 3, inFlight: 2 }, 'of one it is not known')
+  t.same(lostWith({ ...outlived, connections: 2 }), { connections: 2, inFlight: 2 }, 'more are known than it had at its last beat')
+  t.same(lostWith({ connections: -1, inFlight: 'x', moved: 0, answered: NaN }), { connections: 0, inFlight: 0 }, 'a line of another version')
 })
 
 t.test('two accounts share nothing', async t => {

@@ -2,8 +2,11 @@
 
 /** An exception that the app does not catch costs the request that threw it, and no other. */
 
+const http = require('node:http')
 const t = require('tap')
-const { get } = require('../support/client')
+const { setTimeout: after } = require('node:timers/promises')
+const { loadAddon } = require('../../lib/mold/addon')
+const { clientPerWorker, get } = require('../support/client')
 const { startFleet } = require('../support/fleet')
 const { Load } = require('../support/load')
 
@@ -65,4 +68,26 @@ t.test('an app with a listener of its own keeps the exception; with --on-excepti
     t.same(events.all('worker.exception'), [])
     await supervisor.stop()
   }
+})
+
+t.test('the listener of an app ends its worker: the request that threw gets 500 and ends no other worker, and others go on', { skip: loadAddon().addon === null && 'the addon is not there' }, async t => {
+  process.env.LISTENS = '1'
+  const { port, events } = await startFleet(t, 'uncaught.js', { workers: 2, schedule: 'shared' })
+  delete process.env.LISTENS
+  const clients = await clientPerWorker(t, port, 2, 'x-pid')
+  await after(300) // until the primary has a descriptor of each connection
+  const [[pid, agent]] = clients
+  const other = new http.Agent({ keepAlive: true })
+  t.teardown(() => other.destroy())
+  const slow = await Promise.all(Array.from({ length: 6 }, async () => { // one of them in this worker at least
+    const answer = get(port, '/ok?ms=400', { agent: other })
+    await after(20)
+    return { answer }
+  }))
+  await after(200)
+  t.match(await get(port, '/timer', { agent }), { status: 500, headers: { connection: 'close' } })
+  t.match(await events.until('worker.crash'), { pid, code: 3, answered: 1, cuts: [{ path: '/timer' }] })
+  for (const { answer } of slow) t.match(await answer, { status: 200 })
+  await after(300)
+  t.equal(events.all('worker.crash').length, 1)
 })

@@ -29,9 +29,15 @@ function surviveExceptions (kernel) {
   // Added when Node is about to look for listeners, so that the app, and what counts them, sees none of ours.
   process.on('uncaughtExceptionMonitor', (_, origin) => {
     if (origin === 'unhandledRejection' && isOfItsOwnMode) return
-    if (process.listenerCount('uncaughtException') > 0 || process.hasUncaughtExceptionCaptureCallback()) return
+    if (process.listenerCount('uncaughtException') > 0 || process.hasUncaughtExceptionCaptureCallback()) return mark()
     process.once('uncaughtException', state.current === 'held' ? die : survive)
   })
+
+  /** The app ends this process now, perhaps. */
+  function mark () {
+    const exchange = requests.getStore()
+    if (exchange) tracker.witness?.threw(exchange.connection)
+  }
 
   /** Node does the same, but prints it here: the workers of a fleet that cannot start all throw the same. @param {unknown} thrown */
   function die (thrown) {

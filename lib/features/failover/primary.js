@@ -13,8 +13,8 @@ const { isBodyless, isReplaySafe } = require('../../core/request-replay')
 const { sessionOf } = require('../../core/session')
 const { loadAddon } = require('../../mold/addon')
 const { Descriptor } = require('../../mold/descriptor')
-const { answerBadGateway } = require('./bad-gateway')
 const { Holdings } = require('./holdings')
+const { answerLast } = require('./last-answer')
 const { MEMORY, TICK_MS, decode } = require('./packet')
 const { ENDED_BY_CLIENT, PREFIX_BYTES, bytesOf, fateOf, parseHead, placeOf } = require('./row')
 
@@ -155,16 +155,16 @@ class Failover {
     const hasLeft = fate === 'unanswered' && bytes?.state === ENDED_BY_CLIENT // or it waits with its half closed, as few do
     outcome[hasLeft ? 'ended' : fate === 'unanswered' ? 'answered' : 'cut']++
     if (!hasLeft && outcome.cuts.length < MOST_NAMED) outcome.cuts.push(nameCut(request, peerOf(socket).port, row.replayed))
-    if (fate === 'unanswered') answerBadGateway(handle)
+    if (fate === 'unanswered') answerLast(handle, row.hasThrown ? 500 : 502)
     else socket.close()
   }
 
   /** All that was read is there, and another worker may have it: a part of a head, or a request that may be handled twice. @param {import('./row').Row} row @param {import('./row').Bytes} bytes @param {Request} request */
-  #isReplayed ({ replayed, latest }, { read }, { bytes, head, isAlone }) {
+  #isReplayed ({ replayed, hasThrown, latest }, { read }, { bytes, head, isAlone }) {
     if (this.kernel.isStopping() || read !== latest.read + bytes.length) return false
     if (head === null) return !bytes.includes('\r\n\r\n')
     const { replay } = this.kernel.options
-    return replay === 'safe' && replayed === 0 && isAlone && isReplaySafe(head)
+    return replay === 'safe' && replayed === 0 && !hasThrown && isAlone && isReplaySafe(head)
   }
 
   /** @param {Request} request @param {import('./holdings').Socket} socket @returns {string | null} its worker-to-be is that of its session */

@@ -13,6 +13,7 @@
  * @typedef {object} Row
  * @property {number} serial of the connection
  * @property {number} replayed how many workers have had its request before
+ * @property {boolean} hasThrown the app's code has, for its request
  * @property {State} latest
  * @property {State} other
  * @property {number} kept how many of the bytes are kept that were read since then, or fewer, if it died as it read; negative: more were read
@@ -40,9 +41,10 @@ const PLACES = Object.freeze([
 const PREFIX_BYTES = 8 // of each place: when the first of it came, ms since 1970
 const MEMORY_BYTES = PLACES[1].from + PLACES[1].bytes * PLACES[1].count
 
-/** Of a row, in numbers of eight bytes; `LATEST` is 0 or 1, with twice `replayed`. KEPT and PLACE are written by lib/mold/addon/reads.c. */
+/** Of a row, in numbers of eight bytes; `LATEST` is 0 or 1, with twice `replayed`, and THREW. KEPT and PLACE are written by lib/mold/addon/reads.c. */
 const SERIAL = 0
 const LATEST = 1
+const THREW = 1024
 const STATES = Object.freeze([2, 4])
 const KEPT = 6
 const PLACE = 7
@@ -58,7 +60,7 @@ function readRow (view, at) {
   const state = (/** @type {number} */ from) => ({ read: number(from), written: number(from + 1) })
   const flags = number(LATEST)
   const latest = flags % 2 === 1 ? 1 : 0
-  return { serial: number(SERIAL), replayed: Math.floor(flags / 2), latest: state(STATES[latest]), other: state(STATES[1 - latest]), kept: number(KEPT), place: number(PLACE) }
+  return { serial: number(SERIAL), replayed: Math.floor((flags % THREW) / 2), hasThrown: flags >= THREW, latest: state(STATES[latest]), other: state(STATES[1 - latest]), kept: number(KEPT), place: number(PLACE) }
 }
 
 /** @param {[read: number, written: number, unread: number, state: number]} counted @returns {Bytes} the end of the client's half counts as a byte there */
@@ -118,4 +120,4 @@ function parseHead (text) {
   return { head: { method, url, version, headers }, length: end + HEAD_END.length }
 }
 
-module.exports = { ROW_BYTES, MOST_ROWS, PLACES, PREFIX_BYTES, MEMORY_BYTES, SERIAL, LATEST, STATES, KEPT, PLACE, CLOSES, ENDED_BY_CLIENT, readRow, bytesOf, fateOf, placeOf, parseHead }
+module.exports = { ROW_BYTES, MOST_ROWS, PLACES, PREFIX_BYTES, MEMORY_BYTES, SERIAL, LATEST, THREW, STATES, KEPT, PLACE, CLOSES, ENDED_BY_CLIENT, readRow, bytesOf, fateOf, placeOf, parseHead }

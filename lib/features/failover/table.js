@@ -2,7 +2,7 @@
 
 /** In a worker: its rows, in memory that the primary can read when this process is dead. It is mapped as it is needed. */
 
-const { ROW_BYTES, MOST_ROWS, PLACES, MEMORY_BYTES, SERIAL, LATEST, STATES, KEPT, CLOSES } = require('./row')
+const { ROW_BYTES, MOST_ROWS, PLACES, MEMORY_BYTES, SERIAL, LATEST, THREW, STATES, KEPT, CLOSES } = require('./row')
 
 const CHUNK_BYTES = 65_536
 const ROWS_OF_CHUNK = CHUNK_BYTES / ROW_BYTES
@@ -85,6 +85,12 @@ class Note {
     this.#latest = 1 - this.#latest
     this.#view[this.#at + LATEST] = this.#latest
     if (read === read) this.#view[this.#at + KEPT] = 0 // eslint-disable-line no-self-compare -- not NaN
+  }
+
+  /** Its request is not to be handled by another worker. */
+  threw () {
+    const at = this.#at + LATEST
+    if (this.#view[at] < THREW) this.#view[at] += THREW
   }
 
   end () {

@@ -74,6 +74,11 @@ class Duplicates {
     note.rest(exchanges.length === 0 ? readOf(note, socket, handle) : NaN, note.writtenBefore + handle.bytesWritten, response._last === true)
   }
 
+  /** @param {Connection} connection */
+  threw ({ copy }) {
+    /** @type {Note | null} */ (copy)?.threw()
+  }
+
   /** @param {Connection} connection @param {any} handle @param {boolean} isReset */
   closing (connection, handle, isReset) {
     if (!connection.copy) return

@@ -21,6 +21,7 @@
  * @property {import('node:http').ServerResponse} response
  * @property {number} since ms, performance.now()
  * @property {number} written bytes that had been written to the connection by then
+ * @property {Connection} connection
  * @property {boolean} isMarked the app says that its handler may run once more, in another worker
  * @property {boolean} [isSwept] it had ended when it was last looked at; see tracker.js
  *

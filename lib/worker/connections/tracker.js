@@ -22,6 +22,7 @@ const { pack } = require('./parcel')
  * @property {(connection: Connection) => void} added it is accepted, or back from an offer
  * @property {(connection: Connection, handle: any) => void} adopted it has come from a sibling, and is held unread
  * @property {(connection: Connection, response: any) => void} finished a response is with the kernel
+ * @property {(connection: Connection) => void} threw the app's code has thrown for a request of it, and the app's own listener is about to be called
  * @property {(connection: Connection) => void} upgraded it is found to be the app's own
  * @property {(connection: Connection, handle: any, isReset: boolean) => void} closing its handle is about to be closed
  */

@@ -2,11 +2,11 @@
 
 const fc = require('fast-check')
 const t = require('tap')
-const { CLOSES, bytesOf, fateOf, parseHead, placeOf, readRow, PLACES, ROW_BYTES, SERIAL, LATEST, STATES, KEPT, PLACE } = require('../../../lib/features/failover/row')
+const { CLOSES, bytesOf, fateOf, parseHead, placeOf, readRow, PLACES, ROW_BYTES, SERIAL, LATEST, THREW, STATES, KEPT, PLACE } = require('../../../lib/features/failover/row')
 
 const ESTABLISHED = 1
 const rest = (read, written) => ({ read, written })
-const row = (latest, other = latest, kept = 0) => ({ serial: 1, replayed: 0, latest, other, kept, place: 0 })
+const row = (latest, other = latest, kept = 0) => ({ serial: 1, replayed: 0, hasThrown: false, latest, other, kept, place: 0 })
 const counted = (read, written, state = ESTABLISHED) => ({ read, written, state })
 
 t.test('a connection of which the kernel has counted what was noted is idle, by either state', async t => {
@@ -52,11 +52,11 @@ t.test("the end of the client's half counts as a byte for the kernel", async t =
 t.test('a row is read as it was written', async t => {
   const numbers = new Float64Array(ROW_BYTES / 8)
   numbers[SERIAL] = 12
-  numbers[LATEST] = 2 * 1 + 1
+  numbers[LATEST] = THREW + 2 * 1 + 1
   numbers[KEPT] = 30
   numbers[PLACE] = 40
   for (const [i, from] of STATES.entries()) [numbers[from], numbers[from + 1]] = [10 + i, 20 + i]
-  t.same(readRow(new DataView(numbers.buffer), 0), { serial: 12, replayed: 1, latest: rest(11, 21), other: rest(10, 20), kept: 30, place: 40 })
+  t.same(readRow(new DataView(numbers.buffer), 0), { serial: 12, replayed: 1, hasThrown: true, latest: rest(11, 21), other: rest(10, 20), kept: 30, place: 40 })
 })
 
 t.test('a head is read as the client sent it; a part of one is none', async t => {

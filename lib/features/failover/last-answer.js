@@ -4,16 +4,17 @@
 
 const net = require('node:net')
 
-const ANSWER = 'HTTP/1.1 502 Bad Gateway\r\nConnection: close\r\nContent-Length: 0\r\n\r\n'
+/** @type {Record<502 | 500, string>} */
+const REASONS = { 502: 'Bad Gateway', 500: 'Internal Server Error' }
 const LINGER_MS = 2000 // for a client that sends its request's body first
 
-/** @param {any} handle Node's, of a connection whose request has had no answer */
-function answerBadGateway (handle) {
+/** @param {any} handle Node's, of a connection whose request has had no answer @param {keyof typeof REASONS} status 500: the app's code has thrown for it */
+function answerLast (handle, status) {
   const socket = new net.Socket(/** @type {net.SocketConstructorOpts} */ ({ handle, allowHalfOpen: true }))
   const over = setTimeout(() => socket.destroy(), LINGER_MS)
   socket.on('error', () => {}).on('close', () => clearTimeout(over)).on('end', () => socket.destroy())
   socket.resume() // a close with something unread would reset it
-  socket.end(ANSWER)
+  socket.end(`HTTP/1.1 ${status} ${REASONS[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
 }
 
-module.exports = { answerBadGateway }
+module.exports = { answerLast }
