@@ -25,7 +25,7 @@ const bench = openBench({
 })
 const { values } = bench
 const [rate, busyRate = rate, closeRate = rate] = values.rates.split(',').map(Number)
-const warmSeconds = values.quick ? 0.2 : 4
+const warmSeconds = values.quick ? 0.2 : 8 // code is compiled meanwhile, of which there is more with it
 const GROUPS = [
   { name: 'hello world, keep-alive', app: 'hello.js', keepAlive: true, rate },
   { name: '0.3 ms a request, keep-alive', app: 'busy.js', keepAlive: true, rate: busyRate },

@@ -16,7 +16,7 @@ const { count, duration, listOf, optional, orNull, record, text } = require('../
 const MEMORY = 'memory'
 const MOST_DESCRIPTORS = 128
 const MOST_ENDED = 1000
-const TICK_MS = 50 // between two sendings of a worker: what lives for less is never told
+const TICK_MS = 25 // between two sendings of a worker: what lives for less is never told
 
 const SHAPE = record({
   key: optional(text(8192)), idleMs: optional(orNull(duration)), begun: optional(listOf(count, 2 * MOST_DESCRIPTORS)), ended: optional(listOf(count, 2 * MOST_ENDED))

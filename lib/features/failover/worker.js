@@ -26,6 +26,8 @@ class Duplicates {
   #timer = null
   /** Connections that were added before have been looked at: ms, performance.now(). */
   #lookedUntil = 0
+  /** There are some that have not been open for long enough. */
+  #hasYounger = false
   #sentAt = -Infinity
   /** Rows and serials of those that have ended, in turn, which the primary does not know yet. @type {number[]} */
   #ended = []
@@ -125,9 +127,10 @@ class Duplicates {
         if (isPassed) continue
         for (const connection of some) this.#giveUp(connection)
         this.#lookedUntil = Math.min(this.#lookedUntil, ...some.map(({ since }) => since))
+        this.#hasYounger = true
       }
     }
-    if (this.#ended.length > 0 || this.#lookedUntil < this.#sentAt) this.#sendSoon()
+    if (this.#ended.length > 0 || this.#hasYounger) this.#sendSoon()
   }
 
   /** The primary has not got it. @param {Connection} connection */
@@ -138,13 +141,18 @@ class Duplicates {
     connection.copy = null
   }
 
-  /** @returns {Map<import('../../worker/accepting/acceptor').Acceptor, Connection[]>} those without a row that can have one, which they have then */
+  /** @returns {Map<import('../../worker/accepting/acceptor').Acceptor, Connection[]>} those that have lasted for a tick, without a row, and can have one, which they have then */
   #takeFresh () {
     const fresh = new Map()
     const from = this.#lookedUntil
-    this.#lookedUntil = this.#sentAt
+    const until = this.#lookedUntil = this.#sentAt - TICK_MS // most of one request each are closed by then
+    this.#hasYounger = false
     for (const connection of this.tracker.connections.backwards()) {
       if (connection.since < from) break
+      if (connection.since > until) {
+        this.#hasYounger = true
+        continue
+      }
       if (connection.copy !== null || !isSuited(connection)) continue
       const note = this.#noteOf(connection)
       if (note === null) continue

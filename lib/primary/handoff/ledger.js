@@ -46,6 +46,8 @@ class HandoffLedger {
   /** What each other primary has lent, by its number there. @type {Map<WorkerHandle, Map<number, Entry>>} */
   #lent = new Map()
   #lastId = 0
+  /** @type {(value?: any) => void} */
+  #onSettled = () => {}
 
   /**
    * @param {() => WorkerHandle[]} serving
@@ -243,6 +245,16 @@ class HandoffLedger {
     this.#queue.pumpSoon()
   }
 
+  /** There are workers that may take what waits. */
+  look () {
+    this.#queue.pump()
+  }
+
+  /** @returns {Promise<void>} resolves when no connection is on its way: each is placed or lost within half a minute */
+  async settled () {
+    if (this.#entries.size > 0) await new Promise(resolve => { this.#onSettled = resolve })
+  }
+
   /** The fleet has stopped. */
   close () {
     for (const entry of this.#entries.values()) this.#close(entry)
@@ -279,6 +291,7 @@ class HandoffLedger {
     this.#lent.get(entry.sender)?.delete(entry.offerId)
     this.#queue.delete(entry)
     entry.close()
+    if (this.#entries.size === 0) this.#onSettled()
   }
 }
 

@@ -184,15 +184,17 @@ class Handover extends EventEmitter {
     const pid = /** @type {number} */ (successor.process.pid)
     this.receivers = new RemoteReceivers(successor, { count: workers.length, addresses, takesSessions: this.sessionOwners.isLent }).all
     for (const receiver of this.receivers) this.ledger.connect(/** @type {any} */ (receiver))
+    this.ledger.look() // for what dead workers had, perhaps
     if (this.#endsWithIt) this.#release(successor) // it was told before it served
     this.tenure.end(new RecycleError('RECYCLE_UPGRADED', { pid }))
     this.emit('handed-over')
     const departed = this.departure.run(new Map(workers.map(({ slot, pid }) => [slot, pid])))
     this.sessionOwners.handOver()
     const dies = successor.next(['exit', 'failed'], Infinity)
-    const died = await Promise.race([departed.then(() => null), dies])
+    const gone = departed.then(() => this.#endsWithIt ? undefined : this.ledger.settled()) // what a dead worker had may still wait for a receiver
+    const died = await Promise.race([gone.then(() => null), dies])
     if (died === null || this.#endsWithIt) {
-      await departed
+      await gone
       if (!successor.isGone) await new Promise(resolve => successor.send('left', {}, undefined, resolve))
       this.#step('left')
       successor.other.release()

@@ -167,6 +167,24 @@ t.test('what goes back to its sender is given to the one that keeps copies, by t
   t.same(kept[1], [receiver, { row: 0, serial: 1 }, moved, KEY])
 })
 
+t.test('what a dead worker had waits for one that serves, and the ledger is settled when that has it', async t => {
+  const { sender, receivers: [receiver], ledger } = scene(1)
+  await ledger.settled()
+  receiver.isServing = false
+  const socket = new Socket()
+  ledger.give(/** @type {any} */ (sender), { key: KEY, leftMs: null }, socket)
+  let isSettled = false
+  const settled = ledger.settled().then(() => { isSettled = true })
+  receiver.isServing = true // as another primary's is, which becomes ready unheard
+  await tick()
+  t.same(receiver.got, [])
+  ledger.look()
+  t.equal(isSettled, false)
+  receiver.emit('adopted', { id: receiver.last('adopt').id })
+  await settled
+  t.equal(socket.closed, 1)
+})
+
 t.test('the worker with the fewest connections comes first, and among equals the successor of the sender', async t => {
   const sender = new Worker('sender')
   sender.isServing = false
