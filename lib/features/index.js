@@ -114,6 +114,7 @@
  * @property {Record<string, (slot: number, how: any) => Promise<Record<string, any>>>} [commands] as `commands` names them
  * @property {BeforeRecycle} [beforeRecycle] what a condemned worker does before its recycle, out of rotation, one at a time
  * @property {() => any} [describe] plain data for status()
+ * @property {() => Promise<string>} [scrape] more metrics, in Prometheus's text format
  * @property {() => void} [wake] the machine has slept: readings over that time say nothing
  *
  * @typedef {object} BeforeRecycle
@@ -143,6 +144,7 @@
  * @typedef {object} WorkerPart
  * @property {() => Record<string, any>} [figures] for the heartbeat: the fields of `beat`
  * @property {() => void} [beat] called after each heartbeat
+ * @property {() => Promise<unknown>} [drained] called when the drain is over; this process is kept until it resolves, or until the drain timeout
  * @property {Record<string, (fields: any) => Record<string, any>>} [tasks] done out of rotation, by message: each holds this thread until it is done; what it returns is the answer
  * @property {Record<string, (...args: any[]) => void>} [api] the functions that `api` names; calls made before this part was there follow
  *
@@ -163,7 +165,7 @@
  * @typedef {Pick<typeof import('../cli/fleet'), 'addFleetOptions' | 'withFleet'> & Pick<typeof import('../cli/print'), 'complain' | 'print'> & Pick<typeof import('../cli/verbs'), 'hasLost' | 'losses'>} CommandTools
  *
  * @typedef {import('./heapdump/feature').Commands} Commands
- * @typedef {import('./heapdump/feature').Options & import('./leaks/feature').Options & import('./max-heap/feature').Options & import('./max-fds/feature').Options & import('./max-lag/feature').Options & import('./max-handles/feature').Options & import('./health/feature').Options & import('./exceptions/feature').Options & import('./failover/feature').Options & import('./blocked/feature').Options} Options
+ * @typedef {import('./heapdump/feature').Options & import('./leaks/feature').Options & import('./max-heap/feature').Options & import('./max-fds/feature').Options & import('./max-lag/feature').Options & import('./max-handles/feature').Options & import('./health/feature').Options & import('./exceptions/feature').Options & import('./failover/feature').Options & import('./blocked/feature').Options & import('./app-metrics/feature').Options} Options
  * @typedef {import('./max-heap/feature').Sampled & import('./max-fds/feature').Sampled & import('./max-lag/feature').Sampled & import('./max-handles/feature').Sampled & import('./health/feature').Sampled} Sampled
  * @typedef {'heap' | 'fds' | 'lag' | 'handles' | 'unhealthy'} Reason of a limit
  * @typedef {'exception' | 'stuck'} Requested
@@ -181,7 +183,8 @@ const FEATURES = Object.freeze([
   require('./leaks/feature'),
   require('./exceptions/feature'),
   require('./failover/feature'),
-  require('./lease/feature')
+  require('./lease/feature'),
+  require('./app-metrics/feature')
 ])
 
 /** @type {readonly Limit[]} */

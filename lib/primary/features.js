@@ -65,6 +65,11 @@ class RunningFeatures {
     for (const part of this.#parts.values()) part.wake?.()
   }
 
+  /** @returns {Promise<string>} */
+  async scrape () {
+    return (await Promise.all([...this.#parts.values()].map(part => part.scrape?.() ?? ''))).join('')
+  }
+
   /** @returns {Record<string, any>} what each says of itself in status(), by its key; null: it is off */
   describe () {
     return Object.fromEntries(FEATURES.flatMap(({ name, status }) => status ? [[status.key, this.#parts.get(name)?.describe?.() ?? null]] : []))

@@ -150,6 +150,11 @@ class Supervisor extends EventEmitter {
     return { v: VERSION, name: this.name, pid: process.pid, app: this.spawner.app, workers, totals, budgets, ...about }
   }
 
+  /** What features add to `/metrics`. @returns {Promise<string>} in Prometheus's text format */
+  scrape () {
+    return this.parts.features.scrape()
+  }
+
   /**
    * Stops the fleet: no more connections, what is in flight finishes. Called again, or with `now`, it hurries: what is
    * in flight is cut.

@@ -16,6 +16,7 @@
  * @property {(session: string, value: unknown) => void} transfer
  * @property {(fn: (session: string, value: any) => void) => void} onTransfer
  * @property {(fn: (about: { slot: number }) => unknown) => void} [onLease]
+ * @property {(registry: any) => void} [exposeMetrics]
  * @property {(fn: () => unknown) => void} [onFork] in a mold
  * @property {(fn: () => unknown) => void} [warm] in a mold
  */

@@ -55,6 +55,7 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
   const drain = new Drain({ signals, state, tracker, acceptors, inbox, handoff, sender, admission, emptying }, async account => {
     flushCompileCache()
     await deadline.orAt(api.drained())
+    await deadline.orAt(Promise.all(features.map(part => part.drained?.())))
     await streams.flushed() // before the signal that ends this process
     beat()
     signals.release(() => admission.letGo()) // a handler that does not exit ends this worker by leaving nothing to be done

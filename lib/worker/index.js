@@ -141,4 +141,13 @@ function warm (fn) {
   findApi()?.warm?.(fn)
 }
 
-module.exports = { requestRecycle, pause, resume, onDrain, onServe, onLease, onFork, warm, pin, replayable, own, transfer, onTransfer }
+/**
+ * Adds a registry of the app's own to the metrics that the admin port serves, added up over the workers. That of prom-client itself (`register`) is found without this call.
+ *
+ * @param {{ getMetricsAsJSON: () => Promise<unknown[]> | unknown[] }} registry prom-client's
+ */
+function exposeMetrics (registry) {
+  findApi()?.exposeMetrics?.(registry)
+}
+
+module.exports = { exposeMetrics, requestRecycle, pause, resume, onDrain, onServe, onLease, onFork, warm, pin, replayable, own, transfer, onTransfer }

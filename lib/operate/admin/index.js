@@ -55,7 +55,7 @@ async function openAdmin (supervisor, { admin, adminAllowRemote }) {
       stream.send('news', picture.news(now, status)) // else the new page would get them twice
       stream.add(response, 'picture', picture.whole(now, status))
     },
-    '/metrics': async response => answer(response, 200, await metrics.render(supervisor.status()), { 'content-type': metrics.contentType }),
+    '/metrics': async response => answer(response, 200, await metrics.render(supervisor.status()) + await supervisor.scrape(), { 'content-type': metrics.contentType }),
     '/healthz': response => answer(response, 200, 'ok\n'),
     '/readyz': response => {
       const { isReady, text } = readiness.verdict()

@@ -1,0 +1,107 @@
+'use strict'
+
+/** In the primary: asks each worker for its app's metrics at each scrape, and adds them up with those of the workers that are gone. */
+
+const { setInterval, setTimeout } = require('node:timers')
+const { parseMetrics, lasting, sumOf } = require('./sum')
+
+/** @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle @typedef {import('./sum').Metric} Metric */
+
+const ANSWER_MS = 500 // of a worker whose event loop is blocked the latest ones are served
+const ASK_EVERY_MS = 5000 // of a worker that is killed, those since then are lost
+
+class AppMetrics {
+  /** @type {Map<WorkerHandle, { metrics: Metric[] | null, isAsked: boolean }>} */
+  #workers = new Map()
+  /** Of all workers that are gone. @type {Metric[]} */
+  #gone = []
+  /** Called when each worker has answered. @type {(() => void) | null} */
+  #answered = null
+  #isTold = false
+
+  /** @param {import('..').PrimaryKernel} kernel */
+  constructor (kernel) {
+    this.kernel = kernel
+    setInterval(() => this.#ask(), ASK_EVERY_MS).unref()
+  }
+
+  /** @param {WorkerHandle} handle */
+  connect (handle) {
+    handle.once('hello', () => this.#workers.set(handle, { metrics: null, isAsked: false }))
+    handle.on('app-metrics', ({ json }) => this.#hear(handle, json))
+    handle.once('exit', () => this.#lose(handle))
+  }
+
+  /** @returns {Promise<string>} for Prometheus */
+  async scrape () {
+    await this.#ask()
+    const all = [this.#gone, ...[...this.#workers.values()].flatMap(({ metrics }) => metrics === null ? [] : [metrics])]
+    if (all.every(metrics => metrics.length === 0)) return ''
+    return `${await sumOf(all).metrics()}\n`
+  }
+
+  /** Resolves when all have answered, or after half a second. @returns {Promise<void>} */
+  #ask () {
+    for (const [handle, worker] of this.#workers) {
+      if (worker.isAsked) continue
+      worker.isAsked = true
+      handle.send('app-metrics-asked', {})
+    }
+    return new Promise(resolve => {
+      const earlier = this.#answered
+      const end = () => {
+        clearTimeout(timer)
+        earlier?.()
+        resolve()
+      }
+      const timer = setTimeout(end, ANSWER_MS)
+      this.#answered = end
+      this.#look()
+    })
+  }
+
+  #look () {
+    if ([...this.#workers.values()].some(({ isAsked }) => isAsked)) return
+    this.#answered?.()
+    this.#answered = null
+  }
+
+  /** @param {WorkerHandle} handle @param {string | null} json */
+  #hear (handle, json) {
+    const worker = this.#workers.get(handle)
+    if (!worker) return
+    worker.isAsked = false
+    try {
+      if (json !== null) worker.metrics = parseMetrics(json)
+    } catch (error) {
+      this.#tell(/** @type {Error} */ (error).message)
+    }
+    this.#look()
+  }
+
+  /** @param {WorkerHandle} handle */
+  async #lose (handle) {
+    const { metrics = null } = this.#workers.get(handle) ?? {}
+    this.#workers.delete(handle)
+    this.#look()
+    if (metrics === null) return
+    try {
+      const sum = sumOf([this.#gone, lasting(metrics)])
+      this.#gone = /** @type {any} */ (await sum.getMetricsAsJSON())
+    } catch (error) {
+      this.#tell(/** @type {Error} */ (error).message)
+    }
+  }
+
+  /** Once. @param {string} why */
+  #tell (why) {
+    if (this.#isTold) return
+    this.#isTold = true
+    this.kernel.record('fleet.warning', { warning: 'app-metrics-unread', why: why.slice(0, 200) })
+  }
+}
+
+/** @param {import('..').PrimaryKernel} kernel @returns {import('..').PrimaryPart} */
+const sumMetrics = kernel => new AppMetrics(kernel)
+
+module.exports = { sumMetrics }

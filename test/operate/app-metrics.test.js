@@ -1,0 +1,46 @@
+'use strict'
+
+/** The app's own metrics in /metrics, over recycles and a death. */
+
+const t = require('tap')
+const { get } = require('../support/client')
+const { startAdmin, scrape } = require('../support/admin')
+
+const REQUESTS = 'requests_total{path="/a"}'
+
+t.test('counters of the app are added up over the workers, and do not go back as workers are replaced', async t => {
+  const { port, adminPort, supervisor, events } = await startAdmin(t, 'prom.js', { workers: 2 })
+  const ask = async count => { for (let i = 0; i < count; i++) await get(port, '/a') }
+  await ask(20)
+  const first = await scrape(adminPort)
+  t.match([first.get(REQUESTS), first.get('size_bytes_count'), first.get('size_bytes_bucket{le="10"}'), first.get('answer')], [20, 20, 20, 42])
+  t.equal(first.get('recycle_recycles_total{reason="reload"}'), 0, "the supervisor's own names are its own")
+  t.equal(first.has('recycle_recycles_total'), false)
+  for (let i = 1; i <= 3; i++) {
+    await supervisor.reload()
+    await ask(10)
+    const metrics = await scrape(adminPort)
+    t.match([metrics.get(REQUESTS), metrics.get('size_bytes_count'), metrics.get('answer')], [20 + 10 * i, 20 + 10 * i, 42], `after ${i} reloads`)
+  }
+  const [{ pid }] = supervisor.status().workers
+  process.kill(pid, 'SIGKILL')
+  await events.until('worker.crash')
+  await events.until('worker.ready', { count: 9 })
+  t.equal((await scrape(adminPort)).get(REQUESTS), 50, 'what a killed worker had at the last scrape')
+})
+
+t.test('a registry of its own is exposed in one line; --no-app-metrics serves none', async t => {
+  process.env.OWN = '1'
+  const { adminPort } = await startAdmin(t, 'prom.js', { workers: 2 })
+  delete process.env.OWN
+  t.equal((await scrape(adminPort)).get('own_total'), 2)
+  const without = await startAdmin(t, 'prom.js', { workers: 1, appMetrics: false })
+  await get(without.port, '/a')
+  t.equal((await scrape(without.adminPort)).has(REQUESTS), false)
+})
+
+t.test('an app without prom-client does not harm the scrape', async t => {
+  const { adminPort } = await startAdmin(t, 'plain.js', { workers: 1 })
+  const metrics = await scrape(adminPort)
+  t.equal(metrics.get('recycle_slots'), 1)
+})
