@@ -15,7 +15,7 @@ const { Takeover } = require('./primary/upgrade/takeover')
  * socket if `control` or `name` is given; if the path of `control` cannot be opened, or a fleet of this name runs, the fleet stops and
  * `ready()` rejects with RECYCLE_CONTROL or RECYCLE_CONTROL_TAKEN.
  *
- * @param {{ app: string, args?: string[] } & Record<string, any>} options
+ * @param {{ app: string, args?: string[] } & import('./options').FleetOptions} options
  * @returns {import('./primary/supervisor').Supervisor & import('./features').Commands} started; `await supervisor.ready()`
  * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_UNKNOWN_OPTION, RECYCLE_NO_APP, RECYCLE_METER_UNSUPPORTED,
  *   RECYCLE_METRIC_UNSUPPORTED, RECYCLE_FORK_UNSUPPORTED, RECYCLE_JOURNAL
@@ -36,4 +36,13 @@ const drill = async options => require('./drill').drill(options)
 /** @type {typeof import('./journal/reader').readJournal} */
 const readJournal = file => require('./journal/reader').readJournal(file)
 
-module.exports = { supervise, drill, readJournal, RecycleError }
+/**
+ * For a config file, so that an editor knows the options: it returns what it is given.
+ *
+ * @template {{ app?: string, args?: string[] } & import('./options').FleetOptions} Config
+ * @param {Config} config
+ * @returns {Config}
+ */
+const defineConfig = config => config
+
+module.exports = { supervise, drill, readJournal, defineConfig, RecycleError }

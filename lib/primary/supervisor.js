@@ -19,6 +19,16 @@ const VERSION = 1
 /**
  * A running fleet. Emits `event` with every journal line, `message` ({ slot, pid, message }) with what the app sends by
  * `process.send`, and `stopped` at the end, with the error that ended it or null.
+ *
+ * @typedef {{ t: number, event: string } & Record<string, any>} JournalLine docs/journal.md has the fields of each event
+ * @typedef {object} Events
+ * @property {[line: JournalLine]} event
+ * @property {[about: { slot: number | null, pid: number, message: any }]} message
+ * @property {[failure: RecycleError | null]} stopped
+ * @property {[]} handed-over
+ * @property {[]} resumed
+ *
+ * @extends {EventEmitter<Events>}
  */
 class Supervisor extends EventEmitter {
   /** @type {Promise<void> | null} */

@@ -33,7 +33,7 @@ class Sampler {
    * @param {object} deps
    * @param {import('../../core/options').Options} deps.options
    * @param {import('../workers/fleet').Fleet} deps.fleet
-   * @param {ReturnType<typeof import('./meter').pickMeter>} deps.meter
+   * @param {import('./meter').Meter} deps.meter
    * @param {(event: string, fields: Record<string, any>) => unknown} deps.record
    * @param {(freshBytes: number | null) => void} deps.fresh hears of what each worker takes when it is new; that may change budgets
    * @param {Pick<import('../features').RunningFeatures, 'probe'>} deps.features

@@ -8,7 +8,7 @@
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
-const { version } = require('../../../package.json')
+const { version } = /** @type {{ version: string }} */ (require('../../../package.json'))
 const { PREBUILT } = require('../../mold/addon')
 
 const ROOT = path.join(__dirname, '..', '..', '..')

@@ -26,7 +26,7 @@ t.test('the metrics of workers are added up; of one that is gone, counters and t
   t.match(gone, /^b 3$/m)
   t.match(gone, /^c_count 2$/m)
   t.match(gone, /^c_sum 5$/m)
-  const twice = await sumOf([/** @type {any} */ (await sumOf([lasting(first), lasting(second)]).getMetricsAsJSON()), second]).metrics()
+  const twice = await sumOf([(await sumOf([lasting(first), lasting(second)]).getMetricsAsJSON()), second]).metrics()
   t.match(twice, /a_total\{x="y"\} 8/, 'a sum can be added to')
 })
 

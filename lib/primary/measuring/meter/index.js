@@ -4,6 +4,8 @@ const fs = require('node:fs')
 const { RecycleError } = require('../../../core/errors')
 
 /**
+ * @typedef {{ name: string, probe: (pid: number, worker: { budget: import('../../../core/budget').Budget }) => Probe }} Meter
+ *
  * @typedef {object} Probe reads one worker's memory
  * @property {(now: number, inFull?: boolean | null) => Promise<import('../../../core/sample').Reading | null>} read
  * @property {() => void} close
@@ -14,7 +16,7 @@ const { RecycleError } = require('../../../core/errors')
  * Picks the meter for this machine and checks that it can give the metric.
  *
  * @param {{ meter: string, metric: string }} options
- * @returns {{ name: string, probe: (pid: number, worker: { budget: import('../../../core/budget').Budget }) => Probe }}
+ * @returns {Meter}
  * @throws {RecycleError} RECYCLE_METER_UNSUPPORTED, RECYCLE_METRIC_UNSUPPORTED
  */
 function pickMeter ({ meter, metric }) {

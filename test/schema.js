@@ -1,0 +1,31 @@
+'use strict'
+
+/** npm run schema: writes what is made of the table of options and kept in the package: the schema of config files, and the types of the options. */
+
+const fs = require('node:fs')
+const path = require('node:path')
+const { configSchema } = require('../lib/core/config')
+
+const LIB = path.join(__dirname, '..', 'lib')
+
+/** @param {any} schema of one option @returns {string} in TypeScript */
+function typeOf ({ type, items, anyOf, enum: words }) {
+  if (anyOf) return [...new Set(anyOf.map(typeOf))].join(' | ')
+  if (words) return words.map((/** @type {unknown} */ word) => JSON.stringify(word).replaceAll('"', "'")).join(' | ')
+  if (type === 'array') return `${typeOf(items)}[]`
+  return type === 'integer' ? 'number' : type
+}
+
+/** The options of supervise(), of drill() and of config files. @returns {string} */
+function optionTypes () {
+  const { app, args, $schema, ...options } = configSchema().properties
+  const rows = Object.entries(options).map(([name, option]) => `  /** ${option.description.replace('*/', '* /')} */\n  ${name}?: ${typeOf(option)}`)
+  return `// Made by npm run schema.\n\n/** The options of a fleet: sizes are numbers of bytes or text, times are text with a unit. */\nexport interface FleetOptions {\n${rows.join('\n')}\n}\n`
+}
+
+if (require.main === module) {
+  fs.writeFileSync(path.join(LIB, 'core', 'config.schema.json'), `${JSON.stringify(configSchema(), null, 2)}\n`)
+  fs.writeFileSync(path.join(LIB, 'options.d.ts'), optionTypes())
+}
+
+module.exports = { optionTypes }
