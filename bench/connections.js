@@ -67,8 +67,8 @@ async function main () {
       { key: 'replaceStallMs', title: 'longest stall ms', set: 'replace' },
       { key: 'fullestByMean', title: 'fullest ÷ mean', digits: 2, set: 'replace' },
       { key: 'killed', title: 'connections killed', set: 'kill' },
-      { key: 'moved', title: 'moved', set: 'kill' },
-      { key: 'replayed', title: 'replayed', set: 'kill' },
+      { key: 'killMoved', title: 'moved', set: 'kill' },
+      { key: 'killReplayed', title: 'replayed', set: 'kill' },
       { key: 'killDropped', title: 'dropped', total: true, set: 'kill' },
       { key: 'killReconnects', title: 'reconnected', total: true, set: 'kill' },
       { key: 'parkedSeconds', title: 'all parked again, s', digits: 1, set: 'kill' }

@@ -148,10 +148,10 @@ class Run {
   async kill () {
     await this.#reset()
     const before = await this.#counts()
-    const { killed } = await /** @type {Child} */ (this.fleet).ask('kill', message => message.killed)
+    const { killed: { connections, moved, replayed, ...ends } } = await /** @type {Child} */ (this.fleet).ask('kill', message => message.killed)
     const quietMs = await this.#quiet()
     const after = await this.#counts()
-    return { killed: killed.connections, ...killed, parkedSeconds: quietMs / 1000, killDropped: after.dropped - before.dropped, killReconnects: after.reconnects - before.reconnects }
+    return { killed: connections, killMoved: moved, killReplayed: replayed, killCut: ends.answered + ends.cut, parkedSeconds: quietMs / 1000, killDropped: after.dropped - before.dropped, killReconnects: after.reconnects - before.reconnects }
   }
 
   async stop () {

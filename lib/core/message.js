@@ -27,6 +27,7 @@
  * @property {number | null} leftMs what is left of its keep-alive timeout; null: for ever
  * @property {string} [bytes] received from the client, and not answered, in base64
  * @property {number} [replayed] how many workers have had the request in them
+ * @property {number} [deaths] how many of these have died meanwhile
  * @property {string} [session] with --sticky: of its latest request
  * @property {boolean} [isOwned] this session is the receiver's
  * @property {{ row: number, serial: number }} [copy] the sender's, where the primary has a descriptor of it already
@@ -82,7 +83,7 @@ const query = record({
 const session = text(LONGEST_SESSION)
 const copy = optional(record({ row: count, serial: count }))
 const parcel = record({
-  key: name, leftMs: orNull(duration), bytes: optional(text(LONGEST_BYTES)), replayed: optional(count), session: optional(session), isOwned: optional(flag), copy
+  key: name, leftMs: orNull(duration), bytes: optional(text(LONGEST_BYTES)), replayed: optional(count), deaths: optional(count), session: optional(session), isOwned: optional(flag), copy
 })
 const state = { session, value: text(LONGEST_BYTES) } // of a session, serialised, in base64
 const batch = { number: count, messages: listOf(object, MOST_BATCHED) } // each is checked by itself

@@ -9,5 +9,7 @@ t.test('bench:connections --quick: every worker is replaced under 2,000 parked p
   const { spritesPerSecond, p50, pssBytes, kernelSockets, replayed, ...recycle } = figures('2000 connections', 'recycle')
   t.match(recycle, { workers: 2, recycles: 2, dropped: 0, lost: 0, kept: 0, reconnects: 0, cut: 0, unacked: 0 })
   t.ok(spritesPerSecond > 0 && p50 > 0 && pssBytes > 0 && kernelSockets >= 4000, `${kernelSockets} sockets`)
+  t.ok(recycle.killed > 500 && recycle.killReplayed > 0.9 * recycle.killed, `${recycle.killReplayed} of ${recycle.killed} polls of a killed worker went on in the other one`)
+  t.match(recycle, { killDropped: 0, killReconnects: 0 })
   t.ok(replayed >= 1800, `${replayed} polls moved; a client between two polls moves idle`)
 })

@@ -9,6 +9,8 @@ const { RawClient } = require('../support/raw-client')
 const { backoffMs } = require('../../lib/core/backoff')
 const { loadAddon } = require('../../lib/mold/addon')
 
+const covered = () => new Promise(resolve => setTimeout(resolve, 300)) // until the primary has a descriptor of each connection, on a busy machine too
+
 for (const [what, task, left] of /** @type {const} */ ([
   ['process.exit() in a request', '/exit', { code: 3, signal: null }],
   ['an exception in a request', '/throw', { code: 1, signal: null }],
@@ -20,6 +22,7 @@ for (const [what, task, left] of /** @type {const} */ ([
     const clients = await clientPerWorker(t, port, 3)
     const [pid, agent] = [...clients].at(-1) ?? []
     clients.delete(pid)
+    await covered()
     const stops = [...clients.values()].map(other => keepAsking(port, '/pid', other))
     if (task) t.match(await get(port, task, { agent }), loadAddon().addon ? { status: 502 } : { error: 'ECONNRESET' })
     else process.kill(pid, left.signal)

@@ -77,6 +77,20 @@ for (const [path, how] of [['/kill', 'SIGKILL'], ['/exit', 'process.exit()'], ['
   })
 }
 
+t.test('a request that has moved as its worker was recycled is handled by another worker when the next one dies', { skip }, async t => {
+  const { port, events, pid, agent, told, supervisor } = await settled(t, { replayAfter: 0 })
+  const answer = ask(port, agent, 'GET', '/replayed')
+  await told.until('has', { where: ({ url }) => url === '/replayed' })
+  const { slot } = supervisor.status().workers.find(worker => worker.pid === pid)
+  await supervisor.recycle(slot)
+  await told.until('has', { where: ({ url }) => url === '/replayed', count: 2 })
+  await delay(COVERED_MS)
+  const { pid: second } = supervisor.status().workers.find(worker => worker.inFlight === 1) ?? await events.until('worker.sample', { where: ({ inFlight }) => inFlight === 1 })
+  process.kill(second, 'SIGKILL')
+  t.match(await events.until('worker.crash'), { pid: second, replayed: 1, answered: 0, cut: 0 })
+  t.match(await answer, { status: 200, text: / 1$/ })
+})
+
 t.test('a POST request that was not answered is answered with 502, and named; with --replay off a GET is, too', { skip }, async t => {
   for (const [method, options] of [['POST', {}], ['GET', { replay: 'off' }]]) {
     const { port, events, pid, agent, told } = await settled(t, options)

@@ -79,8 +79,8 @@ class Player {
     for (;;) {
       try {
         const answer = await send(agent, this.port, method, path, json)
-        if (answer.status !== 503) return answer
-        this.errors.push('503')
+        if (![502, 503].includes(answer.status)) return answer // 502: two workers have died with it
+        this.errors.push(String(answer.status))
       } catch (error) {
         if (this.#isOver) return { status: 0, body: null, moves: 0 }
         this.errors.push(/** @type {any} */ (error).code)

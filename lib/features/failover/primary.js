@@ -148,23 +148,23 @@ class Failover {
       const isSeen = request.head !== null // by the app, perhaps
       outcome[isSeen ? 'replayed' : 'moved']++
       const session = this.#sessionOf(request, socket)
-      return this.kernel.give(worker, { key, leftMs: null, bytes: request.bytes.toString('base64'), ...isSeen && { replayed: 1 }, ...session !== null && { session } }, socket)
+      return this.kernel.give(worker, { key, leftMs: null, bytes: request.bytes.toString('base64'), ...isSeen && { replayed: 1, deaths: 1 }, ...session !== null && { session } }, socket)
     }
     const handle = handleOf(socket)
     if (!handle) return
     const hasLeft = fate === 'unanswered' && bytes?.state === ENDED_BY_CLIENT // or it waits with its half closed, as few do
     outcome[hasLeft ? 'ended' : fate === 'unanswered' ? 'answered' : 'cut']++
-    if (!hasLeft && outcome.cuts.length < MOST_NAMED) outcome.cuts.push(nameCut(request, peerOf(socket).port, row.replayed))
+    if (!hasLeft && outcome.cuts.length < MOST_NAMED) outcome.cuts.push(nameCut(request, peerOf(socket).port, row.deaths))
     if (fate === 'unanswered') answerLast(handle, row.hasThrown ? 500 : 502)
     else socket.close()
   }
 
   /** All that was read is there, and another worker may have it: a part of a head, or a request that may be handled twice. @param {import('./row').Row} row @param {import('./row').Bytes} bytes @param {Request} request */
-  #isReplayed ({ replayed, hasThrown, latest }, { read }, { bytes, head, isAlone }) {
+  #isReplayed ({ deaths, hasThrown, latest }, { read }, { bytes, head, isAlone }) {
     if (this.kernel.isStopping() || read !== latest.read + bytes.length) return false
     if (head === null) return !bytes.includes('\r\n\r\n')
     const { replay } = this.kernel.options
-    return replay === 'safe' && replayed === 0 && !hasThrown && isAlone && isReplaySafe(head)
+    return replay === 'safe' && deaths === 0 && !hasThrown && isAlone && isReplaySafe(head)
   }
 
   /** @param {Request} request @param {import('./holdings').Socket} socket @returns {string | null} its worker-to-be is that of its session */
@@ -222,15 +222,15 @@ function peerOf (socket) {
   return peer
 }
 
-/** @param {Request | null} request @param {number | null} [remotePort] @param {number} [replayed] @returns {import('../../core/account').Cut} */
-function nameCut (request, remotePort = null, replayed = 0) {
+/** @param {Request | null} request @param {number | null} [remotePort] @param {number} [deaths] @returns {import('../../core/account').Cut} */
+function nameCut (request, remotePort = null, deaths = 0) {
   return {
     method: request?.head ? request.head.method.slice(0, 100) : null,
     path: request?.head ? request.head.url.split('?')[0].slice(0, LONGEST_PATH) : null,
     ageMs: request?.ageMs ?? 0,
     remotePort,
     upgraded: false,
-    ...replayed > 0 && { replayed: 1 }
+    ...deaths > 0 && { replayed: 1 }
   }
 }
 

@@ -12,7 +12,7 @@
  *
  * @typedef {object} Row
  * @property {number} serial of the connection
- * @property {number} replayed how many workers have had its request before
+ * @property {number} deaths how many workers have died with its request
  * @property {boolean} hasThrown the app's code has, for its request
  * @property {State} latest
  * @property {State} other
@@ -41,7 +41,7 @@ const PLACES = Object.freeze([
 const PREFIX_BYTES = 8 // of each place: when the first of it came, ms since 1970
 const MEMORY_BYTES = PLACES[1].from + PLACES[1].bytes * PLACES[1].count
 
-/** Of a row, in numbers of eight bytes; `LATEST` is 0 or 1, with twice `replayed`, and THREW. KEPT and PLACE are written by lib/mold/addon/reads.c. */
+/** Of a row, in numbers of eight bytes; `LATEST` is 0 or 1, with twice `deaths`, and THREW. KEPT and PLACE are written by lib/mold/addon/reads.c. */
 const SERIAL = 0
 const LATEST = 1
 const THREW = 1024
@@ -60,7 +60,7 @@ function readRow (view, at) {
   const state = (/** @type {number} */ from) => ({ read: number(from), written: number(from + 1) })
   const flags = number(LATEST)
   const latest = flags % 2 === 1 ? 1 : 0
-  return { serial: number(SERIAL), replayed: Math.floor((flags % THREW) / 2), hasThrown: flags >= THREW, latest: state(STATES[latest]), other: state(STATES[1 - latest]), kept: number(KEPT), place: number(PLACE) }
+  return { serial: number(SERIAL), deaths: Math.floor((flags % THREW) / 2), hasThrown: flags >= THREW, latest: state(STATES[latest]), other: state(STATES[1 - latest]), kept: number(KEPT), place: number(PLACE) }
 }
 
 /** @param {[read: number, written: number, unread: number, state: number]} counted @returns {Bytes} the end of the client's half counts as a byte there */

@@ -66,10 +66,10 @@ class Note {
     this.#at = (row % ROWS_OF_CHUNK) * NUMBERS_OF_ROW
   }
 
-  /** @param {number} read @param {number} written @param {{ bytes?: Buffer, replayed?: number }} [request] `bytes` that have been read since, of a request in flight */
-  begin (read, written, { bytes = NOTHING, replayed = 0 } = {}) {
+  /** @param {number} read @param {number} written @param {{ bytes?: Buffer, deaths?: number }} [request] `bytes` that have been read since, of a request in flight */
+  begin (read, written, { bytes = NOTHING, deaths = 0 } = {}) {
     for (const state of STATES) this.#write(state, read, written)
-    this.#view[this.#at + LATEST] = 2 * replayed
+    this.#view[this.#at + LATEST] = 2 * deaths
     this.addon.keepReads(this.fd, /** @type {ArrayBuffer} */ (this.#view.buffer), 8 * this.#at, bytes)
     this.#view[this.#at + SERIAL] = this.serial
   }

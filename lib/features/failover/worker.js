@@ -54,7 +54,7 @@ class Duplicates {
     const { bytes } = /** @type {import('../../worker/connections/parcel').Parcel} */ (connection.parcel)
     note.readBefore = read - handle.bytesRead
     note.writtenBefore = written - handle.bytesWritten
-    note.begin(read - bytes.length, written, { bytes, replayed: connection.replayed })
+    note.begin(read - bytes.length, written, { bytes, deaths: connection.deaths })
     connection.copy = note
   }
 
@@ -180,7 +180,7 @@ class Duplicates {
       note.begin(isResting && socket.writableLength === 0 ? read : NaN, written)
     } else {
       const bytes = exchanges.length === 1 && isResting ? toWire(exchange.head) : undefined
-      note.begin(bytes ? read - bytes.length : NaN, note.writtenBefore + exchange.written, { bytes, replayed: connection.replayed })
+      note.begin(bytes ? read - bytes.length : NaN, note.writtenBefore + exchange.written, { bytes, deaths: connection.deaths })
     }
     return note
   }

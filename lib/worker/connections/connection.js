@@ -69,6 +69,8 @@ class Connection {
     this.isOwned = false
     /** How many workers had its latest request before this one, and did not answer it. */
     this.replayed = 0
+    /** How many of these have died meanwhile. */
+    this.deaths = 0
     /** A response with `Connection: close` is on its way. */
     this.isAnnounced = false
     /** How this worker ended it; the first cause is kept. @type {Fate | null} */

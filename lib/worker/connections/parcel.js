@@ -10,6 +10,7 @@
  * @property {number | null} leftMs how long its server would still let it be idle; null: for ever
  * @property {Buffer} bytes received from the client, and not yet parsed; or parsed, and not answered
  * @property {number} replayed how many workers have had the request in `bytes`, and have not answered it
+ * @property {number} deaths how many of these have died meanwhile
  * @property {string | null} session with `--sticky`: the session of its latest request
  * @property {boolean} isOwned the worker that gets it owns this session
  * @property {Copy | null} [copy] of the worker that offers it
@@ -36,11 +37,11 @@ const NOTHING = Buffer.alloc(0)
  * @returns {Parcel}
  */
 function pack (connection, request) {
-  const { socket, acceptor: { key }, exchanges: [exchange], replayed, sessionId: session, copy } = connection
+  const { socket, acceptor: { key }, exchanges: [exchange], replayed, deaths, sessionId: session, copy } = connection
   const begun = request ?? (exchange ? toWire(exchange.head) : NOTHING)
   const bytes = Buffer.concat([begun, takeUnread(socket)])
   const leftMs = request || exchange ? null : timeLeft(connection) // a request that has come is waited for
-  return { handle: detachHandle(socket), key, leftMs, bytes, replayed: replayed + (exchange ? 1 : 0), session, isOwned: false, copy }
+  return { handle: detachHandle(socket), key, leftMs, bytes, replayed: replayed + (exchange ? 1 : 0), deaths, session, isOwned: false, copy }
 }
 
 /** What has been read from the handle, or put back by the app, and not consumed. @param {import('node:net').Socket} socket @returns {Buffer} */
@@ -51,20 +52,21 @@ function takeUnread (socket) {
 }
 
 /** @param {Parcel} parcel @returns {ParcelFields} */
-function toFields ({ key, leftMs, bytes, replayed, session, copy }) {
+function toFields ({ key, leftMs, bytes, replayed, deaths, session, copy }) {
   return {
     key,
     leftMs,
     ...(bytes.length > 0 && { bytes: bytes.toString('base64') }),
     ...(replayed > 0 && { replayed }),
+    ...(deaths > 0 && { deaths }),
     ...(session !== null && { session }),
     ...(copy && { copy: { row: copy.row, serial: copy.serial } })
   }
 }
 
 /** @param {ParcelFields} fields @param {any} handle @returns {Parcel} */
-function fromFields ({ key, leftMs, bytes, replayed = 0, session, isOwned = false }, handle) {
-  return { handle, key, leftMs, bytes: bytes === undefined ? NOTHING : Buffer.from(bytes, 'base64'), replayed, session: session ?? null, isOwned }
+function fromFields ({ key, leftMs, bytes, replayed = 0, deaths = 0, session, isOwned = false }, handle) {
+  return { handle, key, leftMs, bytes: bytes === undefined ? NOTHING : Buffer.from(bytes, 'base64'), replayed, deaths, session: session ?? null, isOwned }
 }
 
 /**

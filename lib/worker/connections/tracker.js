@@ -116,6 +116,7 @@ class ConnectionTracker extends EventEmitter {
     connection.socket = /** @type {any} */ (null)
     connection.isAdopted = true
     connection.replayed = parcel.replayed
+    connection.deaths = parcel.deaths
     connection.sessionId = parcel.session
     connection.isSettled = parcel.bytes.includes(HEAD_END) // of a part of a head the session is not known yet
     connection.isOwned = parcel.isOwned
@@ -276,7 +277,7 @@ class ConnectionTracker extends EventEmitter {
     else if (exchanges.includes(exchange)) exchanges.splice(exchanges.indexOf(exchange), 1)
     else return false
     this.inFlight--
-    connection.replayed = 0
+    connection.replayed = connection.deaths = 0
     connection.idleSince = performance.now()
     return true
   }

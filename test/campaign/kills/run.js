@@ -16,6 +16,7 @@ const { judge } = require('./judge')
 
 const WORKERS = 4
 const KILLS_OF_FLEET = 50
+const LEAST_FLEETS = 4 // one of each variant
 const LEAST_SERVING = 2 // of which one or two are killed
 const COVERED_MS = 500 // until the connections of a fleet are covered
 const FAR_MS = 300 // between two kills, at most
@@ -57,7 +58,7 @@ async function killWorkers ({ kills, seed, variants = Object.keys(VARIANTS), onF
   const sum = { kills: 0, requests: 0, costs: {}, ends: {}, violations: [] }
   for (let i = 0; sum.kills < kills; i++) {
     const variant = variants[i % variants.length]
-    const outcome = await ofFleet(variant, { kills: Math.min(KILLS_OF_FLEET, kills - sum.kills), random, evidence })
+    const outcome = await ofFleet(variant, { kills: Math.min(KILLS_OF_FLEET, Math.ceil(kills / LEAST_FLEETS), kills - sum.kills), random, evidence })
     onFleet(variant, outcome)
     sum.kills += outcome.kills
     sum.requests += outcome.requests

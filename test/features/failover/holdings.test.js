@@ -77,7 +77,7 @@ t.test('what a worker has noted and read is there for another process', { skip: 
   const a = table.take(socket._handle.fd)
   const b = table.take(second._handle.fd)
   a.begin(0, 0)
-  b.begin(10, 5, { bytes: Buffer.from('before'), replayed: 1 })
+  b.begin(10, 5, { bytes: Buffer.from('before'), deaths: 1 })
   const readBy = async (socket, client, text) => { client.write(text); await once(socket, 'data') }
   await readBy(socket, client, 'first')
   a.rest(5, 50, false)
@@ -89,8 +89,8 @@ t.test('what a worker has noted and read is there for another process', { skip: 
   held.begin(b, ofB, 'other')
   const [first, last, ...more] = held.read()
   t.same(more, [])
-  t.match(first, { socket: { fd: ofA }, key: 'key', idleMs: 5000, row: { serial: a.serial, replayed: 0, latest: { read: 5, written: 50 }, other: { read: 0, written: 0 }, kept: 2005 } })
-  t.match(last, { socket: { fd: ofB }, key: 'other', idleMs: undefined, row: { replayed: 1 } })
+  t.match(first, { socket: { fd: ofA }, key: 'key', idleMs: 5000, row: { serial: a.serial, deaths: 0, latest: { read: 5, written: 50 }, other: { read: 0, written: 0 }, kept: 2005 } })
+  t.match(last, { socket: { fd: ofB }, key: 'other', idleMs: undefined, row: { deaths: 1 } })
   const keptOf = ({ row }, read = 0) => {
     const { offset, length } = placeOf(row, { read, written: 0, state: 1 })
     return held.readAt(offset, length).toString('latin1', PREFIX_BYTES)

@@ -6,7 +6,7 @@ const { CLOSES, bytesOf, fateOf, parseHead, placeOf, readRow, PLACES, ROW_BYTES,
 
 const ESTABLISHED = 1
 const rest = (read, written) => ({ read, written })
-const row = (latest, other = latest, kept = 0) => ({ serial: 1, replayed: 0, hasThrown: false, latest, other, kept, place: 0 })
+const row = (latest, other = latest, kept = 0) => ({ serial: 1, deaths: 0, hasThrown: false, latest, other, kept, place: 0 })
 const counted = (read, written, state = ESTABLISHED) => ({ read, written, state })
 
 t.test('a connection of which the kernel has counted what was noted is idle, by either state', async t => {
@@ -56,7 +56,7 @@ t.test('a row is read as it was written', async t => {
   numbers[KEPT] = 30
   numbers[PLACE] = 40
   for (const [i, from] of STATES.entries()) [numbers[from], numbers[from + 1]] = [10 + i, 20 + i]
-  t.same(readRow(new DataView(numbers.buffer), 0), { serial: 12, replayed: 1, hasThrown: true, latest: rest(11, 21), other: rest(10, 20), kept: 30, place: 40 })
+  t.same(readRow(new DataView(numbers.buffer), 0), { serial: 12, deaths: 1, hasThrown: true, latest: rest(11, 21), other: rest(10, 20), kept: 30, place: 40 })
 })
 
 t.test('a head is read as the client sent it; a part of one is none', async t => {
