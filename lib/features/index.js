@@ -91,7 +91,7 @@
  * @property {(text: string) => void} print to stderr, whole lines
  * @property {(dead: import('../primary/workers/worker-handle').WorkerHandle, parcel: import('../core/message').ParcelFields, socket: any) => void} give has another worker
  *   go on with a connection of one that is gone
- * @property {() => boolean} isStopping
+ * @property {() => boolean} isStopping no worker will serve any more, nor of a primary that follows
  * @property {(slot: number) => void} collect has the worker of this slot collect its garbage, out of rotation
  * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle) => void} kill ends a worker that leaves: its event loop is blocked
  * @property {Pick<import('../primary/recycling/out-of-rotation').OutOfRotation, 'take' | 'request'>} outOfRotation has a worker do one of `tasks`

@@ -102,7 +102,7 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
     print: text => spawner.outputs.of(2).pass(Buffer.from(text), spawner),
     crashed: (how, request) => crashWatch.note(how, request === null ? [] : [{ request, count: 1 }]),
     give: (handle, parcel, socket) => ledger.give(handle, parcel, socket),
-    isStopping: () => tenure.aborted,
+    isStopping: () => tenure.aborted && handover.receivers.length === 0, // else those of the next primary serve
     kill: handle => { tasks.run('kill', () => kill(handle, 'blocked')) },
     replace (handle, reason) {
       handle.condemnation.request(reason)
