@@ -23,7 +23,7 @@ const FOREIGN = [
   '--nouse-idle-notification', '--require', '--watch', '--import', '--inspect', '--single-threaded', '--v8-pool-size', // V8, Node.js
   '--env-file', '--permission', '--experimental-permission', '--allow-addons', '--allow-fs-write', // Node.js
   '--max-memory-restart', '--instances', '--max-requests-jitter', '--graceful-timeout', '--preload', '--keep-alive', '--bind', // pm2, gunicorn
-  '--refork-after', // pitchfork
+  '--refork-after', '--minUptime', '--spinSleepTime', '--pack', // pitchfork, forever, arethetypeswrong
   '--init', // docker
   '--node', '--quick', '--million', '--its', '--own', '--seconds', '--calm', '--seed', '--add', '--kills', '--rounds', // test/matrix.js, the benches, an app, the campaign
   '--grace', '--only', '--heap', '--descriptors', '--pings', '--storm', '--buffer' // examples/sprites, examples/capacity
