@@ -21,7 +21,7 @@ const TELLING_LINES = 40 // of the output of a file that fails
 const FILES = [
   'integration/recycle-with-handoff', 'integration/recycle-without-handoff', 'integration/handoff-connections', 'integration/handoff-counts', 'integration/handoff-servers',
   'integration/drain-exchanges', 'integration/drain-http2', 'integration/drain-tls', 'integration/drain-sigterm', 'integration/surge',
-  'integration/signals', 'integration/stop', 'integration/unusual-apps', 'integration/verbs-overlap', 'integration/crash', 'integration/death', 'integration/accept-storm', 'integration/upgrade',
+  'integration/signals', 'integration/stop', 'integration/stop-delay', 'integration/stop-timeout', 'integration/keep-alive', 'integration/unusual-apps', 'integration/verbs-overlap', 'integration/crash', 'integration/death', 'integration/accept-storm', 'integration/upgrade',
   'apps/frameworks', 'apps/modules', 'apps/protocols', 'apps/realtime', 'apps/addresses', 'apps/habits', 'apps/examples', 'cli/app',
   'integration/out-of-rotation', 'integration/out-of-rotation-protocols', 'integration/collect', 'integration/standby', 'integration/gc-profiles', 'integration/compile-cache',
   'integration/reconcile', 'integration/rollout', 'integration/fork', 'integration/output', 'integration/channel-abuse', 'primary/workers/channel-guard',

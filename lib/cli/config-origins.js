@@ -46,11 +46,12 @@ function formatOrigins ({ app, args, config, options, origins }, { colors = fals
 }
 
 /** @param {import('../core/options').Options} options @returns {string[]} */
-function arithmetic ({ sizing, workers, autoscale, jitter }) {
+function arithmetic ({ sizing, workers, autoscale, jitter, stopTimeoutMs, stopTimes: { beforeMs, drainMs, killMs, totalMs } }) {
   const sums = []
   if (autoscale && autoscale.max !== autoscale.asked) sums.push(`most workers = ${workersArithmetic(sizing)}`)
   if (sizing.isAutoWorkers) sums.push(`workers = ${workersArithmetic(sizing)}`)
   if (sizing.isAutoBudget) sums.push(`maxRss = ${budgetArithmetic(sizing, autoscale?.max ?? workers)}${jitter > 0 ? `, and up to ${Math.round(100 * jitter)} % less for each worker by the jitter` : ''}`)
+  if (stopTimeoutMs !== null) sums.push(`stopTimeout = ${beforeMs > 0 ? `${timeOf(beforeMs)} before the stop + ` : ''}${timeOf(drainMs)} to drain + ${timeOf(killMs)} from SIGTERM to SIGKILL + ${timeOf(totalMs - beforeMs - drainMs - killMs)} for the rest`)
   return sums
 }
 

@@ -147,7 +147,6 @@ const FLAGS = Object.freeze({
   '-k': { answer: 'a worker is a Node.js process' },
   '--worker-connections': { answer: 'a worker accepts as many connections as it has file descriptors for' },
   '--preload': { answer: 'write --fork mold: workers are forked from a process that has loaded the app' },
-  '--keep-alive': { answer: "the app's server.keepAliveTimeout says it" },
   '--reload': { answer: WATCH },
   '-c': { answer: 'write --config <file>' },
   '-C': { answer: 'write --config <file>' }

@@ -43,6 +43,8 @@ const { types } = require('./option-types')
  * @property {number} drainTimeoutMs
  * @property {number} killTimeoutMs
  * @property {number} stopLingerMs
+ * @property {number | null} stopTimeoutMs
+ * @property {Readonly<import('./stop-times').StopTimes>} stopTimes no option: what follows from it
  * @property {string[]} nodeOptions
  * @property {boolean} handoff
  * @property {'off' | 'safe'} replay
@@ -89,6 +91,7 @@ const OF_KERNEL = [
   row('killTimeout', '--kill-timeout <time>', types.time(0, '0'), 5000, '5s', 'time from SIGTERM to SIGKILL; and from the drain timeout to the SIGKILL of a worker whose event loop is blocked', 'killTimeoutMs'),
   row('leaveChildren', '--leave-children', types.boolean(), false, 'off', 'do not end the processes that a worker has started when it is gone'),
   row('stopLinger', '--stop-linger <time>', types.time(0, '0'), 5000, '5s', 'time for which idle connections stay open when the fleet stops', 'stopLingerMs'),
+  row('stopTimeout', '--stop-timeout <time>', types.time(3000, '3s'), null, 'none', 'time that a stop may take in all, as until the SIGKILL of a platform: the drain and kill timeouts of a stop follow from it', 'stopTimeoutMs'),
   row('nodeOption', '--node-option <flag>', types.list(), [], 'none', 'Node or V8 flag for the workers; repeatable', 'nodeOptions'),
   row('handoff', '--no-handoff', types.boolean(), true, 'on', 'drain by Connection: close instead of moving keep-alive connections to a sibling'),
   row('replay', '--replay <off|safe>', types.oneOf('off', 'safe'), 'safe', 'safe', 'safe: at the drain timeout a GET, HEAD or OPTIONS request that is not answered moves to another worker, in place of being cut'),

@@ -11,6 +11,7 @@ const { isOfType, typesOf } = require('./option-types')
 const { isLoopback } = require('./loopback')
 const { OPTIONS } = require('./options')
 const { fewestWorkers } = require('./recycle-order')
+const { stopTimes } = require('./stop-times')
 const { formatSize } = require('./units')
 
 /**
@@ -71,7 +72,11 @@ function traceOptions (given, { env = {}, file = null, parallelism, container = 
   resolved.output ??= resolved.prefix ? 'lines' : 'inherit'
   if (sizing.isAutoBudget) resolved.maxRssBytes = autoBudget(sizing, most)
   if (resolved.maxRssBytes !== null) resolved.hardRssBytes ??= Math.round(1.25 * resolved.maxRssBytes)
-  checkTogether(resolved, origin)
+  const refuse = (/** @type {string} */ name, /** @type {string} */ accepts) => {
+    throw new RecycleError('RECYCLE_BAD_OPTION', { option: origin(name).called, given: origin(name).text, accepts })
+  }
+  resolved.stopTimes = stopTimes(resolved, { isGiven: name => origin(name).from !== 'default', called: name => origin(name).called, refuse })
+  checkTogether(resolved, origin, refuse)
   return { options: Object.freeze(resolved), origins }
 }
 
@@ -99,12 +104,13 @@ function read ({ kind, fallback }, { from, called, text }) {
   throw new RecycleError('RECYCLE_BAD_OPTION', { option: called, given: text, accepts })
 }
 
-/** @param {Options} options @param {(name: string) => { called: string, text: unknown }} of origin of an option, by name */
-function checkTogether (options, of) {
+/**
+ * @param {Options} options
+ * @param {(name: string) => { called: string, text: unknown }} of origin of an option, by name
+ * @param {(name: string, accepts: string) => never} refuse
+ */
+function checkTogether (options, of, refuse) {
   const { maxRssBytes, hardRssBytes, gc, heap, nodeOptions, maxSurge, maxUnavailable, workers, autoscale, standby, drainTimeoutMs, replayAfterMs, handoff, sticky, fork, warm, forkUnsafe, admin, adminAllowRemote, output, prefix, sizing } = options
-  const refuse = (/** @type {string} */ name, /** @type {string} */ accepts) => {
-    throw new RecycleError('RECYCLE_BAD_OPTION', { option: of(name).called, given: of(name).text, accepts })
-  }
   const noAutoBudget = sizing.isAutoBudget ? whyNoAutoBudget(sizing, autoscale?.max ?? workers) : null
   if (noAutoBudget !== null) refuse('maxRss', noAutoBudget)
   if (hardRssBytes !== null && (maxRssBytes === null || hardRssBytes < maxRssBytes)) {

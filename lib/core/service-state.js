@@ -12,16 +12,11 @@ const { REPLAY_MS } = require('./request-replay')
 
 const SLACK_MS = 10_000 // to give the addresses up, for a worker's account, and for a busy machine
 
-/** @typedef {Pick<import('./options').Options, 'readyTimeoutMs' | 'drainTimeoutMs' | 'killTimeoutMs'>} Timeouts */
-
-/** @param {Timeouts} timeouts @returns {number} the longest that a stop takes, ms */
-function longestStopMs ({ drainTimeoutMs, killTimeoutMs }) {
-  return drainTimeoutMs + killTimeoutMs + SLACK_MS
-}
+/** @typedef {Pick<import('./options').Options, 'readyTimeoutMs' | 'drainTimeoutMs' | 'killTimeoutMs' | 'stopTimes'>} Timeouts */
 
 /** @param {Timeouts} timeouts @returns {number} the longest that the replacement of one worker takes, ms */
-function longestRecycleMs (timeouts) {
-  return timeouts.readyTimeoutMs + longestStopMs(timeouts) + REPLAY_MS
+function longestRecycleMs ({ readyTimeoutMs, drainTimeoutMs, killTimeoutMs }) {
+  return readyTimeoutMs + drainTimeoutMs + killTimeoutMs + SLACK_MS + REPLAY_MS
 }
 
 class ServiceState {
@@ -50,7 +45,7 @@ class ServiceState {
         return { MAINPID: line.pid, ...this.#run() }
       case 'fleet.stopping':
         this.#phase = 'stopping'
-        return { STOPPING: 1, ...extend(longestStopMs(this.timeouts)) }
+        return { STOPPING: 1, ...extend(this.timeouts.stopTimes.totalMs) }
       case 'fleet.reload':
         this.#generation = line.generation
         if (this.#phase === 'running') {
@@ -80,4 +75,4 @@ function extend (ms) {
   return { EXTEND_TIMEOUT_USEC: ms * 1000 }
 }
 
-module.exports = { ServiceState, longestStopMs, longestRecycleMs }
+module.exports = { ServiceState, longestRecycleMs }

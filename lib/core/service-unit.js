@@ -2,8 +2,6 @@
 
 /** The text of a systemd service, and of its socket, for one fleet. */
 
-const { longestStopMs } = require('./service-state')
-
 /**
  * @typedef {object} Service
  * @property {string} name of the fleet and of the units
@@ -35,7 +33,7 @@ function unitsOf ({ name, command, folder, user, env, port, timeouts }) {
     ['ExecReload', [node, recycle, 'reload', '--name', name].map(quoted).join(' ')],
     ['KillMode', 'mixed'],
     ['OOMPolicy', 'continue'],
-    ['TimeoutStopSec', String(Math.ceil(longestStopMs(timeouts) / 1000))],
+    ['TimeoutStopSec', String(Math.ceil(timeouts.stopTimes.totalMs / 1000))],
     ['WatchdogSec', '30'],
     ['Restart', 'always'],
     ['LimitNOFILE', '65536'],

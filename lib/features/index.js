@@ -17,6 +17,7 @@
  * @property {(options: import('../core/options').Options) => boolean} isOn in this fleet
  * @property {Record<string, { answer: string }>} [habits] what users of other supervisors write, and what to write instead; see lib/core/habits.js
  * @property {(options: import('../core/options').Options) => number} [longestSilenceMs] of a worker, until something is done about it: heartbeats come oftener
+ * @property {(options: import('../core/options').Options) => number} [beforeStopMs] the longest that its part's beforeStop() takes
  * @property {(shapes: typeof import('../core/shape')) => Record<string, import('../core/message').Kind>} [fromWorker] messages, worker → primary
  * @property {(shapes: typeof import('../core/shape')) => Record<string, import('../core/message').Kind>} [fromPrimary] messages, primary → worker
  * @property {string[]} [api] functions of the worker API, which its part in a worker has
@@ -111,6 +112,7 @@
  *   connections
  * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle) => Promise<unknown>} [beforeKill] what is still to be known of a worker that is to be
  *   killed; it resolves soon
+ * @property {(hurried: AbortSignal) => Promise<unknown>} [beforeStop] what comes before a stop, while the fleet is in service; it resolves soon when `hurried`
  * @property {Record<string, (slot: number, how: any) => Promise<Record<string, any>>>} [commands] as `commands` names them
  * @property {BeforeRecycle} [beforeRecycle] what a condemned worker does before its recycle, out of rotation, one at a time
  * @property {() => any} [describe] plain data for status()
@@ -138,6 +140,7 @@
  * @property {(listener: (hasMarkSweep: boolean) => void) => void} onCollected after each collection
  * @property {number} beatMs between two heartbeats
  * @property {(fn: () => unknown) => void} onDrain as in the worker API
+ * @property {() => void} announceClose from here on each HTTP/1 response says that its connection closes
  * @property {typeof import('../worker/call-app').callApp} callApp
  * @property {() => import('../worker/connections/connection').Exchange | null} currentExchange whose code runs, as far as a feature that is on knows; that one sets it
  *
@@ -165,7 +168,7 @@
  * @typedef {Pick<typeof import('../cli/fleet'), 'addFleetOptions' | 'withFleet'> & Pick<typeof import('../cli/print'), 'complain' | 'print'> & Pick<typeof import('../cli/verbs'), 'hasLost' | 'losses'>} CommandTools
  *
  * @typedef {import('./heapdump/feature').Commands} Commands
- * @typedef {import('./heapdump/feature').Options & import('./leaks/feature').Options & import('./max-heap/feature').Options & import('./max-fds/feature').Options & import('./max-lag/feature').Options & import('./max-handles/feature').Options & import('./health/feature').Options & import('./exceptions/feature').Options & import('./failover/feature').Options & import('./blocked/feature').Options & import('./app-metrics/feature').Options} Options
+ * @typedef {import('./heapdump/feature').Options & import('./leaks/feature').Options & import('./max-heap/feature').Options & import('./max-fds/feature').Options & import('./max-lag/feature').Options & import('./max-handles/feature').Options & import('./health/feature').Options & import('./exceptions/feature').Options & import('./failover/feature').Options & import('./blocked/feature').Options & import('./keep-alive/feature').Options & import('./stop-delay/feature').Options & import('./app-metrics/feature').Options} Options
  * @typedef {import('./max-heap/feature').Sampled & import('./max-fds/feature').Sampled & import('./max-lag/feature').Sampled & import('./max-handles/feature').Sampled & import('./health/feature').Sampled} Sampled
  * @typedef {'heap' | 'fds' | 'lag' | 'handles' | 'unhealthy'} Reason of a limit
  * @typedef {'exception' | 'stuck'} Requested
@@ -184,7 +187,9 @@ const FEATURES = Object.freeze([
   require('./exceptions/feature'),
   require('./failover/feature'),
   require('./lease/feature'),
-  require('./app-metrics/feature')
+  require('./app-metrics/feature'),
+  require('./keep-alive/feature'),
+  require('./stop-delay/feature')
 ])
 
 /** @type {readonly Limit[]} */
@@ -197,4 +202,9 @@ function longestSilence (options) {
   return Math.min(...FEATURES.map(({ isOn, longestSilenceMs }) => longestSilenceMs && isOn(options) ? longestSilenceMs(options) : Infinity))
 }
 
-module.exports = { FEATURES, LIMITS, REQUESTS, longestSilence }
+/** @param {import('../core/options').Options} options @returns {number} ms that pass before a stop begins, at the most */
+function longestBeforeStop (options) {
+  return FEATURES.reduce((sum, { isOn, beforeStopMs }) => sum + (beforeStopMs && isOn(options) ? beforeStopMs(options) : 0), 0)
+}
+
+module.exports = { FEATURES, LIMITS, REQUESTS, longestSilence, longestBeforeStop }

@@ -61,6 +61,12 @@ class RunningFeatures {
     return [...this.#parts.values()].flatMap(({ beforeRecycle }) => beforeRecycle ?? [])
   }
 
+  /** @param {AbortSignal} hurried @returns {Promise<unknown> | null} null: a stop may begin at once */
+  beforeStop (hurried) {
+    const waits = [...this.#parts.values()].flatMap(part => part.beforeStop ? [part.beforeStop(hurried)] : [])
+    return waits.length > 0 ? Promise.all(waits) : null
+  }
+
   wake () {
     for (const part of this.#parts.values()) part.wake?.()
   }

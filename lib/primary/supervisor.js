@@ -38,6 +38,8 @@ class Supervisor extends EventEmitter {
   /** @type {NodeJS.Timeout | undefined} */
   #timer
   #stopWatching = () => {}
+  /** A stop waits for nothing any more. */
+  #hurried = new AbortController()
 
   /**
    * @param {import('./parts').Given} given
@@ -114,6 +116,7 @@ class Supervisor extends EventEmitter {
    */
   async upgrade (how = {}) {
     if (!this.handover.isLeaving) this.parts.tenure.throwIfAborted()
+    if (!this.handover.isLeaving && this.isStopping) throw new RecycleError('RECYCLE_STOPPED')
     if (this.takeover && !this.takeover.isSole) throw new RecycleError('RECYCLE_NOT_UPGRADED', { why: 'the upgrade before has not ended yet' })
     const line = await this.handover.begin(how)
     this.#stopped ??= this.#end()
@@ -174,6 +177,7 @@ class Supervisor extends EventEmitter {
    */
   stop ({ now = false } = {}) {
     const isSecond = this.#stopped !== null
+    if (isSecond || now) this.#hurried.abort()
     this.#stopped ??= this.#stop()
     if (isSecond || now) (this.handover.isLeaving ? this.parts.departure : this.parts.shutdown).hurry()
     return this.#stopped
@@ -215,10 +219,18 @@ class Supervisor extends EventEmitter {
   }
 
   async #stop () {
-    this.parts.tenure.end(this.#failure ?? new RecycleError('RECYCLE_STOPPED'))
     this.announce('fleet.stopping', {})
+    const waits = this.#isInService && this.parts.features.beforeStop(this.#hurried.signal)
+    if (waits) await waits
+    this.parts.tenure.end(this.#failure ?? new RecycleError('RECYCLE_STOPPED'))
     await this.#stopWorkers().catch(error => this.parts.failures.note('stop', error))
     await this.#end()
+  }
+
+  /** It serves, it is not to stop at once, and no other primary takes part. */
+  get #isInService () {
+    const isSole = !this.handover.isUnderWay && (!this.takeover || this.takeover.isSole)
+    return isSole && !this.#failure && !this.#hurried.signal.aborted && this.parts.fleet.serving().length > 0
   }
 
   async #stopWorkers () {
@@ -227,7 +239,7 @@ class Supervisor extends EventEmitter {
     await this.#leaveTakeover()
     this.#endSupport()
     await this.parts.shutdown.run()
-    await this.spawner.molds?.ended(this.options.killTimeoutMs)
+    await this.spawner.molds?.ended(this.options.stopTimes.killMs)
     await this.parts.tasks.settled()
     this.announce('fleet.stop', { recycles: this.parts.recycler.count, failure: this.#failure?.code ?? null })
   }

@@ -71,7 +71,7 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
   offerProfile(channel)
   tellRequestsInFlight({ channel, tracker })
   const pauses = new GcPauses()
-  const kernel = { channel, tracker, state, acceptors, beatMs: settings.beatMs, onCollected: pauses.onCollected.bind(pauses), onDrain: api.onDrain, callApp, currentExchange: () => null }
+  const kernel = { channel, tracker, state, acceptors, beatMs: settings.beatMs, onCollected: pauses.onCollected.bind(pauses), onDrain: api.onDrain, announceClose: () => emptying.closeNotice.beginForGood(), callApp, currentExchange: () => null }
   const features = FEATURES.filter(({ name }) => Object.hasOwn(settings.features, name)).map(({ name, worker }) => /** @type {NonNullable<typeof worker>} */ (worker)()(kernel, settings.features[name]))
   offerOutOfRotation({ channel, state, tracker, admission, emptying }, Object.assign({}, ...features.map(({ tasks }) => tasks)))
   api.extend(Object.assign({}, ...features.map(({ api }) => api)))

@@ -45,7 +45,7 @@ t.test('a unit: words are quoted, specifiers are escaped, and there is a socket 
     user: 'www',
     env: { GREETING: 'good day' },
     port: '3000',
-    timeouts: { readyTimeoutMs: 30_000, drainTimeoutMs: 60_000, killTimeoutMs: 5000 }
+    timeouts: { readyTimeoutMs: 30_000, drainTimeoutMs: 60_000, killTimeoutMs: 5000, stopTimes: { totalMs: 75_000 } }
   }
   const [{ text }, socket] = unitsOf(service)
   t.match(text, '\nExecStart=/usr/bin/node /opt/recycle.js --name shop "/srv/100%% shop/app.js" "a \\"b\\" $$c"\n')

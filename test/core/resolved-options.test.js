@@ -131,7 +131,7 @@ t.test('sizes and percentages may be numbers in the library, and a time 0', asyn
 t.test('the resolved options are frozen', async t => {
   t.ok(Object.isFrozen(resolve({})))
   t.ok(Object.isFrozen(OPTIONS) && OPTIONS.every(Object.isFrozen))
-  t.same(Object.keys(resolve({})).sort(), [...OPTIONS.map(o => o.key), 'sizing', 'autoscale'].sort())
+  t.same(Object.keys(resolve({})).sort(), [...OPTIONS.map(o => o.key), 'sizing', 'autoscale', 'stopTimes'].sort())
   t.ok(byName('workers'))
 })
 

@@ -9,7 +9,6 @@ const t = require('tap')
 const { parseAllDocuments } = require('yaml')
 const { OPTIONS } = require('../../lib/core/options')
 const { resolveOptions } = require('../../lib/core/resolved-options')
-const { longestStopMs } = require('../../lib/core/service-state')
 const { BIN } = require('../support/fleet')
 
 const FOLDER = path.join(__dirname, '..', '..', 'examples', 'deploy')
@@ -49,7 +48,7 @@ t.test('the objects fit together', async t => {
 t.test('the grace period is the longest stop and preStop, and the memory is enough for a replacement beside the fleet', async t => {
   const options = resolveOptions(optionsIn(container.args), { parallelism: 2 })
   const preStopMs = Number(container.lifecycle.preStop.exec.command[1]) * 1000
-  t.equal(pod.terminationGracePeriodSeconds * 1000, preStopMs + longestStopMs(options))
+  t.equal(pod.terminationGracePeriodSeconds * 1000, preStopMs + options.stopTimes.totalMs)
   const limit = Number(/^(\d+)Gi$/.exec(container.resources.limits.memory)?.[1]) * 1024 * MiB
   t.equal((options.workers + options.maxSurge) * Number(options.hardRssBytes) + 64 * MiB, limit)
 })

@@ -8,7 +8,6 @@ const fs = require('node:fs')
 const path = require('node:path')
 const t = require('tap')
 const { resolveOptions } = require('../../lib/core/resolved-options')
-const { longestStopMs } = require('../../lib/core/service-state')
 const { get } = require('../support/client')
 const { BIN, FIXTURES, freePort } = require('../support/fleet')
 const { Load } = require('../support/load')
@@ -42,7 +41,7 @@ t.test('the command line of the unit is valid, and the stop has the time that it
   const { status, stderr } = spawnSync(process.execPath, [BIN, '--print-config', ...args.split(' ')], { encoding: 'utf8' })
   t.same([status, stderr], [0, ''])
   t.notMatch(args, /timeout/, 'they are the defaults')
-  t.equal(Number(/^TimeoutStopSec=(\d+)$/m.exec(SERVICE)?.[1]) * 1000, longestStopMs(resolveOptions({}, { parallelism: 2 })))
+  t.equal(Number(/^TimeoutStopSec=(\d+)$/m.exec(SERVICE)?.[1]) * 1000, resolveOptions({}, { parallelism: 2 }).stopTimes.totalMs)
 })
 
 t.test('under systemd: start, reload and restart under load, watchdog, stop', { skip: lackingSystemd() }, async t => {

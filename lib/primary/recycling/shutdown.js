@@ -5,6 +5,7 @@
  * they would come back at once, into a queue that is just being closed.
  */
 
+const { now } = require('../clock')
 const { kill, retire } = require('../workers/retirement')
 
 const ANSWER_MS = 1000
@@ -26,12 +27,14 @@ class Shutdown {
     this.listeningSockets = listeningSockets
     this.tasks = tasks
     this.record = record
-    this.deadlineMs = options.drainTimeoutMs
+    this.deadlineMs = options.stopTimes.drainMs
   }
 
   /** Resolves when every worker is gone. */
   async run () {
+    const began = now()
     await this.tasks.run('stop', () => this.#giveUpAddresses())
+    if (this.options.stopTimeoutMs !== null) this.deadlineMs = Math.max(0, this.deadlineMs - (now() - began)) // a worker that is blocked takes a second of it
     await this.#retireAll()
   }
 
@@ -64,7 +67,7 @@ class Shutdown {
   async #retire (handle) {
     const isOurs = handle.state !== 'draining'
     handle.condemnation.dismiss('stop')
-    const { killTimeoutMs, stopLingerMs: lingerMs } = this.options
+    const { stopLingerMs: lingerMs, stopTimes: { killMs: killTimeoutMs } } = this.options
     const order = { reason: 'stop', deadlineMs: this.deadlineMs, lingerMs, handoff: false, replayAfterMs: null, killTimeoutMs }
     const { account, drainMs } = await retire(handle, order, this.record)
     if (isOurs) this.record('stopped', { slot: handle.slot, pid: null, oldPid: handle.pid, reason: 'stop', ...account, drainMs })

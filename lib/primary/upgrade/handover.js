@@ -68,6 +68,11 @@ class Handover extends EventEmitter {
     this.adminSocket = null
   }
 
+  /** Another primary has been started, or runs the fleet. */
+  get isUnderWay () {
+    return this.#state !== 'running'
+  }
+
   /** This fleet's workers leave, and another primary's serve. */
   get isLeaving () {
     return this.#state === 'leaving'

@@ -38,13 +38,15 @@ class Children {
 
   /**
    * @param {object} deps
-   * @param {Pick<import('../../core/options').Options, 'leaveChildren' | 'killTimeoutMs'>} deps.options
+   * @param {Pick<import('../../core/options').Options, 'leaveChildren' | 'killTimeoutMs' | 'stopTimes'>} deps.options
+   * @param {Pick<AbortSignal, 'aborted'>} deps.stopping
    * @param {import('./fleet').Fleet} deps.fleet
    * @param {import('../tasks').Tasks} deps.tasks
    * @param {(event: string, fields: Record<string, any>) => unknown} deps.record
    */
-  constructor ({ options, fleet, tasks, record }) {
+  constructor ({ options, stopping, fleet, tasks, record }) {
     this.options = options
+    this.stopping = stopping
     this.fleet = fleet
     this.tasks = tasks
     this.record = record
@@ -67,7 +69,7 @@ class Children {
     const told = new Map()
     /** @type {Set<number>} */
     const killed = new Set()
-    const deadline = now() + this.options.killTimeoutMs
+    const deadline = now() + (this.stopping.aborted ? this.options.stopTimes.killMs : this.options.killTimeoutMs)
     for (let end = Infinity; now() < end; await setTimeout(LOOK_MS)) {
       const children = (await this.#look()).get(id) ?? []
       const ours = children.filter(child => !child.isAlone)

@@ -22,6 +22,8 @@ const HEAD_END = '\r\n\r\n'
 class CloseNotice {
   /** @type {Set<Goaway>} */
   #goaways = new Set()
+  /** The fleet is about to stop. */
+  #isFinal = false
 
   /** @param {import('../connections/tracker').ConnectionTracker} tracker @param {(connection: Connection) => boolean} isMovable */
   constructor (tracker, isMovable) {
@@ -39,8 +41,18 @@ class CloseNotice {
 
   /** From here on responses to new requests announce it. */
   begin () {
+    this.#unlisten()
     for (const [event, listener] of Object.entries(this.listeners)) this.tracker.on(event, listener)
     for (const connection of this.tracker.connections) if (connection.session) this.#goaway(connection)
+  }
+
+  /** The fleet is about to stop: HTTP/1 responses announce it for good, also on connections that could move. HTTP/2 sessions go on until the drain. */
+  beginForGood () {
+    if (this.#isFinal) return
+    this.#isFinal = true
+    this.isMovable = () => false
+    this.end()
+    this.announce()
   }
 
   /** Announces it in the responses under way whose head has not been sent. */
@@ -62,7 +74,7 @@ class CloseNotice {
   /** This worker stays: what has not been sent is not announced any more. A GOAWAY of which the first was sent is completed. */
   retract () {
     this.end()
-    for (const connection of this.tracker.connections) {
+    for (const connection of this.#isFinal ? [] : this.tracker.connections) {
       const exchange = connection.exchanges.at(-1)
       if (exchange && connection.session === null) retractClose(connection, exchange)
     }
@@ -75,6 +87,11 @@ class CloseNotice {
   }
 
   end () {
+    this.#unlisten()
+    if (this.#isFinal) for (const event of /** @type {const} */ (['request', 'rest'])) this.tracker.on(event, this.listeners[event])
+  }
+
+  #unlisten () {
     for (const [event, listener] of Object.entries(this.listeners)) this.tracker.removeListener(event, listener)
   }
 

@@ -1,0 +1,19 @@
+'use strict'
+
+/** @param {import('..').PrimaryKernel} kernel @returns {import('..').PrimaryPart} */
+function warnOfShort ({ options, record }) {
+  /** What was found first. @type {import('./sentence').Short | null} */
+  let short = null
+  return {
+    connect (handle) {
+      handle.on('proxy-idle', ({ header, idleMs, timeoutMs }) => {
+        if (short !== null) return // each worker tells it
+        short = { header, idleMs, timeoutMs }
+        record('fleet.warning', { warning: 'keep-alive-timeout', slot: handle.slot, pid: handle.pid, ...short })
+      })
+    },
+    describe: () => ({ timeoutMs: options.keepAliveTimeoutMs, short })
+  }
+}
+
+module.exports = { warnOfShort }

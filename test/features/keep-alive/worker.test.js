@@ -1,0 +1,76 @@
+'use strict'
+
+const { once } = require('node:events')
+const http = require('node:http')
+const http2 = require('node:http2')
+const { performance } = require('node:perf_hooks')
+const t = require('tap')
+const { extend, keepAlive } = require('../../../lib/features/keep-alive/worker')
+const { received, workerParts } = require('../../support/worker-parts')
+
+const { keepAliveTimeout: NODES_MS, headersTimeout } = new http.Server()
+const REQUEST = 'GET /a HTTP/1.1\r\nHost: here\r\n'
+
+t.test('a server has the timeout from its first connection on, and what the app sets before or after it holds', async t => {
+  const { connect, server, ...worker } = await workerParts(t)
+  keepAlive(/** @type {any} */ (worker), { timeoutMs: 65_000 })
+  t.equal(server.keepAliveTimeout, NODES_MS)
+  await connect()
+  t.equal(server.keepAliveTimeout, 65_000)
+  server.keepAliveTimeout = 5000
+  await connect()
+  t.equal(server.keepAliveTimeout, 5000, 'set later')
+  const other = await workerParts(t)
+  other.server.keepAliveTimeout = 7000
+  keepAlive(/** @type {any} */ (other), { timeoutMs: 65_000 })
+  await other.connect()
+  t.equal(other.server.keepAliveTimeout, 7000, 'set before')
+})
+
+t.test('the time for a head follows, up to that for a request: a proxy opens connections ahead of its requests', async t => {
+  for (const [timeoutMs, expected, own = {}] of /** @type {[number, number, Record<string, number>?][]} */ ([
+    [30_000, headersTimeout], [65_000, 66_000], [620_000, 300_000], [620_000, 621_000, { requestTimeout: 0 }], [65_000, 10_000, { headersTimeout: 10_000 }]
+  ])) {
+    const server = Object.assign(http.createServer(), own)
+    extend(server, timeoutMs)
+    t.match(server, { keepAliveTimeout: timeoutMs, headersTimeout: expected })
+  }
+  const server = http2.createSecureServer({ allowHTTP1: true })
+  extend(server, 65_000)
+  t.equal(/** @type {any} */ (server).keepAliveTimeout, undefined, 'not of a server that has no such timeout')
+})
+
+t.test('it does not end a connection that is idle between two requests for longer', async t => {
+  const server = http.createServer({ keepAliveTimeout: 5000, headersTimeout: 300, connectionsCheckingInterval: 50 }, (request, response) => response.end(request.url))
+  t.teardown(() => server.close())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const client = require('node:net').connect(/** @type {import('node:net').AddressInfo} */ (server.address()).port, '127.0.0.1')
+  t.teardown(() => client.destroy())
+  client.write(`${REQUEST}\r\n`)
+  await received(client, '/a')
+  await new Promise(resolve => setTimeout(resolve, 1000))
+  client.write(`${REQUEST}\r\n`)
+  t.match(await received(client, '/a'), /^HTTP\/1\.1 200 /)
+})
+
+t.test('a request of a proxy on a connection that was idle for long is told once', { skip: NODES_MS !== 5000 && 'this Node.js has another default' }, async t => {
+  const { connect, sent, server, ...worker } = await workerParts(t)
+  keepAlive(/** @type {any} */ (worker), { timeoutMs: null })
+  const { client, connection } = await connect()
+  const ask = async (/** @type {number | null} */ idleMs, /** @type {string} */ header) => {
+    if (idleMs !== null) connection.idleSince = performance.now() - idleMs
+    client.write(`${REQUEST}${header}\r\n`)
+    await received(client, '/a')
+  }
+  await ask(null, 'X-Forwarded-For: 10.0.0.1\r\n') // its first
+  await ask(4000, 'X-Forwarded-For: 10.0.0.1\r\n')
+  await ask(4800, '')
+  server.keepAliveTimeout = 65_000
+  await ask(4800, 'Via: 1.1 proxy\r\n')
+  server.keepAliveTimeout = 5000
+  t.same(sent, [])
+  await ask(4800, 'Via: 1.1 proxy\r\n')
+  await ask(4800, 'Via: 1.1 proxy\r\n')
+  t.match(sent, [{ type: 'proxy-idle', header: 'Via', idleMs: Number, timeoutMs: 5000 }])
+  t.ok(sent.length === 1 && sent[0].idleMs >= 4800)
+})
