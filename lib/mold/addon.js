@@ -1,15 +1,12 @@
 'use strict'
 
-/**
- * The addon: one that was built here, or the one that came with the package. The folders are those of node-gyp and of
- * prebuildify; N-API is the same in every Node, so one file a platform is enough.
- */
+/** The addon that forks workers, passes descriptors and keeps what connections need: see addon/. */
 
 const path = require('node:path')
+const { filesOf, load, prebuiltFile } = require('./prebuilds')
 
 const FOLDER = path.join(__dirname, 'addon')
-const BUILT = path.join(FOLDER, 'build', 'Release', 'recycle_fork.node')
-const PREBUILT = path.join(FOLDER, 'prebuilds', `${process.platform}-${process.arch}`, 'node.napi.glibc.node')
+const PREBUILT = prebuiltFile(FOLDER)
 
 /**
  * @typedef {object} Addon
@@ -42,29 +39,11 @@ const PREBUILT = path.join(FOLDER, 'prebuilds', `${process.platform}-${process.a
  */
 
 /**
- * @param {{ platform?: NodeJS.Platform, files?: string[] }} [where]
+ * @param {string[]} [files] @param {string} [platform]
  * @returns {{ addon: Addon, missing: null } | { addon: null, missing: string }} `missing`: why there is none, a sentence
  */
-function loadAddon ({ platform = process.platform, files = [BUILT, PREBUILT] } = {}) {
-  if (platform !== 'linux') return without(`workers can be forked on Linux alone, and this is ${platform}`)
-  /** @type {string | undefined} */
-  let why
-  for (const file of files) {
-    try {
-      return { addon: require(file), missing: null }
-    } catch (error) {
-      const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
-      if (code !== 'MODULE_NOT_FOUND') why ??= message.split('\n', 1)[0]
-    }
-  }
-  return without(why
-    ? `the addon that forks workers cannot be loaded: ${why}; npm run build:addon, in the package's folder, builds one that fits`
-    : `there is no addon that forks workers for ${platform}-${process.arch}; npm run build:addon, in the package's folder, builds it`)
-}
-
-/** @param {string} missing */
-function without (missing) {
-  return { addon: null, missing }
+function loadAddon (files = filesOf(FOLDER, 'recycle_fork'), platform = process.platform) {
+  return load(files, platform)
 }
 
 module.exports = { loadAddon, PREBUILT }

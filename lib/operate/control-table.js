@@ -43,7 +43,7 @@ const COLUMNS = [
  * @param {{ width?: number, colors?: boolean }} [how]
  * @returns {string} lines, each with its end
  */
-function formatStatus ({ name, pid, app, workers, totals, crashing = null, uneven = [], autoscale = null, memory, freshOverBudget = null, budgets = null, ...more }, { width = Infinity, colors = false } = {}) {
+function formatStatus ({ name, pid, app, workers, totals, crashing = null, uneven = [], autoscale = null, memory, freshOverBudget = null, budgets = null, notReaped = null, ...more }, { width = Infinity, colors = false } = {}) {
   const paint = painter(colors)
   const rss = workers.reduce((/** @type {number} */ sum, /** @type {Worker} */ { rssBytes }) => sum + (rssBytes ?? 0), 0)
   const [heading, ...lines] = fit(workers.some((/** @type {Worker} */ w) => w.budgetBytes !== null) ? COLUMNS : COLUMNS.filter(({ title }) => title !== 'memory'), workers, width)
@@ -56,6 +56,7 @@ function formatStatus ({ name, pid, app, workers, totals, crashing = null, uneve
     ...crashing ? [paint('red', plain(sayCrashing(crashing)))] : [],
     ...uneven.length > 0 ? [paint('yellow', plain(`the workers listen on different addresses: ${listUneven(uneven)}`))] : [],
     ...freshOverBudget ? [paint('yellow', plain(sayFreshOverBudget(freshOverBudget)))] : [],
+    ...notReaped ? [paint('yellow', plain(`processes that the app leaves behind are not reaped: ${notReaped}`))] : [],
     ...waiting.length > 0 ? [paint('yellow', `no room in memory to replace slot ${waiting.join(', ')}: the worker stays until there is`)] : [],
     ...paused.map((/** @type {Worker} */ { slot, paused }) => paint('yellow', plain(`slot ${slot} is out of rotation: ${paused}`))),
     ...memory?.source.startsWith('cgroup') ? [plain(limitLine(memory))] : [],

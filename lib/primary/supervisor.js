@@ -40,6 +40,8 @@ class Supervisor extends EventEmitter {
   #stopWatching = () => {}
   /** A stop waits for nothing any more. */
   #hurried = new AbortController()
+  /** Why this process, as PID 1, cannot collect the exits of orphans. @type {string | null} */
+  #notReaped = null
 
   /**
    * @param {import('./parts').Given} given
@@ -159,7 +161,7 @@ class Supervisor extends EventEmitter {
     const { workers, ready } = describeFleet(fleet, handle => sampler.figuresOf(handle), this.options)
     const totals = { workers: this.size, ready, recycles: recycler.count, ...ledger.totals }
     const budgets = { maxRssBytes: budgetFor(this.options, this.size).maxRssBytes, jitter: this.options.jitter }
-    const about = { crashing: crashWatch.describe(), uneven: fleet.unevenAddresses(), autoscale: autoscaler.describe(), memory: memoryWatch.latest, freshOverBudget: sampler.freshOverBudget, ...features.describe() }
+    const about = { crashing: crashWatch.describe(), uneven: fleet.unevenAddresses(), autoscale: autoscaler.describe(), memory: memoryWatch.latest, freshOverBudget: sampler.freshOverBudget, notReaped: this.#notReaped, ...features.describe() }
     return { v: VERSION, name: this.name, pid: process.pid, app: this.spawner.app, workers, totals, budgets, ...about }
   }
 
@@ -214,7 +216,7 @@ class Supervisor extends EventEmitter {
   /** Orphans come to PID 1, and to no other process as a rule. */
   #watchOrphans () {
     if (process.pid !== 1) return
-    const why = this.orphans ? this.orphans.watch() : 'recycle is used as a library'
+    const why = this.#notReaped = this.orphans ? this.orphans.watch() : 'recycle is used as a library'
     if (why !== null) this.announce('fleet.warning', { warning: 'pid-1', why })
   }
 

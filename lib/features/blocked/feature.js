@@ -14,6 +14,9 @@ const MOST_REQUESTS = 10
 
 /** @typedef {{ stuckTimeoutMs: number }} Options */
 
+/** @param {string} why */
+const sayNoStack = why => `where an event loop is blocked is not known: ${why}`
+
 /** @type {Readonly<import('..').Feature>} */
 module.exports = Object.freeze({
   name: 'blocked',
@@ -45,6 +48,7 @@ module.exports = Object.freeze({
     }
   },
   warnings: {
+    'blocked-addon': ({ why }) => sayNoStack(why),
     stopped: (line, { worker, time }) => `${worker(line)} has been ${line.by === 'signal' ? 'stopped (SIGSTOP)' : 'held by a debugger'} for ${time(line.forMs)}: its clients wait, and it is not replaced for that; kill -CONT ${line.pid}, or recycle recycle ${line.slot}`
   },
   settings: () => ({ mostFrames: MOST_FRAMES, longestFrame: LONGEST_FRAME, mostRequests: MOST_REQUESTS, longest: LONGEST }),
@@ -59,9 +63,10 @@ module.exports = Object.freeze({
   }],
   status: {
     key: 'blockedLoops',
-    lines: ({ count, latest }, paint) => count === 0
-      ? []
-      : [paint('yellow', `${count === 1 ? 'one event loop was' : `${count} event loops were`} blocked${count === 1 ? '' : ', the latest'}${sayRequests(latest)}${sayPlace(latest.stack)}`)]
+    lines: ({ count, latest, why }, paint) => [
+      ...why === null ? [] : [sayNoStack(why)],
+      ...count === 0 ? [] : [`${count === 1 ? 'one event loop was' : `${count} event loops were`} blocked${count === 1 ? '' : ', the latest'}${sayRequests(latest)}${sayPlace(latest.stack)}`]
+    ].map(line => paint('yellow', line))
   },
   report: {
     key: 'blockedLoops',

@@ -1,15 +1,15 @@
 'use strict'
 
 /**
- * The addon by which a worker says where its event loop is blocked: one that was built here, or the one that came with the package. It is apart from
- * lib/mold/addon, as it must not be missing where that fails, nor the other way round.
+ * The addon by which a worker says where its event loop is blocked. It is apart from lib/mold/addon, as it must not be missing where that fails,
+ * nor the other way round.
  */
 
 const path = require('node:path')
+const { filesOf, load, prebuiltFile } = require('../../mold/prebuilds')
 
 const FOLDER = path.join(__dirname, 'addon')
-const BUILT = path.join(FOLDER, 'build', 'Release', 'recycle_interrupt.node')
-const PREBUILT = path.join(FOLDER, 'prebuilds', `${process.platform}-${process.arch}`, 'node.napi.glibc.node')
+const PREBUILT = prebuiltFile(FOLDER)
 
 /**
  * @typedef {object} Addon
@@ -17,14 +17,12 @@ const PREBUILT = path.join(FOLDER, 'prebuilds', `${process.platform}-${process.a
  * @property {string} source the hash of what it was made from; empty where it was built here
  */
 
-/** @param {string[]} [files] @returns {Addon | null} null: there is none for this machine */
-function loadInterrupt (files = [BUILT, PREBUILT]) {
-  for (const file of files) {
-    try {
-      return require(file)
-    } catch {} // where it was not built, or for another C library
-  }
-  return null
+/**
+ * @param {string[]} [files] @param {string} [platform]
+ * @returns {{ addon: Addon, missing: null } | { addon: null, missing: string }} `missing`: why there is none, a sentence
+ */
+function loadInterrupt (files = filesOf(FOLDER, 'recycle_interrupt'), platform = process.platform) {
+  return load(files, platform)
 }
 
 module.exports = { loadInterrupt, PREBUILT }

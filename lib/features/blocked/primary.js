@@ -6,6 +6,7 @@
  */
 
 const { setTimeout: delay } = require('node:timers/promises')
+const { loadInterrupt } = require('./interrupt')
 const { heldBy } = require('./process-state')
 const { Silence } = require('./silence')
 
@@ -33,17 +34,21 @@ class BlockedLoops {
   #count = 0
   /** Of the latest. @type {Record<string, any> | null} */
   #latest = null
+  #isTold = false
 
-  /** @param {import('..').PrimaryKernel} kernel @param {typeof heldBy} [look] */
-  constructor (kernel, look = heldBy) {
+  /** @param {import('..').PrimaryKernel} kernel @param {{ look?: typeof heldBy, missing?: string | null }} [by] `missing`: why workers cannot say where they are */
+  constructor (kernel, { look = heldBy, missing = loadInterrupt().missing } = {}) {
     this.kernel = kernel
     this.heldBy = look
+    this.missing = missing
     this.limitMs = kernel.options.stuckTimeoutMs
     this.silentMs = Math.min(SILENT_MS, this.limitMs / 2)
   }
 
   /** @param {WorkerHandle} handle */
   connect (handle) {
+    if (this.missing !== null && !this.#isTold) this.kernel.record('fleet.warning', { warning: 'blocked-addon', why: this.missing })
+    this.#isTold = true
     handle.known.blocked = { forMs: 0 }
     this.#workers.set(handle, { silence: new Silence(), toldAt: null, isStopTold: false, isKilled: false, telling: null })
     this.#timer ??= setInterval(() => { for (const worker of this.#workers.keys()) this.#look(worker) }, Math.min(LOOK_MS, this.limitMs / 10)).unref()
@@ -62,7 +67,7 @@ class BlockedLoops {
   }
 
   describe () {
-    return { count: this.#count, latest: this.#latest }
+    return { count: this.#count, latest: this.#latest, why: this.missing }
   }
 
   /** @param {WorkerHandle} handle */

@@ -25,7 +25,7 @@ function tellWhereBlocked (kernel, { mostFrames, longestFrame, mostRequests, lon
       requests: countLatest(exchanges.sort((a, b) => b.since - a.since).map(nameOf), mostRequests)
     })
   }
-  loadInterrupt()?.onSignal(signals.SIGURG, tell)
+  loadInterrupt().addon?.onSignal(signals.SIGURG, tell)
   return {}
 }
 

@@ -7,6 +7,9 @@
 
 /** @typedef {{ failover: boolean }} Options */
 
+/** @param {string} why */
+const sayNone = why => `connections die with their worker: ${why}`
+
 /** @type {Readonly<import('..').Feature>} */
 module.exports = Object.freeze({
   name: 'failover',
@@ -21,6 +24,7 @@ module.exports = Object.freeze({
   beat: ({ count }) => ({ noteBytes: count }),
   ownBytes: beat => beat.noteBytes ?? 0,
   warnings: {
+    'failover-addon': ({ why }) => sayNone(why),
     'failover-descriptors': ({ most }) => `the primary has descriptors for ${most} connections: younger ones die with their worker; raise the limit of open files (ulimit -n, LimitNOFILE=)`
   },
   primary: () => require('./primary').failOver,
@@ -39,7 +43,7 @@ module.exports = Object.freeze({
   status: {
     key: 'failover',
     lines: ({ why, connections, most, moved, replayed, answered, cut }, paint) => {
-      if (why !== undefined) return [paint('yellow', `connections die with their worker: ${why}`)]
+      if (why !== undefined) return [paint('yellow', sayNone(why))]
       const sum = moved + replayed + answered + cut
       return [
         ...connections >= most ? [paint('yellow', `${connections} connections would outlive their worker, others not: the primary has no more descriptors`)] : [],

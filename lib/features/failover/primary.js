@@ -246,7 +246,15 @@ function descriptorLimit () {
 /** @param {import('..').PrimaryKernel} kernel @returns {import('..').PrimaryPart} */
 function failOver (kernel) {
   const { addon, missing } = loadAddon()
-  return addon ? new Failover(kernel, addon) : { describe: () => ({ why: missing }) }
+  if (addon) return new Failover(kernel, addon)
+  let isTold = false
+  return {
+    describe: () => ({ why: missing }),
+    connect () {
+      if (!isTold) kernel.record('fleet.warning', { warning: 'failover-addon', why: missing })
+      isTold = true
+    }
+  }
 }
 
 module.exports = { failOver }

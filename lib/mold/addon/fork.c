@@ -5,7 +5,6 @@
 
 #define _GNU_SOURCE
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
@@ -55,6 +54,16 @@ static napi_value numbers (napi_env env, const int *values, int count) {
   return result;
 }
 
+/** A number as /proc/self/maps has it; `text` is behind it then. (sscanf has another name with each C library, and version.) */
+static uintptr_t hexadecimal (const char **text) {
+  uintptr_t value = 0;
+  for (;; ++*text) {
+    int digit = **text <= '9' ? **text - '0' : **text - 'a' + 10;
+    if (digit < 0 || digit > 15) return value;
+    value = value << 4 | (uintptr_t) digit;
+  }
+}
+
 /**
  * V8 asks the kernel to leave its pages out of a copy (MADV_DONTFORK), for it expects an exec to follow. Read with plain
  * system calls: an allocation would change what is being read. What cannot be copied, as a device's memory, refuses.
@@ -70,8 +79,9 @@ static bool copy_all_mappings (void) {
     text[length] = 0;
     char *line = text, *end;
     while ((end = strchr(line, '\n'))) {
-      unsigned long from, to;
-      if (sscanf(line, "%lx-%lx", &from, &to) == 2) madvise((void *) from, to - from, MADV_DOFORK);
+      const char *numbers = line;
+      uintptr_t from = hexadecimal(&numbers), to = (numbers++, hexadecimal(&numbers));
+      madvise((void *) from, to - from, MADV_DOFORK);
       line = end + 1;
     }
     kept = length - (size_t) (line - text);
@@ -339,15 +349,20 @@ static void drain_alone (void *platform, void *isolate) {
   while (flush_foreground_tasks(platform, isolate)) { /* one task may give another */ }
 }
 
-/** The place in an object's table of virtual methods that has this one; NULL: none has. */
+static int is_code (struct dl_phdr_info *program, size_t size, void *address) {
+  (void) size;
+  for (int i = 0; i < program->dlpi_phnum; i++) {
+    const ElfW(Phdr) *part = &program->dlpi_phdr[i];
+    if (part->p_type == PT_LOAD && part->p_flags & PF_X && (uintptr_t) address - (program->dlpi_addr + part->p_vaddr) < part->p_memsz) return 1;
+  }
+  return 0;
+}
+
+/** The place in an object's table of virtual methods that has this one; NULL: none has. The table ends where something else than code is named. */
 static void **place_of (void *object, void *method) {
   void **methods = *(void ***) object;
-  Dl_info info;
-  const ElfW(Sym) *table;
-  if (!dladdr1(methods, &info, (void **) &table, RTLD_DL_SYMENT) || !table) return NULL;
-  void **end = (void **) ((char *) info.dli_saddr + table->st_size);
-  while (methods < end && *methods != method) methods++;
-  return methods < end ? methods : NULL;
+  while (*methods != method && dl_iterate_phdr(is_code, *methods)) methods++;
+  return *methods == method ? methods : NULL;
 }
 
 /** drainAlone(): copies of this process do not wait for threads that they do not have. False: this Node has no such method. */

@@ -8,7 +8,6 @@
 
 #include "values.h"
 #include <link.h>
-#include <dlfcn.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -128,6 +127,11 @@ static ssize_t keeping_read (int fd, void *to, size_t size) {
 
 static bool is_hooked;
 
+/** Where a table is that the dynamic section names: glibc has put the address there, musl leaves the offset in the program. */
+static const void *table_at (const struct dl_phdr_info *info, ElfW(Addr) at) {
+  return (const void *) (at < info->dlpi_addr ? info->dlpi_addr + at : at);
+}
+
 /** Leads the calls of read() in one program or library through here. */
 static int hook (struct dl_phdr_info *info, size_t size, void *inside) {
   (void) size;
@@ -147,12 +151,12 @@ static int hook (struct dl_phdr_info *info, size_t size, void *inside) {
   const ElfW(Sym) *symbols = NULL;
   const char *names = NULL;
   for (; dynamic->d_tag != DT_NULL; dynamic++) {
-    if (dynamic->d_tag == DT_JMPREL) tables[0] = (const ElfW(Rela) *) dynamic->d_un.d_ptr;
+    if (dynamic->d_tag == DT_JMPREL) tables[0] = table_at(info, dynamic->d_un.d_ptr);
     if (dynamic->d_tag == DT_PLTRELSZ) lengths[0] = dynamic->d_un.d_val;
-    if (dynamic->d_tag == DT_RELA) tables[1] = (const ElfW(Rela) *) dynamic->d_un.d_ptr;
+    if (dynamic->d_tag == DT_RELA) tables[1] = table_at(info, dynamic->d_un.d_ptr);
     if (dynamic->d_tag == DT_RELASZ) lengths[1] = dynamic->d_un.d_val;
-    if (dynamic->d_tag == DT_SYMTAB) symbols = (const ElfW(Sym) *) dynamic->d_un.d_ptr;
-    if (dynamic->d_tag == DT_STRTAB) names = (const char *) dynamic->d_un.d_ptr;
+    if (dynamic->d_tag == DT_SYMTAB) symbols = table_at(info, dynamic->d_un.d_ptr);
+    if (dynamic->d_tag == DT_STRTAB) names = table_at(info, dynamic->d_un.d_ptr);
   }
   size_t page = (size_t) sysconf(_SC_PAGESIZE);
   for (int table = 0; table < 2; table++) {

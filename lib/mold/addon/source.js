@@ -1,18 +1,22 @@
 'use strict'
 
-/** The files that the addon is made of: a binary names their hash, so a test can tell when it is an old one. */
+/** What an addon is made of, by its binding.gyp: a binary names the hash, so a test can tell when it is an old one. */
 
 const { createHash } = require('node:crypto')
 const fs = require('node:fs')
 const path = require('node:path')
 
-const SOURCES = ['fork.c', 'duplicates.c', 'reads.c']
+/** @param {string} folder of the addon @returns {string[]} */
+function sourcesOf (folder) {
+  return JSON.parse(fs.readFileSync(path.join(folder, 'binding.gyp'), 'utf8')).targets[0].sources
+}
 
-/** @param {string} folder of the sources @returns {string} in hex */
+/** @param {string} folder of the addon @returns {string} in hex */
 function sourceHash (folder) {
   const hash = createHash('sha256')
-  for (const file of [...SOURCES, 'values.h']) hash.update(fs.readFileSync(path.join(folder, file)))
+  const headers = fs.readdirSync(folder).filter(file => file.endsWith('.h')).sort()
+  for (const file of [...sourcesOf(folder), ...headers]) hash.update(fs.readFileSync(path.join(folder, file)))
   return hash.digest('hex')
 }
 
-module.exports = { SOURCES, sourceHash }
+module.exports = { sourcesOf, sourceHash }

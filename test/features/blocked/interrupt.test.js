@@ -1,25 +1,13 @@
 'use strict'
 
 const { spawn } = require('node:child_process')
-const { createHash } = require('node:crypto')
 const { once } = require('node:events')
-const fs = require('node:fs')
 const path = require('node:path')
 const t = require('tap')
-const { loadInterrupt, PREBUILT } = require('../../../lib/features/blocked/interrupt')
+const { loadInterrupt } = require('../../../lib/features/blocked/interrupt')
 
 const FOLDER = path.join(__dirname, '..', '..', '..', 'lib', 'features', 'blocked')
-const isPrebuiltHere = process.platform === 'linux' && process.arch === 'x64' && process.report.getReport().header.glibcVersionRuntime
-const skip = !isPrebuiltHere && 'the prebuilt addon is for another machine'
-
-t.test('the prebuilt addon is made of the source beside it', { skip }, async t => {
-  const source = fs.readFileSync(path.join(FOLDER, 'addon', 'interrupt.c'))
-  t.equal(loadInterrupt([PREBUILT])?.source, createHash('sha256').update(source).digest('hex'), 'else: npm run prebuild:interrupt')
-})
-
-t.test('where there is none, nothing is told', async t => {
-  t.equal(loadInterrupt([path.join(__dirname, 'none.node'), path.join(t.testdir({ 'broken.node': 'no library' }), 'broken.node')]), null)
-})
+const skip = loadInterrupt().missing ?? false
 
 const WAYS = {
   'an endless loop': 'for (;;);',
@@ -59,7 +47,8 @@ async function blocks (t, code) {
       require('node:fs').writeSync(1, JSON.stringify(stackOf(tell, 20)) + '\\n')
       throw new Error('as it may')
     }
-    if (!loadInterrupt().onSignal(23, tell) || loadInterrupt().onSignal(23, tell)) throw new Error('it takes one function')
+    const { addon } = loadInterrupt()
+    if (!addon.onSignal(23, tell) || addon.onSignal(23, tell)) throw new Error('it takes one function')
     require('node:fs').writeSync(1, 'up\\n')
     ${code}`
   const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })

@@ -22,7 +22,7 @@ function scene (t, { tells = true } = {}) {
     replace: (/** @type {any} */ worker, /** @type {string} */ reason) => { seen.replaced++; worker.condemnation.requested = reason },
     kill: () => { seen.killed++ }
   }
-  const loops = new BlockedLoops(/** @type {any} */ (kernel), () => seen.by)
+  const loops = new BlockedLoops(/** @type {any} */ (kernel), { look: () => seen.by, missing: null })
   loops.connect(handle)
   t.teardown(() => handle.emit('exit'))
   const look = async (/** @type {number} */ at) => {

@@ -1,0 +1,64 @@
+'use strict'
+
+/**
+ * Loads an addon of this package: one that was built here, or the one that came with the package. The folders are those of node-gyp and of
+ * prebuildify; N-API is the same in every Node, so one file for each architecture and C library is enough.
+ */
+
+const fs = require('node:fs')
+const path = require('node:path')
+
+const ARCHS = ['x64', 'arm64']
+const LIBCS = ['glibc', 'musl']
+const INTERPRETER_WITHIN = 4096 // bytes of a program: its loader's path follows the headers
+const LIBC = process.platform === 'linux' ? libcOf() : 'none'
+
+/** @param {string} folder of the addon's source @param {string} [arch] @param {string} [libc] */
+function prebuiltFile (folder, arch = process.arch, libc = LIBC) {
+  return path.join(folder, 'prebuilds', `linux-${arch}`, `node.napi.${libc}.node`)
+}
+
+/** @param {string} folder of the addon's source @param {string} name as binding.gyp has it */
+function filesOf (folder, name) {
+  return [path.join(folder, 'build', 'Release', `${name}.node`), prebuiltFile(folder)]
+}
+
+/**
+ * The C library of this process, by the loader that its program names. musl's loader takes libraries of glibc too, so trying which file
+ * loads would not tell; a report takes much longer.
+ *
+ * @param {string} [program]
+ */
+function libcOf (program = '/proc/self/exe') {
+  try {
+    const file = fs.openSync(program, 'r')
+    const head = Buffer.alloc(INTERPRETER_WITHIN)
+    fs.readSync(file, head)
+    fs.closeSync(file)
+    return head.includes('/ld-musl-') ? 'musl' : 'glibc'
+  } catch { // there is no /proc, or it may not be read
+    return /** @type {any} */ (process.report.getReport()).header.glibcVersionRuntime ? 'glibc' : 'musl'
+  }
+}
+
+/**
+ * @param {string[]} files the first that can be loaded is
+ * @param {string} [platform]
+ * @returns {{ addon: any, missing: null } | { addon: null, missing: string }} `missing`: why there is none, a sentence
+ */
+function load (files, platform = process.platform) {
+  if (platform !== 'linux') return { addon: null, missing: `the addon is for Linux alone, and this is ${platform}` }
+  /** @type {string | undefined} */
+  let why
+  for (const file of files.filter(file => fs.existsSync(file))) {
+    try {
+      return { addon: require(file), missing: null }
+    } catch (error) {
+      why ??= String(/** @type {Error} */ (error).message).split('\n', 1)[0]
+    }
+  }
+  const missing = why ? `the addon cannot be loaded: ${why}` : `there is no addon for ${platform}-${process.arch}`
+  return { addon: null, missing: `${missing}; npm run build:addon, in the package's folder, builds one` }
+}
+
+module.exports = { ARCHS, LIBCS, filesOf, libcOf, load, prebuiltFile }

@@ -1,0 +1,57 @@
+'use strict'
+
+/** The addon, and fleets with it, on platforms that this machine is not: arm64 by qemu, and musl by a program that plays Node.js for the addon. */
+
+const { execFileSync } = require('node:child_process')
+const path = require('node:path')
+const t = require('tap')
+const { ARCHS, prebuiltFile } = require('../../lib/mold/prebuilds')
+const { sourceHash } = require('../../lib/mold/addon/source')
+const { arm64Node, lackingArm64 } = require('../support/arm64')
+const { clientPerWorker, get } = require('../support/client')
+const { startCli, FIXTURES } = require('../support/fleet')
+const { lacking } = require('../support/program')
+
+const ADDON = path.join(__dirname, '..', '..', 'lib', 'mold', 'addon')
+const PATIENCE = { timeoutMs: 120_000 }
+const SLOW = ['--ready-timeout', '120s', '--drain-timeout', '60s', '--stuck-timeout', '60s'] // qemu is, by a factor of ten
+
+t.test('musl: the addon loads, keeps reads, and forks a copy that ends', { skip: lacking('musl-gcc') || (!ARCHS.includes(process.arch) && 'there is no addon for this machine') }, async t => {
+  const host = path.join(t.testdir(), 'host')
+  execFileSync('musl-gcc', ['-std=c11', '-fPIE', '-pie', '-rdynamic', path.join(FIXTURES, 'musl', 'host.c'), '-o', host])
+  const [source, ...lines] = execFileSync(host, [prebuiltFile(ADDON, process.arch, 'musl')], { encoding: 'utf8' }).trimEnd().split('\n')
+  t.equal(source, `source ${sourceHash(ADDON)}`)
+  t.equal(lines.length, 9)
+  for (const line of lines) t.match(line, /^ok /)
+})
+
+const skip = lackingArm64()
+
+for (const fork of ['spawn', 'mold']) {
+  t.test(`arm64, --fork ${fork}: a fleet starts, and is reloaded without a client noticing`, { skip }, async t => {
+    const { port, events, child, exited } = await startCli(t, ['-w', '2', '--fork', fork, ...SLOW, path.join(FIXTURES, 'answers.js')], { node: arm64Node().node })
+    await events.until('worker.ready', { count: 2, ...PATIENCE })
+    const clients = await clientPerWorker(t, port, 2, 'x-pid')
+    const over = new AbortController()
+    const answers = [...clients.values()].map(async agent => {
+      const all = []
+      for (; !over.signal.aborted; await new Promise(resolve => setTimeout(resolve, 200))) all.push(await get(port, '/echo/a', { agent }))
+      return all
+    })
+    child.kill('SIGHUP')
+    await events.until('recycled', { count: 2, ...PATIENCE })
+    over.abort()
+    for (const all of await Promise.all(answers)) {
+      t.same(all.filter(({ status, reused }) => status !== 200 || !reused), [], `${all.length} requests on one connection`)
+    }
+    for (const agent of clients.values()) {
+      const { headers, reused } = await get(port, '/echo/b', { agent })
+      t.ok(reused)
+      t.notOk(clients.has(Number(headers['x-pid'])), 'it has moved to a new worker')
+    }
+    t.same(events.all('fleet.warning'), [])
+    t.equal(events.all('mold.ready').length, fork === 'mold' ? 2 : 0)
+    child.kill('SIGTERM')
+    t.same(await exited, { code: 0, signal: null })
+  })
+}
