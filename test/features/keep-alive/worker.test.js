@@ -2,7 +2,7 @@
 
 const { once } = require('node:events')
 const http = require('node:http')
-const http2 = require('node:http2')
+const net = require('node:net')
 const { performance } = require('node:perf_hooks')
 const t = require('tap')
 const { extend, keepAlive } = require('../../../lib/features/keep-alive/worker')
@@ -35,7 +35,7 @@ t.test('the time for a head follows, up to that for a request: a proxy opens con
     extend(server, timeoutMs)
     t.match(server, { keepAliveTimeout: timeoutMs, headersTimeout: expected })
   }
-  const server = http2.createSecureServer({ allowHTTP1: true })
+  const server = net.createServer()
   extend(server, 65_000)
   t.equal(/** @type {any} */ (server).keepAliveTimeout, undefined, 'not of a server that has no such timeout')
 })
@@ -44,7 +44,7 @@ t.test('it does not end a connection that is idle between two requests for longe
   const server = http.createServer({ keepAliveTimeout: 5000, headersTimeout: 300, connectionsCheckingInterval: 50 }, (request, response) => response.end(request.url))
   t.teardown(() => server.close())
   await once(server.listen(0, '127.0.0.1'), 'listening')
-  const client = require('node:net').connect(/** @type {import('node:net').AddressInfo} */ (server.address()).port, '127.0.0.1')
+  const client = net.connect(/** @type {import('node:net').AddressInfo} */ (server.address()).port, '127.0.0.1')
   t.teardown(() => client.destroy())
   client.write(`${REQUEST}\r\n`)
   await received(client, '/a')
