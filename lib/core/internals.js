@@ -17,7 +17,6 @@
  * | `setupConnectionsTracking()`           | app warm-up: a listener of `listening` that makes the list of the row below |
  * | `socket._handle`, `handle.readStop()`  | hand-off: stops reading, takes the handle out of the socket           |
  * | `handle.close()`, `handle.reset()`     | tracker: net closes every socket by one of them                       |
- * | `parser.duration()`                    | failover: 0 between two messages                                      |
  * | `response._last`                       | failover: the connection closes behind it                             |
  * | `socket._writeGeneric()`, `_httpMessage` | failover: the last write of a response                              |
  * | `handle.bytesRead`, `bytesWritten`     | failover: what passed by this handle                                  |
@@ -31,7 +30,7 @@
  * | `server[http.server.connections]`      | tracker: tells a half-received head from an idle connection           |
  * | `socket.parser.getCurrentBuffer()`     | tracker: whether a pipelined request follows; sticky: a head's bytes  |
  * | `socket.parser.maxHeaderPairs`         | replay: whether the parser has left out headers                       |
- * | `parser.onIncoming`, `kOnMessageBegin`, `kOnExecute` | sticky: a head has ended, one begins, a chunk has been parsed |
+ * | `parser.onIncoming`, `kOnMessageBegin`, `kOnExecute` | sticky: a head has ended, one begins, a chunk has been parsed; failover: a head begins |
  * | `server._connections`, `_emitCloseIfDrained()` | inbox: counts adopted connections                             |
  * | `response.shouldKeepAlive`             | close-notice: makes Node send `Connection: close`                     |
  * | `response._header`                     | connection: whether the app answers with an event stream              |
@@ -95,12 +94,18 @@ function currentChunk (socket) {
 }
 
 /**
- * Whether the parser of this connection is between two messages; where it has none, nothing has been parsed.
+ * Node takes it off a parser when its connection is done with it.
  *
- * @param {any} socket
+ * @param {any} parser http's, of a connection
+ * @param {() => void} begin the first byte of a head has been parsed
  */
-function isBetweenMessages ({ parser }) {
-  return typeof parser?.duration === 'function' && parser.duration() === 0
+function onHeadBegin (parser, begin) {
+  const { kOnMessageBegin } = parser.constructor
+  const before = parser[kOnMessageBegin]
+  parser[kOnMessageBegin] = () => {
+    before?.()
+    begin()
+  }
 }
 
 /** The names and values of a request's headers that the parser keeps: it leaves out those behind. @param {any} socket @returns {number} 0: it keeps all */
@@ -195,4 +200,4 @@ function isEventStream (response) {
   return String(response.sentHeaders?.['content-type']).startsWith('text/event-stream')
 }
 
-module.exports = { isEventStream, acceptEarly, trackBeforeListening, betweenRequests, isBetweenMessages, currentChunk, mostFieldsOf, watchParser, detachHandle, handleWatcher, missingForHandoff }
+module.exports = { isEventStream, acceptEarly, trackBeforeListening, betweenRequests, currentChunk, mostFieldsOf, onHeadBegin, watchParser, detachHandle, handleWatcher, missingForHandoff }

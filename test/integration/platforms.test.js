@@ -55,3 +55,19 @@ for (const fork of ['spawn', 'mold']) {
     t.same(await exited, { code: 0, signal: null })
   })
 }
+
+// qemu has no TCP_INFO, by which the primary knows what a dead worker has read: here that one runs on this machine.
+t.test('arm64: connections of a worker that is killed go on in another one', { skip }, async t => {
+  const { port, events } = await startCli(t, ['-w', '2', ...SLOW, path.join(FIXTURES, 'dies.js')], { env: { NODE_OPTIONS: `--require ${arm64Node().preload}` } })
+  await events.until('worker.ready', { count: 2, ...PATIENCE })
+  const clients = await clientPerWorker(t, port, 2)
+  const [[pid, agent]] = clients
+  await new Promise(resolve => setTimeout(resolve, 1000)) // the primary has a descriptor of each connection
+  const waiting = get(port, '/replayed', { agent })
+  await new Promise(resolve => setTimeout(resolve, 500))
+  process.kill(pid, 'SIGKILL')
+  const { status, body } = await waiting
+  t.equal(status, 200)
+  t.match(body, / 1$/, 'it was handled by another worker')
+  t.match(await events.until('worker.crash'), { pid, replayed: 1, answered: 0, cut: 0 })
+})
