@@ -54,7 +54,7 @@ function load (files, platform = process.platform) {
     try {
       return { addon: require(file), missing: null }
     } catch (error) {
-      why ??= String(/** @type {Error} */ (error).message).split('\n', 1)[0]
+      why ??= String(/** @type {Error} */ (error).message).split('\n', 1)[0].replace(/\.$/, '')
     }
   }
   const missing = why ? `the addon cannot be loaded: ${why}` : `there is no addon for ${platform}-${process.arch}`

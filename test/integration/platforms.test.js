@@ -9,6 +9,7 @@ const { ARCHS, prebuiltFile } = require('../../lib/mold/prebuilds')
 const { sourceHash } = require('../../lib/mold/addon/source')
 const { arm64Node, lackingArm64 } = require('../support/arm64')
 const { clientPerWorker, get } = require('../support/client')
+const { controlRoom } = require('../support/control')
 const { startCli, FIXTURES } = require('../support/fleet')
 const { lacking } = require('../support/program')
 
@@ -23,6 +24,19 @@ t.test('musl: the addon loads, keeps reads, and forks a copy that ends', { skip:
   t.equal(source, `source ${sourceHash(ADDON)}`)
   t.equal(lines.length, 9)
   for (const line of lines) t.match(line, /^ok /)
+})
+
+t.test('without the addon a fleet says at the start, and in its status, what it lacks; --fork mold is refused', async t => {
+  const room = controlRoom(t)
+  const without = { NODE_OPTIONS: '--no-addons' } // as on a platform for which there is none
+  const { events } = await room.start(1, [path.join(FIXTURES, 'plain.js')], without)
+  const lacks = [/^where an event loop is blocked is not known: the addon cannot be loaded: /, /^connections die with their worker: the addon cannot be loaded: /]
+  t.match(events.all('fleet.warning').map(({ msg }) => msg), lacks)
+  const { stdout } = await room.recycle(['status'])
+  for (const sentence of lacks) t.match(stdout.split('\n').find(line => sentence.test(line)), /; npm run build:addon, in the package's folder, builds one$/)
+  const { code, stderr } = await room.recycle(['--fork', 'mold', path.join(FIXTURES, 'plain.js')], without)
+  t.equal(code, 2)
+  t.match(stderr, /^recycle: --fork mold does not work here: the addon cannot be loaded: .*; --fork spawn does$/m)
 })
 
 const skip = lackingArm64()
