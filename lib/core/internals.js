@@ -17,6 +17,7 @@
  * | `setupConnectionsTracking()`           | app warm-up: a listener of `listening` that makes the list of the row below |
  * | `socket._handle`, `handle.readStop()`  | hand-off: stops reading, takes the handle out of the socket           |
  * | `handle.close()`, `handle.reset()`     | tracker: net closes every socket by one of them                       |
+ * | `kOnMessageBegin`, `kOnMessageComplete`  | failover: whether a parser is between two messages                    |
  * | `response._last`                       | failover: the connection closes behind it                             |
  * | `socket._writeGeneric()`, `_httpMessage` | failover: the last write of a response                              |
  * | `handle.bytesRead`, `bytesWritten`     | failover: what passed by this handle                                  |
@@ -30,7 +31,7 @@
  * | `server[http.server.connections]`      | tracker: tells a half-received head from an idle connection           |
  * | `socket.parser.getCurrentBuffer()`     | tracker: whether a pipelined request follows; sticky: a head's bytes  |
  * | `socket.parser.maxHeaderPairs`         | replay: whether the parser has left out headers                       |
- * | `parser.onIncoming`, `kOnMessageBegin`, `kOnExecute` | sticky: a head has ended, one begins, a chunk has been parsed; failover: a head begins |
+ * | `parser.onIncoming`, `kOnMessageBegin`, `kOnExecute` | sticky: a head has ended, one begins, a chunk has been parsed |
  * | `server._connections`, `_emitCloseIfDrained()` | inbox: counts adopted connections                             |
  * | `response.shouldKeepAlive`             | close-notice: makes Node send `Connection: close`                     |
  * | `response._header`                     | connection: whether the app answers with an event stream              |
@@ -93,19 +94,43 @@ function currentChunk (socket) {
   return socket.parser?.getCurrentBuffer?.()
 }
 
+const kIsWatched = Symbol('recycle.watched')
+const kIsInMessage = Symbol('recycle.inMessage')
+
+/** @this {any} a parser */
+function beginMessage () {
+  this[kIsInMessage] = true
+}
+
 /**
- * Node takes it off a parser when its connection is done with it.
+ * To be called at a request's start: from the first one on isBetweenMessages() knows. A parser is used again for later connections.
  *
- * @param {any} parser http's, of a connection
- * @param {() => void} begin the first byte of a head has been parsed
+ * @param {any} socket
  */
-function onHeadBegin (parser, begin) {
-  const { kOnMessageBegin } = parser.constructor
-  const before = parser[kOnMessageBegin]
-  parser[kOnMessageBegin] = () => {
-    before?.()
-    begin()
+function watchMessages (socket) {
+  const { parser } = socket
+  if (socket[kIsWatched] || !parser) return
+  socket[kIsWatched] = true
+  const { kOnMessageBegin, kOnMessageComplete } = parser.constructor
+  const { [kOnMessageBegin]: begin, [kOnMessageComplete]: complete } = parser
+  parser[kOnMessageBegin] = begin
+    ? function (/** @type {any} */ ...args) {
+      beginMessage.call(parser)
+      return begin.apply(parser, args)
+    }
+    : beginMessage
+  if (parser[kIsInMessage] === undefined) {
+    parser[kOnMessageComplete] = /** @this {any} */ function () {
+      this[kIsInMessage] = false
+      return complete.call(this)
+    }
   }
+  parser[kIsInMessage] = true
+}
+
+/** Whether the parser of this connection is between two messages; false where it is not known. @param {any} socket */
+function isBetweenMessages (socket) {
+  return socket[kIsWatched] === true && socket.parser?.[kIsInMessage] === false
 }
 
 /** The names and values of a request's headers that the parser keeps: it leaves out those behind. @param {any} socket @returns {number} 0: it keeps all */
@@ -200,4 +225,4 @@ function isEventStream (response) {
   return String(response.sentHeaders?.['content-type']).startsWith('text/event-stream')
 }
 
-module.exports = { isEventStream, acceptEarly, trackBeforeListening, betweenRequests, currentChunk, mostFieldsOf, onHeadBegin, watchParser, detachHandle, handleWatcher, missingForHandoff }
+module.exports = { isEventStream, acceptEarly, trackBeforeListening, betweenRequests, isBetweenMessages, watchMessages, currentChunk, mostFieldsOf, watchParser, detachHandle, handleWatcher, missingForHandoff }

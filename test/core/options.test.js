@@ -33,6 +33,7 @@ const ROWS = {
   healthAction: ['--health-action <what>', 'healthAction', 'RECYCLE_HEALTH_ACTION', 'replace', 'rotate', 'rotate', ['kill']],
   onException: ['--on-exception <what>', 'onException', 'RECYCLE_ON_EXCEPTION', 'drain', 'exit', 'exit', ['no', '', 'Drain']],
   failover: ['--no-failover', 'failover', 'RECYCLE_FAILOVER', true, 'false', false, ['no', '']],
+  appMetrics: ['--no-app-metrics', 'appMetrics', 'RECYCLE_APP_METRICS', true, 'false', false, ['no', '']],
   healthInitialDelay: ['--health-initial-delay <time>', 'healthInitialDelayMs', 'RECYCLE_HEALTH_INITIAL_DELAY', 0, '2s', 2000, ['-1s']],
   maxSurge: ['--max-surge <n>', 'maxSurge', 'RECYCLE_MAX_SURGE', 1, '2', 2, ['-1', '1025']],
   maxUnavailable: ['--max-unavailable <n>', 'maxUnavailable', 'RECYCLE_MAX_UNAVAILABLE', 0, '1', 1, ['-1', '50%']],

@@ -10,7 +10,7 @@
 const fs = require('node:fs')
 const { performance } = require('node:perf_hooks')
 const { setTimeout } = require('node:timers')
-const { onHeadBegin } = require('../../core/internals')
+const { isBetweenMessages, watchMessages } = require('../../core/internals')
 const { toWire } = require('../../core/request-replay')
 const { loadAddon } = require('../../mold/addon')
 const { MEMORY, MOST_DESCRIPTORS, MOST_ENDED, TICK_MS, encode } = require('./packet')
@@ -58,23 +58,6 @@ class Duplicates {
     connection.copy = note
   }
 
-  /** @param {Connection} connection */
-  requested (connection) {
-    const { messages, socket } = connection
-    if (messages) {
-      messages.isInHead = false
-      return
-    }
-    const { parser } = /** @type {any} */ (socket)
-    if (!parser) return // of TLS, it is the other socket's
-    /** @type {NonNullable<Connection['messages']>} */
-    const fresh = connection.messages = { isInHead: false, isWhole: false }
-    onHeadBegin(parser, () => {
-      fresh.isInHead = true
-      fresh.isWhole = false
-    })
-  }
-
   /** A response is about to be handed to the kernel to its end. @param {any} socket @param {any} response @param {number} bytes of it */
   ending (socket, response, bytes) {
     const connection = this.tracker.of(socket)
@@ -82,17 +65,15 @@ class Duplicates {
     const { _handle: handle } = socket
     if (!connection || !note || !handle || connection.exchanges.length === 0) return
     const isAsked = connection.exchanges.length === 1 && connection.exchanges[0].head.method !== 'GET' // of a GET the primary finds it by what is kept
-    note.announce(isAsked ? readOf(note, connection, response, handle) : NaN, note.writtenBefore + handle.bytesWritten + bytes, response._last === true)
+    note.announce(isAsked ? readOf(note, socket, handle) : NaN, note.writtenBefore + handle.bytesWritten + bytes, response._last === true)
   }
 
   /** @param {Connection} connection @param {any} response */
-  finished (connection, response) {
-    const { copy, socket, exchanges, messages } = connection
+  finished ({ copy, socket, exchanges }, response) {
     const note = /** @type {Note | null} */ (copy)
     const { _handle: handle } = /** @type {any} */ (socket)
-    if (messages !== null) messages.isWhole = exchanges.length === 0 && isBetweenMessages(connection, response)
     if (note === null || !handle) return
-    note.rest(exchanges.length === 0 ? readOf(note, connection, response, handle) : NaN, note.writtenBefore + handle.bytesWritten, response._last === true)
+    note.rest(exchanges.length === 0 ? readOf(note, socket, handle) : NaN, note.writtenBefore + handle.bytesWritten, response._last === true)
   }
 
   /** @param {Connection} connection */
@@ -193,7 +174,7 @@ class Duplicates {
     const [read, written] = counted
     note.readBefore = read - handle.bytesRead
     note.writtenBefore = written - handle.bytesWritten
-    const isResting = (stage === 'waiting' || (handle.bytesRead === 0 && !parcel) || isBetweenMessages(connection, exchanges.at(-1)?.response)) && socket.readableLength === 0
+    const isResting = (stage === 'waiting' || (handle.bytesRead === 0 && !parcel) || isBetweenMessages(socket)) && socket.readableLength === 0
     const [exchange] = exchanges
     if (!exchange) {
       note.begin(isResting && socket.writableLength === 0 ? read : NaN, written)
@@ -215,14 +196,9 @@ class Duplicates {
   }
 }
 
-/** @param {Note} note @param {Connection} connection @param {any} response @param {any} handle @returns {number} NaN: a part of the next request has been read, or of this one has not */
-function readOf (note, connection, response, handle) {
-  return isBetweenMessages(connection, response) && connection.socket.readableLength === 0 ? note.readBefore + handle.bytesRead : NaN
-}
-
-/** All that its parser has been given is whole requests. @param {Connection} connection @param {any} latest the response to the latest one; undefined: it has ended */
-function isBetweenMessages ({ messages }, latest) {
-  return messages !== null && !messages.isInHead && (latest ? latest.req?.complete === true : messages.isWhole)
+/** @param {Note} note @param {any} socket @param {any} handle @returns {number} NaN: a part of the next request has been read, or of this one has not */
+function readOf (note, socket, handle) {
+  return isBetweenMessages(socket) && socket.readableLength === 0 ? note.readBefore + handle.bytesRead : NaN
 }
 
 /** Plain HTTP/1 over TCP, which a sibling can go on with. @param {Connection} connection */
@@ -238,6 +214,7 @@ function noteConnections (kernel) {
   /** @type {Table | null} */
   let table = null
   raiseOomScore()
+  if (addon) kernel.tracker.on('request', ({ socket }) => watchMessages(socket))
   kernel.channel.on({
     duplicates (_, socket) {
       if (!socket || !addon) return socket?.close()

@@ -86,8 +86,6 @@ class Connection {
     this.after = null
     /** Where another process finds it if this one dies; see tracker.js, Witness. @type {import('./parcel').Copy | null} */
     this.copy = null
-    /** Where its parser is, from its first request on, and where another process wants to know it. @type {{ isInHead: boolean, isWhole: boolean } | null} */
-    this.messages = null
     /** How far the current chunk of bytes is parsed; see leaving/close-notice.js. */
     this.parsed = 0
   }

@@ -21,7 +21,6 @@ const { pack } = require('./parcel')
  * @typedef {object} Witness is told of each step of a connection as it happens, before anything else runs
  * @property {(connection: Connection) => void} added it is accepted, or back from an offer
  * @property {(connection: Connection, handle: any) => void} adopted it has come from a sibling, and is held unread
- * @property {(connection: Connection) => void} requested the head of a request has come
  * @property {(connection: Connection, response: any) => void} finished a response is with the kernel
  * @property {(connection: Connection) => void} threw the app's code has thrown for a request of it, and the app's own listener is about to be called
  * @property {(connection: Connection) => void} upgraded it is found to be the app's own
@@ -254,7 +253,6 @@ class ConnectionTracker extends EventEmitter {
     connection.exchanges.push(exchange)
     this.requests++
     this.inFlight++
-    this.witness?.requested(connection)
     if (connection.replayed > 0) request.replayed = connection.replayed
     this.emit('request', connection, exchange, request)
   }

@@ -64,7 +64,7 @@ t.test('in the inbox it is what is left of the time that it came with', async t 
 t.test('a parcel is the same behind the channel, with every byte', async t => {
   const handle = {}
   for (const bytes of [Buffer.alloc(0), Buffer.from(Array.from({ length: 256 }, (_, i) => i))]) {
-    const parcel = { handle, key: 'here', leftMs: 5, bytes, replayed: bytes.length, session: bytes.length ? 'abc' : null, isOwned: false }
+    const parcel = { handle, key: 'here', leftMs: 5, bytes, replayed: bytes.length, deaths: bytes.length, session: bytes.length ? 'abc' : null, isOwned: false }
     const fields = JSON.parse(JSON.stringify(toFields(parcel)))
     t.same(fromFields(fields, handle), parcel)
     t.equal('bytes' in fields, bytes.length > 0)
