@@ -192,7 +192,7 @@ class ConnectionTracker extends EventEmitter {
     this.#latest = connection
     if (connection === known) {
       socket.unshift(connection.parcel?.bytes)
-      Object.assign(connection, { socket, parcel: null, idleBytes: null, messages: null })
+      Object.assign(connection, { socket, parcel: null, idleBytes: null })
     } else if (!this.#add(connection, socket._handle)) {
       socket.on('close', () => this.release(connection))
     } else {
