@@ -19,6 +19,7 @@ const KILLS_OF_FLEET = 50
 const LEAST_FLEETS = 4 // one of each variant
 const LEAST_SERVING = 2 // of which one or two are killed
 const COVERED_MS = 500 // until the connections of a fleet are covered
+const LONGEST_MS = 60_000 // that a verb may take
 const FAR_MS = 300 // between two kills, at most
 const VARIANTS = {
   spawned: [],
@@ -76,16 +77,24 @@ async function ofFleet (variant, { kills, random, evidence }) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'rk-'))
   const socket = path.join(folder, 'control')
   const fleet = await startUpgradable(t, ['--control', socket, '--drain-timeout', '10s', ...VARIANTS[/** @type {keyof typeof VARIANTS} */ (variant)], path.join(FIXTURES, 'answers.js')], { workers: WORKERS })
+  /** @type {string[]} */
+  const stalled = []
   const call = async (/** @type {string} */ verb, /** @type {any} */ args) => {
     const control = await connect(socket)
-    return control.call(verb, args).finally(() => control.close())
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        stalled.push(`${verb} has not ended within ${LONGEST_MS} ms`)
+        reject(new Error(stalled.at(-1)))
+      }, LONGEST_MS)
+      control.call(verb, args).then(resolve, reject).finally(() => clearTimeout(timer))
+    }).finally(() => control.close())
   }
   const clients = new KillClients(fleet.port, random, variant === 'sticky')
   await sleep(COVERED_MS)
   let deaths = 0
   /** @type {Promise<unknown> | null} */
   let deed = null
-  while (deaths < kills) {
+  while (deaths < kills && stalled.length === 0) {
     if (deed === null && random() < 0.4) {
       const { verb, args } = oneOf(random, variant === 'forked' ? DEEDS.slice(0, 3) : DEEDS)
       deed = call(verb, args(random)).catch(() => {}).finally(() => { deed = null }) // it may fail, as its workers are killed
@@ -107,7 +116,8 @@ async function ofFleet (variant, { kills, random, evidence }) {
   for (const end of teardowns.reverse()) await end()
   fs.rmSync(folder, { recursive: true, force: true })
   const { costs, violations } = judge(clients.exchanges, crashes)
-  if (!areGone) violations.push('processes are left')
+  if (!areGone) violations.push(`processes are left: ${fleet.living()}`)
+  violations.push(...stalled)
   for (const { what, why } of hasFailed) violations.push(`the primary has failed: ${what}: ${why}`)
   if (evidence && violations.length > 0) {
     fs.mkdirSync(evidence, { recursive: true })
