@@ -38,6 +38,8 @@ export interface FleetOptions {
   leaveChildren?: boolean
   /** time for which idle connections stay open when the fleet stops (default: 5s) */
   stopLinger?: 0 | string
+  /** time that a stop may take in all, as until the SIGKILL of a platform: the drain and kill timeouts of a stop follow from it (default: none) */
+  stopTimeout?: string
   /** Node or V8 flag for the workers; repeatable (default: none) */
   nodeOption?: string[] | string
   /** drain by Connection: close instead of moving keep-alive connections to a sibling (default: on) */
@@ -118,4 +120,8 @@ export interface FleetOptions {
   failover?: boolean
   /** with --admin: do not serve the metrics that the app has in prom-client, added up over the workers (default: on) */
   appMetrics?: boolean
+  /** time for which the app's servers keep idle connections, unless the app sets server.keepAliveTimeout; longer than the proxy in front keeps them, such as 65s (default: the app's, or Node's) */
+  keepAliveTimeout?: string
+  /** time for which a fleet that is to stop still accepts, while it is not ready and answers say Connection: close (default: 0) */
+  stopDelay?: 0 | string
 }

@@ -9,6 +9,8 @@ const { configSchema, readConfig } = require('../../lib/core/config')
 const { OPTIONS } = require('../../lib/core/options')
 const { resolveOptions } = require('../../lib/core/resolved-options')
 
+const { optionTypes } = require('../schema')
+
 const SCHEMA = path.join(__dirname, '..', '..', 'lib', 'core', 'config.schema.json')
 
 /** The schema, which editors use, and the command must accept the same values. */
@@ -32,6 +34,7 @@ function refusal (held) {
 t.test('the schema is that of the options (npm run schema)', async t => {
   t.same(JSON.parse(fs.readFileSync(SCHEMA, 'utf8')), configSchema())
   t.equal(require.resolve('recycle-supervisor/config.schema.json'), SCHEMA)
+  t.equal(fs.readFileSync(path.join(path.dirname(SCHEMA), '..', 'options.d.ts'), 'utf8'), optionTypes(), 'and so are their types')
 })
 
 const GOOD = {

@@ -16,7 +16,7 @@ const MOST_BYTES = 6 * 1024 ** 2
 t.setTimeout(180_000)
 
 t.test('the package runs, and its types check', async t => {
-  const folder = t.testdir({ node_modules: {} })
+  const folder = t.testdir({ 'package.json': '{"private":true}', node_modules: {} }) // else it would find itself by its name
   const source = path.join(folder, 'source') // prepack writes types beside the sources
   await run('git', ['clone', '--quiet', ROOT, source])
   for (const file of ['lib', 'package.json', 'jsconfig.json', 'jsconfig.build.json']) fs.cpSync(path.join(ROOT, file), path.join(source, file), { recursive: true })
