@@ -57,9 +57,15 @@ class Failover {
 
   /** @param {WorkerHandle} handle */
   #open (handle) {
+    if (handle.isGone) return // it is read late
     const [ours, theirs] = this.addon.socketpair().map(fd => new Descriptor(fd))
+    const close = () => theirs.close()
     this.#holdings.set(handle, new Holdings(ours))
-    handle.send('duplicates', {}, theirs, () => theirs.close())
+    handle.once('exit', close) // Node forgets what waits for a channel that closes
+    handle.send('duplicates', {}, theirs, () => {
+      handle.removeListener('exit', close)
+      close()
+    })
   }
 
   /** What a worker sends waits where it is, also when that worker has died: so it is looked for rarely, while little comes. @param {number} afterMs */

@@ -46,7 +46,6 @@ class HandoffLedger {
   /** What each other primary has lent, by its number there. @type {Map<WorkerHandle, Map<number, Entry>>} */
   #lent = new Map()
   #lastId = 0
-  /** @type {(value?: any) => void} */
   #onSettled = () => {}
 
   /**
@@ -250,9 +249,16 @@ class HandoffLedger {
     this.#queue.pump()
   }
 
-  /** @returns {Promise<void>} resolves when no connection is on its way: each is placed or lost within half a minute */
+  /** @returns {Promise<void>} resolves when no connection is on its way, or after half a minute */
   async settled () {
-    if (this.#entries.size > 0) await new Promise(resolve => { this.#onSettled = resolve })
+    if (this.#entries.size === 0) return
+    await new Promise(resolve => {
+      const timer = setTimeout(resolve, ORPHAN_MS)
+      this.#onSettled = () => {
+        clearTimeout(timer)
+        resolve(undefined)
+      }
+    })
   }
 
   /** The fleet has stopped. */

@@ -75,7 +75,12 @@ class Channel extends EventEmitter {
     if (this.#batches) return // an app may have sent this hello
     const [ours, theirs] = addon.socketpair().map(fd => new Descriptor(fd))
     this.#batches = new Batches({ addon, socket: ours, send: (message, socket, sent) => this.#sendNow(message, socket, sent) })
-    this.send('batching', {}, theirs, () => theirs.close())
+    const close = () => theirs.close()
+    this.once('exit', close) // Node forgets what waits for a channel that closes
+    this.send('batching', {}, theirs, () => {
+      this.removeListener('exit', close)
+      close()
+    })
   }
 
   /** @param {any} batch @returns {{ message: import('../../core/message').Message, descriptor: Descriptor | undefined }[]} */
