@@ -58,13 +58,19 @@ t.test('the command line of the container is valid', async t => {
   t.same([status, stderr], [0, ''])
 })
 
-t.test('in the image recycle is PID 1, with a valid command line, and gets SIGTERM', async t => {
-  const text = fs.readFileSync(path.join(FOLDER, 'docker', 'Dockerfile'), 'utf8')
-  const of = (/** @type {string} */ instruction) => [...text.matchAll(new RegExp(`^${instruction} (.*)$`, 'gm'))].map(([, rest]) => rest)
-  const [program, ...args] = [...JSON.parse(of('ENTRYPOINT')[0]), ...JSON.parse(of('CMD')[0])] // the form without a shell
-  t.equal(program, 'recycle')
-  const { status, stderr } = spawnSync(process.execPath, [BIN, '--print-config', ...args], { encoding: 'utf8' })
-  t.same([status, stderr, of('STOPSIGNAL')], [0, '', ['SIGTERM']])
-  const known = ['FROM', 'RUN', 'WORKDIR', 'COPY', 'ENV', 'USER', 'EXPOSE', 'STOPSIGNAL', 'ENTRYPOINT', 'CMD', '#']
-  t.same(text.split('\n').filter(line => line !== '' && !known.some(word => line.startsWith(`${word} `))), [])
-})
+for (const file of ['Dockerfile', 'Dockerfile.alpine']) {
+  t.test(`in the image of ${file} recycle is PID 1, with a valid command line, and gets SIGTERM; what is published is reached`, async t => {
+    const text = fs.readFileSync(path.join(FOLDER, 'docker', file), 'utf8')
+    const of = (/** @type {string} */ instruction) => [...text.matchAll(new RegExp(`^${instruction} (.*)$`, 'gm'))].map(([, rest]) => rest)
+    const [program, ...args] = [...JSON.parse(of('ENTRYPOINT')[0]), ...JSON.parse(of('CMD')[0])] // the form without a shell
+    t.equal(program, 'recycle')
+    const { status, stderr } = spawnSync(process.execPath, [BIN, '--print-config', ...args], { encoding: 'utf8' })
+    t.same([status, stderr, of('STOPSIGNAL')], [0, '', ['SIGTERM']])
+    t.same(of('USER'), ['node'], 'not root')
+    const [ports, admin] = [of('EXPOSE')[0].split(' '), args[args.indexOf('--admin') + 1]]
+    t.ok(ports.includes(admin.split(':')[1]) && admin.startsWith('0.0.0.0:'), 'what is exposed is not on loopback')
+    t.match(of('HEALTHCHECK')[0], `http://127.0.0.1:${admin.split(':')[1]}/healthz`)
+    const known = ['HEALTHCHECK', 'FROM', 'RUN', 'WORKDIR', 'COPY', 'ENV', 'USER', 'EXPOSE', 'STOPSIGNAL', 'ENTRYPOINT', 'CMD', '#']
+    t.same(text.split('\n').filter(line => line !== '' && !known.some(word => line.startsWith(`${word} `))), [])
+  })
+}
