@@ -24,7 +24,7 @@ const FOREIGN = [
   '--env-file', '--permission', '--experimental-permission', '--allow-addons', '--allow-fs-write', // Node.js
   '--max-memory-restart', '--instances', '--max-requests-jitter', '--graceful-timeout', '--preload', '--keep-alive', '--bind', // pm2, gunicorn
   '--refork-after', '--minUptime', '--spinSleepTime', '--pack', // pitchfork, forever, arethetypeswrong
-  '--init', '--add-architecture', // docker
+  '--init', '--read-only', '--tmpfs', '--add-architecture', // docker
   '--node', '--arch', '--quick', '--million', '--its', '--own', '--seconds', '--calm', '--seed', '--add', '--kills', '--rounds', // test/matrix.js, the benches, an app, the campaign
   '--grace', '--only', '--heap', '--descriptors', '--pings', '--storm', '--buffer' // examples/sprites, examples/capacity
 ]
