@@ -11,7 +11,7 @@ const { RawClient, head } = require('../../support/raw-client')
  * @property {number} port the client's
  * @property {number} startedAt ms since the epoch, as `t`
  * @property {number} t when it was answered, or failed
- * @property {number} ageMs of its connection then
+ * @property {number} ageMs of its connection then, which a worker has had for so long at the least
  * @property {string} outcome 'answered', '502', or what else has happened
  *
  * @typedef {(client: RawClient, how: { n: number, random: () => number, headers: string[] }) => Promise<unknown>} Ask throws where it is not answered as it should be
@@ -20,6 +20,7 @@ const { RawClient, head } = require('../../support/raw-client')
 const UPLOAD = Buffer.alloc(200_000, 'x')
 const BIG_BYTES = 10_000_000
 const REST_MS = 50 // after a failure
+const QUEUED_MS = 1500 // that a connection may wait for a worker that accepts, while others boot; an answer tells that it has one
 
 /** @param {string} method @returns {Ask} */
 const plain = method => async (client, { n, headers }) => {
@@ -41,7 +42,11 @@ const KINDS = {
   OPTIONS: { count: 2, costs: 'nothing', ask: plain('OPTIONS') },
   'slow GET': { count: 6, costs: 'nothing', ask: async (client, { random, headers }) => answered(client, head('GET', `/late?ms=${Math.round(random() * 300)}`, ...headers)) },
   'parked GET': { count: 8, costs: 'nothing', ask: async (client, { random, headers }) => answered(client, head('GET', `/late?ms=${3000 + Math.round(random() * 3000)}`, ...headers)) },
-  'GET of 2 KB': { count: 3, costs: 'nothing', ask: async (client, { n, headers }) => answered(client, head('GET', `/echo/${n}`, ...headers, `X-Long: ${'y'.repeat(2000)}`)) },
+  'GET of 2 KB': {
+    count: 3,
+    costs: '502', // the first such one of a connection has its place only after it has been read
+    ask: async (client, { n, headers }) => answered(client, head('GET', `/echo/${n}`, ...headers, `X-Long: ${'y'.repeat(2000)}`))
+  },
   'half a head': {
     count: 4,
     costs: 'nothing',
@@ -137,7 +142,7 @@ class KillClients {
     const { thinkMs = 40, isFresh = false, ask } = KINDS[kind]
     /** @type {RawClient | null} */
     let client = null
-    let connectedAt = 0
+    let heldSince = 0
     for (let n = 0; !this.#isStopping; n++) {
       const startedAt = Date.now()
       let port = 0
@@ -145,19 +150,20 @@ class KillClients {
       try {
         if (client === null) {
           client = await RawClient.connect(this.port)
-          connectedAt = Date.now()
+          heldSince = Date.now() + QUEUED_MS
         }
         port = Number(client.localPort)
         await ask(client, { n, random: this.random, headers })
+        heldSince = Math.min(heldSince, Date.now())
       } catch (error) {
         outcome = causeOf(/** @type {any} */ (error))
       }
       const isOver = client?.isEnded || client?.responses.at(-1)?.headers.connection === 'close'
-      this.exchanges.push({ kind, port, startedAt, t: Date.now(), ageMs: Date.now() - connectedAt, outcome })
+      this.exchanges.push({ kind, port, startedAt, t: Date.now(), ageMs: Date.now() - heldSince, outcome })
       if (outcome !== 'answered' || isFresh || isOver) client = await close(client)
       await sleep(outcome === 'answered' ? this.random() * thinkMs : REST_MS)
       if (client?.isEnded) { // while it was idle
-        this.exchanges.push({ kind, port, startedAt: Date.now(), t: Date.now(), ageMs: Date.now() - connectedAt, outcome: `${client.error ?? 'closed'} as it was idle` })
+        this.exchanges.push({ kind, port, startedAt: Date.now(), t: Date.now(), ageMs: Date.now() - heldSince, outcome: `${client.error ?? 'closed'} as it was idle` })
         client = await close(client)
       }
     }
