@@ -11,7 +11,7 @@
  * @property {number} ageMs
  * @property {number | null} remotePort
  * @property {boolean} upgraded an upgraded or raw connection, which only the app can end
- * @property {number} [replayed] of a request that was lost with a worker: how many had died with it before
+ * @property {number} [deaths] of a request that was lost with a worker: how many had died with it before
  *
  * @typedef {object} Outcome of the connections that a dead worker had
  * @property {number} moved to a sibling, with nothing in flight

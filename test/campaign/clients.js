@@ -102,4 +102,4 @@ function causeOf ({ code, message }) {
   return /waited/.test(message) ? 'timeout' : message
 }
 
-module.exports = { Clients }
+module.exports = { Clients, causeOf }

@@ -59,13 +59,8 @@ class Failover {
   #open (handle) {
     if (handle.isGone) return // it is read late
     const [ours, theirs] = this.addon.socketpair().map(fd => new Descriptor(fd))
-    const close = () => theirs.close()
     this.#holdings.set(handle, new Holdings(ours))
-    handle.once('exit', close) // Node forgets what waits for a channel that closes
-    handle.send('duplicates', {}, theirs, () => {
-      handle.removeListener('exit', close)
-      close()
-    })
+    handle.give('duplicates', theirs)
   }
 
   /** What a worker sends waits where it is, also when that worker has died: so it is looked for rarely, while little comes. @param {number} afterMs */
@@ -236,7 +231,7 @@ function nameCut (request, remotePort = null, deaths = 0) {
     ageMs: request?.ageMs ?? 0,
     remotePort,
     upgraded: false,
-    ...deaths > 0 && { replayed: 1 }
+    ...deaths > 0 && { deaths }
   }
 }
 

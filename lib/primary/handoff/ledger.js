@@ -146,6 +146,9 @@ class HandoffLedger {
   /** @param {Entry} entry @param {WorkerHandle} receiver @param {boolean} isOwned */
   #send (entry, receiver, isOwned) {
     this.#queue.delete(entry)
+    this.#entries.delete(entry.id)
+    entry.id = ++this.#lastId // by which a late answer to the sending before is told from the one to this: several receivers may be one primary's
+    this.#entries.set(entry.id, entry)
     entry.receiver = receiver
     entry.tried.add(receiver)
     this.placement.sent(receiver)

@@ -65,6 +65,16 @@ class Channel extends EventEmitter {
     this.#sendNow(message(type, fields), socket, sent)
   }
 
+  /** Sends a descriptor, which is closed here then. @param {string} type @param {Descriptor} descriptor */
+  give (type, descriptor) {
+    const close = () => descriptor.close()
+    this.once('exit', close) // Node forgets what waits for a channel that closes
+    this.send(type, {}, descriptor, () => {
+      this.removeListener('exit', close)
+      close()
+    })
+  }
+
   /** @param {import('../../core/message').Message} message @param {any} socket @param {(error: Error | null) => void} sent */
   #sendNow (message, socket, sent) {
     this.process.send(message, socket instanceof Descriptor ? socket.handle ?? undefined : socket, sent)
@@ -75,12 +85,7 @@ class Channel extends EventEmitter {
     if (this.#batches) return // an app may have sent this hello
     const [ours, theirs] = addon.socketpair().map(fd => new Descriptor(fd))
     this.#batches = new Batches({ addon, socket: ours, send: (message, socket, sent) => this.#sendNow(message, socket, sent) })
-    const close = () => theirs.close()
-    this.once('exit', close) // Node forgets what waits for a channel that closes
-    this.send('batching', {}, theirs, () => {
-      this.removeListener('exit', close)
-      close()
-    })
+    this.give('batching', theirs)
   }
 
   /** @param {any} batch @returns {{ message: import('../../core/message').Message, descriptor: Descriptor | undefined }[]} */

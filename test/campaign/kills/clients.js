@@ -4,6 +4,7 @@
 
 const { setTimeout: sleep } = require('node:timers/promises')
 const { RawClient, head } = require('../../support/raw-client')
+const { causeOf } = require('../clients')
 
 /**
  * @typedef {object} Exchange
@@ -175,14 +176,6 @@ class KillClients {
 async function close (client) {
   await client?.close()
   return null
-}
-
-/** @param {NodeJS.ErrnoException} error */
-function causeOf ({ code, message }) {
-  if (code) return code
-  const [, how] = /ended \((\w+)\)/.exec(message) ?? []
-  if (how) return how === 'FIN' ? 'closed' : how
-  return /waited/.test(message) ? 'timeout' : message
 }
 
 module.exports = { KillClients, KINDS }

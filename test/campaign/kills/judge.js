@@ -33,7 +33,7 @@ function mayFail ({ kind, ageMs, outcome }, isDeath, cut) {
   const { costs } = KINDS[kind]
   if (!isDeath) return false
   if (ageMs < YOUNG_MS || costs === 'anything') return true
-  return outcome === '502' && cut !== undefined && (costs === '502' || cut.replayed === 1)
+  return outcome === '502' && cut !== undefined && (costs === '502' || cut.deaths === 1)
 }
 
 module.exports = { judge }

@@ -22,7 +22,7 @@ t.test('a worker that is killed costs no request that another one can handle', {
 
 t.test('the judge finds a request that no kill explains', async t => {
   const exchange = { kind: 'GET', port: 5000, startedAt: 10_000, t: 10_020, ageMs: 3000, outcome: '502' }
-  const crash = { time: 10_010, cuts: [{ remotePort: 5000, replayed: 1 }] }
+  const crash = { time: 10_010, cuts: [{ remotePort: 5000, deaths: 1 }] }
   const of = (/** @type {any} */ change, crashes = [crash]) => judge([{ ...exchange, ...change }], crashes).violations.length
   t.equal(of({}), 0, 'two workers have died with it')
   t.equal(of({ outcome: 'answered' }, []), 0)

@@ -167,6 +167,22 @@ t.test('what goes back to its sender is given to the one that keeps copies, by t
   t.same(kept[1], [receiver, { row: 0, serial: 1 }, moved, KEY])
 })
 
+t.test('each sending has a number of its own: the late answer to an earlier one is not taken for that to the latest', async t => {
+  const timers = fakeTimers(t)
+  const { sender, receivers: [first, second] } = scene(2)
+  const socket = sender.offer(1)
+  const { id: before } = first.last('adopt')
+  timers.tick(1000)
+  const { id } = second.last('adopt')
+  t.not(id, before)
+  first.emit('adopted', { id: before })
+  t.match(first.last('drop'), { id: before })
+  t.equal(socket.closed, 0)
+  second.emit('adopted', { id })
+  t.match(second.last('keep'), { id })
+  t.equal(socket.closed, 1)
+})
+
 t.test('what a dead worker had waits for one that serves, and the ledger is settled when that has it', async t => {
   const { sender, receivers: [receiver], ledger } = scene(1)
   await ledger.settled()
@@ -829,8 +845,9 @@ t.test('a session without an owner is waited for; so is an owner that is silent'
   owner.emit('adopted', { id }) // too late: it is dropped there, and given anew
   await tick()
   t.same(owner.got.slice(1).map(({ type }) => type), ['drop', 'adopt'])
-  owner.emit('adopted', { id })
-  t.equal(owner.last('keep').id, id)
+  const { id: again } = owner.last('adopt')
+  owner.emit('adopted', { id: again })
+  t.equal(owner.last('keep').id, again)
   t.same(sender.got, [{ type: 'moved', id: 1 }])
 })
 
