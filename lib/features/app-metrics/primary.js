@@ -15,8 +15,8 @@ class AppMetrics {
   #workers = new Map()
   /** Of all workers that are gone. @type {Metric[]} */
   #gone = []
-  /** Called when each worker has answered. @type {(() => void) | null} */
-  #answered = null
+  /** Called when each worker has answered. @type {Set<() => void>} */
+  #scrapes = new Set()
   #isTold = false
 
   /** @param {import('..').PrimaryKernel} kernel */
@@ -27,7 +27,7 @@ class AppMetrics {
 
   /** @param {WorkerHandle} handle */
   connect (handle) {
-    handle.once('hello', () => this.#workers.set(handle, { metrics: null, isAsked: false }))
+    handle.once('hello', () => { if (!handle.isGone) this.#workers.set(handle, { metrics: null, isAsked: false }) }) // it may be read late
     handle.on('app-metrics', ({ json }) => this.#hear(handle, json))
     handle.once('exit', () => this.#lose(handle))
   }
@@ -48,22 +48,20 @@ class AppMetrics {
       handle.send('app-metrics-asked', {})
     }
     return new Promise(resolve => {
-      const earlier = this.#answered
       const end = () => {
         clearTimeout(timer)
-        earlier?.()
+        this.#scrapes.delete(end)
         resolve()
       }
       const timer = setTimeout(end, ANSWER_MS)
-      this.#answered = end
+      this.#scrapes.add(end)
       this.#look()
     })
   }
 
   #look () {
     if ([...this.#workers.values()].some(({ isAsked }) => isAsked)) return
-    this.#answered?.()
-    this.#answered = null
+    for (const end of this.#scrapes) end()
   }
 
   /** @param {WorkerHandle} handle @param {string | null} json */
