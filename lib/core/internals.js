@@ -95,42 +95,43 @@ function currentChunk (socket) {
 }
 
 const kIsWatched = Symbol('recycle.watched')
-const kIsInMessage = Symbol('recycle.inMessage')
+const kHasBegun = Symbol('recycle.hasBegun')
+const kBegan = Symbol('recycle.began')
 
 /** @this {any} a parser */
 function beginMessage () {
-  this[kIsInMessage] = true
+  this[kHasBegun] = true
+  this[kBegan]?.()
 }
 
 /**
- * To be called at a request's start: from the first one on isBetweenMessages() knows. A parser is used again for later connections.
+ * Whether isBetweenMessages() is to know that a message has begun of which not all headers have come: that costs a call from the parser for each
+ * message. To be called at the start of a request.
  *
  * @param {any} socket
+ * @param {boolean} isWatched
  */
-function watchMessages (socket) {
+function watchBegins (socket, isWatched) {
   const { parser } = socket
-  if (socket[kIsWatched] || !parser) return
-  socket[kIsWatched] = true
-  const { kOnMessageBegin, kOnMessageComplete } = parser.constructor
-  const { [kOnMessageBegin]: begin, [kOnMessageComplete]: complete } = parser
-  parser[kOnMessageBegin] = begin
-    ? function (/** @type {any} */ ...args) {
-      beginMessage.call(parser)
-      return begin.apply(parser, args)
-    }
-    : beginMessage
-  if (parser[kIsInMessage] === undefined) {
-    parser[kOnMessageComplete] = /** @this {any} */ function () {
-      this[kIsInMessage] = false
-      return complete.call(this)
-    }
-  }
-  parser[kIsInMessage] = true
+  if (!parser || (!isWatched && !socket[kIsWatched])) return
+  const { kOnMessageBegin } = parser.constructor
+  parser[kHasBegun] = false
+  if (socket[kIsWatched] === isWatched) return
+  socket[kIsWatched] = isWatched
+  if (isWatched) parser[kBegan] = parser[kOnMessageBegin]
+  parser[kOnMessageBegin] = isWatched ? beginMessage : parser[kBegan]
 }
 
-/** Whether the parser of this connection is between two messages; false where it is not known. @param {any} socket */
+/**
+ * Whether the parser of this connection is between two messages.
+ *
+ * @param {any} socket
+ * @returns {boolean | undefined} undefined: the last message is over, and whether the next one has begun is not watched
+ */
 function isBetweenMessages (socket) {
-  return socket[kIsWatched] === true && socket.parser?.[kIsInMessage] === false
+  const { parser } = socket
+  if (!parser || parser.incoming?.complete === false) return false
+  return socket[kIsWatched] ? !parser[kHasBegun] : undefined
 }
 
 /** The names and values of a request's headers that the parser keeps: it leaves out those behind. @param {any} socket @returns {number} 0: it keeps all */
@@ -225,4 +226,4 @@ function isEventStream (response) {
   return String(response.sentHeaders?.['content-type']).startsWith('text/event-stream')
 }
 
-module.exports = { isEventStream, acceptEarly, trackBeforeListening, betweenRequests, isBetweenMessages, watchMessages, currentChunk, mostFieldsOf, watchParser, detachHandle, handleWatcher, missingForHandoff }
+module.exports = { isEventStream, acceptEarly, trackBeforeListening, betweenRequests, isBetweenMessages, watchBegins, currentChunk, mostFieldsOf, watchParser, detachHandle, handleWatcher, missingForHandoff }

@@ -30,7 +30,7 @@ const PREBUILT = prebuiltFile(FOLDER)
  * @property {(fd: number, offset: number, length: number) => ArrayBuffer} map that part of it; whole pages
  * @property {(fd: number) => [read: number, written: number, unread: number, state: number] | undefined} bytesOf what the kernel has counted of a TCP connection since it was opened; undefined: it is none
  * @property {(fd: number, isReset: boolean) => void} shut ends a TCP connection of which another process has a descriptor, as close() would if this one were the last
- * @property {(fd: number, from: number, bytes: number, count: number, from2: number, bytes2: number, count2: number) => boolean} watchReads what is read from some connections is kept in that
+ * @property {(fd: number, from: number, bytes: number, count: number, from2: number, bytes2: number, count2: number, spill: number) => boolean} watchReads what is read from some connections is kept in that
  *   memory from now on, in `count` places of `bytes`, or of the other size; false: this Node.js cannot be hooked
  * @property {(fd: number, rows: ArrayBuffer, offset: number, bytes: Buffer) => void} keepReads of this connection, whose row is there; `bytes` were read before
  * @property {(fd: number) => void} forgetReads to be called before it is closed

@@ -4,7 +4,7 @@
 
 const fs = require('node:fs')
 const { Descriptor } = require('../../mold/descriptor')
-const { MOST_ROWS, ROW_BYTES, readRow } = require('./row')
+const { MOST_ROWS, ROW_BYTES, SPILL, SPILL_PREFIX_BYTES, placesOf, readRow, readSpill } = require('./row')
 
 const BLOCK_BYTES = 65_536 // that are read at once
 const ROWS_OF_BLOCK = BLOCK_BYTES / ROW_BYTES
@@ -132,6 +132,19 @@ class Holdings {
       if (read?.serial === this.#serials[row]) yield { socket, row: read, ...this.#known[this.#servers[row]] }
       else socket.close() // the worker has closed it
     }
+  }
+
+  /** @param {import('./row').Row} row @param {import('./row').Bytes} counted @returns {Buffer | null} what was read of its request in flight, behind the prefix; null: nothing is kept */
+  keptOf (row, counted) {
+    const places = placesOf(row, counted, this.#spill)
+    const parts = places?.flatMap(({ offset, length }) => this.readAt(offset, length) ?? []) ?? []
+    return parts.length > 0 && parts.length === places?.length ? Buffer.concat(parts) : null
+  }
+
+  /** @returns {import('./row').Spill} */
+  get #spill () {
+    const bytes = this.readAt(SPILL.from, SPILL_PREFIX_BYTES)
+    return bytes ? readSpill(new DataView(bytes.buffer, bytes.byteOffset)) : { serial: 0, at: 0 }
   }
 
   /** @param {number} offset @param {number} length @returns {Buffer | null} null: the memory is not there */

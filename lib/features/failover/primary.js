@@ -16,7 +16,7 @@ const { Descriptor } = require('../../mold/descriptor')
 const { Holdings } = require('./holdings')
 const { answerLast } = require('./last-answer')
 const { MEMORY, TICK_MS, decode } = require('./packet')
-const { ENDED_BY_CLIENT, PREFIX_BYTES, bytesOf, fateOf, parseHead, placeOf } = require('./row')
+const { ENDED_BY_CLIENT, PREFIX_BYTES, bytesOf, fateOf, parseHead } = require('./row')
 
 /** @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle @typedef {import('./holdings').Held} Held @typedef {import('../../core/account').Outcome} Outcome */
 
@@ -192,8 +192,7 @@ class Failover {
 
 /** @param {Holdings} holdings @param {import('./row').Row} row @param {import('./row').Bytes} counted @returns {Request | null} null: nothing is kept */
 function requestOf (holdings, row, counted) {
-  const place = placeOf(row, counted)
-  const kept = place && holdings.readAt(place.offset, place.length)
+  const kept = holdings.keptOf(row, counted)
   if (!kept) return null
   const bytes = kept.subarray(PREFIX_BYTES)
   const parsed = parseHead(bytes.toString('latin1'))

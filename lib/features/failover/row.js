@@ -16,8 +16,11 @@
  * @property {boolean} hasThrown the app's code has, for its request
  * @property {State} latest
  * @property {State} other
- * @property {number} kept how many of the bytes are kept that were read since then, or fewer, if it died as it read; negative: more were read
+ * @property {number} kept how many of the bytes are kept that were read since then, or fewer, if it died as it read; negative: more were read. In the
+ *   memory with AT_END, where the last of them end a head
  * @property {number} place where they are, in the file; 0: there is none
+ *
+ * @typedef {{ serial: number, at: number }} Spill `serial`: of the row whose connection was being read, or 0
  *
  * @typedef {object} Bytes what the kernel has counted
  * @property {number} read by any process
@@ -39,7 +42,10 @@ const PLACES = Object.freeze([
   { from: MOST_ROWS * ROW_BYTES + 1024 * 2 ** 16, bytes: 16_384, count: 2 ** 11 }
 ])
 const PREFIX_BYTES = 8 // of each place: when the first of it came, ms since 1970
-const MEMORY_BYTES = PLACES[1].from + PLACES[1].bytes * PLACES[1].count
+/** What a place had no room for, behind the serial of its row and how much of the same is in the place: see lib/mold/addon/reads.c. */
+const SPILL = Object.freeze({ from: PLACES[1].from + PLACES[1].bytes * PLACES[1].count, bytes: PLACES[1].bytes })
+const SPILL_PREFIX_BYTES = 16
+const MEMORY_BYTES = SPILL.from + SPILL.bytes
 
 /** Of a row, in numbers of eight bytes; `LATEST` is 0 or 1, with twice `deaths`, and THREW. KEPT and PLACE are written by lib/mold/addon/reads.c. */
 const SERIAL = 0
@@ -48,6 +54,7 @@ const THREW = 1024
 const STATES = Object.freeze([2, 4])
 const KEPT = 6
 const PLACE = 7
+const AT_END = 0.5
 const CLOSES = -1
 
 const ESTABLISHED = 1
@@ -60,7 +67,7 @@ function readRow (view, at) {
   const state = (/** @type {number} */ from) => ({ read: number(from), written: number(from + 1) })
   const flags = number(LATEST)
   const latest = flags % 2 === 1 ? 1 : 0
-  return { serial: number(SERIAL), deaths: Math.floor((flags % THREW) / 2), hasThrown: flags >= THREW, latest: state(STATES[latest]), other: state(STATES[1 - latest]), kept: number(KEPT), place: number(PLACE) }
+  return { serial: number(SERIAL), deaths: Math.floor((flags % THREW) / 2), hasThrown: flags >= THREW, latest: state(STATES[latest]), other: state(STATES[1 - latest]), kept: Math.trunc(number(KEPT)), place: number(PLACE) }
 }
 
 /** @param {[read: number, written: number, unread: number, state: number]} counted @returns {Bytes} the end of the client's half counts as a byte there */
@@ -94,13 +101,30 @@ function keptOf ({ kept, latest }, bytes) {
   return kept >= 0 && bytes.read > latest.read + kept ? bytes.read - latest.read : Math.abs(kept)
 }
 
-/** @param {Row} row @param {Bytes} bytes @returns {{ offset: number, length: number } | null} null: nothing is kept, or it makes no sense */
-function placeOf (row, bytes) {
-  const { place } = row
+/** @param {DataView} view of the spill @returns {Spill} */
+function readSpill (view) {
+  return { serial: view.getFloat64(0, true), at: view.getFloat64(8, true) }
+}
+
+/**
+ * Where the bytes are that were read of a request in flight, in turn, behind the prefix of its place.
+ *
+ * @param {Row} row
+ * @param {Bytes} bytes
+ * @param {Spill} spill
+ * @returns {{ offset: number, length: number }[] | null} null: nothing is kept, or it makes no sense
+ */
+function placesOf (row, bytes, spill) {
+  const { place, serial } = row
   const kept = keptOf(row, bytes)
+  const inSpill = spill.serial === serial && kept > spill.at ? kept - spill.at : 0
+  const inPlace = kept - inSpill
   const end = PLACES[place < PLACES[1].from ? 0 : 1].bytes
-  const isSane = Number.isSafeInteger(place) && Number.isSafeInteger(kept) && kept > 0 && PREFIX_BYTES + kept <= end && place >= PLACES[0].from && place + end <= MEMORY_BYTES
-  return isSane ? { offset: place, length: PREFIX_BYTES + kept } : null
+  const isSane = [place, inPlace, inSpill].every(Number.isSafeInteger) && inPlace > 0 && PREFIX_BYTES + inPlace <= end &&
+    place >= PLACES[0].from && place + end <= SPILL.from && SPILL_PREFIX_BYTES + inSpill <= SPILL.bytes
+  if (!isSane) return null
+  const first = { offset: place, length: PREFIX_BYTES + inPlace }
+  return inSpill === 0 ? [first] : [first, { offset: SPILL.from + SPILL_PREFIX_BYTES, length: inSpill }]
 }
 
 /**
@@ -120,4 +144,4 @@ function parseHead (text) {
   return { head: { method, url, version, headers }, length: end + HEAD_END.length }
 }
 
-module.exports = { ROW_BYTES, MOST_ROWS, PLACES, PREFIX_BYTES, MEMORY_BYTES, SERIAL, LATEST, THREW, STATES, KEPT, PLACE, CLOSES, ENDED_BY_CLIENT, readRow, bytesOf, fateOf, placeOf, parseHead }
+module.exports = { ROW_BYTES, MOST_ROWS, PLACES, PREFIX_BYTES, SPILL, SPILL_PREFIX_BYTES, MEMORY_BYTES, SERIAL, LATEST, THREW, STATES, KEPT, AT_END, PLACE, CLOSES, ENDED_BY_CLIENT, readRow, bytesOf, fateOf, readSpill, placesOf, parseHead }

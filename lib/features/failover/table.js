@@ -2,7 +2,7 @@
 
 /** In a worker: its rows, in memory that the primary can read when this process is dead. It is mapped as it is needed. */
 
-const { ROW_BYTES, MOST_ROWS, PLACES, MEMORY_BYTES, SERIAL, LATEST, THREW, STATES, KEPT, CLOSES } = require('./row')
+const { ROW_BYTES, MOST_ROWS, PLACES, SPILL, MEMORY_BYTES, SERIAL, LATEST, THREW, STATES, KEPT, AT_END, CLOSES } = require('./row')
 
 const CHUNK_BYTES = 65_536
 const ROWS_OF_CHUNK = CHUNK_BYTES / ROW_BYTES
@@ -23,7 +23,7 @@ class Table {
     this.fd = addon.memory(MEMORY_BYTES)
     const [{ from, bytes, count }, larger] = PLACES
     /** What is read is kept; else no request can be handled by another worker. */
-    this.isKeeping = addon.watchReads(this.fd, from, bytes, count, larger.from, larger.bytes, larger.count)
+    this.isKeeping = addon.watchReads(this.fd, from, bytes, count, larger.from, larger.bytes, larger.count, SPILL.bytes)
   }
 
   /** @param {number} fd of a connection @returns {Note | null} null: all rows are taken */
@@ -55,6 +55,8 @@ class Note {
   #latest = 0
   readBefore = 0
   writtenBefore = 0
+  /** Whether a part of the next request had been read was not known at the end of the last one. */
+  isUncertain = false
 
   /** @param {import('../../mold/addon').Addon} addon @param {number} fd @param {number} row @param {number} serial @param {Float64Array} view */
   constructor (addon, fd, row, serial, view) {
@@ -85,6 +87,11 @@ class Note {
     this.#latest = 1 - this.#latest
     this.#view[this.#at + LATEST] = this.#latest
     if (read === read) this.#view[this.#at + KEPT] = 0 // eslint-disable-line no-self-compare -- not NaN
+  }
+
+  /** What was read last is the end of a head: of no later request a part has been read. */
+  get isAtEndOfHead () {
+    return this.#view[this.#at + KEPT] % 1 === AT_END
   }
 
   /** Its request is not to be handled by another worker. */

@@ -10,7 +10,7 @@
 const fs = require('node:fs')
 const { performance } = require('node:perf_hooks')
 const { setTimeout } = require('node:timers')
-const { isBetweenMessages, watchMessages } = require('../../core/internals')
+const { isBetweenMessages, watchBegins } = require('../../core/internals')
 const { toWire } = require('../../core/request-replay')
 const { loadAddon } = require('../../mold/addon')
 const { MEMORY, MOST_DESCRIPTORS, MOST_ENDED, TICK_MS, encode } = require('./packet')
@@ -174,7 +174,7 @@ class Duplicates {
     const [read, written] = counted
     note.readBefore = read - handle.bytesRead
     note.writtenBefore = written - handle.bytesWritten
-    const isResting = (stage === 'waiting' || (handle.bytesRead === 0 && !parcel) || isBetweenMessages(socket)) && socket.readableLength === 0
+    const isResting = (stage === 'waiting' || (handle.bytesRead === 0 && !parcel) || isBetweenMessages(socket) === true) && socket.readableLength === 0
     const [exchange] = exchanges
     if (!exchange) {
       note.begin(isResting && socket.writableLength === 0 ? read : NaN, written)
@@ -198,7 +198,16 @@ class Duplicates {
 
 /** @param {Note} note @param {any} socket @param {any} handle @returns {number} NaN: a part of the next request has been read, or of this one has not */
 function readOf (note, socket, handle) {
-  return isBetweenMessages(socket) && socket.readableLength === 0 ? note.readBefore + handle.bytesRead : NaN
+  const isBetween = isBetweenMessages(socket) ?? note.isAtEndOfHead
+  note.isUncertain = !isBetween
+  return isBetween && socket.readableLength === 0 ? note.readBefore + handle.bytesRead : NaN
+}
+
+/** The parser is to tell when the next request begins. Of one without a body the bytes that are kept tell it, for less. @param {Connection} connection */
+function isWatchedClosely ({ copy, exchanges }) {
+  if (copy === null || /** @type {Note} */ (copy).isUncertain) return true
+  const { method } = exchanges[exchanges.length - 1].head
+  return method !== 'GET' && method !== 'HEAD'
 }
 
 /** Plain HTTP/1 over TCP, which a sibling can go on with. @param {Connection} connection */
@@ -214,7 +223,7 @@ function noteConnections (kernel) {
   /** @type {Table | null} */
   let table = null
   raiseOomScore()
-  if (addon) kernel.tracker.on('request', ({ socket }) => watchMessages(socket))
+  if (addon) kernel.tracker.on('request', connection => watchBegins(connection.socket, isWatchedClosely(connection)))
   kernel.channel.on({
     duplicates (_, socket) {
       if (!socket || !addon) return socket?.close()

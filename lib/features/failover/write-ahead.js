@@ -8,6 +8,8 @@
 const http = require('node:http')
 const net = require('node:net')
 
+const { byteLength } = Buffer
+
 /** @param {(socket: any, response: any, bytes: number) => void} onLast for all servers of this process */
 function watchLastWrites (onLast) {
   const response = /** @type {any} */ (http.ServerResponse.prototype)
@@ -27,7 +29,7 @@ function watchLastWrites (onLast) {
     }
   }
   socket._writeGeneric = /** @this {any} */ function (/** @type {boolean} */ isMany, /** @type {any} */ data, /** @type {any} */ encoding, /** @type {any} */ callback) {
-    if (ending !== null && this._httpMessage === ending) onLast(this, ending, isMany ? sumOf(data) : Buffer.byteLength(data, encoding))
+    if (ending !== null && this._httpMessage === ending) onLast(this, ending, isMany ? sumOf(data) : lengthOf(data, encoding))
     return write.call(this, isMany, data, encoding, callback)
   }
 }
@@ -37,9 +39,14 @@ function sumOf (chunks) {
   let sum = 0
   for (let i = 0; i < chunks.length; i++) {
     const { chunk = chunks[i], encoding } = chunks[i]
-    sum += Buffer.byteLength(chunk, encoding)
+    sum += lengthOf(chunk, encoding)
   }
   return sum
+}
+
+/** @param {any} chunk @param {any} encoding */
+function lengthOf (chunk, encoding) {
+  return encoding === 'latin1' && typeof chunk === 'string' ? chunk.length : byteLength(chunk, encoding)
 }
 
 module.exports = { watchLastWrites }

@@ -8,6 +8,7 @@
 
 #include "values.h"
 #include <link.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -24,10 +25,12 @@
 #define IS_CALL(type) false
 #endif
 
-#define KEPT 6 // of a row: lib/features/failover/row.js
+#define SERIAL 0 // of a row: lib/features/failover/row.js
+#define KEPT 6
 #define PLACE 7
 #define PREFIX 8 // of a place: when the first of it came
 #define NOT_KEPT -1 // there was no place
+#define AT_END 0.5 // added to KEPT: the last of it is the end of a head
 
 extern int uv_run (void *loop, int mode);
 
@@ -38,8 +41,12 @@ static struct sizes sizes[2];
 struct watched { double *row; size_t kept; int size, wants; uint32_t place; bool is_idle; };
 static struct watched *watched;
 static size_t watched_count, watched_until;
-static char *memory; // of all places; `memory_from` is its offset in the file
+static char *memory; // of all places, and the spill; `memory_from` is its offset in the file
 static size_t memory_from;
+
+/** What a place has no room for, from the moment of its read until a larger place has it too. `at`: how much of the same is in the place. */
+static struct spill { double serial, at; char bytes[]; } *spill;
+static size_t spill_bytes;
 
 static char *bytes_of (const struct watched *entry) {
   return memory + (sizes[entry->size].from - memory_from) + sizes[entry->size].bytes * entry->place;
@@ -47,6 +54,10 @@ static char *bytes_of (const struct watched *entry) {
 
 static size_t room_of (const struct watched *entry) {
   return sizes[entry->size].bytes - PREFIX - entry->kept;
+}
+
+static size_t least (size_t a, size_t b) {
+  return a < b ? a : b;
 }
 
 static void free_place (const struct watched *entry) {
@@ -82,11 +93,15 @@ static bool prepare (struct watched *entry) {
   if (!grow(entry, entry->wants) && !grow(entry, 0)) return false;
   if (entry->kept == 0) {
     struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
+    clock_gettime(CLOCK_REALTIME_COARSE, &now);
     double ms = (double) now.tv_sec * 1e3 + (double) now.tv_nsec / 1e6;
     memcpy(bytes_of(entry), &ms, sizeof ms);
   }
   return true;
+}
+
+static bool ends_a_head (const struct watched *entry) {
+  return entry->kept >= 4 && memcmp(bytes_of(entry) + PREFIX + entry->kept - 4, "\r\n\r\n", 4) == 0;
 }
 
 /** Those of `length` bytes that are not in their place yet. A negative count is of the beginning alone: the rest has no room. */
@@ -99,10 +114,11 @@ static void keep (struct watched *entry, const char *data, size_t length, size_t
     in_place = 0;
     grow(entry, 1);
   }
-  size_t fits = length < room_of(entry) ? length : room_of(entry);
+  size_t fits = least(length, room_of(entry));
   if (fits > in_place) memcpy(bytes_of(entry) + PREFIX + entry->kept + in_place, data + in_place, fits - in_place);
   entry->kept += fits;
-  entry->row[KEPT] = fits < length ? -(double) entry->kept : (double) entry->kept;
+  if (fits < length) entry->row[KEPT] = -(double) entry->kept;
+  else entry->row[KEPT] = (double) entry->kept + (ends_a_head(entry) ? AT_END : 0);
 }
 
 /** Called by libuv in place of read(). The kernel writes into the place itself: a process that is killed as it reads has kept what it has read. */
@@ -115,13 +131,23 @@ static ssize_t keeping_read (int fd, void *to, size_t size) {
     return length;
   }
   char *place = bytes_of(entry) + PREFIX + entry->kept;
-  size_t first = size < room_of(entry) ? size : room_of(entry);
-  struct iovec parts[2] = { { place, first }, { (char *) to + first, size - first } };
-  ssize_t length = readv(fd, parts, first < size ? 2 : 1);
-  if (length <= 0) return length;
-  size_t in_place = (size_t) length < first ? (size_t) length : first;
-  memcpy(to, place, in_place);
-  keep(entry, to, (size_t) length, in_place);
+  size_t first = least(size, room_of(entry));
+  bool is_spilt = entry->size == 0 && first < size;
+  size_t second = is_spilt ? least(size - first, spill_bytes) : size - first; // less than was asked for: libuv reads again
+  struct iovec parts[2] = { { place, first }, { is_spilt ? spill->bytes : (char *) to + first, second } };
+  if (is_spilt) {
+    spill->at = (double) (entry->kept + first);
+    spill->serial = entry->row[SERIAL];
+  }
+  ssize_t length = readv(fd, parts, 2);
+  if (length > 0) {
+    size_t in_place = least((size_t) length, first);
+    memcpy(to, place, in_place);
+    if (is_spilt) memcpy((char *) to + in_place, spill->bytes, (size_t) length - in_place);
+    keep(entry, to, (size_t) length, in_place);
+  }
+  atomic_signal_fence(memory_order_seq_cst); // not before all of it is in its place
+  spill->serial = 0;
   return length;
 }
 
@@ -175,13 +201,13 @@ static int hook (struct dl_phdr_info *info, size_t size, void *inside) {
   return 1;
 }
 
-/** watchReads(fd, from, bytes, count, from, bytes, count): places of two sizes in that memory. False: this Node.js cannot be hooked. */
+/** watchReads(fd, from, bytes, count, from, bytes, count, spill): places of two sizes in that memory, and the spill's bytes behind them. False: this Node.js cannot be hooked. */
 napi_value WatchReads (napi_env env, napi_callback_info info) {
-  napi_value values[7], result;
-  int given[7];
+  napi_value values[8], result;
+  int given[8];
   struct rlimit limit = { 0, 0 };
-  if (!arguments(env, info, 7, values)) return NULL;
-  for (int i = 0; i < 7; i++) if (!integer(env, values[i], &given[i])) return NULL;
+  if (!arguments(env, info, 8, values)) return NULL;
+  for (int i = 0; i < 8; i++) if (!integer(env, values[i], &given[i])) return NULL;
   if (!watched && getrlimit(RLIMIT_NOFILE, &limit) == 0) {
     watched_count = limit.rlim_cur < (1 << 20) ? (size_t) limit.rlim_cur : 1 << 20;
     watched = calloc(watched_count, sizeof *watched);
@@ -192,7 +218,9 @@ napi_value WatchReads (napi_env env, napi_callback_info info) {
       sizes[i].free = calloc(sizes[i].count, sizeof *sizes[i].free);
       length += sizes[i].bytes * sizes[i].count;
     }
-    memory = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, given[0], (off_t) memory_from);
+    spill_bytes = (size_t) given[7] - sizeof *spill;
+    memory = mmap(NULL, length + (size_t) given[7], PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, given[0], (off_t) memory_from);
+    spill = (struct spill *) (memory + length);
     if (watched && sizes[0].free && sizes[1].free && memory != MAP_FAILED) dl_iterate_phdr(hook, (void *) uv_run);
   }
   napi_get_boolean(env, is_hooked, &result);

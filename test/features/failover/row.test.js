@@ -2,7 +2,7 @@
 
 const fc = require('fast-check')
 const t = require('tap')
-const { CLOSES, bytesOf, fateOf, parseHead, placeOf, readRow, PLACES, ROW_BYTES, SERIAL, LATEST, THREW, STATES, KEPT, PLACE } = require('../../../lib/features/failover/row')
+const { CLOSES, bytesOf, fateOf, parseHead, placesOf, readRow, readSpill, PLACES, SPILL, PREFIX_BYTES, ROW_BYTES, SERIAL, LATEST, THREW, STATES, KEPT, PLACE } = require('../../../lib/features/failover/row')
 
 const ESTABLISHED = 1
 const rest = (read, written) => ({ read, written })
@@ -69,15 +69,19 @@ t.test('a head is read as the client sent it; a part of one is none', async t =>
 
 t.test('whatever is in that memory, there is an answer, and a place in it', async t => {
   const number = fc.oneof(fc.double(), fc.integer(), fc.constantFrom(NaN, -1, 0, Infinity, Number.MAX_SAFE_INTEGER))
-  fc.assert(fc.property(fc.array(number, { minLength: 8, maxLength: 8 }), number, number, fc.integer({ min: 0, max: 12 }), fc.boolean(), (numbers, read, written, state, isWhole) => {
+  const spilt = fc.tuple(fc.oneof(number, fc.constant(NaN)), number, fc.boolean())
+  fc.assert(fc.property(fc.array(number, { minLength: 8, maxLength: 8 }), number, number, fc.integer({ min: 0, max: 12 }), fc.boolean(), spilt, (numbers, read, written, state, isWhole, [other, at, isOf]) => {
     const row = readRow(new DataView(new Float64Array(numbers).buffer), 0)
-    const place = placeOf(row, counted(read, written, state))
-    return ['ended', 'idle', 'unanswered', 'begun'].includes(fateOf(row, counted(read, written, state), isWhole)) && (place === null || (place.offset >= PLACES[0].from && place.length <= PLACES[1].bytes))
+    const spill = readSpill(new DataView(new Float64Array([isOf ? numbers[SERIAL] : other, at]).buffer))
+    const [first, second] = placesOf(row, counted(read, written, state), spill) ?? []
+    const isWithin = first === undefined || (first.offset >= PLACES[0].from && first.length > PREFIX_BYTES && first.length <= PLACES[1].bytes && first.offset + first.length <= SPILL.from)
+    const isSpillWithin = second === undefined || (second.length > 0 && second.offset > SPILL.from && second.offset + second.length <= SPILL.from + SPILL.bytes)
+    return ['ended', 'idle', 'unanswered', 'begun'].includes(fateOf(row, counted(read, written, state), isWhole)) && isWithin && isSpillWithin
   }))
 })
 
 t.test('what is kept of a request, and where', async t => {
-  const place = (kept, at, read = 100) => placeOf({ ...row(rest(100, 50), undefined, kept), place: at }, counted(read, 50))
+  const place = (kept, at, read = 100) => placesOf({ ...row(rest(100, 50), undefined, kept), place: at }, counted(read, 50), { serial: 0, at: 0 })?.[0] ?? null
   t.same(place(500, PLACES[1].from), { offset: PLACES[1].from, length: 508 })
   t.same(place(-500, PLACES[0].from), { offset: PLACES[0].from, length: 508 }, 'the beginning')
   t.same(place(500, PLACES[0].from, 900), { offset: PLACES[0].from, length: 808 }, 'it died as it read: the kernel has counted what it has put there')
@@ -86,4 +90,16 @@ t.test('what is kept of a request, and where', async t => {
   t.same(place(-500, PLACES[0].from, 900), { offset: PLACES[0].from, length: 508 })
   t.equal(place(0, 0, 900), null, 'there is no place')
   for (const [kept, at] of [[0, PLACES[0].from], [-17_000, PLACES[0].from], [500, 0], [500, NaN], [500, 2 ** 40], [17_000, PLACES[0].from], [1.5, PLACES[0].from]]) t.equal(place(kept, at), null)
+})
+
+t.test('what the place had no room for is in the spill, until it is in a larger place', async t => {
+  const of = { ...row(rest(100, 50)), serial: 7 }
+  const places = (place, read, spill, kept = 0) => placesOf({ ...of, kept, place }, counted(read, 50), spill)
+  const small = PLACES[0].from
+  t.same(places(small, 100 + 3000, { serial: 7, at: 1016 }), [{ offset: small, length: 1024 }, { offset: SPILL.from + 16, length: 1984 }], 'it died as it was read')
+  t.same(places(PLACES[1].from, 100 + 3000, { serial: 7, at: 1016 }), [{ offset: PLACES[1].from, length: 1024 }, { offset: SPILL.from + 16, length: 1984 }], 'or copied')
+  t.same(places(PLACES[1].from, 100 + 3000, { serial: 7, at: 1016 }, 3000), [{ offset: PLACES[1].from, length: 1024 }, { offset: SPILL.from + 16, length: 1984 }])
+  t.same(places(small, 100 + 1016, { serial: 7, at: 1016 }), [{ offset: small, length: 1024 }], 'it had room for all')
+  t.equal(places(small, 100 + 3000, { serial: 8, at: 1016 }), null, "another connection's")
+  t.equal(places(small, 100 + 20_000, { serial: 7, at: 1016 }), null, 'more than the spill has room for')
 })
