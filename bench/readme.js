@@ -13,11 +13,13 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { excerpt, fillIn } = require('./excerpts')
+const { answerHelp } = require('./support/help')
 const { machineLine } = require('./support/machine')
 const { drawPlot } = require('./support/plot')
 const { countOf } = require('./support/results')
 const { RESULTS, readResults } = require('./support/results-file')
 
+answerHelp()
 const ROOT = path.join(__dirname, '..')
 const folder = path.resolve(process.argv[2] ?? RESULTS)
 

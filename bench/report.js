@@ -1,7 +1,9 @@
 'use strict'
 
 /**
- * The speed and the peak memory of `recycle report`: `node bench/report.js [size]`; 64MiB unless given.
+ * The speed and the peak memory of `recycle report`:
+ *
+ *     npm run bench:report -- [size]      of the journal; 64MiB unless given
  *
  * Writes a journal of that size, as a fleet of five under load would, with the records of a client, and reads it in a process of its own.
  */
@@ -11,12 +13,14 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { temporaryFolder } = require('./support/folder')
+const { answerHelp } = require('./support/help')
 const { parseSize, formatSize } = require('../lib/core/units')
 const { readReport } = require('../lib/report')
 
 const SLOTS = 5
 const RECYCLE_EVERY = 600 // samples
 
+answerHelp()
 if (process.send) measure(process.argv[2])
 else main(process.argv[2] ?? '64MiB')
 

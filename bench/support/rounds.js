@@ -37,7 +37,7 @@
  *     })
  *
  * Common flags: --rounds <n> (5); --quick (one short round, which shows that the bench works and no more); --only <regex> (of "group /
- * subject"; what a subject is compared with stays in); --out <file>. --quick and --only save nothing unless --out is given. Bad
+ * subject"; what a subject is compared with stays in); --out <file>; --help. --quick and --only save nothing unless --out is given. Bad
  * input is refused by one sentence, with exit code 2.
  *
  * One subject is warmed up before the first round. A missed goal is printed and saved; the exit code is 0 all the same.
@@ -45,6 +45,7 @@
 
 const path = require('node:path')
 const { exitOnBadFlag, readFlags, BadFlag } = require('./flags')
+const { answerHelp } = require('./help')
 const { describeMachine, machineLine } = require('./machine')
 const { Progress } = require('./progress')
 const { RESULTS, ResultsFile } = require('./results-file')
@@ -70,7 +71,9 @@ class Bench {
   /** @param {About} about @param {string[]} argv @throws {BadFlag} as run() does */
   constructor ({ name, options = {}, quick = {}, saveAs = () => name }, argv) {
     this.name = name
-    this.values = readFlags({ rounds: '5', ...options, quick: false, only: { default: '' }, out: { default: '' } }, { rounds: '1', ...quick }, argv)
+    const flags = { rounds: '5', ...options, quick: false, only: { default: '' }, out: { default: '' } }
+    answerHelp(flags, argv)
+    this.values = readFlags(flags, { rounds: '1', ...quick }, argv)
     this.rounds = Math.round(Number(this.values.rounds))
     this.#isWarm = this.values.quick
     this.savedAs = saveAs(this.values)

@@ -4,6 +4,7 @@ require('../support/bare-children')
 const fs = require('node:fs')
 const path = require('node:path')
 const t = require('tap')
+const { helpOf } = require('../../bench/support/help')
 const { Bench } = require('../../bench/support/rounds')
 const { resultTables, judge, besideOf } = require('../../bench/support/results')
 const { alignTable, markdownTable } = require('../../bench/support/table')
@@ -159,4 +160,22 @@ t.test('bad flags are refused by one sentence', t => {
   t.throws(() => new Bench({ name: 'try' }, ['--rounds', '-1']), { message: /^Option '--rounds' argument is ambiguous; there are [^\n]*$/ })
   t.match(new Bench({ name: 'try', options }, ['--quick', '--patience', '3', '--rate=7', '--apps=b, a', '--only= g']).values, { patience: '3', rate: '7', apps: 'b,a', only: ' g' })
   t.end()
+})
+
+t.test('--help of each bench is the comment that its file begins with, and its flags', async t => {
+  const folder = path.join(__dirname, '..', '..', 'bench')
+  for (const name of fs.readdirSync(folder).filter(name => name.endsWith('.js'))) {
+    const help = helpOf(fs.readFileSync(path.join(folder, name), 'utf8'), {})
+    t.match(help, new RegExp(`^[A-Z][^]*^ {4}(npm run bench:|node bench/)${name.slice(0, -3)}\\b`, 'm'), name)
+    t.notMatch(help, /^ \*|\*\//m)
+  }
+  t.equal(helpOf("'use strict'\n\n/**\n * What it does.\n *\n *     node x.js\n */\n\n/** no more */\n", { rounds: '5', peers: { default: 'a', of: ['a', 'b'] }, out: { default: '' }, quick: false }), `What it does.
+
+    node x.js
+
+Flags:
+  --rounds  5 unless given
+  --peers   some of a,b; a unless given
+  --out     none unless given
+  --quick   a switch`)
 })
