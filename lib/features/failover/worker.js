@@ -64,8 +64,8 @@ class Duplicates {
     const note = /** @type {Note | null | undefined} */ (connection?.copy)
     const { _handle: handle } = socket
     if (!connection || !note || !handle || connection.exchanges.length === 0) return
-    const isAsked = connection.exchanges.length === 1 && connection.exchanges[0].head.method !== 'GET' // of a GET the primary finds it by what is kept
-    note.announce(isAsked ? readOf(note, socket, handle) : NaN, note.writtenBefore + handle.bytesWritten + bytes, response._last === true)
+    const isLast = connection.exchanges.length === 1
+    note.announce(isLast ? readOf(note, socket, handle) : NaN, note.writtenBefore + handle.bytesWritten + bytes, response._last === true)
   }
 
   /** @param {Connection} connection @param {any} response */
