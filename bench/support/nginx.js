@@ -24,15 +24,15 @@ function nginxVersion () {
  * GET again, to the next one, and hides the failure.
  *
  * @param {number | number[]} upstreamPorts
- * @param {{ port?: number, repeats?: boolean }} [how]
+ * @param {{ port?: number, repeats?: boolean, keepsFor?: string }} [how] `keepsFor`: idle connections to the app, a time of nginx's
  * @returns {Promise<{ port: number, stop: () => Promise<Record<string, number>> }>} `stop`: the errors that nginx has logged, each with its count
  * @throws {Error} where it does not listen within 5 s
  */
-async function startNginx (upstreamPorts, { port: given, repeats = false } = {}) {
+async function startNginx (upstreamPorts, { port: given, repeats = false, keepsFor = '4s' } = {}) {
   const folder = temporaryFolder()
   fs.chmodSync(folder, 0o755) // if root starts nginx, its worker runs as another user
   const port = given ?? await freePort()
-  fs.writeFileSync(path.join(folder, 'nginx.conf'), configOf(port, [upstreamPorts].flat(), repeats))
+  fs.writeFileSync(path.join(folder, 'nginx.conf'), configOf(port, [upstreamPorts].flat(), repeats, keepsFor))
   const nginx = spawn('nginx', ['-p', folder, '-c', 'nginx.conf', '-e', 'error.log'], { stdio: ['ignore', 'ignore', 'inherit'] })
   const gone = once(nginx, 'exit')
   const end = () => nginx.kill('SIGTERM')
@@ -75,8 +75,8 @@ function countErrors (log) {
   return counts
 }
 
-/** @param {number} port @param {number[]} upstreamPorts @param {boolean} repeats */
-function configOf (port, upstreamPorts, repeats) {
+/** @param {number} port @param {number[]} upstreamPorts @param {boolean} repeats @param {string} keepsFor */
+function configOf (port, upstreamPorts, repeats, keepsFor) {
   // Without max_fails=0 nginx leaves one alone for 10 s that has failed once, and answers 502 itself when none is left.
   const servers = upstreamPorts.map(upstream => `server 127.0.0.1:${upstream}${upstreamPorts.length > 1 ? ' max_fails=0' : ''};`).join('\n  ')
   return `daemon off;
@@ -93,7 +93,8 @@ http {
   client_body_buffer_size 64k;
   keepalive_requests 1000000;
   proxy_next_upstream ${repeats ? 'error timeout' : 'off'};
-${SITE.replace(/server 127\.0\.0\.1:8080[^;]*;/, servers).replace('listen 80', `listen 127.0.0.1:${port}`)}
+${SITE.replace(/server 127\.0\.0\.1:8080[^;]*;/, servers).replace('listen 80', `listen 127.0.0.1:${port}`)
+  .replace('keepalive 32', 'keepalive 100').replace('keepalive_timeout 4s', `keepalive_timeout ${keepsFor}`)}
 }
 `
 }

@@ -5,10 +5,12 @@ const https = require('node:https')
 const path = require('node:path')
 const { setTimeout } = require('node:timers/promises')
 const t = require('tap')
+const { startNginx } = require('../../bench/support/nginx')
 const { formatStatus } = require('../../lib/operate/control-table')
 const { get } = require('../support/client')
 const { startFleet, startCli, FIXTURES } = require('../support/fleet')
 const { RawClient } = require('../support/raw-client')
+const { lacking } = require('../support/program')
 const { openSlowLink } = require('../support/slow-link')
 
 const NODES_MS = new http.Server().keepAliveTimeout
@@ -61,6 +63,43 @@ t.test('with --keep-alive-timeout none is lost, through recycles too', async t =
   t.same(await balanced, { sent: CONNECTIONS, lost: 0 })
   t.same(events.all('fleet.warning'), [])
   t.same(supervisor.status().keepAliveTimeout, { timeoutMs: 65_000, short: null })
+})
+
+/**
+ * nginx keeps its connections to the app for 60 s, its default, and sends nothing again. Requests that take 2 s each take another one of them.
+ *
+ * @param {any} t tap's
+ * @param {number} port
+ * @returns {Promise<Record<string, number>>} responses by their status
+ */
+async function balanceByNginx (t, port) {
+  const nginx = await startNginx(await openSlowLink(t, port, LATENCY_MS), { keepsFor: '60s' })
+  t.teardown(() => nginx.stop())
+  /** @type {Record<string, number>} */
+  const counts = {}
+  const ask = async () => {
+    const { status } = await get(nginx.port, '/slow?ms=2000')
+    counts[String(status)] = (counts[String(status)] ?? 0) + 1
+  }
+  await Promise.all(Array.from({ length: CONNECTIONS }, ask))
+  await Promise.all(Array.from({ length: CONNECTIONS }, async (_, i) => {
+    await setTimeout(4700 + STEP_MS * i)
+    await ask()
+  }))
+  return counts
+}
+
+t.test('behind nginx clients get 502 without the option', { skip: lacking('nginx') || (NODES_MS !== 5000 && `Node.js keeps idle connections for ${NODES_MS} ms`) }, async t => {
+  const { port, events } = await startFleet(t, 'plain.js')
+  const counts = await balanceByNginx(t, port)
+  t.ok(counts[502] > 0, JSON.stringify(counts))
+  t.match(await events.until('fleet.warning'), { warning: 'keep-alive-timeout', header: 'X-Forwarded-For' })
+})
+
+t.test('behind nginx no client gets 502 with it', { skip: lacking('nginx') }, async t => {
+  const { port, events } = await startFleet(t, 'plain.js', { keepAliveTimeout: '65s' })
+  t.same(await balanceByNginx(t, port), { 200: 2 * CONNECTIONS })
+  t.same(events.all('fleet.warning'), [])
 })
 
 for (const [when, protocol, expected, later] of /** @type {const} */ ([
