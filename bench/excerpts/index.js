@@ -18,6 +18,7 @@ const { figuresOf } = require('../support/figures')
 const EXCERPTS = {
   boot: require('./boot'),
   drops: require('./drops'),
+  frameworks: require('./frameworks'),
   gc: require('./gc'),
   meter: require('./meter'),
   overhead: require('./overhead'),

@@ -8,6 +8,7 @@
 const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
+const elastic = require('./elastic')
 
 /** @type {Record<string, { file: string, more?: string, needs?: string, recycles?: boolean }>} */
 const PEERS = {
@@ -19,6 +20,8 @@ const PEERS = {
   'blog-post': { file: 'blog-post.js' },
   pm2: { file: 'pm2.js', needs: 'pm2' },
   'pm2-reload': { file: 'pm2.js', more: 'reload', needs: 'pm2' },
+  'recycle-reload-forked': { file: 'recycle.js', more: 'reload-forked' },
+  'watt-reload': { file: 'watt.js', recycles: false },
   recluster: { file: 'recluster.js', needs: 'recluster' },
   cluster: { file: 'refork.js', recycles: false },
   nginx: { file: 'nginx-plain.js', recycles: false }
@@ -26,6 +29,7 @@ const PEERS = {
 
 /** Installs what these peers need, if it is not there. @param {string[]} names */
 function install (names) {
+  if (names.includes('watt-reload')) elastic.install(['watt'])
   const isMissing = names.some(name => PEERS[name].needs && !fs.existsSync(path.join(__dirname, 'node_modules', String(PEERS[name].needs), 'package.json')))
   if (!isMissing) return
   console.error('Installing the peers: npm ci --prefix bench/peers')

@@ -1,13 +1,13 @@
 'use strict'
 
-// recycle, with its defaults. After the budget comes `reload`, which reloads repeatedly, or options as `{"handoff":false}`.
+// recycle, with its defaults. After the budget comes `reload` or `reload-forked`, which reload repeatedly, or options as `{"handoff":false}`.
 const { supervise } = require('../..')
 
 const PAUSE_MS = 1000 // as in pm2.js
 
 const [, , app, workers, budget, what = '{}'] = process.argv
-const isReloading = what === 'reload'
-const fleet = supervise({ app, workers: Number(workers), maxRss: Number(budget), control: 'none', ...isReloading ? {} : JSON.parse(what) })
+const isReloading = what.startsWith('reload')
+const fleet = supervise({ app, workers: Number(workers), maxRss: Number(budget), control: 'none', ...isReloading ? what === 'reload-forked' && { fork: 'mold', warm: 200 } : JSON.parse(what) })
 fleet.ready().then(() => {
   if (isReloading) setTimeout(reload, PAUSE_MS)
 }).catch(error => {

@@ -82,7 +82,7 @@ async function runPeer (name, { app, keepAlive, workers, budgetBytes, shares, fr
     const so = () => ({
       requests: sum(loads.map(load => load.requests)),
       dropped: sum(loads.map(load => load.dropped)),
-      recycles: roster.endedSince(startAt),
+      recycles: roster.replacedSince(startAt),
       elapsedMs: now() - startAt
     })
     for (let killAt = startAt + WARM_UP_MS + killEveryMs; !isDone(so());) {

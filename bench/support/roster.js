@@ -35,9 +35,11 @@ class Roster {
     return this.workers.filter(({ endAt }) => endAt === null)
   }
 
-  /** Workers that have ended since `t`. @param {number} t */
-  endedSince (t) {
-    return this.workers.filter(({ endAt }) => endAt !== null && endAt >= t).length
+  /** Workers that have been replaced since `t`: they have ended, or, where they are threads of one process, others have come. @param {number} t */
+  replacedSince (t) {
+    const { workers } = this
+    const came = workers.filter(({ readyAt }) => readyAt >= t).length
+    return new Set(workers.map(({ pid }) => pid)).size === 1 ? came : workers.filter(({ endAt }) => endAt !== null && endAt >= t).length
   }
 
   /**
