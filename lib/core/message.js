@@ -31,6 +31,8 @@
  * @property {string} [session] with --sticky: of its latest request
  * @property {boolean} [isOwned] this session is the receiver's
  * @property {{ row: number, serial: number }} [copy] the sender's, where the primary has a descriptor of it already
+ * @property {string} [kind] its protocol is the app's: which function of the app takes it
+ * @property {string} [state] for that function: serialised, in base64
  *
  * @typedef {object} ServerData net's, of an https server
  * @property {string} ticketKeys
@@ -61,6 +63,7 @@ const LONGEST_WISH = 200
 const LONGEST_ERROR = 500
 const MOST_BATCHED = 1000
 const MOST_REQUESTS = 100 // that are told at a time
+const LONGEST_KIND = 100
 const LONGEST_BYTES = 1_400_000 // in base64, of a megabyte
 
 const name = text(8192) // an address: paths are at most 4,096 characters, and in JSON some take more
@@ -83,7 +86,7 @@ const query = record({
 const session = text(LONGEST_SESSION)
 const copy = optional(record({ row: count, serial: count }))
 const parcel = record({
-  key: name, leftMs: orNull(duration), bytes: optional(text(LONGEST_BYTES)), replayed: optional(count), deaths: optional(count), session: optional(session), isOwned: optional(flag), copy
+  key: name, leftMs: orNull(duration), bytes: optional(text(LONGEST_BYTES)), replayed: optional(count), deaths: optional(count), session: optional(session), isOwned: optional(flag), copy, kind: optional(text(LONGEST_KIND)), state: optional(text(LONGEST_BYTES))
 })
 const state = { session, value: text(LONGEST_BYTES) } // of a session, serialised, in base64
 const batch = { number: count, messages: listOf(object, MOST_BATCHED) } // each is checked by itself

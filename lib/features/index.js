@@ -137,6 +137,7 @@
  * @property {import('../worker/connections/tracker').ConnectionTracker} tracker
  * @property {import('../worker/state').WorkerState} state
  * @property {Set<import('../worker/accepting/acceptor').Acceptor>} acceptors
+ * @property {import('../worker/handoff/inbox').Inbox} inbox
  * @property {(listener: (hasMarkSweep: boolean) => void) => void} onCollected after each collection
  * @property {number} beatMs between two heartbeats
  * @property {(fn: () => unknown) => void} onDrain as in the worker API
@@ -188,6 +189,7 @@ const FEATURES = Object.freeze([
   require('./failover/feature'),
   require('./lease/feature'),
   require('./app-metrics/feature'),
+  require('./migration/feature'),
   require('./keep-alive/feature'),
   require('./stop-delay/feature')
 ])

@@ -17,6 +17,8 @@
  * @property {(fn: (session: string, value: any) => void) => void} onTransfer
  * @property {(fn: (about: { slot: number }) => unknown) => void} [onLease]
  * @property {(registry: any) => void} [exposeMetrics]
+ * @property {(socket: import('node:net').Socket, kind: string, give: () => { state?: unknown, unread?: Buffer } | null) => void} [movable]
+ * @property {(kind: string, fn: (socket: import('node:net').Socket, state: any, unread: Buffer) => void) => void} [onMoved]
  * @property {(fn: () => unknown) => void} [onFork] in a mold
  * @property {(fn: () => unknown) => void} [warm] in a mold
  */
@@ -24,6 +26,9 @@ const { LONGEST_WISH } = require('../core/message')
 const { FEATURES } = require('../features')
 const { callApp, tellApp } = require('./call-app')
 
+const OF_FEATURES = FEATURES.flatMap(({ api = [] }) => api)
+/** Those of features that are off. */
+const DO_NOTHING = Object.freeze(Object.fromEntries(OF_FEATURES.map(name => [name, () => {}])))
 const kApi = Symbol.for('recycle-supervisor.worker')
 
 /**
@@ -52,7 +57,7 @@ function offerApi (tracker) {
   const early = []
   /** @type {Api} */
   const api = {
-    ...Object.fromEntries(FEATURES.flatMap(({ api = [] }) => api).map(name => [name, (/** @type {unknown[]} */ ...args) => { early.push({ name, args }) }])),
+    ...Object.fromEntries(OF_FEATURES.map(name => [name, (/** @type {unknown[]} */ ...args) => { early.push({ name, args }) }])),
     requestRecycle: reason => channel?.send('requested', { reason: typeof reason === 'string' ? reason.slice(0, LONGEST_WISH) : undefined }),
     pause: reason => channel?.send('pause', { reason: typeof reason === 'string' ? reason.slice(0, LONGEST_WISH) : undefined }),
     resume: () => channel?.send('resume'),
@@ -105,4 +110,4 @@ function findApi () {
   return /** @type {any} */ (process)[kApi]
 }
 
-module.exports = { offerApi, findApi }
+module.exports = { offerApi, findApi, DO_NOTHING }

@@ -22,6 +22,7 @@ const { getHeapStatistics } = require('node:v8')
 const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster')))
 const { version } = require('../../package.json')
 const { FEATURES } = require('../features')
+const { DO_NOTHING } = require('./api')
 const { Admission } = require('./accepting/admission')
 const { flushCompileCache } = require('./boot/compile-cache')
 const { LONGEST_ERROR } = require('../core/message')
@@ -71,10 +72,10 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
   offerProfile(channel)
   tellRequestsInFlight({ channel, tracker })
   const pauses = new GcPauses()
-  const kernel = { channel, tracker, state, acceptors, beatMs: settings.beatMs, onCollected: pauses.onCollected.bind(pauses), onDrain: api.onDrain, announceClose: () => emptying.closeNotice.beginForGood(), callApp, currentExchange: () => null }
+  const kernel = { channel, tracker, state, acceptors, inbox, beatMs: settings.beatMs, onCollected: pauses.onCollected.bind(pauses), onDrain: api.onDrain, announceClose: () => emptying.closeNotice.beginForGood(), callApp, currentExchange: () => null }
   const features = FEATURES.filter(({ name }) => Object.hasOwn(settings.features, name)).map(({ name, worker }) => /** @type {NonNullable<typeof worker>} */ (worker)()(kernel, settings.features[name]))
   offerOutOfRotation({ channel, state, tracker, admission, emptying }, Object.assign({}, ...features.map(({ tasks }) => tasks)))
-  api.extend(Object.assign({}, ...features.map(({ api }) => api)))
+  api.extend(Object.assign({ ...DO_NOTHING }, ...features.map(({ api }) => api)))
   const beat = startHeartbeat(settings, { channel, tracker, admission, pauses, features })
 
   channel.answer({

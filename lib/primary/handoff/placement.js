@@ -47,13 +47,13 @@ class Placement {
 
   /** @param {Placed} placed @returns {Place} */
   find (placed) {
-    const { sender, parcel: { session, key, bytes }, tried, isAnyones } = placed
+    const { sender, parcel: { session, key, bytes, kind }, tried, isAnyones } = placed
     if (session !== undefined && !isAnyones) {
       const place = this.#atOwner(placed, session)
       if (bytes !== undefined || place.to || place.why === 'full' || place.why === 'sender') return place
     }
     const able = this.serving().filter(handle => !handle.isGone && handle.addresses.has(key) && !tried.has(handle) && !this.#silent.has(handle))
-    return able.length === 0 ? none('none') : this.#ifRoom(this.#leastConnected(sender, able), false)
+    return able.length === 0 ? none('none') : this.#ifRoom(this.#leastConnected(sender, kind === undefined ? able : ofLatestCode(able)), false)
   }
 
   /** @param {Placed} placed @param {string} session @returns {Place} */
@@ -112,6 +112,13 @@ class Placement {
     this.#underWay.delete(receiver)
     this.#silent.delete(receiver)
   }
+}
+
+/** A WebSocket, say, moves once in a reload: not to a worker that is to be replaced next. @param {WorkerHandle[]} able @returns {WorkerHandle[]} */
+function ofLatestCode (able) {
+  const generationOf = (/** @type {WorkerHandle} */ { generation = Infinity }) => generation // those of the next primary have none
+  const latest = Math.max(...able.map(generationOf))
+  return able.filter(handle => generationOf(handle) === latest)
 }
 
 /** @param {Why} why @returns {Place} */

@@ -25,6 +25,11 @@
  * @property {boolean} isMarked the app says that its handler may run once more, in another worker
  * @property {boolean} [isSwept] it had ended when it was last looked at; see tracker.js
  *
+ * @typedef {object} Packed what a connection of the app's own protocol goes with
+ * @property {string} kind which function of the app's takes it in the other worker
+ * @property {Buffer} state serialised
+ * @property {Buffer} unread received from the client, and of no use to the app here
+ *
  * @typedef {'moved' | 'unacked' | 'closedAfterResponse' | 'closedByClient' | 'closedIdle' | 'cut'} Fate
  */
 
@@ -58,6 +63,8 @@ class Connection {
     this.session = null
     /** It stays in this worker: the app has asked for it, or it is none of its server's own. */
     this.isPinned = false
+    /** Of one whose protocol is the app's: what it can go with now, null if not now. @type {(() => Packed | null) | null} */
+    this.pack = null
     /** No sibling has taken it. */
     this.isUnwanted = false
     /** It came from a sibling, or back from an offer. */
@@ -154,6 +161,11 @@ class Connection {
   /** The protocol is the app's: a WebSocket, for example, or a raw TCP server. */
   get isForeign () {
     return this.stage === 'served' && this.session === null && !this.top.parser
+  }
+
+  /** The protocol is the app's, which has said how it moves to another worker. */
+  get isMigrating () {
+    return this.pack !== null && this.stage === 'served' && !this.isEnding && this.socket.writableLength === 0
   }
 
   /** It lasts as long as the app wants: it is upgraded or raw, or each of its responses is a stream of events. */

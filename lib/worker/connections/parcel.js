@@ -14,6 +14,8 @@
  * @property {string | null} session with `--sticky`: the session of its latest request
  * @property {boolean} isOwned the worker that gets it owns this session
  * @property {Copy | null} [copy] of the worker that offers it
+ * @property {string | null} kind of one whose protocol is the app's: which function of the app takes it; null: it is the server's
+ * @property {Buffer} state for that function
  *
  * @typedef {object} Copy where the primary has a descriptor of a connection of a worker's
  * @property {number} row
@@ -34,14 +36,15 @@ const NOTHING = Buffer.alloc(0)
  *
  * @param {import('./connection').Connection} connection
  * @param {Buffer} [request] one that has been read, and that the app has not seen
+ * @param {import('./connection').Packed | null} [packed] of one whose protocol is the app's
  * @returns {Parcel}
  */
-function pack (connection, request) {
+function pack (connection, request, packed) {
   const { socket, acceptor: { key }, exchanges: [exchange], replayed, deaths, sessionId: session, copy } = connection
-  const begun = request ?? (exchange ? toWire(exchange.head) : NOTHING)
+  const begun = packed?.unread ?? request ?? (exchange ? toWire(exchange.head) : NOTHING)
   const bytes = Buffer.concat([begun, takeUnread(socket)])
-  const leftMs = request || exchange ? null : timeLeft(connection) // a request that has come is waited for
-  return { handle: detachHandle(socket), key, leftMs, bytes, replayed: replayed + (exchange ? 1 : 0), deaths, session, isOwned: false, copy }
+  const leftMs = packed || request || exchange ? null : timeLeft(connection) // a request that has come is waited for
+  return { handle: detachHandle(socket), key, leftMs, bytes, replayed: replayed + (exchange ? 1 : 0), deaths, session, isOwned: false, copy, kind: packed?.kind ?? null, state: packed?.state ?? NOTHING }
 }
 
 /** What has been read from the handle, or put back by the app, and not consumed. @param {import('node:net').Socket} socket @returns {Buffer} */
@@ -52,7 +55,7 @@ function takeUnread (socket) {
 }
 
 /** @param {Parcel} parcel @returns {ParcelFields} */
-function toFields ({ key, leftMs, bytes, replayed, deaths, session, copy }) {
+function toFields ({ key, leftMs, bytes, replayed, deaths, session, copy, kind, state }) {
   return {
     key,
     leftMs,
@@ -60,13 +63,14 @@ function toFields ({ key, leftMs, bytes, replayed, deaths, session, copy }) {
     ...(replayed > 0 && { replayed }),
     ...(deaths > 0 && { deaths }),
     ...(session !== null && { session }),
-    ...(copy && { copy: { row: copy.row, serial: copy.serial } })
+    ...(copy && { copy: { row: copy.row, serial: copy.serial } }),
+    ...(kind !== null && { kind, state: state.toString('base64') })
   }
 }
 
 /** @param {ParcelFields} fields @param {any} handle @returns {Parcel} */
-function fromFields ({ key, leftMs, bytes, replayed = 0, deaths = 0, session, isOwned = false }, handle) {
-  return { handle, key, leftMs, bytes: bytes === undefined ? NOTHING : Buffer.from(bytes, 'base64'), replayed, deaths, session: session ?? null, isOwned }
+function fromFields ({ key, leftMs, bytes, replayed = 0, deaths = 0, session, isOwned = false, kind, state }, handle) {
+  return { handle, key, leftMs, bytes: bytes === undefined ? NOTHING : Buffer.from(bytes, 'base64'), replayed, deaths, session: session ?? null, isOwned, kind: kind ?? null, state: state === undefined ? NOTHING : Buffer.from(state, 'base64') }
 }
 
 /**

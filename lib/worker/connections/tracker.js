@@ -126,17 +126,28 @@ class ConnectionTracker extends EventEmitter {
     if (!isBack) this.#add(connection, parcel.handle)
     else this.connections.add(connection)
     connection.become('held')
+    if (parcel.kind !== null) return // no sibling could go on with it
     if (isBack) this.witness?.added(connection)
     else this.witness?.adopted(connection, parcel.handle)
   }
 
-  /** Takes a connection out, to be offered to a sibling; see handoff/handoff.js. @param {Connection} connection @param {Buffer} [request] @returns {import('./parcel').Parcel} */
-  take (connection, request) {
+  /** Takes a connection out, to be offered to a sibling; see handoff/handoff.js. @param {Connection} connection @param {Buffer} [request] @param {import('./connection').Packed | null} [packed] @returns {import('./parcel').Parcel} */
+  take (connection, request, packed) {
     this.connections.delete(connection)
-    connection.parcel = pack(connection, request)
+    connection.parcel = pack(connection, request, packed)
     for (const exchange of [...connection.exchanges]) this.#end(exchange)
     connection.become('offered')
     return connection.parcel
+  }
+
+  /** One whose protocol is the app's: no server makes its socket. @param {Connection} connection @param {any} socket */
+  adopted (connection, socket) {
+    const server = /** @type {any} */ (connection.acceptor.server)
+    connection.become('served')
+    socket.server = socket._server = server // net counts it there until it closes
+    server._connections++
+    socket[kConnection] = connection
+    Object.assign(connection, { socket, parcel: null })
   }
 
   /** Its handle has been closed. @param {Connection} connection */

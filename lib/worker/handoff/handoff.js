@@ -73,10 +73,11 @@ class Handoff {
   /**
    * @param {Connection} connection one that is idle, whose request is replayed, or whose request is another worker's
    * @param {Buffer} [bytes] that request, of which the app here has seen nothing
+   * @param {import('../connections/connection').Packed | null} [packed] of one whose protocol is the app's
    */
-  offer (connection, bytes) {
+  offer (connection, bytes, packed) {
     const id = ++this.#lastId
-    const { replayed } = this.tracker.take(connection, bytes)
+    const { replayed } = this.tracker.take(connection, bytes, packed)
     this.#outstanding.set(id, connection)
     this.#unsent.add(id)
     if (replayed === 0) return this.#send()

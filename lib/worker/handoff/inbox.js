@@ -32,6 +32,8 @@ class Inbox {
     this.acceptors = acceptors
     this.admission = admission
     this.tracker = tracker
+    /** What takes connections whose protocol is the app's, by their kind. @type {Map<string, (socket: net.Socket, state: Buffer, unread: Buffer) => void>} */
+    this.takers = new Map()
     /** Whether this worker adopts a connection of this session of its own although it leaves. @type {(session: string) => boolean} */
     this.isExpected = () => false
     channel.on({
@@ -72,6 +74,7 @@ class Inbox {
   /** @param {Connection} connection a held one, which is ours from here on */
   wait (connection) {
     const parcel = /** @type {import('../connections/parcel').Parcel} */ (connection.parcel)
+    if (parcel.kind !== null) return this.#passOn(connection, parcel)
     if (parcel.bytes.length > 0) return this.#serve(connection)
     connection.become('waiting')
     const socket = new net.Socket(/** @type {net.SocketConstructorOpts} */ ({ handle: parcel.handle, allowHalfOpen: true }))
@@ -121,15 +124,26 @@ class Inbox {
   }
 
   /** @param {import('../accepting/acceptor').Acceptor | undefined} acceptor @param {any} socket a handle, or a Descriptor @param {import('../../core/message').ParcelFields} parcel */
-  #whyNot (acceptor, socket, { session = '', isOwned }) {
+  #whyNot (acceptor, socket, { session = '', isOwned, kind }) {
     if (!socket) return 'no connection came with the message'
     if (this.state.refusal && !(isOwned && this.isExpected(session))) return this.state.refusal
     if (this.admission.isAtCeiling) return 'no descriptors are left'
     if (!acceptor) return 'nothing listens there'
-    if (!acceptor.isMovable) return 'connections of this server do not move'
+    if (kind !== undefined && !this.takers.has(kind)) return 'the app does not take connections of this kind'
+    if (kind === undefined && !acceptor.isMovable) return 'connections of this server do not move'
     const server = /** @type {any} */ (acceptor.server)
     if (server.maxConnections && server._connections >= server.maxConnections) return 'maxConnections is reached'
     return null
+  }
+
+  /** @param {Connection} connection @param {import('../connections/parcel').Parcel} parcel of one whose protocol is the app's */
+  #passOn (connection, { handle, kind, state, bytes }) {
+    const { allowHalfOpen } = /** @type {any} */ (connection.acceptor.server)
+    const socket = new net.Socket(/** @type {net.SocketConstructorOpts} */ ({ handle, allowHalfOpen }))
+    this.tracker.adopted(connection, socket)
+    const take = this.takers.get(/** @type {string} */ (kind))
+    if (take) take(socket, state, bytes)
+    else socket.destroy() // back from an offer to a worker of other code
   }
 
   /** @param {Connection} connection */

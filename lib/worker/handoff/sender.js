@@ -25,6 +25,7 @@ const LONGEST_REST_MS = 1000 // between two looks, all the same
  * @typedef {object} Task
  * @property {number} quota how many connections may be offered
  * @property {() => void} onLook called after each look
+ * @property {boolean} [isEmptying] connections whose protocol is the app's move, too
  * @property {(connection: Connection) => boolean} [isWorthIt]
  * @property {(isStalled: boolean) => boolean} [onBack] whether a connection that no sibling took is offered again; else it
  *   stays in this worker
@@ -115,15 +116,22 @@ class Sender {
     else this.#pump()
   }
 
+  /** @param {Connection} connection @returns {import('../connections/connection').Packed | null} null: it is the server's, or does not move now */
+  #packed (connection) {
+    if (!this.#task?.isEmptying || connection.isUnwanted || !connection.isMigrating || !this.mayLeave(connection)) return null
+    return connection.pack?.() ?? null
+  }
+
   /** Goes on with the pass, as long as there is room for offers. */
   #pump () {
     if (performance.now() < this.#offerNotBefore) return
     while (this.#quota > 0 && this.handoff.hasRoom) {
       const connection = this.tracker.connections.next()
       if (connection === null) return
-      if (!this.canOffer(connection)) continue
+      const packed = this.#packed(connection)
+      if (packed === null && !this.canOffer(connection)) continue
       this.#quota--
-      this.handoff.offer(connection)
+      this.handoff.offer(connection, undefined, packed)
     }
   }
 

@@ -181,7 +181,7 @@ class Drain {
   get #onlyStreamsAreLeft () {
     const { handoff, tracker, acceptors, emptying } = this.parts
     if (tracker.connections.size === 0 || handoff.isBusy || emptying.hold.isHeld() || [...acceptors].some(acceptor => acceptor.isOpen)) return false
-    for (const connection of tracker.connections) if (!connection.isStream) return false
+    for (const connection of tracker.connections) if (!connection.isStream || connection.pack !== null) return false
     return true
   }
 

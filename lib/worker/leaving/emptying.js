@@ -51,7 +51,7 @@ class Emptying {
       purpose.onLook()
       this.check()
     }
-    this.sender.begin({ quota: purpose.handoff ? Infinity : 0, onBack: purpose.onBack, onLook })
+    this.sender.begin({ quota: purpose.handoff ? Infinity : 0, isEmptying: true, onBack: purpose.onBack, onLook })
     if (this.#purpose === null) this.closeNotice.begin()
     this.#purpose = purpose
     this.closeNotice.announce()

@@ -92,7 +92,7 @@ function offerOutOfRotation ({ channel, state, tracker, admission, emptying }, t
 
 /** A connection without a parser, except during its TLS handshake. @param {import('../connections/connection').Connection} connection */
 function isForeign (connection) {
-  return connection.isForeign && !connection.socket.destroyed && !(connection.secure === null && 'setSecureContext' in connection.acceptor.server)
+  return connection.isForeign && connection.pack === null && !connection.socket.destroyed && !(connection.secure === null && 'setSecureContext' in connection.acceptor.server)
 }
 
 module.exports = { offerOutOfRotation }

@@ -1,0 +1,66 @@
+'use strict'
+
+/** In a worker: asks the app what a connection can go with, and gives the app those that come. The rest is the hand-off of any connection. */
+
+const { deserialize, serialize } = require('node:v8')
+
+const LONGEST_KIND = 100 // as lib/core/message.js has it
+const MOST_STATE = 1_000_000 // bytes
+const MOST_UNREAD = 1_000_000
+const NOTHING = Buffer.alloc(0)
+
+/**
+ * @typedef {{ state?: unknown, unread?: Buffer }} Given by the app; `unread`: what the app has read, and not made use of
+ *
+ * @param {import('..').WorkerKernel} kernel
+ * @returns {import('..').WorkerPart}
+ */
+function migrate ({ tracker, inbox, callApp }) {
+  /** @param {import('../../worker/connections/connection').Connection} connection @param {string} kind @param {() => Given | null} give */
+  function packed (connection, kind, give) {
+    if (!inbox.takers.has(kind)) return null // it could not come back where no sibling takes it
+    const packed = callApp('movable', () => {
+      const given = give()
+      if (given === null) return null
+      const { state, unread = NOTHING } = given
+      return { kind, state: serialized(state, unread), unread }
+    })
+    if (packed === undefined) connection.pack = null // it has thrown, and would the next time
+    return packed ?? null
+  }
+
+  return {
+    api: {
+      movable (/** @type {import('node:net').Socket} */ socket, /** @type {string} */ kind, /** @type {() => Given | null} */ give) {
+        const connection = tracker.of(socket)
+        if (!connection || connection.secure || connection.session) return // a TLS layer's state cannot be taken out
+        connection.pack = () => packed(connection, checked(kind), give)
+      },
+      onMoved (/** @type {string} */ kind, /** @type {(socket: import('node:net').Socket, state: any, unread: Buffer) => void} */ fn) {
+        inbox.takers.set(checked(kind), (socket, state, unread) => {
+          const isTaken = callApp('onMoved', () => {
+            fn(socket, deserialize(state), unread)
+            return true
+          })
+          if (!isTaken) socket.destroy()
+        })
+      }
+    }
+  }
+}
+
+/** @param {unknown} kind @throws {TypeError} */
+function checked (kind) {
+  if (typeof kind === 'string' && kind.length > 0 && kind.length <= LONGEST_KIND) return kind
+  throw new TypeError(`the kind of a connection is a text of 1 to ${LONGEST_KIND} characters; it is ${JSON.stringify(kind)}`)
+}
+
+/** @param {unknown} state @param {Buffer} unread @returns {Buffer} @throws {Error} where it cannot be sent */
+function serialized (state, unread) {
+  const bytes = serialize(state)
+  if (bytes.length > MOST_STATE) throw new RangeError(`the state of a connection has ${bytes.length} bytes, and moves with ${MOST_STATE} at the most: it stays in its worker`)
+  if (unread.length > MOST_UNREAD) throw new RangeError(`${unread.length} bytes of a connection are unread, and it moves with ${MOST_UNREAD} at the most: it stays in its worker`)
+  return bytes
+}
+
+module.exports = { migrate }

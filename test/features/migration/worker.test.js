@@ -1,0 +1,85 @@
+'use strict'
+
+const { EventEmitter } = require('node:events')
+const { deserialize, serialize } = require('node:v8')
+const t = require('tap')
+const { migrate } = require('../../../lib/features/migration/worker')
+
+/** @param {Record<string, any>} [of] the connection */
+function parts (of = {}) {
+  const connection = { secure: null, session: null, pack: null, ...of }
+  const takers = new Map()
+  /** @type {any[]} */
+  const thrown = []
+  const callApp = (/** @type {string} */ where, /** @type {() => any} */ call) => {
+    try {
+      return call()
+    } catch (error) {
+      thrown.push({ where, message: /** @type {Error} */ (error).message })
+    }
+  }
+  const { api } = /** @type {any} */ (migrate(/** @type {any} */ ({ tracker: { of: () => connection }, inbox: { takers }, callApp })))
+  return { connection: /** @type {any} */ (connection), takers, thrown, api }
+}
+
+t.test('it is asked until it gives something, and not before this worker could take it back', async t => {
+  const { connection, api } = parts()
+  const answers = [null, { state: { n: new Map([[1, 2]]) }, unread: Buffer.from('half') }, {}]
+  api.movable({}, 'game', () => answers.shift())
+  t.equal(connection.pack(), null)
+  t.equal(answers.length, 3)
+  api.onMoved('game', () => {})
+  t.equal(connection.pack(), null)
+  const { kind, state, unread } = connection.pack()
+  t.same([kind, deserialize(state), String(unread)], ['game', { n: new Map([[1, 2]]) }, 'half'])
+  t.match(connection.pack(), { kind: 'game', unread: Buffer.alloc(0) })
+})
+
+t.test('what is too large, cannot be copied, or throws keeps it here for good, and is told once', async t => {
+  for (const [give, message] of /** @type {const} */ ([
+    [() => ({ state: 'x'.repeat(1_000_001) }), /^the state of a connection has 1\d+ bytes, and moves with 1000000 at the most: it stays in its worker$/],
+    [() => ({ unread: Buffer.alloc(1_000_001) }), /^1000001 bytes of a connection are unread, /],
+    [() => ({ state: () => {} }), /could not be cloned/],
+    [() => { throw new Error('not now') }, /^not now$/]
+  ])) {
+    const { connection, api, thrown } = parts()
+    api.onMoved('game', () => {})
+    api.movable({}, 'game', give)
+    t.equal(connection.pack(), null)
+    t.equal(connection.pack, null)
+    t.match(thrown, [{ where: 'movable', message }])
+  }
+})
+
+t.test('not one of TLS or HTTP/2, nor one that is not known', async t => {
+  for (const of of [{ secure: {} }, { session: {} }]) {
+    const { connection, api } = parts(of)
+    api.movable({}, 'game', () => ({}))
+    t.equal(connection.pack, null)
+  }
+  const { api } = /** @type {any} */ (migrate(/** @type {any} */ ({ tracker: { of: () => undefined }, inbox: { takers: new Map() }, callApp: null })))
+  api.movable({}, 'game', () => ({}))
+})
+
+t.test('a socket that the app does not take is destroyed', async t => {
+  const { api, takers, thrown } = parts()
+  /** @type {any[]} */
+  const taken = []
+  api.onMoved('game', (/** @type {any} */ socket, /** @type {any} */ state, /** @type {Buffer} */ unread) => {
+    taken.push({ state, unread: String(unread) })
+    if (state === 'bad') throw new Error('what is this')
+  })
+  let destroyed = 0
+  const socket = Object.assign(new EventEmitter(), { destroy: () => { destroyed++ } })
+  takers.get('game')(socket, serialize('good'), Buffer.from('a'))
+  t.equal(destroyed, 0)
+  takers.get('game')(socket, serialize('bad'), Buffer.from('b'))
+  t.equal(destroyed, 1)
+  t.same(taken, [{ state: 'good', unread: 'a' }, { state: 'bad', unread: 'b' }])
+  t.match(thrown, [{ where: 'onMoved', message: 'what is this' }])
+})
+
+t.test('a kind is a text', async t => {
+  const { api } = parts()
+  for (const bad of ['', 'x'.repeat(101), 7, undefined]) t.throws(() => api.onMoved(bad, () => {}), { message: /^the kind of a connection is a text of 1 to 100 characters; it is / })
+})
