@@ -150,4 +150,49 @@ function exposeMetrics (registry) {
   findApi()?.exposeMetrics?.(registry)
 }
 
-module.exports = { exposeMetrics, requestRecycle, pause, resume, onDrain, onServe, onLease, onFork, warm, pin, replayable, own, transfer, onTransfer }
+/**
+ * Says that a connection whose protocol is the app's can go to another worker when this one leaves: one that has left HTTP by an upgrade, or one of a `net` server.
+ * Its client notices nothing. Not of TLS.
+ *
+ * @param {import('node:net').Socket} socket
+ * @param {string} kind which function takes it there, up to 100 characters; see onMoved()
+ * @param {() => { state?: unknown, unread?: Buffer } | null} give called when this worker is ready to send it, again and again until it has gone: returns null where it cannot
+ *   go now, as it is in the middle of something. `state`: what the structured clone algorithm can copy; `unread`: bytes that were read from the socket and not made use of; up to
+ *   1 MB each. Afterwards the socket is destroyed here, as if the client had left
+ */
+function movable (socket, kind, give) {
+  findApi()?.movable?.(socket, kind, give)
+}
+
+/**
+ * Calls `fn` for each connection that another worker has given to this one by movable(). To be called as the app loads: a worker without it takes none.
+ *
+ * @param {string} kind
+ * @param {(socket: import('node:net').Socket, state: any, unread: Buffer) => void} fn `unread` comes before what the socket reads
+ */
+function onMoved (kind, fn) {
+  findApi()?.onMoved?.(kind, fn)
+}
+
+/**
+ * Has the WebSockets of this server go to another worker when this one leaves, between two messages. For the package ws, version 8.
+ *
+ * @param {any} server a WebSocketServer
+ * @param {import('./web-sockets').How} [how]
+ */
+function webSockets (server, how = {}) {
+  require('./web-sockets').moveWebSockets(server, how, { movable, onMoved })
+}
+
+/**
+ * As webSockets(), for the clients of Socket.IO 4 that have a WebSocket: their ids, rooms and data are the same in the other worker, as those of clients whose state is recovered. The server
+ * needs its option `connectionStateRecovery`.
+ *
+ * @param {any} io a Server, attached to its HTTP server
+ * @throws {Error} where it is not, or has not that option
+ */
+function socketIO (io) {
+  require('./socket-io').moveSocketIo(io, { movable, onMoved, onDrain })
+}
+
+module.exports = { movable, onMoved, webSockets, socketIO, exposeMetrics, requestRecycle, pause, resume, onDrain, onServe, onLease, onFork, warm, pin, replayable, own, transfer, onTransfer }

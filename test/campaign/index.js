@@ -5,7 +5,7 @@
  * faults under load, at random moments, for so long. It prints a table of faults, and writes bench/results/campaign.json and a page
  * beside it; --add adds to what is there. The same seed makes the same choices; what the machine does meanwhile it cannot repeat. The exit code is 1 if a fault was
  * not survived, or cost a request that it had not killed itself; the folder gets the journal, the faults and the requests of each fleet to
- * which that happened.
+ * which that happened. `--kills n` and `--moves n` kill workers, and move WebSockets, in place of that.
  */
 
 const fs = require('node:fs')
@@ -14,9 +14,10 @@ const { readFlags, exitOnBadFlag } = require('../../bench/support/flags')
 const { ResultsFile, RESULTS } = require('../../bench/support/results-file')
 const { campaignPage } = require('./page')
 const { killWorkers } = require('./kills/run')
+const { moveWebSockets } = require('./migration/run')
 const { campaign } = require('./run')
 
-const FLAGS = { seconds: '120', seed: '1', kills: '0', only: { default: '' }, evidence: { default: '' }, add: false, out: { default: path.join(RESULTS, 'campaign.json') } }
+const FLAGS = { seconds: '120', seed: '1', kills: '0', moves: '0', only: { default: '' }, evidence: { default: '' }, add: false, out: { default: path.join(RESULTS, 'campaign.json') } }
 
 /** @param {import('./run').Try[]} tries */
 function byFault (tries) {
@@ -71,10 +72,21 @@ async function killMany (how) {
   process.exitCode = violations.length > 0 ? 1 : 0
 }
 
+/** @param {{ moves: number, seed: number }} how */
+async function moveMany (how) {
+  const began = Date.now()
+  const { moves, kills, messages, closed, violations } = await moveWebSockets(how)
+  for (const what of violations) console.error(what)
+  console.log(`${moves} times a WebSocket has gone to another worker, in ${Math.round((Date.now() - began) / 1000)} s; ${messages} messages; ${kills} workers and a primary killed, ${closed} connections closed with them; seed ${how.seed}, ${process.version}`)
+  console.log(`wrong: ${violations.length}`)
+  process.exitCode = violations.length > 0 ? 1 : 0
+}
+
 async function main () {
   exitOnBadFlag('campaign')
-  const { seconds, seed, kills, only, evidence, add, out } = readFlags(FLAGS, {}, process.argv.slice(2))
+  const { seconds, seed, kills, moves, only, evidence, add, out } = readFlags(FLAGS, {}, process.argv.slice(2))
   if (Number(kills) > 0) return killMany({ kills: Number(kills), seed: Number(seed), evidence })
+  if (Number(moves) > 0) return moveMany({ moves: Number(moves), seed: Number(seed) })
   const file = new ResultsFile(out)
   const began = Date.now()
   const { tries, requests, refused, skipped } = await campaign({

@@ -16,7 +16,7 @@ t.test('outside a fleet everything does nothing', async t => {
 })
 
 t.test('the package gives the app these and no more', async t => {
-  t.same(Object.keys(require('recycle-supervisor/worker')).sort(), ['exposeMetrics', 'onDrain', 'onFork', 'onLease', 'onServe', 'onTransfer', 'own', 'pause', 'pin', 'replayable', 'requestRecycle', 'resume', 'transfer', 'warm'])
+  t.same(Object.keys(require('recycle-supervisor/worker')).sort(), ['exposeMetrics', 'movable', 'onDrain', 'onFork', 'onLease', 'onMoved', 'onServe', 'onTransfer', 'own', 'pause', 'pin', 'replayable', 'requestRecycle', 'resume', 'socketIO', 'transfer', 'warm', 'webSockets'])
 })
 
 t.test('in a fleet they reach the preload, also from another copy of the package', async t => {

@@ -1,0 +1,203 @@
+'use strict'
+
+/**
+ * Clients of Socket.IO 4 that speak WebSocket go to another worker: to Socket.IO there each is one that comes back and whose state is recovered, with its id, rooms and data; the client
+ * hears a second `connect` for it, and no `disconnect`. Used are the protocol (https://socket.io/docs/v4/socket-io-protocol/), what Engine.IO documents, and the two
+ * functions of an adapter by which Socket.IO recovers states.
+ *
+ * A client goes between two packets, when nothing is to be sent to it, and no acknowledgement is awaited in either direction.
+ */
+
+const { randomBytes } = require('node:crypto')
+const { once } = require('node:events')
+const { setTimeout: delay } = require('node:timers/promises')
+const { FrameBoundary } = require('./frame-boundary')
+const { requestOf, writeNothingOnce } = require('./web-sockets')
+
+const KIND = 'socket.io'
+const OFFSET = 'moved'
+const PROBE_FRAMES = 2 // with which a client upgrades from polling
+const ENDING_SHARE = 0.5 // of the time until what is open is cut
+const LONGEST_ENDING_MS = 5000
+
+/**
+ * @typedef {object} Session as an adapter has it
+ * @property {string} sid
+ * @property {string} pid
+ * @property {string[]} rooms
+ * @property {unknown} data
+ *
+ * @typedef {object} Member a client in one namespace
+ * @property {string} namespace
+ * @property {Record<string, any>} auth as the client has given it
+ * @property {Session} session
+ */
+
+/** @param {any} io a Server of socket.io @param {{ movable: Function, onMoved: Function, onDrain: Function }} api @throws {Error} where Socket.IO is not to recover states */
+function moveSocketIo (io, { movable, onMoved, onDrain }) {
+  const { engine } = io
+  if (!engine) throw new Error('socketIO() is to be called when Socket.IO is attached to its HTTP server')
+  if (!io.opts.connectionStateRecovery) throw new Error('clients of Socket.IO move as those whose state is recovered: new Server(server, { connectionStateRecovery: {} })')
+  /** What has come, until its clients are there. @type {Map<string, Session>} */
+  const arriving = new Map()
+  /** Of each engine's connection. @type {WeakMap<object, Set<any>>} */
+  const members = new WeakMap()
+  const spaces = new WeakSet()
+  /** What a connection that has come is to begin with. @type {WeakMap<import('node:http').IncomingMessage, Buffer>} */
+  const held = new WeakMap()
+  /** Of each WebSocket, by its request. @type {WeakMap<import('node:http').IncomingMessage, FrameBoundary>} */
+  const boundaries = new WeakMap()
+  /** The requests that upgrade from polling, by the connection's id. @type {Map<string, import('node:http').IncomingMessage>} */
+  const upgrades = new Map()
+
+  /** @param {any} namespace */
+  function watchNamespace (namespace) {
+    if (spaces.has(namespace)) return
+    spaces.add(namespace)
+    const { adapter } = namespace
+    const { restoreSession } = adapter
+    adapter.restoreSession = async (/** @type {string} */ pid, /** @type {string} */ offset) => {
+      const session = offset === OFFSET ? arriving.get(keyOf(namespace.name, pid)) : undefined
+      arriving.delete(keyOf(namespace.name, pid))
+      return session ? { ...session, missedPackets: [] } : restoreSession.call(adapter, pid, offset)
+    }
+    namespace.prependListener('connection', (/** @type {any} */ socket) => {
+      const of = members.get(socket.conn) ?? new Set()
+      members.set(socket.conn, of.add(socket))
+      socket.once('disconnect', () => of.delete(socket))
+    })
+  }
+
+  /** @param {any} conn of engine.io @param {import('node:http').IncomingMessage} request of its WebSocket @param {number} framesBefore that were no packets of it */
+  function track (conn, request, framesBefore) {
+    const packets = new Packets(conn)
+    const boundary = boundaries.get(request)
+    if (!boundary) return
+    movable(request.socket, KIND, () => {
+      const unread = boundary.rest
+      const isBetween = unread !== null && packets.received + framesBefore >= boundary.frames
+      const sockets = [...members.get(conn) ?? []]
+      if (conn.readyState !== 'open' || conn.transport.name !== 'websocket' || !isBetween || packets.isBusy || sockets.length === 0) return null
+      for (const socket of sockets) for (const event of ['disconnecting', 'disconnect']) socket.removeAllListeners(event) // it does not
+      const state = sockets.map(({ nsp, id, pid, rooms, data, handshake: { auth } }) => ({ namespace: nsp.name, auth, session: { sid: id, pid: pid ?? randomBytes(12).toString('base64url'), rooms: [...rooms], data } }))
+      const { url, rawHeaders, httpVersion } = request
+      return { state: { url, rawHeaders, httpVersion, members: state }, unread }
+    })
+  }
+
+  for (const namespace of io._nsps?.values() ?? [io.of('/')]) watchNamespace(namespace) // those that the app has made before
+  io.on('new_namespace', watchNamespace)
+  engine.on('connection', (/** @type {any} */ conn) => {
+    if (conn.protocol !== 4) return
+    if (conn.transport.name === 'websocket') {
+      const { request } = conn
+      track(conn, request, 0)
+      const bytes = held.get(request)
+      if (!bytes) return
+      request.socket.unshift(bytes)
+      return request.socket.resume()
+    }
+    conn.once('upgrade', () => {
+      const request = upgrades.get(conn.id)
+      if (request) track(conn, request, PROBE_FRAMES)
+    })
+  })
+  engine.on('headers', (/** @type {any} */ _, /** @type {any} */ request) => {
+    if (request.headers.upgrade === undefined) return
+    const boundary = new FrameBoundary()
+    boundaries.set(request, boundary)
+    request.socket.prependListener('data', (/** @type {Buffer} */ chunk) => boundary.push(chunk))
+    const sid = new URL(request.url, 'http://here').searchParams.get('sid')
+    if (!sid) return
+    upgrades.set(sid, request)
+    request.socket.once('close', () => upgrades.delete(sid))
+  })
+
+  onDrain((/** @type {{ deadlineMs: number }} */ { deadlineMs }) => endPolling(engine, deadlineMs * ENDING_SHARE))
+  onMoved(KIND, (/** @type {import('node:net').Socket} */ socket, /** @type {any} */ { url, rawHeaders, httpVersion, members }, /** @type {Buffer} */ unread) => {
+    const here = new URL(url, 'http://here')
+    here.searchParams.delete('sid')
+    const request = requestOf(socket, { url: `${here.pathname}${here.search}`, rawHeaders, httpVersion })
+    for (const { namespace, session } of /** @type {Member[]} */ (members)) arriving.set(keyOf(namespace, session.pid), session)
+    const joins = /** @type {Member[]} */ (members).map(({ namespace, auth, session: { pid } }) => textFrame(`40${namespace === '/' ? '' : `${namespace},`}${JSON.stringify({ ...auth, pid, offset: OFFSET })}`))
+    writeNothingOnce(socket)
+    socket.pause() // what is read before the engine listens would be lost
+    held.set(request, Buffer.concat([...joins, unread]))
+    engine.handleUpgrade(request, socket, Buffer.alloc(0))
+  })
+}
+
+/**
+ * A client that polls has no connection of its own that could go: each of its requests is answered from a session in this process. So its session ends, and it comes back to another worker.
+ *
+ * @param {any} engine
+ * @param {number} withinMs clients come back one after the other
+ */
+async function endPolling (engine, withinMs) {
+  const polling = () => Object.values(engine.clients).filter(({ transport }) => transport.name === 'polling')
+  engine.on('connection', (/** @type {any} */ conn) => { if (conn.transport.name === 'polling') conn.close() })
+  const all = polling()
+  await Promise.all(all.map(async (conn, i) => {
+    await delay(Math.min(withinMs, LONGEST_ENDING_MS) * i / all.length)
+    if (conn.transport.name === 'polling') conn.close()
+  }))
+  while (polling().length > 0) await Promise.race(polling().flatMap(conn => [once(conn, 'close'), once(conn, 'upgrade')]))
+}
+
+/** Counts what passes on one connection, and knows whether it is in the middle of something. */
+class Packets {
+  received = 0
+  #unsent = 0
+  /** Binary attachments that are to come, and to go. */
+  #toCome = 0
+  /** Acknowledgements that are awaited here, and there: namespace and number. @type {Set<string>} */
+  #awaitedHere = new Set()
+  /** @type {Set<string>} */
+  #awaitedThere = new Set()
+
+  /** @param {any} conn */
+  constructor (conn) {
+    conn.on('packet', (/** @type {any} */ { type, data }) => {
+      this.received++
+      if (type === 'message') this.#note(data, this.#awaitedThere, this.#awaitedHere, true)
+    })
+    conn.on('packetCreate', (/** @type {any} */ { type, data }) => {
+      this.#unsent++
+      if (type === 'message') this.#note(data, this.#awaitedHere, this.#awaitedThere, false)
+    })
+    conn.on('drain', () => { this.#unsent = 0 })
+  }
+
+  get isBusy () {
+    return this.#unsent > 0 || this.#toCome > 0 || this.#awaitedHere.size > 0 || this.#awaitedThere.size > 0
+  }
+
+  /** @param {unknown} data @param {Set<string>} asked by this side's events @param {Set<string>} answered by its acknowledgements @param {boolean} isComing */
+  #note (data, asked, answered, isComing) {
+    if (typeof data !== 'string') {
+      if (isComing && this.#toCome > 0) this.#toCome--
+      return
+    }
+    const [, type, attachments = '0', namespace = '/', number] = /^([2356])(?:(\d+)-)?(?:(\/[^,]*),)?(\d+)?/.exec(data) ?? []
+    if (isComing) this.#toCome += Number(attachments)
+    if (type === undefined || number === undefined) return
+    if (type === '2' || type === '5') asked.add(keyOf(namespace, number))
+    else answered.delete(keyOf(namespace, number))
+  }
+}
+
+/** @param {string} namespace @param {string} id */
+function keyOf (namespace, id) {
+  return `${namespace},${id}`
+}
+
+/** @param {string} text @returns {Buffer} as a client sends it, with a mask that changes nothing */
+function textFrame (text) {
+  const payload = Buffer.from(text)
+  const size = Buffer.alloc(payload.length < 126 ? 1 : 9, payload.length)
+  if (size.length > 1) size.writeBigUInt64BE(BigInt(payload.length), 1)
+  size[0] = 0x80 | (size.length > 1 ? 127 : payload.length)
+  return Buffer.concat([Buffer.from([0x81]), size, Buffer.alloc(4), payload])
+}
+
+module.exports = { moveSocketIo }

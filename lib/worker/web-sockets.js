@@ -1,0 +1,96 @@
+'use strict'
+
+/**
+ * WebSockets of the package ws that go to another worker. They go between two messages: what of the next frame has come goes along, and where a message has
+ * come in part, or is still to be inflated or sent, the connection stays for the moment. Nothing that is private to ws is used: the frames' boundaries are found by the bytes,
+ * and the other worker makes its WebSocket by handleUpgrade() of the client's own request, whose response is not sent again.
+ *
+ * @typedef {object} How
+ * @property {(ws: any) => unknown} [save] the state of this WebSocket, which the structured clone algorithm can copy; null: it cannot go now. Called just before it goes
+ * @property {(ws: any, state: any, request: import('node:http').IncomingMessage) => void} [load] takes one that has come, instead of the listeners of `connection`; without it
+ *   they are called, and find the state as `request.state`
+ * @property {string} [name] of a second server in the same app
+ */
+
+const http = require('node:http')
+const { FrameBoundary } = require('./frame-boundary')
+
+const RESTART = 1012
+const MESSAGES = ['message', 'ping', 'pong']
+
+/** @param {any} server @param {How} how @param {{ movable: Function, onMoved: Function }} api */
+function moveWebSockets (server, { save = () => undefined, load, name = 'ws' }, { movable, onMoved }) {
+  const kind = `websocket ${name}`
+  const { options } = server
+  /** Of requests that are being answered: what was negotiated. @type {WeakMap<http.IncomingMessage, string[]>} */
+  const answers = new WeakMap()
+  if (options.perMessageDeflate) { // a window of earlier messages cannot go to another process
+    const given = options.perMessageDeflate === true ? {} : options.perMessageDeflate
+    options.perMessageDeflate = { ...given, serverNoContextTakeover: true, clientNoContextTakeover: true }
+  }
+  server.on('headers', (/** @type {string[]} */ headers, /** @type {http.IncomingMessage} */ request) => answers.set(request, headers))
+  server.prependListener('connection', (/** @type {any} */ ws, /** @type {http.IncomingMessage} */ request) => track(ws, request))
+
+  /** @param {any} ws @param {http.IncomingMessage} request */
+  function track (ws, request) {
+    const { socket, url, rawHeaders, httpVersion } = request
+    const isStateless = (answers.get(request) ?? []).every(line => !/^sec-websocket-extensions:/i.test(line) || /server_no_context_takeover.*client_no_context_takeover|client_no_context_takeover.*server_no_context_takeover/.test(line))
+    if (!isStateless) return
+    const boundary = new FrameBoundary()
+    let emitted = 0
+    for (const event of MESSAGES) ws.on(event, () => { emitted++ })
+    const own = new Set(ws.listeners('close'))
+    socket.prependListener('data', (/** @type {Buffer} */ chunk) => boundary.push(chunk))
+    movable(socket, kind, () => {
+      const unread = boundary.rest
+      if (ws.readyState !== ws.OPEN || ws.bufferedAmount > 0 || unread === null || emitted < boundary.frames) return null
+      const state = save(ws)
+      if (state === null) return null
+      for (const listener of ws.listeners('close')) if (!own.has(listener)) ws.removeListener('close', listener) // it does not close
+      return { state: { state, url, rawHeaders, httpVersion, protocol: ws.protocol, extensions: ws.extensions }, unread }
+    })
+  }
+
+  onMoved(kind, (/** @type {any} */ socket, /** @type {any} */ { state, url, rawHeaders, httpVersion, protocol, extensions }, /** @type {Buffer} */ unread) => {
+    const request = requestOf(socket, { url, rawHeaders, httpVersion })
+    const { headers } = request
+    if (!server.shouldHandle(request)) return socket.destroy() // other code
+    const { verifyClient } = options
+    writeNothingOnce(socket)
+    options.verifyClient = null // it was let in
+    request.headers = { ...headers }
+    if (protocol) request.headers['sec-websocket-protocol'] = protocol
+    else delete request.headers['sec-websocket-protocol']
+    try {
+      server.handleUpgrade(request, socket, unread, (/** @type {any} */ ws) => {
+        request.headers = headers
+        if (ws.protocol !== protocol || ws.extensions !== extensions) return ws.close(RESTART, 'other extensions') // other code
+        if (!load) return server.emit('connection', ws, Object.assign(request, { state }))
+        track(ws, request)
+        load(ws, state, request)
+      })
+    } finally {
+      options.verifyClient = verifyClient
+      Reflect.deleteProperty(socket, 'write')
+    }
+  })
+}
+
+/** The response to the upgrade, which the client has had. @param {import('node:net').Socket} socket */
+function writeNothingOnce (socket) {
+  socket.write = () => Reflect.deleteProperty(socket, 'write')
+}
+
+/** @param {import('node:net').Socket} socket @param {{ url: string, rawHeaders: string[], httpVersion: string }} head @returns {http.IncomingMessage} the client's request */
+function requestOf (socket, { url, rawHeaders, httpVersion }) {
+  const request = new http.IncomingMessage(socket)
+  /** @type {Record<string, string>} */
+  const headers = {}
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i].toLowerCase()
+    headers[name] = Object.hasOwn(headers, name) ? `${headers[name]}${name === 'cookie' ? '; ' : ', '}${rawHeaders[i + 1]}` : rawHeaders[i + 1]
+  }
+  return Object.assign(request, { method: 'GET', url, rawHeaders, httpVersion, headers, complete: true })
+}
+
+module.exports = { moveWebSockets, requestOf, writeNothingOnce }

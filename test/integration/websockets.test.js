@@ -1,0 +1,147 @@
+'use strict'
+
+/** WebSockets of the package ws, which go to another worker when theirs is replaced. */
+
+const { once } = require('node:events')
+const { setTimeout: delay } = require('node:timers/promises')
+const t = require('tap')
+const { startFleet, FIXTURES } = require('../support/fleet')
+const { startUpgradable } = require('../support/upgrade')
+const { get } = require('../support/client')
+const { skip: skipMold } = require('../support/mold')
+const { WebSocketClient, frame } = require('../../bench/support/web-socket-client')
+const path = require('node:path')
+
+/** @param {any} t tap's @param {number} port @param {string} [where] @param {string[]} [headers] */
+async function open (t, port, where, headers) {
+  const client = await WebSocketClient.connect(port, where, headers)
+  t.teardown(() => client.destroy())
+  return client
+}
+
+/** @param {WebSocketClient} client @param {string} text @returns {Promise<{ count: number, pid: number, url: string, protocol: string, name: string, body: string }>} */
+async function echo (client, text) {
+  client.send(text)
+  return answer(client)
+}
+
+/** @param {WebSocketClient} client */
+async function answer (client) {
+  const [count, pid, url, protocol, name, body] = String(await client.next()).split(' ')
+  return { count: Number(count), pid: Number(pid), url, protocol, name, body }
+}
+
+t.test('under a reload no message is lost, doubled or out of order, and none closes; each goes once', async t => {
+  const { port, supervisor, events } = await startFleet(t, 'websockets.js', { workers: 3 })
+  const run = { isOver: false }
+  const clients = await Promise.all(Array.from({ length: 20 }, (_, i) => open(t, port, `/room${i}?a=b`, ['Sec-WebSocket-Protocol: x, y', `X-Name: n${i}`])))
+  const runs = clients.map(async (client, i) => {
+    const pids = []
+    let count = 0
+    while (!run.isOver) {
+      const body = (i % 5 === 0 ? 'slow' : 'm') + 'x'.repeat(Math.random() * 5000)
+      const got = await echo(client, body)
+      const expected = { count: ++count, url: `/room${i}?a=b`, protocol: 'y', name: `n${i}`, body }
+      if (Object.entries(expected).some(([key, value]) => got[key] !== value)) t.same({ ...got, pid: 0 }, { ...expected, pid: 0 })
+      if (pids.at(-1) !== got.pid) pids.push(got.pid)
+    }
+    return { count, workers: pids.length }
+  })
+  for (let i = 0; i < 3; i++) await supervisor.reload()
+  run.isOver = true
+  const all = await Promise.all(runs)
+  t.same(all.map(({ workers }) => workers), Array(20).fill(4), 'one more by each reload')
+  t.ok(all.every(({ count }) => count > 3))
+  t.equal(clients.filter(({ isEnded }) => isEnded).length, 0)
+  for (const line of events.all('recycled')) t.match(line, { cut: 0, cuts: [] })
+})
+
+t.test('with permessage-deflate', async t => {
+  process.env.DEFLATE = '1'
+  const { port, supervisor } = await startFleet(t, 'websockets.js', { workers: 2 })
+  t.teardown(() => { delete process.env.DEFLATE })
+  const WebSocket = require('ws')
+  const ws = new WebSocket(`ws://127.0.0.1:${port}/`, ['y'])
+  t.teardown(() => ws.terminate())
+  await once(ws, 'open')
+  t.equal(ws.extensions, 'permessage-deflate')
+  const workers = new Set()
+  for (let i = 1; i <= 40; i++) {
+    if (i % 10 === 0) await supervisor.reload()
+    ws.send('m'.repeat(i * 100))
+    const [data] = await once(ws, 'message')
+    const [count, pid,,,, body] = String(data).split(' ')
+    workers.add(pid)
+    t.same([Number(count), body.length], [i, i * 100])
+  }
+  t.equal(workers.size, 5)
+})
+
+t.test('half a frame goes along; a message that has come in part, or is not answered, is waited for', async t => {
+  const { port, supervisor } = await startFleet(t, 'websockets.js', { workers: 1 })
+  const client = await open(t, port)
+  const first = await echo(client, 'one')
+  const bytes = frame('two'.repeat(500))
+  client.write(bytes.subarray(0, 700))
+  await delay(100)
+  await supervisor.recycle(0)
+  client.write(bytes.subarray(700))
+  const second = await answer(client)
+  t.same([second.count, second.body], [2, 'two'.repeat(500)])
+  t.not(second.pid, first.pid)
+
+  client.send('th', { isFinal: false })
+  const recycled = supervisor.recycle(0)
+  await delay(300)
+  t.equal(await client.ping('between fragments'), 'between fragments')
+  client.send('ree', { opcode: 'continuation' })
+  const third = await answer(client)
+  t.match(third, { count: 3, pid: second.pid, body: 'three' }, 'the worker that had its first part')
+  await recycled
+  client.send('slow four')
+  await delay(5)
+  await supervisor.recycle(0)
+  t.match(await answer(client), { count: 4, body: 'slow' })
+  t.equal(await client.ping(), 'here')
+})
+
+t.test('the server knows the clients that it has, and hears of no close of one that went', async t => {
+  const { port, supervisor } = await startFleet(t, 'websockets.js', { workers: 2, schedule: 'shared' })
+  const clients = await Promise.all(Array.from({ length: 6 }, () => open(t, port)))
+  await Promise.all(clients.map(client => echo(client, 'm')))
+  await supervisor.reload()
+  const of = new Map()
+  for (let i = 0; i < 200 && of.size < 2; i++) {
+    const { pid, ...counts } = JSON.parse((await get(port)).body)
+    of.set(pid, counts)
+  }
+  t.same([...of.values()].reduce((sum, { clients }) => sum + clients, 0), 6)
+  t.ok([...of.values()].every(({ closed }) => closed === 0))
+  clients[0].send('', { opcode: 'close' })
+  await once(clients[0], 'end')
+})
+
+t.test('recycle upgrade: they go to the workers of the next primary', async t => {
+  const { port, child, events, primary } = await startUpgradable(t, [path.join(FIXTURES, 'websockets.js')])
+  const clients = await Promise.all(Array.from({ length: 6 }, () => open(t, port)))
+  const before = await Promise.all(clients.map(client => echo(client, 'm')))
+  child.kill('SIGUSR2')
+  await events.until('fleet.upgraded')
+  t.not(primary(), child.pid)
+  const after = await Promise.all(clients.map(client => echo(client, 'm')))
+  t.same(after.map(({ count }) => count), Array(6).fill(2))
+  t.ok(after.every(({ pid }) => before.every(one => one.pid !== pid)))
+})
+
+t.test('forked workers, too', { skip: skipMold }, async t => {
+  const { port, supervisor } = await startFleet(t, 'websockets.js', { workers: 2, fork: 'mold' })
+  const client = await open(t, port)
+  const pids = new Set()
+  for (let i = 1; i <= 3; i++) {
+    const { count, pid } = await echo(client, 'm')
+    t.equal(count, i)
+    pids.add(pid)
+    await supervisor.reload()
+  }
+  t.equal(pids.size, 3)
+})
