@@ -23,7 +23,7 @@ const LONGEST_MS = 3600_000
 const BOUNDED = 4 // times the budget
 const KEPT_BYTES = 50 * 1024
 
-const ALL = Object.keys(PEERS).filter(name => !['recycle-reload', 'recycle-reload-forked', 'watt-reload', 'cluster', 'nginx'].includes(name)) // for bench:proxy and bench:crash
+const ALL = Object.keys(PEERS).filter(name => !['recycle-reload', 'recycle-reload-forked', 'recycle-once', 'pm2-once', 'watt-reload', 'cluster', 'nginx'].includes(name)) // for bench:proxy and bench:crash
 const SLOW_SHARE = 0.1
 const SLOW_MS = 300
 

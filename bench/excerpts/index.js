@@ -22,7 +22,8 @@ const EXCERPTS = {
   gc: require('./gc'),
   meter: require('./meter'),
   overhead: require('./overhead'),
-  pauses: require('./pauses')
+  pauses: require('./pauses'),
+  websockets: require('./websockets')
 }
 
 const BLOCK = /(<!-- (([a-z-]+)[:;] [^>]*?) -->(\n?))([^]*?)(<!-- \/\3 -->)/g

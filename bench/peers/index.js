@@ -21,6 +21,8 @@ const PEERS = {
   pm2: { file: 'pm2.js', needs: 'pm2' },
   'pm2-reload': { file: 'pm2.js', more: 'reload', needs: 'pm2' },
   'recycle-reload-forked': { file: 'recycle.js', more: 'reload-forked' },
+  'recycle-once': { file: 'recycle.js', more: 'once' },
+  'pm2-once': { file: 'pm2.js', more: 'once', needs: 'pm2' },
   'watt-reload': { file: 'watt.js', recycles: false },
   recluster: { file: 'recluster.js', needs: 'recluster' },
   cluster: { file: 'refork.js', recycles: false },

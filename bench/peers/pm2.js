@@ -1,7 +1,8 @@
 'use strict'
 
 // pm2 in cluster mode, its daemon in a home of its own. pm2 reads memory every 30 s; here every second, or its workers would be
-// many times over budget. With `reload` no memory limit is set, and the app is reloaded repeatedly.
+// many times over budget. With `reload` no memory limit is set, and the app is reloaded repeatedly; with `once`,
+// at SIGUSR2.
 const { promisify } = require('node:util')
 const { setUpHome, endDaemon } = require('../support/pm2-daemon')
 
@@ -24,9 +25,10 @@ async function main () {
     script: app,
     exec_mode: 'cluster',
     instances: Number(workers),
-    ...(what !== 'reload' && { max_memory_restart: Number(budget) })
+    ...(what !== 'reload' && what !== 'once' && { max_memory_restart: Number(budget) })
   })
   if (what === 'reload') setTimeout(reload, PAUSE_MS)
+  if (what === 'once') process.on('SIGUSR2', () => pm2.reload('app', () => console.log('\nreloaded')))
 }
 
 function reload () {

@@ -1,0 +1,21 @@
+'use strict'
+
+const { figuresOf } = require('../support/figures')
+const { markdownTable } = require('../support/table')
+
+const PEERS = { recycle: '**recycle**', pm2: '`pm2 reload`' }
+
+module.exports = {
+  /** @param {import('.').Read} read */
+  reload (read) {
+    const results = read('websockets')
+    const group = results.at(-1)?.groups[0].name ?? ''
+    return markdownTable([
+      ['', 'closed', 'messages lost', 'doubled or out of order', 'messages', 'longest answer', 'CPU of the machine for it'],
+      ...Object.entries(PEERS).map(([subject, title]) => {
+        const figures = figuresOf(results, { group, subject })
+        return [title, figures.total('closed'), figures.total('lost'), figures.total('wrong'), figures.total('messages'), `${figures.median('longestMs')} ms`, `${figures.median('cpuS', 1)} s`]
+      })
+    ])
+  }
+}
