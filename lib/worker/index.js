@@ -156,9 +156,9 @@ function exposeMetrics (registry) {
  *
  * @param {import('node:net').Socket} socket
  * @param {string} kind which function takes it there, up to 100 characters; see onMoved()
- * @param {() => { state?: unknown, unread?: Buffer } | null} give called when this worker is ready to send it, again and again until it has gone: returns null where it cannot
+ * @param {() => { state?: unknown, unread?: Buffer, onLeave?: () => void } | null} give called when this worker is ready to send it, again and again until it has gone: returns null where it cannot
  *   go now, as it is in the middle of something. `state`: what the structured clone algorithm can copy; `unread`: bytes that were read from the socket and not made use of; up to
- *   1 MB each. Afterwards the socket is destroyed here, as if the client had left
+ *   1 MB each; `onLeave`: called when it goes, just before the socket is destroyed here, as if the client had left
  */
 function movable (socket, kind, give) {
   findApi()?.movable?.(socket, kind, give)

@@ -78,10 +78,10 @@ function moveSocketIo (io, { movable, onMoved, onDrain }) {
       const isBetween = unread !== null && packets.received + framesBefore >= boundary.frames
       const sockets = [...members.get(conn) ?? []]
       if (conn.readyState !== 'open' || conn.transport.name !== 'websocket' || !isBetween || packets.isBusy || sockets.length === 0) return null
-      for (const socket of sockets) for (const event of ['disconnecting', 'disconnect']) socket.removeAllListeners(event) // it does not
       const state = sockets.map(({ nsp, id, pid, rooms, data, handshake: { auth } }) => ({ namespace: nsp.name, auth, session: { sid: id, pid: pid ?? randomBytes(12).toString('base64url'), rooms: [...rooms], data } }))
       const { url, rawHeaders, httpVersion } = request
-      return { state: { url, rawHeaders, httpVersion, members: state }, unread }
+      const onLeave = () => { for (const socket of sockets) for (const event of ['disconnecting', 'disconnect']) socket.removeAllListeners(event) } // it does not
+      return { state: { url, rawHeaders, httpVersion, members: state }, unread, onLeave }
     })
   }
 

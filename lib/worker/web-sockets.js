@@ -46,8 +46,8 @@ function moveWebSockets (server, { save = () => undefined, load, name = 'ws' }, 
       if (ws.readyState !== ws.OPEN || ws.bufferedAmount > 0 || unread === null || emitted < boundary.frames) return null
       const state = save(ws)
       if (state === null) return null
-      for (const listener of ws.listeners('close')) if (!own.has(listener)) ws.removeListener('close', listener) // it does not close
-      return { state: { state, url, rawHeaders, httpVersion, protocol: ws.protocol, extensions: ws.extensions }, unread }
+      const onLeave = () => { for (const listener of ws.listeners('close')) if (!own.has(listener)) ws.removeListener('close', listener) } // it does not close
+      return { state: { state, url, rawHeaders, httpVersion, protocol: ws.protocol, extensions: ws.extensions }, unread, onLeave }
     })
   }
 

@@ -10,7 +10,7 @@ const MOST_UNREAD = 1_000_000
 const NOTHING = Buffer.alloc(0)
 
 /**
- * @typedef {{ state?: unknown, unread?: Buffer }} Given by the app; `unread`: what the app has read, and not made use of
+ * @typedef {{ state?: unknown, unread?: Buffer, onLeave?: () => void }} Given by the app; `unread`: what the app has read, and not made use of
  *
  * @param {import('..').WorkerKernel} kernel
  * @returns {import('..').WorkerPart}
@@ -22,8 +22,10 @@ function migrate ({ tracker, inbox, callApp }) {
     const packed = callApp('movable', () => {
       const given = give()
       if (given === null) return null
-      const { state, unread = NOTHING } = given
-      return { kind, state: serialized(state, unread), unread }
+      const { state, unread = NOTHING, onLeave } = given
+      const bytes = serialized(state, unread)
+      onLeave?.()
+      return { kind, state: bytes, unread }
     })
     if (packed === undefined) connection.pack = null // it has thrown, and would the next time
     return packed ?? null

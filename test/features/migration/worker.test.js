@@ -33,6 +33,13 @@ t.test('it is asked until it gives something, and not before this worker could t
   const { kind, state, unread } = connection.pack()
   t.same([kind, deserialize(state), String(unread)], ['game', { n: new Map([[1, 2]]) }, 'half'])
   t.match(connection.pack(), { kind: 'game', unread: Buffer.alloc(0) })
+  let left = 0
+  answers.push({ state: 'x'.repeat(2_000_000), onLeave: () => { left++ } }, { onLeave: () => { left++ } })
+  const keep = connection.pack
+  t.equal(keep(), null)
+  t.equal(left, 0, 'not of one that stays')
+  t.ok(keep())
+  t.equal(left, 1)
 })
 
 t.test('what is too large, cannot be copied, or throws keeps it here for good, and is told once', async t => {
