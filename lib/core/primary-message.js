@@ -11,6 +11,8 @@ const { kind, count, duration, flag, text, orNull, optional, listOf, record } = 
 /** Of these messages; raised when one of them changes its meaning. */
 const VERSION = 1
 
+const LONGEST_LEGACY = 10_000_000
+
 const kept = record({ fd: count, name: orNull(name), path: orNull(name), address: orNull(name), port: orNull(count) })
 
 /** predecessor → successor @type {Readonly<Record<string, import('./message').Kind>>} */
@@ -20,6 +22,7 @@ const FROM_PREDECESSOR = Object.freeze({
   'admin-socket': kind('the one of the admin server', { address: text(300) }, 'socket'),
   begin: kind('these were all sockets: boot the workers; each is to listen on `addresses`, unless its code leaves one; `workers`: how many, where that has been changed since the start, or null', { addresses: listOf(name), workers: orNull(count) }),
   go: kind('lead; `workers`: as of now; `isPinned`: a command has set it, though the fleet sizes itself', { workers: orNull(count), isPinned: optional(flag) }),
+  legacy: kind('what a feature of the predecessor leaves to its like here; sent again, it replaces the earlier one', { feature: text(100), text: text(LONGEST_LEGACY) }),
   sessions: kind('with --sticky: the slots that have sessions, at first, and which slot has which', { slots: listOf(count), sessions: listOf(record({ session, slot: count })) }),
   'session-state': kind('with --sticky: what the app of an old worker has transferred', state),
   transferred: kind('with --sticky: the old workers of this slot are done with their sessions, with all but these', { slot: count, except: listOf(session) }),
@@ -33,7 +36,7 @@ const FROM_PREDECESSOR = Object.freeze({
 
 /** successor → predecessor @type {Readonly<Record<string, import('./message').Kind>>} */
 const FROM_SUCCESSOR = Object.freeze({
-  hello: kind('it runs; `version`: of these messages; `takesSessions`: it understands those about sessions', { version: count, recycle: text(100), node: text(100), readyTimeoutMs: duration, takesSessions: optional(flag) }),
+  hello: kind('it runs; `version`: of these messages; `takesSessions`, `takesLegacy`: it understands those', { version: count, recycle: text(100), node: text(100), readyTimeoutMs: duration, takesSessions: optional(flag), takesLegacy: optional(flag) }),
   booted: kind('one more worker has booted', { done: count, of: count }),
   prepared: kind('every worker has booted, and everything is open that could fail to open'),
   serving: kind('its workers accept', { addresses: listOf(name), workers: listOf(record({ slot: count, pid: count })) }),
@@ -43,4 +46,4 @@ const FROM_SUCCESSOR = Object.freeze({
   refused: kind('the answer to `adopt`: no worker takes it', { id })
 })
 
-module.exports = { VERSION, FROM_PREDECESSOR, FROM_SUCCESSOR }
+module.exports = { VERSION, LONGEST_LEGACY, FROM_PREDECESSOR, FROM_SUCCESSOR }

@@ -117,6 +117,8 @@
  * @property {BeforeRecycle} [beforeRecycle] what a condemned worker does before its recycle, out of rotation, one at a time
  * @property {() => any} [describe] plain data for status()
  * @property {() => Promise<string>} [scrape] more metrics, in Prometheus's text format
+ * @property {() => Promise<string | null>} [bequeath] what the next primary's like is to have, in an upgrade: called as that one begins to lead, and when this one's workers are gone
+ * @property {(text: string) => void} [inherit] takes that, in place of what came before
  * @property {() => void} [wake] the machine has slept: readings over that time say nothing
  *
  * @typedef {object} BeforeRecycle

@@ -67,6 +67,17 @@ class RunningFeatures {
     return waits.length > 0 ? Promise.all(waits) : null
   }
 
+  /** @returns {Promise<{ feature: string, text: string }[]>} what the next primary's are to have */
+  async bequeath () {
+    const all = await Promise.all([...this.#parts].map(async ([feature, part]) => ({ feature, text: await part.bequeath?.() ?? null })))
+    return /** @type {{ feature: string, text: string }[]} */ (all.filter(({ text }) => text !== null))
+  }
+
+  /** @param {{ feature: string, text: string }} legacy of the primary before */
+  inherit ({ feature, text }) {
+    this.#parts.get(feature)?.inherit?.(text)
+  }
+
   wake () {
     for (const part of this.#parts.values()) part.wake?.()
   }

@@ -130,7 +130,7 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
   const shutdown = new Shutdown(deps)
   const departure = new Departure({ ...deps, sampler })
   /** @type {Handover} */
-  const handover = new Handover({ ...deps, ledger, sessionOwners, departure, tenure }).on('resumed', changed)
+  const handover = new Handover({ ...deps, features, ledger, sessionOwners, departure, tenure }).on('resumed', changed)
   const succession = takeover && new Succession({ ...deps, takeover, lifecycle })
   /** @type {Commands} */
   const commands = new Commands({ ...deps, recycler, garbageCollection, cpuProfiles, features })
@@ -146,6 +146,7 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
   if (takeover) {
     ledger.connectLender(takeover.sender)
     sessionOwners.succeed(takeover.predecessor)
+    takeover.predecessor.on('legacy', legacy => features.inherit(legacy))
     takeover.greet(listeningSockets, options)
   }
 

@@ -2,7 +2,11 @@
 
 /** The app's own metrics in /metrics, over recycles and a death. */
 
+const path = require('node:path')
+const { setTimeout: delay } = require('node:timers/promises')
 const t = require('tap')
+const { FIXTURES } = require('../support/fleet')
+const { startUpgradable } = require('../support/upgrade')
 const { get } = require('../support/client')
 const { startAdmin, scrape } = require('../support/admin')
 
@@ -27,6 +31,28 @@ t.test('counters of the app are added up over the workers, and do not go back as
   await events.until('worker.crash')
   await events.until('worker.ready', { count: 9 })
   t.equal((await scrape(adminPort)).get(REQUESTS), 50, 'what a killed worker had at the last scrape')
+})
+
+t.test('nor do they as the primary is replaced, and nothing is counted twice', async t => {
+  const { port, child, events } = await startUpgradable(t, ['--admin', '0', path.join(FIXTURES, 'prom.js')])
+  const { url } = await events.until('fleet.admin')
+  const adminPort = Number(new URL(url).port)
+  let asked = 0
+  const run = { isOver: false }
+  const asking = (async () => { for (; !run.isOver; asked++) await get(port, '/a') })()
+  const seen = []
+  const scraping = (async () => { while (!run.isOver) seen.push((await scrape(adminPort)).get(REQUESTS) ?? 0) })()
+  for (let i = 1; i <= 2; i++) {
+    const before = asked
+    while (asked < before + 20) await delay(10)
+    process.kill(events.all('fleet.upgraded').at(-1)?.pid ?? child.pid, 'SIGUSR2')
+    await events.until('fleet.left', { count: i })
+  }
+  await delay(300)
+  run.isOver = true
+  await Promise.all([asking, scraping])
+  t.equal((await scrape(adminPort)).get(REQUESTS), asked)
+  t.same(seen, [...seen].sort((a, b) => a - b), 'they never go back')
 })
 
 t.test('a registry of its own is exposed in one line; --no-app-metrics serves none', async t => {

@@ -15,6 +15,8 @@ class AppMetrics {
   #workers = new Map()
   /** Of all workers that are gone. @type {Metric[]} */
   #gone = []
+  /** Of the workers of another primary, which this one has taken over from. @type {Metric[]} */
+  #inherited = []
   /** Called when each worker has answered. @type {Set<() => void>} */
   #scrapes = new Set()
   #isTold = false
@@ -35,9 +37,33 @@ class AppMetrics {
   /** @returns {Promise<string>} for Prometheus */
   async scrape () {
     await this.#ask()
-    const all = [this.#gone, ...[...this.#workers.values()].flatMap(({ metrics }) => metrics === null ? [] : [metrics])]
+    const all = [this.#inherited, this.#gone, ...this.#latest]
     if (all.every(metrics => metrics.length === 0)) return ''
     return `${await sumOf(all).metrics()}\n`
+  }
+
+  /** @returns {Promise<string | null>} what still counts when these workers are gone, in JSON */
+  async bequeath () {
+    if (this.#workers.size > 0) await this.#ask()
+    try {
+      return JSON.stringify(await sumOf([this.#inherited, this.#gone, ...this.#latest.map(lasting)]).getMetricsAsJSON())
+    } catch (error) {
+      this.#tell(/** @type {Error} */ (error).message)
+      return null
+    }
+  }
+
+  /** @param {string} json of bequeath() */
+  inherit (json) {
+    try {
+      this.#inherited = parseMetrics(json)
+    } catch (error) {
+      this.#tell(/** @type {Error} */ (error).message)
+    }
+  }
+
+  get #latest () {
+    return [...this.#workers.values()].flatMap(({ metrics }) => metrics === null ? [] : [metrics])
   }
 
   /** Resolves when all have answered, or after half a second. @returns {Promise<void>} */

@@ -8,7 +8,7 @@
 const { EventEmitter } = require('node:events')
 const fs = require('node:fs')
 const { RecycleError } = require('../../core/errors')
-const { VERSION, FROM_SUCCESSOR } = require('../../core/primary-message')
+const { VERSION, LONGEST_LEGACY, FROM_SUCCESSOR } = require('../../core/primary-message')
 const { PREDECESSOR, next, whyNoUpgrade } = require('../../core/upgrade')
 const { Peer } = require('./peer')
 const { SuccessorProcess } = require('./primary-process')
@@ -36,6 +36,8 @@ class Handover extends EventEmitter {
   #underWay = null
   /** Resolves when it is decided which primary runs the fleet. */
   #decided = Promise.resolve()
+  /** The successor understands what features leave to it. */
+  #takesLegacy = false
   /** This primary has been told to stop. */
   isStopping = false
   /** The successor has been told to stop: this fleet ends with it. */
@@ -46,6 +48,7 @@ class Handover extends EventEmitter {
   /**
    * @param {object} deps
    * @param {import('../sockets/listening-sockets').ListeningSockets} deps.listeningSockets
+   * @param {Pick<import('../features').RunningFeatures, 'bequeath'>} deps.features
    * @param {import('../handoff/ledger').HandoffLedger} deps.ledger
    * @param {import('../handoff/session-owners').SessionOwners} deps.sessionOwners
    * @param {import('../workers/fleet').Fleet} deps.fleet
@@ -54,9 +57,10 @@ class Handover extends EventEmitter {
    * @param {import('../../core/options').Options} deps.options
    * @param {(event: string, fields: Record<string, any>) => Record<string, any>} deps.record
    */
-  constructor ({ listeningSockets, ledger, sessionOwners, fleet, departure, tenure, options, record }) {
+  constructor ({ listeningSockets, features, ledger, sessionOwners, fleet, departure, tenure, options, record }) {
     super()
     this.listeningSockets = listeningSockets
+    this.features = features
     this.ledger = ledger
     this.sessionOwners = sessionOwners
     this.fleet = fleet
@@ -167,9 +171,13 @@ class Handover extends EventEmitter {
     await successor.expect('prepared', PATIENCE * hello.readyTimeoutMs)
     this.#step('prepared')
     lend() // those opened meanwhile
+    this.#takesLegacy = hello.takesLegacy === true
+    const serving = successor.expect('serving', SERVE_MS)
+    serving.catch(() => {}) // it may die as this is still under way
+    await this.#bequeath(successor)
     if (this.options.sticky && hello.takesSessions) this.sessionOwners.lendTo(successor)
     successor.send('go', { workers: workers(), ...this.fleet.isPinned && { isPinned: true } })
-    return successor.expect('serving', SERVE_MS)
+    return serving
   }
 
   /** @param {Successor} successor */
@@ -200,6 +208,7 @@ class Handover extends EventEmitter {
     const died = await Promise.race([gone.then(() => null), dies])
     if (died === null || this.#endsWithIt) {
       await gone
+      await this.#bequeath(successor)
       if (!successor.isGone) await new Promise(resolve => successor.send('left', {}, undefined, resolve))
       this.#step('left')
       successor.other.release()
@@ -215,6 +224,12 @@ class Handover extends EventEmitter {
       this.record('fleet.resumed', { pid: process.pid, oldPid: pid })
     }
     throw new RecycleError('RECYCLE_NOT_UPGRADED', { why: `the new primary, pid ${pid}, has exited` })
+  }
+
+  /** @param {Successor} successor */
+  async #bequeath (successor) {
+    if (!this.#takesLegacy || successor.isGone) return
+    for (const { feature, text } of await this.features.bequeath()) if (text.length <= LONGEST_LEGACY) successor.send('legacy', { feature, text })
   }
 
   /** Closes the copies of the sockets that are here. @param {Successor} successor */

@@ -63,7 +63,7 @@ class Takeover extends EventEmitter {
   greet (listeningSockets, { readyTimeoutMs }) {
     this.predecessor.on('socket', (socket, handle) => { if (handle) listeningSockets.inherit(socket, handle) })
     this.predecessor.on('kept-socket', ({ socket }, handle) => { if (handle) listeningSockets.inherited.inherit(socket, handle) })
-    this.predecessor.send('hello', { version: VERSION, recycle: version, node: process.version, readyTimeoutMs, takesSessions: true })
+    this.predecessor.send('hello', { version: VERSION, recycle: version, node: process.version, readyTimeoutMs, takesSessions: true, takesLegacy: true })
   }
 
   /** @param {string} address @returns {any} the predecessor's admin server's socket, where that listens there; undefined: it does not */
