@@ -35,6 +35,7 @@ const LONGEST_ENDING_MS = 5000
 
 /** @param {any} io a Server of socket.io @param {{ movable: Function, onMoved: Function, onDrain: Function }} api @throws {Error} where Socket.IO is not to recover states */
 function moveSocketIo (io, { movable, onMoved, onDrain }) {
+  if (typeof io?.of !== 'function') throw new TypeError(`socketIO() takes a Server of the package socket.io; it is ${typeof io === 'object' ? 'another object' : String(io)}`)
   const { engine } = io
   if (!engine) throw new Error('socketIO() is to be called when Socket.IO is attached to its HTTP server')
   if (!io.opts.connectionStateRecovery) throw new Error('clients of Socket.IO move as those whose state is recovered: new Server(server, { connectionStateRecovery: {} })')

@@ -18,8 +18,9 @@ const { FrameBoundary } = require('./frame-boundary')
 const RESTART = 1012
 const MESSAGES = ['message', 'ping', 'pong']
 
-/** @param {any} server @param {How} how @param {{ movable: Function, onMoved: Function }} api */
+/** @param {any} server @param {How} how @param {{ movable: Function, onMoved: Function }} api @throws {TypeError} */
 function moveWebSockets (server, { save = () => undefined, load, name = 'ws' }, { movable, onMoved }) {
+  if (typeof server?.handleUpgrade !== 'function' || !server.options) throw new TypeError(`webSockets() takes a WebSocketServer of the package ws; it is ${typeof server === 'object' ? 'another object' : String(server)}`)
   const kind = `websocket ${name}`
   const { options } = server
   /** Of requests that are being answered: what was negotiated. @type {WeakMap<http.IncomingMessage, string[]>} */

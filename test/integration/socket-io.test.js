@@ -95,9 +95,13 @@ t.test('with --sticky: one that has upgraded from polling goes; one that polls c
 })
 
 t.test('an option that is missing is named', async t => {
-  const { socketIO } = require('../../lib/worker')
+  const { socketIO, webSockets } = require('../../lib/worker')
   const http = require('node:http')
   const { Server } = require('socket.io')
+  for (const bad of [undefined, 7, {}]) {
+    t.throws(() => socketIO(bad), { name: 'TypeError', message: /^socketIO\(\) takes a Server of the package socket\.io; it is / })
+    t.throws(() => webSockets(bad), { name: 'TypeError', message: /^webSockets\(\) takes a WebSocketServer of the package ws; it is / })
+  }
   t.throws(() => socketIO(new Server()), { message: 'socketIO() is to be called when Socket.IO is attached to its HTTP server' })
   const server = new Server(http.createServer())
   t.throws(() => socketIO(server), { message: /connectionStateRecovery: \{\}/ })
