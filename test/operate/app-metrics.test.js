@@ -37,21 +37,20 @@ t.test('nor do they as the primary is replaced, and nothing is counted twice', a
   const { port, child, events } = await startUpgradable(t, ['--admin', '0', path.join(FIXTURES, 'prom.js')])
   const { url } = await events.until('fleet.admin')
   const adminPort = Number(new URL(url).port)
-  let asked = 0
-  const run = { isOver: false }
-  const asking = (async () => { for (; !run.isOver; asked++) await get(port, '/a') })()
+  const run = { isOver: false, asked: 0 }
+  const asking = (async () => { for (; !run.isOver; run.asked++) await get(port, '/a') })()
   const seen = []
   const scraping = (async () => { while (!run.isOver) seen.push((await scrape(adminPort)).get(REQUESTS) ?? 0) })()
   for (let i = 1; i <= 2; i++) {
-    const before = asked
-    while (asked < before + 20) await delay(10)
+    const { asked } = run
+    while (run.asked < asked + 20) await delay(10)
     process.kill(events.all('fleet.upgraded').at(-1)?.pid ?? child.pid, 'SIGUSR2')
     await events.until('fleet.left', { count: i })
   }
   await delay(300)
   run.isOver = true
   await Promise.all([asking, scraping])
-  t.equal((await scrape(adminPort)).get(REQUESTS), asked)
+  t.equal((await scrape(adminPort)).get(REQUESTS), run.asked)
   t.same(seen, [...seen].sort((a, b) => a - b), 'they never go back')
 })
 
