@@ -40,6 +40,7 @@ const FROM_SUCCESSOR = Object.freeze({
   booted: kind('one more worker has booted', { done: count, of: count }),
   prepared: kind('every worker has booted, and everything is open that could fail to open'),
   serving: kind('its workers accept', { addresses: listOf(name), workers: listOf(record({ slot: count, pid: count })) }),
+  'legacy-asked': kind('send what features leave again: it may have changed'),
   stopping: kind('the fleet stops, and this primary must not run it again'),
   failed: kind('it gives up', { why }),
   adopted: kind('the answer to `adopt`: a worker holds the connection, unread', { id }),

@@ -84,6 +84,7 @@
  * @property {() => number} generation of the latest code
  * @property {<Value>(reading: Promise<Value>) => Promise<Value | null>} inTime null: the kernel has not returned from it in time
  * @property {() => boolean} isSole whether this primary runs the fleet, and the workers of no other one are left
+ * @property {() => Promise<void>} askLegacy has the predecessor's like, where workers of it are left, send what inherit() takes once more; resolves soon
  * @property {(fn: () => void) => void} onSole `fn` is called when that begins after an upgrade
  * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle, by: string, why: string | null) => void} wish has this worker leave the rotation, or, where
  *   nothing else wants it out, return

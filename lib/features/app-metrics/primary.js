@@ -8,13 +8,15 @@ const { parseMetrics, lasting, sumOf } = require('./sum')
 /** @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle @typedef {import('./sum').Metric} Metric */
 
 const ANSWER_MS = 500 // of a worker whose event loop is blocked the latest ones are served
+const MOST_APART = 20
 const ASK_EVERY_MS = 5000 // of a worker that is killed, those since then are lost
 
 class AppMetrics {
   /** @type {Map<WorkerHandle, { metrics: Metric[] | null, isAsked: boolean }>} */
   #workers = new Map()
-  /** Of all workers that are gone. @type {Metric[]} */
+  /** Of workers that are gone: sums, and of each of the latest. @type {Metric[][]} */
   #gone = []
+  #isAdding = false
   /** Of the workers of another primary, which this one has taken over from. @type {Metric[]} */
   #inherited = []
   /** Called when each worker has answered. @type {Set<() => void>} */
@@ -36,8 +38,8 @@ class AppMetrics {
 
   /** @returns {Promise<string>} for Prometheus */
   async scrape () {
-    await this.#ask()
-    const all = [this.#inherited, this.#gone, ...this.#latest]
+    await Promise.all([this.#ask(), this.kernel.askLegacy()])
+    const all = [this.#inherited, ...this.#gone, ...this.#latest]
     if (all.every(metrics => metrics.length === 0)) return ''
     return `${await sumOf(all).metrics()}\n`
   }
@@ -46,7 +48,7 @@ class AppMetrics {
   async bequeath () {
     if (this.#workers.size > 0) await this.#ask()
     try {
-      return JSON.stringify(await sumOf([this.#inherited, this.#gone, ...this.#latest.map(lasting)]).getMetricsAsJSON())
+      return JSON.stringify(await sumOf([this.#inherited, ...this.#gone, ...this.#latest.map(lasting)]).getMetricsAsJSON())
     } catch (error) {
       this.#tell(/** @type {Error} */ (error).message)
       return null
@@ -104,17 +106,27 @@ class AppMetrics {
   }
 
   /** @param {WorkerHandle} handle */
-  async #lose (handle) {
+  #lose (handle) {
     const { metrics = null } = this.#workers.get(handle) ?? {}
     this.#workers.delete(handle)
+    if (metrics !== null) this.#gone.push(lasting(metrics)) // at once: a scrape may be under way
     this.#look()
-    if (metrics === null) return
+    if (this.#gone.length > MOST_APART) this.#addUp()
+  }
+
+  /** Makes one of those that are there. */
+  async #addUp () {
+    if (this.#isAdding) return
+    this.#isAdding = true
+    const { length } = this.#gone
     try {
-      const sum = sumOf([this.#gone, lasting(metrics)])
-      this.#gone = /** @type {any} */ (await sum.getMetricsAsJSON())
+      const sum = /** @type {any} */ (await sumOf(this.#gone.slice()).getMetricsAsJSON())
+      this.#gone.splice(0, length, sum)
     } catch (error) {
+      this.#gone.splice(0, length)
       this.#tell(/** @type {Error} */ (error).message)
     }
+    this.#isAdding = false
   }
 
   /** Once. @param {string} why */

@@ -128,6 +128,7 @@ class Handover extends EventEmitter {
       if (!fs.existsSync(program.cwd)) throw new Error(`the folder ${program.cwd}, in which it was started, is gone`)
       const successor = this.#successor = new Peer(new SuccessorProcess(program), FROM_SUCCESSOR)
       successor.on('booted', progress => this.emit('progress', progress))
+      successor.on('legacy-asked', () => this.#bequeath(successor))
       successor.on('stopping', () => {
         this.#endsWithIt = true
         if (this.isLeaving) this.#release(successor)

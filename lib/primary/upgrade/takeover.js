@@ -14,6 +14,7 @@ const { PredecessorProcess } = require('./primary-process')
 const { RemoteSender } = require('./remote-workers')
 
 const RELEASE_MS = 1000
+const LEGACY_MS = 500
 
 /**
  * Emits `begin` ({ addresses, workers }) when all sockets are here, `lead` ({ workers, isPinned }) when this primary is to run the fleet, `sole`
@@ -64,6 +65,13 @@ class Takeover extends EventEmitter {
     this.predecessor.on('socket', (socket, handle) => { if (handle) listeningSockets.inherit(socket, handle) })
     this.predecessor.on('kept-socket', ({ socket }, handle) => { if (handle) listeningSockets.inherited.inherit(socket, handle) })
     this.predecessor.send('hello', { version: VERSION, recycle: version, node: process.version, readyTimeoutMs, takesSessions: true, takesLegacy: true })
+  }
+
+  /** Resolves when the predecessor's features have sent what they leave once more, where there is one yet; or after half a second. */
+  async askLegacy () {
+    if (this.#state !== 'leading' || this.predecessor.isGone) return
+    this.predecessor.send('legacy-asked')
+    await this.predecessor.next(['legacy', 'left', 'exit'], LEGACY_MS)
   }
 
   /** @param {string} address @returns {any} the predecessor's admin server's socket, where that listens there; undefined: it does not */
