@@ -43,11 +43,11 @@ t.test('workers are observed from outside: started, ended, and replaced', async 
   const from = Date.now()
   const rest = [second, await worker()].map(child => once(child, 'exit'))
   first.kill('SIGKILL')
-  while (roster.endedSince(from) === 0) await passed(10)
+  while (roster.replacedSince(from) === 0) await passed(10)
   const to = Date.now()
   const third = roster.workers[2]
   t.equal(roster.alive.length, 2)
-  t.equal(roster.endedSince(from), 1)
+  t.equal(roster.replacedSince(from), 1)
   t.same(roster.changes(from, to), [[third.bootAt, roster.workers[0].endAt]])
   t.ok(third.bootAt <= third.readyAt && roster.peakFleetBytes > roster.peakBytes && roster.peakBytes > 40 * 1024 ** 2)
   roster.close()

@@ -63,12 +63,13 @@ t.test('in the inbox it is what is left of the time that it came with', async t 
 
 t.test('a parcel is the same behind the channel, with every byte', async t => {
   const handle = {}
-  for (const bytes of [Buffer.alloc(0), Buffer.from(Array.from({ length: 256 }, (_, i) => i))]) {
-    const parcel = { handle, key: 'here', leftMs: 5, bytes, replayed: bytes.length, deaths: bytes.length, session: bytes.length ? 'abc' : null, isOwned: false }
+  const all = Buffer.from(Array.from({ length: 256 }, (_, i) => i))
+  for (const bytes of [Buffer.alloc(0), all]) {
+    const parcel = { handle, key: 'here', leftMs: 5, bytes, replayed: bytes.length, deaths: bytes.length, session: bytes.length ? 'abc' : null, isOwned: false, kind: bytes.length ? 'game' : null, state: bytes }
     const fields = JSON.parse(JSON.stringify(toFields(parcel)))
     t.same(fromFields(fields, handle), parcel)
     t.equal('bytes' in fields, bytes.length > 0)
-    t.equal('replayed' in fields, bytes.length > 0)
+    for (const field of ['replayed', 'kind', 'state']) t.equal(field in fields, bytes.length > 0)
   }
 })
 
