@@ -130,6 +130,22 @@ t.test('a head of which a part was read goes on where its rest is read', { skip 
   t.not(Number(String(client.responses[1].body)), pid)
 })
 
+t.test('the same, of a connection whose first head came in parts as it was young', { skip }, async t => {
+  const { port, events, pid } = await settled(t, { workers: 1 })
+  const client = await RawClient.connect(port)
+  client.send('GET /pid HTTP/1.1\r\nHost: x\r\n')
+  await delay(COVERED_MS)
+  client.send('\r\n') // less than the end of a head
+  await client.received(1)
+  client.send('GET /pid HTTP/1.1\r\nHo')
+  await delay(100)
+  process.kill(pid, 'SIGKILL')
+  t.match(await events.until('worker.crash'), { moved: 2, answered: 0, cut: 0 })
+  client.send('st: x\r\n\r\n')
+  await client.received(2)
+  t.match(client.responses[1], { status: 200 })
+})
+
 t.test('pipelined requests: the first that was not answered is answered with 502, and the connection ends', { skip }, async t => {
   const { port, pid, told } = await settled(t, { workers: 1 })
   const client = await RawClient.connect(port)

@@ -175,6 +175,7 @@ class Duplicates {
     note.readBefore = read - handle.bytesRead
     note.writtenBefore = written - handle.bytesWritten
     const isResting = (stage === 'waiting' || (handle.bytesRead === 0 && !parcel) || isBetweenMessages(socket) === true) && socket.readableLength === 0
+    note.isUncertain = !isResting // of a head that has begun the end alone will be kept
     const [exchange] = exchanges
     if (!exchange) {
       note.begin(isResting && socket.writableLength === 0 ? read : NaN, written)
