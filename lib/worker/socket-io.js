@@ -2,8 +2,8 @@
 
 /**
  * Clients of Socket.IO 4 that speak WebSocket go to another worker: to Socket.IO there each is one that comes back and whose state is recovered, with its id, rooms and data; the client
- * hears a second `connect` for it, and no `disconnect`. Used are the protocol (https://socket.io/docs/v4/socket-io-protocol/), what Engine.IO documents, and the two
- * functions of an adapter by which Socket.IO recovers states.
+ * hears a second `connect` for it, and no `disconnect`. Used are the protocol (https://socket.io/docs/v4/socket-io-protocol/), what Engine.IO documents, the two
+ * functions of an adapter by which Socket.IO recovers states, and two names that are marked private: `_nsps`, the namespaces that are there, and a socket's `pid`.
  *
  * A client goes between two packets, when nothing is to be sent to it, and no acknowledgement is awaited in either direction.
  */
