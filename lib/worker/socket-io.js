@@ -39,6 +39,7 @@ function moveSocketIo (io, { movable, onMoved, onDrain }) {
   const { engine } = io
   if (!engine) throw new Error('socketIO() is to be called when Socket.IO is attached to its HTTP server')
   if (!io.opts.connectionStateRecovery) throw new Error('clients of Socket.IO move as those whose state is recovered: new Server(server, { connectionStateRecovery: {} })')
+  if (io.opts.parser || engine.opts.perMessageDeflate) return // packets that are not read here, and a window that cannot go to another process
   /** What has come, until its clients are there. @type {Map<string, Session>} */
   const arriving = new Map()
   /** Of each engine's connection. @type {WeakMap<object, Set<any>>} */
@@ -119,7 +120,11 @@ function moveSocketIo (io, { movable, onMoved, onDrain }) {
     const here = new URL(url, 'http://here')
     here.searchParams.delete('sid')
     const request = requestOf(socket, { url: `${here.pathname}${here.search}`, rawHeaders, httpVersion })
-    for (const { namespace, session } of /** @type {Member[]} */ (members)) arriving.set(keyOf(namespace, session.pid), session)
+    for (const { namespace, session } of /** @type {Member[]} */ (members)) {
+      const key = keyOf(namespace, session.pid)
+      arriving.set(key, session)
+      socket.once('close', () => arriving.delete(key)) // the new code may not have the namespace
+    }
     const joins = /** @type {Member[]} */ (members).map(({ namespace, auth, session: { pid } }) => textFrame(`40${namespace === '/' ? '' : `${namespace},`}${JSON.stringify({ ...auth, pid, offset: OFFSET })}`))
     writeNothingOnce(socket)
     socket.pause() // what is read before the engine listens would be lost
@@ -135,21 +140,22 @@ function moveSocketIo (io, { movable, onMoved, onDrain }) {
  * @param {number} withinMs clients come back one after the other
  */
 async function endPolling (engine, withinMs) {
-  const polling = () => Object.values(engine.clients).filter(({ transport }) => transport.name === 'polling')
-  engine.on('connection', (/** @type {any} */ conn) => { if (conn.transport.name === 'polling') conn.close() })
-  const all = polling()
-  await Promise.all(all.map(async (conn, i) => {
+  const isPolling = (/** @type {any} */ conn) => conn.transport.name === 'polling' && engine.clients[conn.id] === conn
+  engine.on('connection', (/** @type {any} */ conn) => { if (isPolling(conn)) conn.close() })
+  await Promise.all(Object.values(engine.clients).filter(isPolling).map(async (conn, i, all) => {
     await delay(Math.min(withinMs, LONGEST_ENDING_MS) * i / all.length)
-    if (conn.transport.name === 'polling') conn.close()
+    if (!isPolling(conn)) return
+    const gone = Promise.race([once(conn, 'close'), once(conn, 'upgrade')])
+    conn.close()
+    await gone
   }))
-  while (polling().length > 0) await Promise.race(polling().flatMap(conn => [once(conn, 'close'), once(conn, 'upgrade')]))
 }
 
 /** Counts what passes on one connection, and knows whether it is in the middle of something. */
 class Packets {
   received = 0
   #unsent = 0
-  /** Binary attachments that are to come, and to go. */
+  /** Binary attachments that are to come. */
   #toCome = 0
   /** Acknowledgements that are awaited here, and there: namespace and number. @type {Set<string>} */
   #awaitedHere = new Set()

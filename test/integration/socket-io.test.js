@@ -105,5 +105,12 @@ t.test('an option that is missing is named', async t => {
   t.throws(() => socketIO(new Server()), { message: 'socketIO() is to be called when Socket.IO is attached to its HTTP server' })
   const server = new Server(http.createServer())
   t.throws(() => socketIO(server), { message: /connectionStateRecovery: \{\}/ })
+  for (const how of [{ parser: require('socket.io-parser') }, { perMessageDeflate: true }]) {
+    const other = new Server(http.createServer(), { connectionStateRecovery: {}, ...how })
+    const before = other.engine.listenerCount('headers')
+    socketIO(other)
+    t.equal(other.engine.listenerCount('headers'), before, `with ${Object.keys(how)} they stay`)
+    other.close()
+  }
   server.close()
 })

@@ -25,6 +25,8 @@ class Takeover extends EventEmitter {
   #state = 'booting'
   /** By what the admin server is to listen on. @type {Map<string, any>} */
   #adminSockets = new Map()
+  /** The predecessor has features that leave something; one of an earlier version has none. */
+  #hasLegacy = false
   /** Why nothing is taken over. @type {string | null} */
   why = null
 
@@ -45,6 +47,7 @@ class Takeover extends EventEmitter {
     predecessor.on('admin-socket', ({ address }, handle) => this.#adminSockets.set(address, handle))
     predecessor.on('begin', fields => { if (this.#step('begin')) this.emit('begin', fields) })
     predecessor.on('go', ({ workers, isPinned }) => this.#lead('go', workers, isPinned))
+    predecessor.on('legacy', () => { this.#hasLegacy = true })
     predecessor.on('left', () => this.#beSole('left'))
     predecessor.on('abort', ({ why }) => this.#end('abort', why))
     predecessor.on('exit', () => this.#onGone())
@@ -69,7 +72,7 @@ class Takeover extends EventEmitter {
 
   /** Resolves when the predecessor's features have sent what they leave once more, where there is one yet; or after half a second. */
   async askLegacy () {
-    if (this.#state !== 'leading' || this.predecessor.isGone) return
+    if (!this.#hasLegacy || this.#state !== 'leading' || this.predecessor.isGone) return
     this.predecessor.send('legacy-asked')
     await this.predecessor.next(['legacy', 'left', 'exit'], LEGACY_MS)
   }
