@@ -3,6 +3,7 @@
 /** The output of `recycle --print-config`: each option, its value and the value's origin, and how what is `auto` came about. */
 
 const path = require('node:path')
+const { boundsOf } = require('../features')
 const { budgetArithmetic, workersArithmetic } = require('../core/container-budget')
 const { OPTIONS } = require('../core/options')
 const { controlFolders, socketIn } = require('../control/socket-path')
@@ -46,11 +47,13 @@ function formatOrigins ({ app, args, config, options, origins }, { colors = fals
 }
 
 /** @param {import('../core/options').Options} options @returns {string[]} */
-function arithmetic ({ sizing, workers, autoscale, jitter, stopTimeoutMs, stopTimes: { beforeMs, drainMs, killMs, totalMs } }) {
+function arithmetic (options) {
+  const { sizing, workers, jitter, stopTimeoutMs, stopTimes: { beforeMs, drainMs, killMs, totalMs } } = options
+  const bounds = boundsOf(options)
   const sums = []
-  if (autoscale && autoscale.max !== autoscale.asked) sums.push(`most workers = ${workersArithmetic(sizing)}`)
+  if (bounds && bounds.max !== bounds.asked) sums.push(`most workers = ${workersArithmetic(sizing)}`)
   if (sizing.isAutoWorkers) sums.push(`workers = ${workersArithmetic(sizing)}`)
-  if (sizing.isAutoBudget) sums.push(`maxRss = ${budgetArithmetic(sizing, autoscale?.max ?? workers)}${jitter > 0 ? `, and up to ${Math.round(100 * jitter)} % less for each worker by the jitter` : ''}`)
+  if (sizing.isAutoBudget) sums.push(`maxRss = ${budgetArithmetic(sizing, bounds?.max ?? workers)}${jitter > 0 ? `, and up to ${Math.round(100 * jitter)} % less for each worker by the jitter` : ''}`)
   if (stopTimeoutMs !== null) sums.push(`stopTimeout = ${beforeMs > 0 ? `${timeOf(beforeMs)} before the stop + ` : ''}${timeOf(drainMs)} to drain + ${timeOf(killMs)} from SIGTERM to SIGKILL + ${timeOf(totalMs - beforeMs - drainMs - killMs)} for the rest`)
   return sums
 }
@@ -74,7 +77,8 @@ function valueOf (option, { from, text }, options, fleet) {
 /** @param {import('../core/options').Option} option @param {import('../core/options').Options} options @param {string | null} fleet @returns {string | null} null: as written */
 function inForceOf ({ key, kind }, options, fleet) {
   const value = /** @type {any} */ (options)[key]
-  if (key === 'workers') return options.autoscale ? `${options.autoscale.min}..${options.autoscale.max}` : String(value)
+  const bounds = boundsOf(options)
+  if (key === 'workers') return bounds ? `${bounds.min}..${bounds.max}` : String(value)
   if (key === 'log') return value ?? (process.stderr.isTTY ? 'pretty' : 'json')
   if (key === 'name') return value ?? fleet
   if (key === 'control') return value ?? (fleet && socketIn(controlFolders(process.env)[0], fleet))

@@ -3,6 +3,7 @@
 /** The commands that change a fleet. Each waits until the fleet is done, shows the steps, and sets the exit code. */
 
 const path = require('node:path')
+const { FEATURES } = require('../features')
 const { streamsCut } = require('../core/account')
 const { count } = require('../core/units')
 const { addFleetName, addFleetOptions, withFleet } = require('./fleet')
@@ -30,9 +31,11 @@ function addVerbs (program) {
 
   addFleetName(verb(program, 'scale', 'Changes the number of workers; auto: by the load again, where the fleet was started with --workers <min>..<max>.')
     .argument('<n|+1|-1|auto>'))
-    .action((first, second, given, command) => act(command, { workers: numberOf(first, second, command) }, ({ from, to, scaled = [], autoscale = null }, name) => autoscale?.isPinned === false
-      ? `${name} has ${count(to, 'worker')}, and ${autoscale.min} to ${autoscale.max} by the load`
-      : `${name} has ${count(to, 'worker')}, ${from} before${to < from ? `, ${losses(scaled)}` : ''}${autoscale ? '; recycle scale auto: by the load again' : ''}`, ({ scaled = [] }) => scaled))
+    .action((first, second, given, command) => {
+      const workers = numberOf(first, second, command)
+      return act(command, { workers }, ({ from, to, scaled = [], ...about }, name) =>
+        `${name} has ${count(to, 'worker')}${workers === 'auto' ? '' : `, ${from} before${to < from ? `, ${losses(scaled)}` : ''}`}${sayScaled(about)}`, ({ scaled = [] }) => scaled)
+    })
 
   addFleetName(verb(program, 'upgrade', 'Replaces the supervisor and every worker by ones that run the code, and the Node.js, that are on disk now.'))
     .option('--node <file>', 'run another Node.js than that of the command line by which the fleet was started')
@@ -50,6 +53,11 @@ function numberOf (first, second, command) {
   if (second === undefined || isNumber(first) || !isNumber(second)) return first
   command.setOptionValue('name', first)
   return second
+}
+
+/** @param {Result} result @returns {string} what features say of the number of workers */
+function sayScaled (result) {
+  return FEATURES.map(({ status }) => status?.scaled && result[status.key] ? status.scaled(result[status.key]) : '').join('')
 }
 
 /** @param {Command} program @param {string} name @param {string} description */

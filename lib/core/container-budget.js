@@ -11,6 +11,7 @@
  * a worker takes above its budget until it has left.
  */
 
+const { boundsOf } = require('../features')
 const { BOOTING } = require('./memory-room')
 const { formatSize } = require('./units')
 
@@ -36,7 +37,7 @@ const { formatSize } = require('./units')
  * @property {boolean} isAutoWorkers the number of workers came from these figures
  * @property {boolean} isAutoBudget the budget did
  *
- * @typedef {object} Bounds of a fleet that sizes itself
+ * @typedef {object} Bounds of the number of workers
  * @property {number} min
  * @property {number} max
  * @property {number} asked the max that the option names
@@ -106,19 +107,6 @@ function workersOf (sizing, eachBytes) {
 }
 
 /**
- * `--workers <min>..<max>`: never more than 2×CPU+1, as more event loops than that are of no use to the CPUs, nor more than the memory is
- * enough for, unless `min` asks for them.
- *
- * @param {Sizing} sizing
- * @param {{ min: number, max: number | 'auto' }} range
- * @returns {Readonly<Bounds>}
- */
-function autoscaleBounds ({ desired, fitting }, { min, max }) {
-  const asked = max === 'auto' ? Math.max(min, desired) : max
-  return Object.freeze({ min, max: Math.max(min, Math.min(asked, desired, fitting ?? Infinity)), asked })
-}
-
-/**
  * `--max-rss auto`.
  *
  * @param {Sizing} sizing
@@ -132,13 +120,14 @@ function autoBudget (sizing, workers) {
 /**
  * The budget of a worker in a fleet of this size; within the bounds of one that sizes itself, it is that of the largest.
  *
- * @param {{ autoscale: Bounds | null, maxRssBytes: number | null, hardRssBytes: number | null, sizing: Sizing }} options
+ * @param {Pick<import('./options').Options, 'maxRssBytes' | 'hardRssBytes' | 'sizing'>} options
  * @param {number} workers
  * @returns {{ maxRssBytes: number | null, hardRssBytes: number | null }}
  */
-function budgetFor ({ autoscale, maxRssBytes, hardRssBytes, sizing }, workers) {
+function budgetFor (options, workers) {
+  const { maxRssBytes, hardRssBytes, sizing } = options
   if (!sizing.isAutoBudget) return { maxRssBytes, hardRssBytes }
-  const soft = autoBudget(sizing, Math.max(workers, autoscale?.max ?? workers))
+  const soft = autoBudget(sizing, Math.max(workers, boundsOf(options)?.max ?? workers))
   return { maxRssBytes: soft, hardRssBytes: Math.round(soft * Number(hardRssBytes) / Number(maxRssBytes)) }
 }
 
@@ -173,18 +162,16 @@ function workersArithmetic ({ parallelism, quotaCpus, cpus, desired, fitting }) 
 
 /**
  * @param {Sizing} sizing
- * @param {{ workers: number, autoscale: Bounds | null, maxRssBytes: number | null }} options
+ * @param {Pick<import('./options').Options, 'workers' | 'maxRssBytes'>} options
  * @returns {({ warning: string } & Record<string, any>)[]} what is to be said at the start
  */
-function sizingWarnings ({ limitBytes, source, cpus, fitting, desired, beside, isAutoWorkers }, { workers, autoscale, maxRssBytes }) {
-  if (autoscale && autoscale.max < autoscale.asked) {
-    const isByMemory = fitting !== null && fitting < desired
-    return [{ warning: 'autoscale-bounds', ...autoscale, by: isByMemory ? 'memory' : 'cpus', cpus, limitBytes, source }]
-  }
-  if (fitting === null) return []
+function sizingWarnings ({ limitBytes, source, fitting, desired, beside, isAutoWorkers }, options) {
+  const { workers, maxRssBytes } = options
+  const bounds = boundsOf(options)
+  if (fitting === null || (bounds && bounds.max < bounds.asked)) return [] // that is said by itself
   if (isAutoWorkers && workers < desired) return [{ warning: 'few-workers', workers, desired, limitBytes, source }]
   if (maxRssBytes === null || workers <= fitting) return []
   return [{ warning: 'over-committed', workers, beside, softBytes: maxRssBytes, limitBytes, source, fitting }]
 }
 
-module.exports = { LEAST_BYTES, size, autoWorkers, workersAtFirst, workersThatFit, autoscaleBounds, autoBudget, budgetFor, whyNoAutoBudget, budgetArithmetic, workersArithmetic, sizingWarnings }
+module.exports = { LEAST_BYTES, size, autoWorkers, workersAtFirst, workersThatFit, autoBudget, budgetFor, whyNoAutoBudget, budgetArithmetic, workersArithmetic, sizingWarnings }

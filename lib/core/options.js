@@ -26,7 +26,6 @@ const { types } = require('./option-types')
  *
  * @typedef {object} KernelOptions
  * @property {number} workers at the start
- * @property {Readonly<import('./container-budget').Bounds> | null} autoscale no option: of `--workers <min>..<max>`; null: the fleet keeps its size
  * @property {number | null} maxRssBytes
  * @property {number | null} hardRssBytes
  * @property {'rss' | 'pss' | 'uss'} metric

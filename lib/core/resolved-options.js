@@ -2,8 +2,8 @@
 
 /** From options as they are given, in a call, the environment or a config file, to the options of a fleet. */
 
-const { size, autoWorkers, autoscaleBounds, autoBudget, whyNoAutoBudget } = require('./container-budget')
-const { FEATURES } = require('../features')
+const { size, autoWorkers, autoBudget, whyNoAutoBudget } = require('./container-budget')
+const { FEATURES, boundsOf } = require('../features')
 const { RecycleError } = require('./errors')
 const { hintOnKey } = require('./habits')
 const { largestBudget } = require('./gc')
@@ -64,9 +64,8 @@ function traceOptions (given, { env = {}, file = null, parallelism, container = 
   for (const option of OPTIONS) resolved[option.key] = read(option, origin(option.name))
   const sizing = resolved.sizing = size({ parallelism, container }, resolved)
   if (sizing.isAutoWorkers) resolved.workers = autoWorkers(sizing, resolved.maxRssBytes)
-  resolved.autoscale = typeof resolved.workers === 'object' ? autoscaleBounds(sizing, resolved.workers) : null
-  if (resolved.autoscale) resolved.workers = resolved.autoscale.min
-  const most = resolved.autoscale?.max ?? resolved.workers
+  for (const { resolve } of FEATURES) Object.assign(resolved, resolve?.(resolved))
+  const most = boundsOf(resolved)?.max ?? resolved.workers
   // Most of a fork's resident memory is shared; only PSS adds up to what the container uses.
   resolved.metric ??= resolved.fork === 'mold' ? (sizing.isAutoBudget ? 'pss' : 'uss') : 'rss'
   resolved.output ??= resolved.prefix ? 'lines' : 'inherit'
@@ -110,8 +109,8 @@ function read ({ kind, fallback }, { from, called, text }) {
  * @param {(name: string, accepts: string) => never} refuse
  */
 function checkTogether (options, of, refuse) {
-  const { maxRssBytes, hardRssBytes, gc, heap, nodeOptions, maxSurge, maxUnavailable, workers, autoscale, standby, drainTimeoutMs, replayAfterMs, handoff, sticky, fork, warm, forkUnsafe, admin, adminAllowRemote, output, prefix, sizing } = options
-  const noAutoBudget = sizing.isAutoBudget ? whyNoAutoBudget(sizing, autoscale?.max ?? workers) : null
+  const { maxRssBytes, hardRssBytes, gc, heap, nodeOptions, maxSurge, maxUnavailable, workers, standby, drainTimeoutMs, replayAfterMs, handoff, sticky, fork, warm, forkUnsafe, admin, adminAllowRemote, output, prefix, sizing } = options
+  const noAutoBudget = sizing.isAutoBudget ? whyNoAutoBudget(sizing, boundsOf(options)?.max ?? workers) : null
   if (noAutoBudget !== null) refuse('maxRss', noAutoBudget)
   if (hardRssBytes !== null && (maxRssBytes === null || hardRssBytes < maxRssBytes)) {
     refuse('hardRss', `a size of at least ${of('maxRss').called}, which must be set too`)

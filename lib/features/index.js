@@ -14,7 +14,11 @@
  * @property {string[]} [mostUsed] options that the help has at its top
  * @property {(options: import('../core/options').Options, by: { of: (name: string) => { called: string, text: unknown }, refuse: (name: string, accepts: string) => never }) => void} [check]
  *   refuses options that do not go together; `text`: as given, undefined where it is not
+ * @property {(options: Record<string, any>) => Partial<import('../core/options').Options>} [resolve] options that follow from those that are given; `sizing` is among them
  * @property {(options: import('../core/options').Options) => boolean} isOn in this fleet
+ * @property {(options: import('../core/options').Options) => Readonly<import('../core/container-budget').Bounds> | null} [bounds] within which its part in the primary decides how
+ *   many workers there are to be, unless a command has set it; null: it does not
+ * @property {Record<string, (line: Record<string, any>, format: Format) => string>} [scaleReasons] for which it changes that number, and how the sentence of `fleet.scale` ends
  * @property {Record<string, { answer: string }>} [habits] what users of other supervisors write, and what to write instead; see lib/core/habits.js
  * @property {(options: import('../core/options').Options) => number} [longestSilenceMs] of a worker, until something is done about it: heartbeats come oftener
  * @property {(options: import('../core/options').Options) => number} [beforeStopMs] the longest that its part's beforeStop() takes
@@ -43,8 +47,9 @@
  * @property {() => (kernel: PrimaryKernel) => PrimaryPart} [primary] loads its part of the primary
  * @property {() => (kernel: WorkerKernel, settings: Record<string, any>) => WorkerPart} [worker] loads its part of a worker
  * @property {Metric[]} [metrics]
- * @property {{ key: string, lines?: (about: any, paint: ReturnType<typeof import('../journal/painter').painter>) => string[] }} [status] `key` of its part's
- *   description in status(), null where it is off; `lines` of it below the table of `recycle status`
+ * @property {{ key: string, lines?: (about: any, paint: ReturnType<typeof import('../journal/painter').painter>) => string[], beside?: (about: any) => string, scaled?: (about: any) => string }} [status] `key` of its part's
+ *   description in status(), null where it is off; `lines` of it below the table of `recycle status`; `beside`: what follows the number of workers there; `scaled`: the same
+ *   after `recycle scale`, whose result has the description, too
  * @property {{ key: string, figures: () => new () => Figures, lines: () => (figures: any, to: ReportTools) => string[] }} [report] its figures, by
  *   `key`, and their lines in the terminal; of a list, `<key>Omitted` has how many earlier ones are not in it
  *
@@ -83,6 +88,10 @@
  * @property {() => number} now monotonic, ms
  * @property {() => number} generation of the latest code
  * @property {<Value>(reading: Promise<Value>) => Promise<Value | null>} inTime null: the kernel has not returned from it in time
+ * @property {() => boolean} leads whether this primary decides what the fleet is to be: no other one does, and it is not to stop
+ * @property {Pick<import('../primary/workers/fleet').Fleet, 'desired' | 'isPinned' | 'wanted' | 'slots' | 'all' | 'serving'>} fleet
+ * @property {import('../primary/parts').Resize} resize changes how many workers there are to be
+ * @property {() => import('../core/memory-room').Memory | null} memory of the container, by the last look
  * @property {() => boolean} isSole whether this primary runs the fleet, and the workers of no other one are left
  * @property {() => Promise<void>} askLegacy has the predecessor's like, where workers of it are left, send what inherit() takes once more; resolves soon
  * @property {(fn: () => void) => void} onSole `fn` is called when that begins after an upgrade
@@ -105,6 +114,7 @@
  *   the folder, named by slot, pid and time; throws RECYCLE_UNWRITABLE
  *
  * @typedef {object} PrimaryPart
+ * @property {(ended: AbortSignal) => void} [begin] the fleet starts; `ended`: it has stopped, or another primary runs it
  * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle) => void} [connect] called with each worker that is spawned
  * @property {(worker: Probed) => Probe} [probe] called with each worker that is ready, or stands by
  * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle, copy: import('../worker/connections/parcel').Copy, socket: any, key: string) => void} [kept] a worker
@@ -158,6 +168,7 @@
  * @typedef {object} Figures of a report
  * @property {Readonly<Record<string, (line: Record<string, any>) => void>>} handlers by event
  * @property {() => any} summary null: the journal has nothing of it
+ * @property {() => Record<string, any>[]} [series] values over time, by the same key, for charts
  * @property {number} [omitted] earlier ones that a list does not have
  *
  * @typedef {object} ReportTools
@@ -168,11 +179,14 @@
  * @property {typeof import('../report/cell').clip} clip
  * @property {typeof import('../report/cell').shown} shown
  * @property {typeof import('../core/plain').plain} plain
+ * @property {typeof import('../report/cell').wrap} wrap
+ * @property {typeof import('../core/units').count} count
+ * @property {typeof import('../core/units').formatTime} time
  *
  * @typedef {Pick<typeof import('../cli/fleet'), 'addFleetOptions' | 'withFleet'> & Pick<typeof import('../cli/print'), 'complain' | 'print'> & Pick<typeof import('../cli/verbs'), 'hasLost' | 'losses'>} CommandTools
  *
  * @typedef {import('./heapdump/feature').Commands} Commands
- * @typedef {import('./heapdump/feature').Options & import('./leaks/feature').Options & import('./max-heap/feature').Options & import('./max-fds/feature').Options & import('./max-lag/feature').Options & import('./max-handles/feature').Options & import('./health/feature').Options & import('./exceptions/feature').Options & import('./failover/feature').Options & import('./blocked/feature').Options & import('./keep-alive/feature').Options & import('./stop-delay/feature').Options & import('./app-metrics/feature').Options} Options
+ * @typedef {import('./heapdump/feature').Options & import('./leaks/feature').Options & import('./max-heap/feature').Options & import('./max-fds/feature').Options & import('./max-lag/feature').Options & import('./max-handles/feature').Options & import('./health/feature').Options & import('./exceptions/feature').Options & import('./failover/feature').Options & import('./blocked/feature').Options & import('./keep-alive/feature').Options & import('./stop-delay/feature').Options & import('./app-metrics/feature').Options & import('./elastic/feature').Options} Options
  * @typedef {import('./max-heap/feature').Sampled & import('./max-fds/feature').Sampled & import('./max-lag/feature').Sampled & import('./max-handles/feature').Sampled & import('./health/feature').Sampled} Sampled
  * @typedef {'heap' | 'fds' | 'lag' | 'handles' | 'unhealthy'} Reason of a limit
  * @typedef {'exception' | 'stuck'} Requested
@@ -194,7 +208,8 @@ const FEATURES = Object.freeze([
   require('./app-metrics/feature'),
   require('./migration/feature'),
   require('./keep-alive/feature'),
-  require('./stop-delay/feature')
+  require('./stop-delay/feature'),
+  require('./elastic/feature')
 ])
 
 /** @type {readonly Limit[]} */
@@ -212,4 +227,14 @@ function longestBeforeStop (options) {
   return FEATURES.reduce((sum, { isOn, beforeStopMs }) => sum + (beforeStopMs && isOn(options) ? beforeStopMs(options) : 0), 0)
 }
 
-module.exports = { FEATURES, LIMITS, REQUESTS, longestSilence, longestBeforeStop }
+/**
+ * The bounds within which a feature decides how many workers there are to be; null: there are as many as the options, or a command, say.
+ *
+ * @param {Partial<import('../core/options').Options>} options
+ */
+function boundsOf (options) {
+  for (const { bounds } of FEATURES) if (bounds?.(/** @type {any} */ (options))) return bounds(/** @type {any} */ (options))
+  return null
+}
+
+module.exports = { FEATURES, LIMITS, REQUESTS, longestSilence, longestBeforeStop, boundsOf }

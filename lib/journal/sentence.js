@@ -2,7 +2,7 @@
 
 /** The journal's events as sentences, for the log and for `recycle tail`. */
 
-const { FEATURES, LIMITS, REQUESTS } = require('../features')
+const { FEATURES, LIMITS, REQUESTS, boundsOf } = require('../features')
 const { nameOf, listUneven } = require('../core/address')
 const { streamsCut } = require('../core/account')
 const { painter } = require('./painter')
@@ -38,7 +38,7 @@ const ASKED_FOR = ['reload', 'requested', 'upgrade']
 
 /** @type {Record<string, (line: Line) => string | null>} */
 const SENTENCES = {
-  'fleet.start': l => `recycle ${l.pid} starts ${l.options.autoscale ? `${l.options.workers} to ${count(l.options.autoscale.max, 'worker')}` : count(l.options.workers, 'worker')} of ${l.app}`,
+  'fleet.start': l => `recycle ${l.pid} starts ${boundsOf(l.options) ? `${l.options.workers} to ${count(Number(boundsOf(l.options)?.max), 'worker')}` : count(l.options.workers, 'worker')} of ${l.app}`,
   'fleet.reload': () => 'rolling reload',
   'fleet.upgrade': l => `upgrade: a new supervisor starts (${l.pid}) with ${l.node}`,
   'fleet.upgrade-failed': l => `no upgrade: the new supervisor does not run the fleet: ${l.why}; this one does as before`,
@@ -48,7 +48,7 @@ const SENTENCES = {
   'fleet.reloaded': () => 'reloaded',
   'fleet.address-closed': l => `no worker listens on ${l.address} any more: it is closed`,
   'fleet.socket': l => `the app listens on the socket that recycle was given as descriptor ${l.fd}${l.name === null ? '' : ` (${l.name})`}: ${l.address}`,
-  'fleet.scale': l => `scaling from ${l.from} to ${count(l.to, 'worker')}${whyScaled(l)}`,
+  'fleet.scale': l => `scaling from ${l.from} to ${count(l.to, 'worker')}${Object.hasOwn(OF_SCALING, l.reason) ? OF_SCALING[l.reason](l, FORMAT) : ''}`,
   'fleet.signal': l => `${l.signal} to the app in ${l.told} of ${count(l.workers, 'worker')}`,
   'fleet.unpin': l => `${count(l.workers, 'worker')}, and from here on ${l.min} to ${l.max} by the load`,
   'fleet.control': l => `the control socket is open again: ${l.path}`,
@@ -93,8 +93,6 @@ const WARNINGS = {
   'rollout-stopped': l => `the reload is stopped: ${l.failures} replacements in a row did not become ready; the old workers stay in service`,
   'few-workers': l => `${count(l.workers, 'worker')} and not 2×CPU+1, which is ${l.desired}: ${limitOf(l)} is not enough for more${l.freshBytes ? `, as a worker takes ${formatSize(l.freshBytes)} when it is new` : ''}; --workers takes a number`,
   'over-committed': l => `${l.workers} workers and ${l.beside} beside them may take ${formatSize(l.softBytes)} each, more than ${limitOf(l)} has room for, which is ${count(l.fitting, 'worker')}: the kernel may kill a worker before its budget replaces it; lower --max-rss (auto computes it) or --workers`,
-  'autoscale-bounds': l => `at most ${count(l.max, 'worker')} and not ${l.asked}: ${l.by === 'memory' ? `${limitOf(l)} is not enough for more` : `2×CPU+1 for ${count(l.cpus, 'CPU')}`}`,
-  'autoscale-no-room': l => `${count(l.workers, 'worker')} are not enough for the load (${busyOf(l)}), and the memory has no room for one more`,
   'memory-limit': l => `${formatSize(l.usedBytes)} are used of ${limitOf(l)}; workers are measured every ${formatTime(l.nextLookMs)} until it is less`,
   'heap-limit': l => `V8 lets the heap of a worker grow to ${formatSize(l.heapLimitBytes)}, ${l.softBytes === null ? `above ${formatSize(l.limitBytes)} of memory: the kernel may kill the worker before V8 collects` : `below the budget of ${formatSize(l.softBytes)}: V8 may end the worker before it is replaced`}; set --heap auto (with --max-rss), or --node-option ${l.flag}`,
   'pid-1': l => `recycle is PID 1, which inherits the processes that the app leaves behind, and cannot reap them: ${l.why}; start the container with an init (docker run --init, tini, shareProcessNamespace)`,
@@ -126,10 +124,12 @@ const WARNINGS = {
 }
 
 const LOUD = ['worker.crash', 'worker.no-room', 'worker.protocol-error', 'worker.threw', 'worker.not-ready', 'fleet.warning', 'fleet.failed', 'fleet.upgrade-failed', 'fleet.resumed']
-const QUIET = ['worker.sample', 'fleet.memory', 'fleet.load']
+const QUIET = ['worker.sample', 'fleet.memory']
 
 /** @type {Record<string, import('../features').Event>} */
 const OF_FEATURES = Object.assign({}, ...FEATURES.map(({ events }) => events))
+/** @type {Record<string, (line: Line, format: import('../features').Format) => string>} */
+const OF_SCALING = Object.assign({ memory: () => ', which is as many as the memory is enough for' }, ...FEATURES.map(({ scaleReasons }) => scaleReasons))
 const OF_REASONS = new Map([...LIMITS, ...REQUESTS].map(({ reason, sentence }) => [String(reason), sentence]))
 /** @type {import('../features').Format} */
 const FORMAT = { size: bytes => formatSize(Math.round(bytes)), time: formatTime, count, worker: workerOf }
@@ -215,27 +215,6 @@ function reasonOf (l) {
     default:
       return OF_REASONS.get(l.reason)?.(l, FORMAT) ?? l.reason
   }
-}
-
-/** @param {Line} l */
-function whyScaled (l) {
-  switch (l.reason) {
-    case 'busy':
-      return `: ${busyOf(l)} at ${l.requestsPerSecond} requests/s`
-    case 'idle':
-      return `: at most ${busyOf(l)} of late`
-    case 'memory':
-      return ', which is as many as the memory is enough for'
-    case 'bounds':
-      return ', the bound of --workers'
-    default:
-      return ''
-  }
-}
-
-/** @param {Line} l */
-function busyOf ({ busy }) {
-  return `as much to do as ${busy.toFixed(1)} workers have time for`
 }
 
 /** @param {Line} l */

@@ -43,7 +43,7 @@ const COLUMNS = [
  * @param {{ width?: number, colors?: boolean }} [how]
  * @returns {string} lines, each with its end
  */
-function formatStatus ({ name, pid, app, workers, totals, crashing = null, uneven = [], autoscale = null, memory, freshOverBudget = null, budgets = null, notReaped = null, ...more }, { width = Infinity, colors = false } = {}) {
+function formatStatus ({ name, pid, app, workers, totals, crashing = null, uneven = [], memory, freshOverBudget = null, budgets = null, notReaped = null, ...more }, { width = Infinity, colors = false } = {}) {
   const paint = painter(colors)
   const rss = workers.reduce((/** @type {number} */ sum, /** @type {Worker} */ { rssBytes }) => sum + (rssBytes ?? 0), 0)
   const [heading, ...lines] = fit(workers.some((/** @type {Worker} */ w) => w.budgetBytes !== null) ? COLUMNS : COLUMNS.filter(({ title }) => title !== 'memory'), workers, width)
@@ -52,7 +52,7 @@ function formatStatus ({ name, pid, app, workers, totals, crashing = null, uneve
   const about = FEATURES.flatMap(({ status }) => status?.lines && more[status.key] ? ['', ...status.lines(more[status.key], (style, text) => paint(style, plain(text)))] : [])
   return [
     `${paint('bold', plain(name))}  ${plain(`pid ${pid}  ${app}`)}`,
-    plain(`${totals.ready} of ${count(totals.workers, 'worker')} ready${rangeOf(autoscale)}, ${formatSize(rss)} RSS, ${count(totals.recycles, 'recycle')}`),
+    plain(`${totals.ready} of ${count(totals.workers, 'worker')} ready${besideWorkers(more)}, ${formatSize(rss)} RSS, ${count(totals.recycles, 'recycle')}`),
     ...crashing ? [paint('red', plain(sayCrashing(crashing)))] : [],
     ...uneven.length > 0 ? [paint('yellow', plain(`the workers listen on different addresses: ${listUneven(uneven)}`))] : [],
     ...freshOverBudget ? [paint('yellow', plain(sayFreshOverBudget(freshOverBudget)))] : [],
@@ -68,11 +68,9 @@ function formatStatus ({ name, pid, app, workers, totals, crashing = null, uneve
   ].map(line => `${line}\n`).join('')
 }
 
-/** @param {Record<string, any> | null} autoscale as in supervisor.status() @returns {string} the bounds, and how much there is to do, in workers */
-function rangeOf (autoscale) {
-  if (!autoscale) return ''
-  const { min, max, isPinned, busy } = autoscale
-  return ` (${isPinned ? 'pinned, else ' : ''}${min} to ${max}${busy === null ? '' : `, ${busy.toFixed(1)} busy`})`
+/** @param {Record<string, any>} status @returns {string} what features say beside the number of workers */
+function besideWorkers (status) {
+  return FEATURES.map(({ status: part }) => part?.beside && status[part.key] ? part.beside(status[part.key]) : '').join('')
 }
 
 /** @param {{ maxRssBytes: number, jitter: number }} budgets */
@@ -124,4 +122,4 @@ function shown (value) {
   return value === null ? '–' : `${value}`
 }
 
-module.exports = { formatStatus, formatFleets, rangeOf, colorOf }
+module.exports = { formatStatus, formatFleets, besideWorkers, colorOf }

@@ -11,7 +11,7 @@
  *     cpuprofile { target, durationMs?, file? } → the journal's line; a slot
  *     signal    { signal }                → { signal, workers, told, failed: [{ slot, message }] }
  *     reload    {}                        → { recycled: lines }
- *     scale     { workers }               → { from, to, scaled: lines, autoscale }; workers: 4, "+1", "-1" or "auto"; autoscale: as in the status
+ *     scale     { workers }               → { from, to, scaled: lines, … }; workers: 4, "+1", "-1" or "auto"; what features say of the number, as in the status
  *     upgrade   { node? }                 → { pid, recycled: lines }; pid: the new primary's; node: an absolute path
  *     stop      { now? }                  → { stopped: lines }; also of recycles that were under way
  *     follow    { last? }                 → events until the fleet ends; last: number of earlier events to begin with
@@ -20,6 +20,7 @@
  * workers that drain: { slot, pid, connections, streams, inFlight, drainLeftMs }, as in the status.
  */
 
+const { FEATURES } = require('../features')
 const { RecycleError } = require('../core/errors')
 const { COMMANDS, readArgs } = require('./control-args')
 
@@ -96,14 +97,19 @@ async function scale (supervisor, { workers }, progress) {
   const from = supervisor.size
   if (workers === 'auto') {
     await supervisor.scale(workers)
-    return { from, to: from, autoscale: supervisor.status().autoscale }
+    return { from, to: from, ...aboutWorkers(supervisor.status()) }
   }
   const isRelative = /^[+-]/.test(workers)
   const to = isRelative ? from + Number(workers) : Number(workers)
   if (isRelative && to < 1) throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'workers', given: workers, accepts: `a number that leaves at least 1 of the ${from}` })
   const of = Math.abs(to - from)
   const lines = await during(supervisor, [to > from ? 'worker.ready' : 'scaled'], lines => progress({ done: Math.min(of, lines.length), of, line: lines.at(-1) }), () => supervisor.scale(to))
-  return { from, to, scaled: to > from ? [] : lines, autoscale: supervisor.status().autoscale }
+  return { from, to, scaled: to > from ? [] : lines, ...aboutWorkers(supervisor.status()) }
+}
+
+/** @param {Record<string, any>} status @returns {Record<string, any>} what features say of the number of workers, by key */
+function aboutWorkers (status) {
+  return Object.fromEntries(FEATURES.flatMap(({ status: part }) => part?.scaled ? [[part.key, status[part.key]]] : []))
 }
 
 /** A new primary boots its workers, and then those of this one leave. @param {Supervised} supervisor @param {Record<string, any>} args @param {Progress} progress */

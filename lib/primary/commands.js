@@ -2,6 +2,7 @@
 
 /** What a fleet may be told to do. Each command resolves when it has been carried out, and rejects where it cannot be. */
 
+const { boundsOf } = require('../features')
 const { whyNoAutoBudget } = require('../core/container-budget')
 const { RecycleError } = require('../core/errors')
 const { fewestWorkers } = require('../core/recycle-order')
@@ -24,12 +25,12 @@ class Commands {
    * @param {(event: string, fields: Record<string, any>) => Record<string, any>} deps.record
    * @param {import('../core/options').Options} deps.options
    * @param {import('./measuring/auto-size').AutoSize} deps.autoSize
-   * @param {() => void} deps.changed to be called when what is desired has changed
+   * @param {import('./parts').Resize} deps.resize
    * @param {(isSo: () => boolean) => Promise<void>} deps.until
    * @param {(at: { requestedAlone: boolean }) => void} deps.look judges the workers
    * @param {AbortSignal} deps.stopping its reason is what ended the fleet, or RECYCLE_STOPPED
    */
-  constructor ({ options, fleet, autoSize, recycler, garbageCollection, cpuProfiles, features, record, changed, until, look, stopping }) {
+  constructor ({ options, fleet, autoSize, recycler, garbageCollection, cpuProfiles, features, record, resize, until, look, stopping }) {
     this.options = options
     this.fleet = fleet
     this.autoSize = autoSize
@@ -42,7 +43,7 @@ class Commands {
       return command(slot, how)
     }]))
     this.record = record
-    this.changed = changed
+    this.resize = resize
     this.until = until
     this.look = look
     this.stopping = stopping
@@ -99,20 +100,18 @@ class Commands {
    */
   async scale (workers) {
     if (workers === 'auto') return this.#unpin()
-    const { autoscale, maxSurge, maxUnavailable } = this.options
+    const { maxSurge, maxUnavailable } = this.options
+    const bounds = boundsOf(this.options)
     const refuse = (/** @type {string} */ accepts) => { throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'workers', given: workers, accepts }) }
-    if (!(Number.isInteger(workers) && workers >= 1 && workers <= 1024)) refuse(`a whole number from 1 to 1024${autoscale ? ', or auto' : ''}`)
+    if (!(Number.isInteger(workers) && workers >= 1 && workers <= 1024)) refuse(`a whole number from 1 to 1024${bounds ? ', or auto' : ''}`)
     this.stopping.throwIfAborted()
     if (workers < fewestWorkers({ maxSurge, maxUnavailable })) refuse(`more than maxUnavailable, which is ${maxUnavailable}`)
     const { sizing } = this.options
     const freshBytes = workers > this.fleet.desired ? this.autoSize.freshBytes : null
     const noBudget = sizing.isAutoBudget ? whyNoAutoBudget(sizing, workers, freshBytes) : null
     if (noBudget !== null) throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'maxRss', given: `auto with ${workers} workers`, accepts: noBudget })
-    const from = this.fleet.desired
-    this.fleet.resize(workers)
-    this.fleet.isPinned = autoscale !== null
-    this.record('fleet.scale', { from, to: workers, reason: 'requested', slots: this.fleet.wanted })
-    this.changed()
+    this.fleet.isPinned = bounds !== null
+    this.resize(workers, 'requested')
     const failing = () => this.fleet.staying().find(({ incumbent, boots }) => !incumbent?.isServing && boots.failures >= PATIENCE)
     const isLeft = () => this.fleet.list().every(({ slot, recycle, leaving }) => this.fleet.wanted.includes(slot) && (recycle !== null || leaving.size === 0))
     await this.until(() => failing() !== undefined || (this.fleet.isComplete && isLeft()))
@@ -121,10 +120,10 @@ class Commands {
   }
 
   #unpin () {
-    const { autoscale } = this.options
-    if (autoscale === null) throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'workers', given: 'auto', accepts: 'a whole number from 1 to 1024; auto only where the fleet was started with --workers <min>..<max>' })
+    const bounds = boundsOf(this.options)
+    if (bounds === null) throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'workers', given: 'auto', accepts: 'a whole number from 1 to 1024; auto only where the fleet was started with --workers <min>..<max>' })
     this.stopping.throwIfAborted()
-    if (this.fleet.isPinned) this.record('fleet.unpin', { workers: this.fleet.desired, min: autoscale.min, max: autoscale.max })
+    if (this.fleet.isPinned) this.record('fleet.unpin', { workers: this.fleet.desired, min: bounds.min, max: bounds.max })
     this.fleet.isPinned = false
   }
 

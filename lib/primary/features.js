@@ -16,6 +16,11 @@ class RunningFeatures {
     this.commands = Object.assign({}, ...[...this.#parts.values()].map(({ commands }) => commands))
   }
 
+  /** @param {AbortSignal} ended */
+  begin (ended) {
+    for (const part of this.#parts.values()) part.begin?.(ended)
+  }
+
   /** @param {import('./workers/worker-handle').WorkerHandle} handle */
   connect (handle) {
     for (const part of this.#parts.values()) part.connect?.(handle)

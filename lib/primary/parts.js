@@ -9,7 +9,6 @@
  */
 
 const { RecycleError } = require('../core/errors')
-const { Autoscaler } = require('./autoscaler')
 const { now } = require('./clock')
 const { Commands } = require('./commands')
 const { Failures } = require('./failures')
@@ -59,6 +58,8 @@ const { kill } = require('./workers/retirement')
  * @property {(error: RecycleError) => void} abandon stops the fleet for an error
  * @property {(message: { slot: number | null, pid: number, message: unknown }) => void} onMessage takes what the app sends by `process.send`
  *
+ * @typedef {(workers: number, reason: string, how?: { leaveFirst?: readonly number[] } & Record<string, any>) => void} Resize `leaveFirst`: slots in the order in which they
+ *   are given up; what else there is goes into the journal
  * @typedef {ReturnType<typeof assembleParts>} Parts
  */
 
@@ -71,7 +72,14 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
   const tenure = new Tenure()
   const listeningSockets = new ListeningSockets({ inherited, record })
   const memory = () => memoryWatch.latest
-  const autoSize = new AutoSize({ options, fleet, isAsked: takeover !== null, record })
+  /** @type {Resize} */
+  const resize = (workers, reason, { leaveFirst, ...fields } = {}) => {
+    const from = fleet.desired
+    fleet.resize(workers, leaveFirst)
+    record('fleet.scale', { from, to: workers, reason, slots: fleet.wanted, ...fields })
+    changed()
+  }
+  const autoSize = new AutoSize({ options, fleet, isAsked: takeover !== null, resize, record })
   /** @type {Reconciler} */
   const reconciler = assembleReconciler()
   const changed = () => reconciler.changed()
@@ -79,7 +87,7 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
   const figuresOf = (/** @type {WorkerHandle} */ handle) => sampler.figuresOf(handle)
   const wasOomKilled = (/** @type {WorkerHandle} */ handle) => memoryWatch.wasOomKilled(handle)
   const collect = (/** @type {number} */ slot) => tasks.run('collect', () => garbageCollection.request(slot).catch(() => {})) // refused: `worker.in-rotation` has it
-  const deps = { options, fleet, spawner, meter, tasks, stopping: tenure, changed, until, figuresOf, wasOomKilled, memory, isHeld, collect, listeningSockets, record, look, abandon, autoSize, fresh: autoSize.observe.bind(autoSize) }
+  const deps = { options, fleet, spawner, meter, tasks, stopping: tenure, changed, resize, until, figuresOf, wasOomKilled, memory, isHeld, collect, listeningSockets, record, look, abandon, autoSize, fresh: autoSize.observe.bind(autoSize) }
 
   const outOfRotation = new OutOfRotation(deps)
   /** @type {RunningFeatures} */
@@ -95,6 +103,10 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
     read: (handle, how) => sampler.read(handle, how),
     sampleOf: handle => figuresOf(handle)?.sample ?? null,
     createFile: (slot, suffix, how) => createPrivateFile({ slot, pid: fleet.slots.get(slot)?.incumbent?.pid, suffix, ...how }),
+    fleet,
+    resize,
+    memory,
+    leads: () => !isHeld() && !tenure.aborted,
     generation: () => fleet.rollout.generation,
     isSole: () => takeover?.isSole ?? true,
     askLegacy: async () => takeover?.askLegacy(),
@@ -119,7 +131,6 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
   const ledger = new HandoffLedger(() => fleet.serving().concat(/** @type {any} */ (handover.receivers)), sender => fleet.successorOf(sender), sessionOwners, sender => fleet.isLeavingGap(sender))
   ledger.onKept = (handle, copy, socket, key) => features.kept(handle, copy, socket, key)
   const balancer = new Balancer({ ...deps, ledger })
-  const autoscaler = new Autoscaler(deps)
   const crashWatch = new CrashWatch(deps)
   const lifecycle = new Lifecycle({ ...deps, crashWatch, outcomeOf: handle => features.left(handle) })
     .on('spawned', connect)
@@ -225,7 +236,6 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
     memoryWatch,
     ledger,
     balancer,
-    autoscaler,
     recycler,
     features,
     crashWatch,

@@ -10,6 +10,7 @@
  */
 
 const { EventEmitter } = require('node:events')
+const { boundsOf } = require('../features')
 const { plan } = require('../core/plan')
 const { canWait } = require('../core/recycle-backoff')
 const { isOver } = require('../core/verdict')
@@ -79,9 +80,9 @@ class Reconciler {
   }
 
   #reconcile () {
-    const { standby: standbys, maxSurge, maxUnavailable, autoscale, sizing } = this.options
+    const { standby: standbys, maxSurge, maxUnavailable, sizing } = this.options
     // The load asks for them now: as many boot at a time as there are CPUs to boot them.
-    const maxBoots = autoscale ? Math.max(1, sizing.cpus) : 1
+    const maxBoots = boundsOf(this.options) ? Math.max(1, sizing.cpus) : 1
     const desired = { slots: this.fleet.wanted, generation: this.fleet.rollout.generation, standbys, maxSurge, maxUnavailable, maxBoots, atFirst: this.atFirst() }
     const standbyHandles = [...this.fleet.standbyPool.handles]
     const { actions, wakeAt } = plan(this.#facts(standbyHandles), desired, now())

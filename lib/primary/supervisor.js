@@ -38,6 +38,7 @@ class Supervisor extends EventEmitter {
   /** @type {NodeJS.Timeout | undefined} */
   #timer
   #stopWatching = () => {}
+  #ended = new AbortController()
   /** A stop waits for nothing any more. */
   #hurried = new AbortController()
   /** Why this process, as PID 1, cannot collect the exits of orphans. @type {string | null} */
@@ -77,7 +78,7 @@ class Supervisor extends EventEmitter {
   /** Begins; a second call changes nothing. */
   start () {
     if (this.#timer || this.isStopping) return this
-    const { spawner: { app, args, execArgv, compileCache }, options, parts: { fleet, tasks, sampler, memoryWatch, reconciler, autoscaler, listeningSockets, succession } } = this
+    const { spawner: { app, args, execArgv, compileCache }, options, parts: { fleet, tasks, sampler, memoryWatch, reconciler, features, listeningSockets, succession } } = this
     this.announce('fleet.start', { pid: process.pid, predecessor: this.takeover?.pid ?? null, app, args, execArgv, meter: sampler.meter.name, node: process.version, compileCache, options })
     this.#watchOrphans()
     memoryWatch.start()
@@ -88,7 +89,7 @@ class Supervisor extends EventEmitter {
       reconciler.changed()
     }
     this.#lookLater()
-    autoscaler.start()
+    features.begin(this.#ended.signal)
     this.#stopWatching = watchClock(longestSilence(options), ms => this.#wake(ms))
     this.ready().then(() => listeningSockets.warnOfUnused(), () => {}) // it stops before it is ready
     return this
@@ -157,11 +158,11 @@ class Supervisor extends EventEmitter {
 
   /** A snapshot of the fleet: plain data, sizes in bytes, times in milliseconds. */
   status () {
-    const { fleet, sampler, recycler, ledger, autoscaler, memoryWatch, features, crashWatch } = this.parts
+    const { fleet, sampler, recycler, ledger, memoryWatch, features, crashWatch } = this.parts
     const { workers, ready } = describeFleet(fleet, handle => sampler.figuresOf(handle), this.options)
     const totals = { workers: this.size, ready, recycles: recycler.count, ...ledger.totals }
     const budgets = { maxRssBytes: budgetFor(this.options, this.size).maxRssBytes, jitter: this.options.jitter }
-    const about = { crashing: crashWatch.describe(), uneven: fleet.unevenAddresses(), autoscale: autoscaler.describe(), memory: memoryWatch.latest, freshOverBudget: sampler.freshOverBudget, notReaped: this.#notReaped, ...features.describe() }
+    const about = { crashing: crashWatch.describe(), uneven: fleet.unevenAddresses(), memory: memoryWatch.latest, freshOverBudget: sampler.freshOverBudget, notReaped: this.#notReaped, ...features.describe() }
     return { v: VERSION, name: this.name, pid: process.pid, app: this.spawner.app, workers, totals, budgets, ...about }
   }
 
@@ -198,9 +199,8 @@ class Supervisor extends EventEmitter {
 
   /** This process has not run: readings over that time say nothing. @param {number} sleptMs */
   #wake (sleptMs) {
-    const { sampler, autoscaler, features } = this.parts
+    const { sampler, features } = this.parts
     sampler.wake()
-    autoscaler.wake()
     features.wake()
     this.announce('fleet.slept', { sleptMs })
   }
@@ -264,7 +264,7 @@ class Supervisor extends EventEmitter {
     clearTimeout(this.#timer)
     this.#stopWatching()
     this.parts.balancer.stop()
-    this.parts.autoscaler.stop()
+    this.#ended.abort()
     this.spawner.molds?.close()
   }
 

@@ -19,7 +19,6 @@ const { Gaps } = require('./gaps')
 const { Latency } = require('./latency')
 const { Memory } = require('./memory')
 const { ACCOUNT } = require('./recycle-event')
-const { Scaling } = require('./scaling')
 const { TimeSpans } = require('./time-spans')
 const { verdictOf } = require('./verdict')
 
@@ -42,7 +41,6 @@ class Figures {
   #collections = new Collections()
   /** By key. @type {[string, import('../features').Figures][]} */
   #ofFeatures = FEATURES.flatMap(({ report }) => report ? [[report.key, new (report.figures())()]] : [])
-  #scaling = new Scaling()
   #from = Infinity
   #to = -Infinity
   /** Time of the supervisor's last line. */
@@ -53,7 +51,7 @@ class Figures {
   #handlers = new Map()
 
   constructor () {
-    for (const { handlers } of [this.#client, this.#audit, this.#collections, this.#scaling, ...this.#ofFeatures.map(([, part]) => part)]) {
+    for (const { handlers } of [this.#client, this.#audit, this.#collections, ...this.#ofFeatures.map(([, part]) => part)]) {
       for (const [event, handle] of Object.entries(handlers)) this.#handlers.set(event, [...this.#handlers.get(event) ?? [], handle])
     }
   }
@@ -103,7 +101,6 @@ class Figures {
       latency: this.#latency.summary(),
       gc: this.#collections.summary(),
       ...this.#summariesOfFeatures(),
-      scaling: this.#scaling.summary(),
       drops: drops.items.map(shownDrop),
       dropsOmitted: drops.omitted,
       recycleEvents: events.items.map(shownEvent),
@@ -120,7 +117,9 @@ class Figures {
 
   /** The values over time. */
   series () {
-    return { memory: this.#memory.series(), client: this.#client.series(), scaling: this.#scaling.series() }
+    /** @type {Record<string, Record<string, any>[]>} */
+    const ofFeatures = Object.fromEntries(this.#ofFeatures.flatMap(([key, part]) => part.series ? [[key, part.series()]] : []))
+    return { memory: this.#memory.series(), client: this.#client.series(), ...ofFeatures }
   }
 
   /** A supervisor writes its lines in order, so a step back in time means that the clock was set. @param {number} t of the line */

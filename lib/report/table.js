@@ -31,7 +31,6 @@ function formatReport (report, { colors = false } = {}) {
     latency(report, paint),
     pauses(report, paint),
     ...ofFeatures(report, paint),
-    scaling(report, paint),
     remarks(report, paint)
   ]
   return parts.filter(part => part.length > 0).map(part => `${part.join('\n')}\n`).join('\n')
@@ -165,20 +164,12 @@ function pauses ({ gc }, paint) {
 
 /** @param {Record<string, any>} report @param {Paint} paint @returns {string[][]} */
 function ofFeatures (report, paint) {
-  const tools = { paint, width: WIDTH, layOut, short, clip, shown, plain }
+  const tools = { paint, width: WIDTH, layOut, short, clip, shown, plain, wrap, count, time: formatTime }
   return FEATURES.flatMap(({ report: part }) => {
     if (!part || report[part.key] === null) return []
     const omitted = report[`${part.key}Omitted`] ?? 0
     return [[...part.lines()(report[part.key], tools), ...omitted > 0 ? [paint('dim', `and ${grouped(omitted)} earlier ones`)] : []]]
   })
-}
-
-/** @param {Report} report @param {Paint} paint */
-function scaling ({ scaling }, paint) {
-  if (scaling === null) return []
-  const { min, max, fewest, most, mean, changes, overTargetMs } = scaling
-  const reasons = Object.entries(changes).map(([reason, count]) => `${count} ${clip(plain(reason), 12)}`).join(', ')
-  return wrap(`${fewest} to ${count(most, 'worker')} of ${shown(min)}..${shown(max)}, ${mean} on average; changes: ${reasons || 'none'}; busy for more than 0.8 of the time: ${formatTime(overTargetMs)}`).map(line => paint('dim', line))
 }
 
 /** @param {Report} report @param {Paint} paint */

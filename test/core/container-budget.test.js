@@ -3,7 +3,7 @@
 const t = require('tap')
 const fc = require('fast-check')
 const { resolveOptions } = require('../../lib/core/resolved-options')
-const { size, autoBudget, workersAtFirst, workersThatFit, whyNoAutoBudget, budgetArithmetic, budgetFor, autoscaleBounds, workersArithmetic, sizingWarnings, LEAST_BYTES } = require('../../lib/core/container-budget')
+const { size, autoBudget, workersAtFirst, workersThatFit, whyNoAutoBudget, budgetArithmetic, budgetFor, workersArithmetic, sizingWarnings, LEAST_BYTES } = require('../../lib/core/container-budget')
 
 const MIB = 1024 ** 2
 const container = (/** @type {number} */ mib, /** @type {any} */ more = {}) => ({ limitBytes: mib * MIB, source: 'cgroup v2', quotaCpus: null, ...more })
@@ -109,31 +109,6 @@ t.test('where the primary takes all memory there is none for a worker', async t 
   t.match(sizing, { fitting: 0, marginBytes: Math.round(6.4 * MIB) })
   t.equal(autoBudget(sizing, 1), 0)
   t.match(resolve({}, {}).sizing, { fitting: null, marginBytes: 0 })
-})
-
-t.test('a fleet that sizes itself has at most 2×CPU+1 workers, and no more than the memory is enough for, unless its least is more', async t => {
-  const bounds = (/** @type {number} */ min, /** @type {number | 'auto'} */ max, more = {}) => autoscaleBounds({ ...({}), desired: 9, fitting: null, ...more }, { min, max })
-  t.same(bounds(1, 4), { min: 1, max: 4, asked: 4 })
-  t.same(bounds(1, 'auto'), { min: 1, max: 9, asked: 9 })
-  t.same(bounds(12, 'auto'), { min: 12, max: 12, asked: 12 })
-  t.same(bounds(1, 20), { min: 1, max: 9, asked: 20 })
-  t.same(bounds(1, 'auto', { fitting: 5 }), { min: 1, max: 5, asked: 9 })
-  t.same(bounds(6, 8, { fitting: 5 }), { min: 6, max: 6, asked: 8 })
-})
-
-t.test('bounds that are lower than those asked for are said, with what lowered them', async t => {
-  const warned = (/** @type {string} */ workers, /** @type {any} */ machine) => {
-    const options = resolve({ workers }, machine)
-    return sizingWarnings(options.sizing, options)
-  }
-  t.same(warned('1..5', { parallelism: 2 }), [])
-  t.same(warned('1..8', { parallelism: 2 }), [{ warning: 'autoscale-bounds', min: 1, max: 5, asked: 8, by: 'cpus', cpus: 2, limitBytes: null, source: null }])
-  t.same(warned('1..8', { parallelism: 4, container: container(512) }), [
-    { warning: 'autoscale-bounds', min: 1, max: 4, asked: 8, by: 'memory', cpus: 4, limitBytes: 512 * MIB, source: 'cgroup v2' }
-  ])
-  t.match(warned('1..8', { parallelism: 2, container: container(512 * 1024) }), [{ by: 'cpus' }])
-  const five = Math.ceil((6 * 64 + 80) / 0.9)
-  t.match(warned('1..8', { parallelism: 2, container: container(five) }), [{ max: 5, by: 'cpus' }], 'there is memory for all that the CPUs are enough for')
 })
 
 t.test('--max-rss auto in a fleet of another size than at the start: the same memory by their number; a budget that was given stays', async t => {

@@ -2,11 +2,11 @@
 
 /** Decides the sizes of a fleet again, by the lines of its journal. */
 
-const { autoscale, pushLoad, NO_HISTORY } = require('../../lib/core/autoscale')
+const { decide, pushLoad, NO_HISTORY } = require('../../lib/features/elastic/decide')
 
 /** @typedef {{ to: number, reason: string, busy: number }} Resize */
 
-/** @param {Record<string, any>[]} lines of one primary @returns {Resize[]} what lib/core/autoscale.js decides by `fleet.load` */
+/** @param {Record<string, any>[]} lines of one primary @returns {Resize[]} what lib/features/elastic/decide.js decides by `fleet.load` */
 function replayScaling (lines) {
   let history = NO_HISTORY
   /** @type {any} */
@@ -17,7 +17,7 @@ function replayScaling (lines) {
     if (line.event === 'fleet.start') bounds = line.options.autoscale
     if (line.event !== 'fleet.load') continue
     history = pushLoad(history, /** @type {any} */ (line))
-    const decision = line.isPinned ? null : autoscale(history, bounds)
+    const decision = line.isPinned ? null : decide(history, bounds)
     if (decision && decision.reason !== 'no-room') decisions.push({ to: decision.workers, reason: decision.reason, busy: decision.busy })
   }
   return decisions

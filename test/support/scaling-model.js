@@ -8,12 +8,12 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { gunzipSync } = require('node:zlib')
-const { autoscale, pushLoad, NO_HISTORY } = require('../../lib/core/autoscale')
+const { decide, pushLoad, NO_HISTORY } = require('../../lib/features/elastic/decide')
 
 const TARGET = 0.8
 
 /**
- * @typedef {(look: import('../../lib/core/autoscale').Load) => number | null} Rule what there are to be; null: as many as there are
+ * @typedef {(look: import('../../lib/features/elastic/decide').Load) => number | null} Rule what there are to be; null: as many as there are
  *
  * @typedef {object} Outcome
  * @property {number} changes of the number
@@ -55,7 +55,7 @@ function recycles (bounds) {
   let history = NO_HISTORY
   return look => {
     history = pushLoad(history, look)
-    const decision = autoscale(history, bounds)
+    const decision = decide(history, bounds)
     return decision && decision.reason !== 'no-room' ? decision.workers : null
   }
 }

@@ -4,7 +4,7 @@ const { painter } = require('../../journal/painter')
 const { plain } = require('../../core/plain')
 const { count, formatSize } = require('../../core/units')
 const { prettyLine } = require('../../journal/sentence')
-const { rangeOf } = require('../../operate/control-table')
+const { besideWorkers } = require('../../operate/control-table')
 const { formatRows } = require('./table')
 
 const HEAD = 4 // two lines of facts, an empty line and the heading
@@ -20,13 +20,14 @@ const LATE_MS = 3000
  */
 function picture (fleet, { columns, rows, colors, now, message }) {
   const paint = painter(colors)
-  const { name, pid, app, workers, totals, autoscale } = /** @type {Record<string, any>} */ (fleet.status)
+  const status = /** @type {Record<string, any>} */ (fleet.status)
+  const { name, pid, app, workers, totals } = status
   const room = Math.max(1, rows - HEAD - 2 - EVENTS)
   const from = windowOf(fleet, room)
   const shown = fleet.rows.slice(from, from + room)
   const rss = workers.reduce((/** @type {number} */ sum, /** @type {{ rssBytes: number | null }} */ { rssBytes }) => sum + (rssBytes ?? 0), 0)
   const facts = [
-    `${totals.ready} of ${count(totals.workers, 'worker')} ready${rangeOf(autoscale)}`,
+    `${totals.ready} of ${count(totals.workers, 'worker')} ready${besideWorkers(status)}`,
     `${formatSize(rss)} RSS`,
     count(totals.recycles, 'recycle'),
     `${Math.round(fleet.requestsPerSecond)} requests/s`

@@ -21,11 +21,10 @@ const { OF_WORKER, OF_SLOT, GC_KINDS, inServiceBySlot, isInSlot, gcOf, seconds }
  * @typedef {object} Status the part of status() that is used here
  * @property {Worker[]} workers
  * @property {{ workers: number }} totals
- * @property {Record<string, any> | null} [autoscale]
  * @property {Record<string, any> | null} memory
  */
 
-const SCALE_REASONS = ['requested', 'busy', 'idle', 'bounds', 'upgrade']
+const SCALE_REASONS = ['requested', 'upgrade', ...FEATURES.flatMap(({ scaleReasons = {} }) => Object.keys(scaleReasons))]
 const COLLECT_REASONS = ['rss', 'hard-rss', 'requested']
 const STATES = ['spawning', 'standby', 'ready', 'out-of-rotation', 'draining']
 const BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
@@ -42,8 +41,6 @@ class Metrics {
   #build = this.#gauge('build_info', 'Always 1; the labels are the versions.', ['version', 'node_version'])
   #workers = this.#gauge('workers', 'Workers by state.', ['state'])
   #slots = this.#gauge('slots', 'Intended number of workers.')
-  #slotBounds = this.#gauge('slots_bound', 'The bounds of the intended number of workers; both are that number, unless --workers is <min>..<max>.', ['bound'])
-  #pinned = this.#gauge('slots_pinned', 'With --workers <min>..<max>: 1 while a command has set the number of workers, else 0.')
   #busy = this.#gauge('busy_workers', 'Sum of the event-loop utilisations of the workers in service.')
   #scalings = this.#counter('scalings_total', 'Changes of the intended number of workers, by reason.', ['reason'])
   #recycles = this.#counter('recycles_total', 'Workers that were replaced, by reason.', ['reason'])
@@ -137,12 +134,12 @@ class Metrics {
 
   /** @param {Status} status */
   async #render (status) {
-    const { workers, totals, autoscale = null, memory } = status
+    const { workers, totals, memory } = status
     this.look(workers)
     this.#slots.set(totals.workers)
     for (const state of STATES) this.#workers.set({ state }, workers.filter(worker => worker.state === state).length)
     this.#show(workers)
-    this.#showAutoscale(workers, autoscale ?? { min: totals.workers, max: totals.workers, isPinned: false })
+    this.#busy.set(busyWorkers(workers))
     this.#showMemory(memory)
     this.#showFeatures(status)
     let text = ''
@@ -170,13 +167,6 @@ class Metrics {
     for (const worker of workers.filter(isInSlot)) {
       for (const { gauge, value } of this.#ofSlot) gauge.inc({ slot: worker.slot }, value(worker))
     }
-  }
-
-  /** @param {Worker[]} workers @param {Record<string, any>} autoscale */
-  #showAutoscale (workers, autoscale) {
-    for (const bound of ['min', 'max']) this.#slotBounds.set({ bound }, autoscale[bound])
-    this.#pinned.set(Number(autoscale.isPinned))
-    this.#busy.set(busyWorkers(workers))
   }
 
   /** @param {Record<string, any> | null} memory null: the system does not tell */

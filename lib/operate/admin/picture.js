@@ -11,7 +11,6 @@
  * @property {Record<string, any>[]} workers
  * @property {{ workers: number, ready: number }} totals
  * @property {import('../../core/crashes').Crashing | null} [crashing]
- * @property {{ min: number, max: number, isPinned: boolean } | null} [autoscale]
  *
  * @typedef {object} Moment the fleet at one time
  * @property {number} t
@@ -23,7 +22,6 @@
  *
  * @typedef {object} Size of the fleet
  * @property {number} wanted
- * @property {{ min: number, max: number, isPinned: boolean } | null} autoscale null: the fleet does not size itself
  * @property {{ t: number, from: number, to: number, reason: string } | null} change the last one
  *
  * @typedef {object} Part of the picture; a page merges the parts. Beside these: what features say of themselves in status(), by key
@@ -119,13 +117,13 @@ class Picture {
   }
 
   /** @param {number} now @param {Status} status @param {ReturnType<typeof nothing>} what */
-  #part (now, { name = null, workers, totals, crashing = null, autoscale = null, ...more }, { memory, traffic, recycles, crashes }) {
+  #part (now, { name = null, workers, totals, crashing = null, ...more }, { memory, traffic, recycles, crashes }) {
     const { events, crashEvents } = this.#audit
     const from = now - this.windowMs
     return {
       t: now,
       about: { ...this.#about(), name, crashing: crashing && sayCrashing(crashing) },
-      size: { wanted: totals.workers, autoscale, change: this.#change },
+      size: { wanted: totals.workers, change: this.#change },
       workers,
       ...ofFeatures(more),
       memory: [...memory].sort(([a], [b]) => a - b).map(([slot, points]) => ({ slot, points })),

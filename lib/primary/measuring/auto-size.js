@@ -18,11 +18,13 @@ class AutoSize {
    * @param {import('../../core/options').Options} deps.options
    * @param {import('../workers/fleet').Fleet} deps.fleet
    * @param {boolean} deps.isAsked a predecessor says how many workers there are to be
+   * @param {import('../parts').Resize} deps.resize
    * @param {(event: string, fields: Record<string, any>) => unknown} deps.record
    */
-  constructor ({ options, fleet, isAsked, record }) {
+  constructor ({ options, fleet, isAsked, resize, record }) {
     this.options = options
     this.fleet = fleet
+    this.resize = resize
     this.record = record
     /** The number is to be found yet. */
     this.isOpen = options.sizing.isAutoBudget && options.sizing.isAutoWorkers && !isAsked
@@ -47,10 +49,9 @@ class AutoSize {
     const to = Math.min(workers, Math.max(fewestWorkers(this.options), workersThatFit(sizing, freshBytes)))
     if (to === workers) return
     const isServing = (/** @type {number} */ slot) => Number(this.fleet.slots.get(slot)?.incumbent?.isServing ?? false)
-    this.fleet.resize(to, this.fleet.wanted.toReversed().sort((a, b) => isServing(a) - isServing(b)))
     const { desired, limitBytes, source } = sizing
     this.record('fleet.warning', { warning: 'few-workers', workers: to, desired, limitBytes, source, freshBytes })
-    this.record('fleet.scale', { from: workers, to, reason: 'memory', slots: this.fleet.wanted })
+    this.resize(to, 'memory', { leaveFirst: this.fleet.wanted.toReversed().sort((a, b) => isServing(a) - isServing(b)) })
     for (const handle of this.fleet.all()) {
       handle.budget = drawBudget(this.options, to, Math.random())
       this.record('worker.budget', { slot: handle.slot, pid: handle.pid, budget: handle.budget })

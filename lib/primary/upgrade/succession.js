@@ -6,6 +6,7 @@
  */
 
 const { EventEmitter } = require('node:events')
+const { boundsOf } = require('../../features')
 const { RecycleError } = require('../../core/errors')
 
 const PATIENCE = 3 // workers of a slot that die in a row
@@ -27,10 +28,11 @@ class Succession extends EventEmitter {
    * @param {import('../tasks').Tasks} deps.tasks
    * @param {(isSo: () => boolean) => Promise<void>} deps.until
    * @param {() => void} deps.changed
+   * @param {import('../parts').Resize} deps.resize
    * @param {(event: string, fields: Record<string, any>) => unknown} deps.record
    * @param {(error: RecycleError) => void} deps.abandon
    */
-  constructor ({ takeover, options, fleet, lifecycle, listeningSockets, tasks, until, changed, record, abandon }) {
+  constructor ({ takeover, options, fleet, lifecycle, listeningSockets, tasks, until, changed, resize, record, abandon }) {
     super()
     this.takeover = takeover
     this.options = options
@@ -38,6 +40,7 @@ class Succession extends EventEmitter {
     this.lifecycle = lifecycle
     this.until = until
     this.changed = changed
+    this.resize = resize
     this.record = record
     this.abandon = abandon
     takeover.on('begin', ({ addresses, workers }) => {
@@ -92,16 +95,14 @@ class Succession extends EventEmitter {
 
   /** @param {number | null} asked */
   #scale (asked) {
-    const { desired: from } = this.fleet
     const to = asked ?? this.options.workers
-    this.fleet.resize(to)
-    if (to !== from) this.record('fleet.scale', { from, to, reason: 'upgrade', slots: this.fleet.wanted })
-    this.changed()
+    if (to === this.fleet.desired) this.changed()
+    else this.resize(to, 'upgrade')
   }
 
   /** @param {number | null} workers */
   async #lead (workers) {
-    this.#scale(workers ?? (this.options.autoscale ? this.#asked : null)) // where the predecessor has died, nothing newer is known
+    this.#scale(workers ?? (boundsOf(this.options) ? this.#asked : null)) // where the predecessor has died, nothing newer is known
     this.record('fleet.upgraded', { pid: process.pid, oldPid: this.takeover.pid, node: process.version })
     this.emit('lead')
     await Promise.all(this.fleet.all().filter(({ state, slot }) => state === 'standby' && slot !== null).map(handle => this.lifecycle.call(handle)))

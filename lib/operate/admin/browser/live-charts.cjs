@@ -15,11 +15,11 @@ class LiveCharts {
   #sizing = h('p.hint')
 
   /** @param {import('./state.cjs').State} state */
-  show ({ t, report, series, range, size }) {
+  show ({ t, report, series, range, size, autoscale }) {
     const traffic = trafficOf(report, series.client)
-    const load = size.autoscale === null ? busy(series.client, size.wanted) : workers(series.client, size.autoscale)
+    const load = autoscale === null ? busy(series.client, size.wanted) : workers(series.client, autoscale)
     const slots = strips(report, series.memory)
-    this.#sizing.textContent = sizing(size, t)
+    this.#sizing.textContent = sizing(size, autoscale, t)
     const shape = JSON.stringify([...traffic, load, ...slots].map(({ title, lines }) => [title, lines.length]))
     if (shape !== this.#shape) this.#build(report, series, range, traffic, load, slots)
     this.#shape = shape
@@ -47,8 +47,8 @@ class LiveCharts {
   }
 }
 
-/** By what the number of workers is decided, and why there are as many. @param {import('../picture').Size} size @param {number} now */
-function sizing ({ wanted, autoscale, change }, now) {
+/** By what the number of workers is decided, and why there are as many. @param {import('../picture').Size} size @param {{ min: number, max: number, isPinned: boolean } | null} autoscale @param {number} now */
+function sizing ({ wanted, change }, autoscale, now) {
   const by = autoscale === null
     ? `${plural(wanted, 'worker')}, a fixed number`
     : autoscale.isPinned ? `Pinned at ${plural(wanted, 'worker')}; by the load it would be ${autoscale.min} to ${autoscale.max}` : `Auto: ${autoscale.min} to ${autoscale.max} workers by the load`

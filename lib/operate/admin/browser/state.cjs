@@ -15,9 +15,10 @@ class State {
   size = null
   workers = []
   memoryByRoute = null
+  autoscale = null
 
-  add ({ t, about, size, workers, memoryByRoute, memory, traffic, recycleEvents, crashEvents }) {
-    Object.assign(this, { t, about, size, workers, memoryByRoute })
+  add ({ t, about, size, workers, memoryByRoute, autoscale, memory, traffic, recycleEvents, crashEvents }) {
+    Object.assign(this, { t, about, size, workers, memoryByRoute, autoscale })
     for (const { slot, points } of memory) this.#memory.set(slot, byTime([...this.#memory.get(slot) ?? [], ...points]))
     this.#traffic.push(...traffic)
     this.#recycleEvents.push(...recycleEvents)

@@ -9,7 +9,7 @@
  *             for two minutes, or ten boot times
  *
  * Workers that boot are counted as workers, so that an app that boots slowly does not get more of them meanwhile. The gap
- * between 0.5 and 0.8 keeps the number steady. Pure; a journal has all inputs (`fleet.load`), and test/core/autoscale.test.js decides
+ * between 0.5 and 0.8 keeps the number steady. Pure; a journal has all inputs (`fleet.load`), and test/features/elastic/decide.test.js decides
  * by them again.
  *
  * @typedef {object} Load one look at the fleet
@@ -70,7 +70,7 @@ function pushLoad (history, load) {
  * @param {{ min: number, max: number }} bounds
  * @returns {Decision | null} null: as many as there are
  */
-function autoscale (history, { min, max }) {
+function decide (history, { min, max }) {
   const latest = history.recent.at(-1)
   if (!latest) return null
   const { workers, busy } = latest
@@ -122,4 +122,4 @@ function round (busy) {
   return Math.round(1000 * busy) / 1000
 }
 
-module.exports = { NO_HISTORY, HIGH, pushLoad, autoscale, leastLoaded }
+module.exports = { NO_HISTORY, HIGH, pushLoad, decide, leastLoaded }

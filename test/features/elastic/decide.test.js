@@ -4,8 +4,8 @@ const fs = require('node:fs')
 const path = require('node:path')
 const t = require('tap')
 const fc = require('fast-check')
-const { NO_HISTORY, autoscale, pushLoad, leastLoaded } = require('../../lib/core/autoscale')
-const { run, recycles, noise, table, LOADS, BOUNDS } = require('../support/scaling-model')
+const { NO_HISTORY, decide: decideNow, pushLoad, leastLoaded } = require('../../../lib/features/elastic/decide')
+const { run, recycles, noise, table, LOADS, BOUNDS } = require('../../support/scaling-model')
 
 /** @param {any[]} looks a second apart; each as [busy, more] @param {any} [bounds] */
 function decide (looks, bounds = { min: 1, max: 9 }) {
@@ -14,7 +14,7 @@ function decide (looks, bounds = { min: 1, max: 9 }) {
   const decisions = []
   looks.forEach(([busy, { workers = 2, serving = workers, bootMs = 500, fitting = null, atMs = 0 } = {}], second) => {
     history = pushLoad(history, { atMs: atMs || 1000 * second, workers, serving, busy, requestsPerSecond: 0, bootMs, fitting })
-    decisions.push(autoscale(history, bounds))
+    decisions.push(decideNow(history, bounds))
   })
   return decisions
 }
@@ -121,12 +121,12 @@ t.test('an hour of each load: few changes, hardly any time over the target, no o
 })
 
 t.test('the table of the documentation has what the simulation gives', async t => {
-  const page = fs.readFileSync(path.join(__dirname, '..', '..', 'docs', 'scaling.md'), 'utf8')
+  const page = fs.readFileSync(path.join(__dirname, '..', '..', '..', 'docs', 'scaling.md'), 'utf8')
   for (const row of table()) t.ok(page.includes(row), row)
 })
 
 t.test('without a look at the fleet there is nothing to decide', async t => {
-  t.equal(autoscale(NO_HISTORY, { min: 1, max: 9 }), null)
+  t.equal(decideNow(NO_HISTORY, { min: 1, max: 9 }), null)
 })
 
 t.test('workers are saturated from 0.95 of their time on', async t => {

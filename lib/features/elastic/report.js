@@ -2,9 +2,9 @@
 
 /** Workers over time beside the load, of a fleet with `--workers <min>..<max>`. */
 
-const { HIGH } = require('../core/autoscale')
-const { asCount, asNumber, asText } = require('./journal-field')
-const { Timeline } = require('./timeline')
+const { asCount, asNumber, asText } = require('../../report/journal-field')
+const { Timeline } = require('../../report/timeline')
+const { HIGH } = require('./decide')
 
 const WIDTH_MS = 1000
 const MOST_CELLS = 2000
@@ -93,4 +93,10 @@ class Scaling {
   }
 }
 
-module.exports = { Scaling }
+/** @param {NonNullable<ReturnType<Scaling['summary']>>} summary @param {import('..').ReportTools} tools @returns {string[]} */
+function linesOf ({ min, max, fewest, most, mean, changes, overTargetMs }, { paint, wrap, count, clip, plain, shown, time }) {
+  const reasons = Object.entries(changes).map(([reason, count]) => `${count} ${clip(plain(reason), 12)}`).join(', ')
+  return wrap(`${fewest} to ${count(most, 'worker')} of ${shown(min)}..${shown(max)}, ${mean} on average; changes: ${reasons || 'none'}; busy for more than ${HIGH} of the time: ${time(overTargetMs)}`).map(line => paint('dim', line))
+}
+
+module.exports = { Scaling, linesOf }

@@ -1,0 +1,65 @@
+'use strict'
+
+/** `--workers <min>..<max>`: as many workers as the load needs. */
+
+/** @typedef {{ autoscale: Readonly<import('../../core/container-budget').Bounds> | null }} Options no option: of `--workers <min>..<max>`; null: the fleet keeps its size */
+
+/** @param {Record<string, any>} line */
+const sayBusy = ({ busy }) => `as much to do as ${busy.toFixed(1)} workers have time for`
+
+/** @type {Readonly<import('..').Feature>} */
+module.exports = Object.freeze({
+  name: 'elastic',
+  options: () => [],
+  group: '',
+  resolve: ({ workers, sizing }) => typeof workers === 'object' ? { workers: workers.min, autoscale: boundsOf(workers, sizing) } : { autoscale: null },
+  isOn: ({ autoscale }) => autoscale !== null,
+  bounds: ({ autoscale }) => autoscale,
+  scaleReasons: {
+    busy: line => `: ${sayBusy(line)} at ${line.requestsPerSecond} requests/s`,
+    idle: line => `: at most ${sayBusy(line)} of late`,
+    bounds: () => ', the bound of --workers'
+  },
+  events: { 'fleet.load': { level: 'quiet' } },
+  warnings: {
+    'autoscale-bounds': ({ max, asked, by, cpus, limitBytes, source }, { count, size }) => `at most ${count(max, 'worker')} and not ${asked}: ${by === 'memory' ? `the memory limit of ${size(limitBytes)} (${source}) is not enough for more` : `2×CPU+1 for ${count(cpus, 'CPU')}`}`,
+    'autoscale-no-room': (line, { count }) => `${count(line.workers, 'worker')} are not enough for the load (${sayBusy(line)}), and the memory has no room for one more`
+  },
+  primary: () => require('./primary').sizeByLoad,
+  metrics: [
+    {
+      name: 'slots_bound',
+      help: 'The bounds of the intended number of workers; both are that number, unless --workers is <min>..<max>.',
+      labels: ['bound'],
+      values: ({ autoscale, totals: { workers } }) => [[{ bound: 'min' }, autoscale?.min ?? workers], [{ bound: 'max' }, autoscale?.max ?? workers]]
+    },
+    {
+      name: 'slots_pinned',
+      help: 'With --workers <min>..<max>: 1 while a command has set the number of workers, else 0.',
+      labels: [],
+      values: ({ autoscale }) => [[{}, Number(autoscale?.isPinned ?? false)]]
+    }
+  ],
+  status: {
+    key: 'autoscale',
+    beside: ({ min, max, isPinned, busy }) => ` (${isPinned ? 'pinned, else ' : ''}${min} to ${max}${busy === null ? '' : `, ${busy.toFixed(1)} busy`})`,
+    scaled: ({ min, max, isPinned }) => isPinned ? '; recycle scale auto: by the load again' : `, and ${min} to ${max} by the load`
+  },
+  report: {
+    key: 'scaling',
+    figures: () => require('./report').Scaling,
+    lines: () => require('./report').linesOf
+  }
+})
+
+/**
+ * Never more than 2×CPU+1, as more event loops than that are of no use to the CPUs, nor more than the memory is enough for, unless `min`
+ * asks for them.
+ *
+ * @param {{ min: number, max: number | 'auto' }} range
+ * @param {import('../../core/container-budget').Sizing} sizing
+ */
+function boundsOf ({ min, max }, { desired, fitting }) {
+  const asked = max === 'auto' ? Math.max(min, desired) : max
+  return Object.freeze({ min, max: Math.max(min, Math.min(asked, desired, fitting ?? Infinity)), asked })
+}
