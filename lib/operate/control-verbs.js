@@ -36,12 +36,7 @@ const WAIT_FOR_DRAINS = ['recycle', 'reload', 'scale', 'upgrade', 'stop']
  * @property {(line: Line) => void} onEvent
  * @property {AbortSignal} signal aborted when the client disconnects
  *
- * @typedef {import('node:events').EventEmitter & {
- *   name: string, spawner: { app: string }, size: number, isStopping: boolean, status: () => any, recycle: (slot: number) => Promise<Line>,
- *   gc: (slot: number) => Promise<Line>,
- *   cpuprofile: (slot: number, how: { durationMs?: number, file?: string }) => Promise<Line>, reload: () => Promise<void>, signal: (name: string) => Promise<Line>,
- *   upgrade: (how: { node?: string }) => Promise<Line>, scale: (workers: number | 'auto') => Promise<void>, stop: (how?: { now?: boolean }) => Promise<void>
- * } & Record<string, any>} Supervised the part of a supervisor that is used here
+ * @typedef {import('../primary/supervisor').Supervisor & Record<string, any>} Supervised with the commands of features
  */
 
 /** @type {Record<string, (supervisor: Supervised, args: Record<string, any>, progress: Progress, asking: Asking) => Promise<any>>} */

@@ -15,21 +15,7 @@ const SIGNAL_MS = 5000
 const PATIENCE = 3 // workers of a slot that fail in a row before a command that waits for it rejects
 
 class Commands {
-  /**
-   * @param {object} deps
-   * @param {import('./workers/fleet').Fleet} deps.fleet
-   * @param {import('./recycling/recycler').Recycler} deps.recycler
-   * @param {import('./recycling/garbage-collection').GarbageCollection} deps.garbageCollection
-   * @param {import('./recycling/cpu-profiles').CpuProfiles} deps.cpuProfiles
-   * @param {import('./features').RunningFeatures} deps.features
-   * @param {(event: string, fields: Record<string, any>) => Record<string, any>} deps.record
-   * @param {import('../core/options').Options} deps.options
-   * @param {import('./measuring/auto-size').AutoSize} deps.autoSize
-   * @param {import('./parts').Resize} deps.resize
-   * @param {(isSo: () => boolean) => Promise<void>} deps.until
-   * @param {(at: { requestedAlone: boolean }) => void} deps.look judges the workers
-   * @param {AbortSignal} deps.stopping its reason is what ended the fleet, or RECYCLE_STOPPED
-   */
+  /** @param {import('./parts').Deps & { recycler: import('./recycling/recycler').Recycler, garbageCollection: import('./recycling/garbage-collection').GarbageCollection, cpuProfiles: import('./recycling/cpu-profiles').CpuProfiles, features: import('./features').RunningFeatures }} deps */
   constructor ({ options, fleet, autoSize, recycler, garbageCollection, cpuProfiles, features, record, resize, until, look, stopping }) {
     this.options = options
     this.fleet = fleet

@@ -58,6 +58,28 @@ const { kill } = require('./workers/retirement')
  * @property {(error: RecycleError) => void} abandon stops the fleet for an error
  * @property {(message: { slot: number | null, pid: number, message: unknown }) => void} onMessage takes what the app sends by `process.send`
  *
+ * @typedef {object} Deps what all parts may take
+ * @property {import('../core/options').Options} options
+ * @property {Fleet} fleet
+ * @property {import('./workers/spawner').Spawner} spawner
+ * @property {Given['meter']} meter
+ * @property {Tasks} tasks
+ * @property {AbortSignal} stopping its reason is what ended the fleet, or RECYCLE_STOPPED
+ * @property {() => void} changed to be called when a fact has changed, or what is desired
+ * @property {Resize} resize changes how many workers there are to be
+ * @property {(isSo: () => boolean) => Promise<void>} until resolves when it is so
+ * @property {(handle: WorkerHandle) => import('./measuring/figures').Figures | null} figuresOf
+ * @property {(handle: WorkerHandle) => boolean} wasOomKilled to be called once, when it is gone
+ * @property {() => import('../core/memory-room').Memory | null} memory of the container, by the last look
+ * @property {() => boolean} isHeld another primary runs the fleet: workers stand by in their slots
+ * @property {(slot: number) => void} collect has the worker of this slot collect its garbage, out of rotation
+ * @property {ListeningSockets} listeningSockets
+ * @property {Hooks['record']} record
+ * @property {Hooks['look']} look
+ * @property {Hooks['abandon']} abandon
+ * @property {AutoSize} autoSize
+ * @property {(freshBytes: number | null) => void} fresh hears of what each worker takes when it is new; that may change budgets
+ *
  * @typedef {(workers: number, reason: string, how?: { leaveFirst?: readonly number[] } & Record<string, any>) => void} Resize `leaveFirst`: slots in the order in which they
  *   are given up; what else there is goes into the journal
  * @typedef {ReturnType<typeof assembleParts>} Parts
@@ -87,6 +109,7 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
   const figuresOf = (/** @type {WorkerHandle} */ handle) => sampler.figuresOf(handle)
   const wasOomKilled = (/** @type {WorkerHandle} */ handle) => memoryWatch.wasOomKilled(handle)
   const collect = (/** @type {number} */ slot) => tasks.run('collect', () => garbageCollection.request(slot).catch(() => {})) // refused: `worker.in-rotation` has it
+  /** @type {Deps} */
   const deps = { options, fleet, spawner, meter, tasks, stopping: tenure, changed, resize, until, figuresOf, wasOomKilled, memory, isHeld, collect, listeningSockets, record, look, abandon, autoSize, fresh: autoSize.observe.bind(autoSize) }
 
   const outOfRotation = new OutOfRotation(deps)

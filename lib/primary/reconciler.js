@@ -25,17 +25,13 @@ class Reconciler {
   #timer
 
   /**
-   * @param {object} deps
-   * @param {import('../core/options').Options} deps.options
-   * @param {import('./workers/fleet').Fleet} deps.fleet
-   * @param {import('./tasks').Tasks} deps.tasks
-   * @param {AbortSignal} deps.stopping
-   * @param {Record<import('../core/plan').Action['type'], (action: any) => Promise<unknown>>} deps.steps what carries each action
-   *   out; what it changes at once is in the facts when it returns
-   * @param {(handle: WorkerHandle) => import('./measuring/figures').Figures | null} deps.figuresOf
-   * @param {(handle: WorkerHandle) => import('../core/plan').WorkerFacts['task']} deps.taskOf
-   * @param {() => import('../core/memory-room').Memory | null} deps.memory of the container, by the last look
-   * @param {() => number} deps.atFirst see Desired
+   * @param {Pick<import('./parts').Deps, 'options' | 'fleet' | 'tasks' | 'stopping' | 'figuresOf' | 'memory'> & Judged} deps
+   *
+   * @typedef {object} Judged
+   * @property {Record<import('../core/plan').Action['type'], (action: any) => Promise<unknown>>} steps what carries each action out; what it changes at once is in the facts
+   *   when it returns
+   * @property {(handle: WorkerHandle) => import('../core/plan').WorkerFacts['task']} taskOf
+   * @property {() => number} atFirst see Desired
    */
   constructor ({ options, fleet, tasks, stopping, steps, figuresOf, taskOf, memory, atFirst }) {
     this.options = options

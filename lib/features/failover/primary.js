@@ -13,6 +13,7 @@ const { isBodyless, isReplaySafe } = require('../../core/request-replay')
 const { sessionOf } = require('../../core/session')
 const { loadAddon } = require('../../mold/addon')
 const { Descriptor } = require('../../mold/descriptor')
+const { descriptorLimit } = require('../../mold/descriptor-limit')
 const { Holdings } = require('./holdings')
 const { answerLast } = require('./last-answer')
 const { MEMORY, TICK_MS, decode } = require('./packet')
@@ -231,15 +232,6 @@ function nameCut (request, remotePort = null, deaths = 0) {
     remotePort,
     upgraded: false,
     ...deaths > 0 && { deaths }
-  }
-}
-
-/** @returns {number} Node has raised the soft limit to the hard one */
-function descriptorLimit () {
-  try {
-    return Number(/^Max open files +(\d+)/m.exec(fs.readFileSync('/proc/self/limits', 'latin1'))?.[1] ?? Infinity)
-  } catch {
-    return Infinity
   }
 }
 

@@ -6,6 +6,7 @@
  */
 
 const fs = require('node:fs')
+const { descriptorLimit } = require('../../mold/descriptor-limit')
 
 const OFTEN_MS = 1000
 const SHARE = 0.01 // of the time, at the most, that entries are being counted
@@ -17,7 +18,8 @@ class DescriptorProbe {
   constructor (pid, inTime) {
     this.inTime = inTime
     this.folder = `/proc/${pid}/fd`
-    this.fdLimit = limitOf(pid)
+    const limit = descriptorLimit(pid)
+    this.fdLimit = limit === Infinity ? null : limit
   }
 
   /** @param {number} now ms, by any clock that only goes forward @returns {Promise<{ fds: number | null, fdLimit: number | null }>} `fds` null: not counted this time */
@@ -52,19 +54,9 @@ function sizeOf (folder) {
   }
 }
 
-/** @param {number} pid @returns {number | null} null: there is none */
-function limitOf (pid) {
-  try {
-    const soft = /^Max open files +(\d+)/m.exec(fs.readFileSync(`/proc/${pid}/limits`, 'latin1'))?.[1]
-    return soft === undefined ? null : Number(soft)
-  } catch {
-    return null
-  }
-}
-
 /** @returns {boolean} this system has what is read here */
 function hasDescriptors () {
-  return fs.existsSync('/proc/self/fd') && limitOf(process.pid) !== null
+  return fs.existsSync('/proc/self/fd') && descriptorLimit() < Infinity
 }
 
 module.exports = { DescriptorProbe, hasDescriptors }

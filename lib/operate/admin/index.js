@@ -96,7 +96,7 @@ async function openAdmin (supervisor, { admin, adminAllowRemote }) {
     return url
   }
   const inherited = succession?.takeover.takeAdminSocket(address)
-  if (inherited) succession.once('serving', () => open(inherited)) // until then the predecessor answers
+  if (succession && inherited) succession.once('serving', () => open(inherited)) // until then the predecessor answers
   else {
     await open(undefined).catch(error => {
       supervisor.removeListener('event', hear)

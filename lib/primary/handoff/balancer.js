@@ -27,13 +27,7 @@ class Balancer {
   /** The workers that do not accept, and whether for want of descriptors. @type {Map<WorkerHandle, boolean>} */
   #full = new Map()
 
-  /**
-   * @param {object} deps
-   * @param {import('../../core/options').Options} deps.options
-   * @param {import('../workers/fleet').Fleet} deps.fleet
-   * @param {(event: string, fields: Record<string, any>) => unknown} deps.record
-   * @param {{ totals: { moved: number } }} deps.ledger
-   */
+  /** @param {import('../parts').Deps & { ledger: import('./ledger').HandoffLedger }} deps */
   constructor ({ options, fleet, record, ledger }) {
     this.options = options
     this.fleet = fleet

@@ -13,14 +13,7 @@ class AutoSize {
   /** What the latest worker took when it was new, by the metric of its budget; null: not known. @type {number | null} */
   freshBytes = null
 
-  /**
-   * @param {object} deps
-   * @param {import('../../core/options').Options} deps.options
-   * @param {import('../workers/fleet').Fleet} deps.fleet
-   * @param {boolean} deps.isAsked a predecessor says how many workers there are to be
-   * @param {import('../parts').Resize} deps.resize
-   * @param {(event: string, fields: Record<string, any>) => unknown} deps.record
-   */
+  /** @param {Pick<import('../parts').Deps, 'options' | 'fleet' | 'resize' | 'record'> & { isAsked: boolean }} deps `isAsked`: a predecessor says how many workers there are to be */
   constructor ({ options, fleet, isAsked, resize, record }) {
     this.options = options
     this.fleet = fleet

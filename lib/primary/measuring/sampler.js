@@ -29,16 +29,7 @@ class Sampler {
   /** What was said of a fresh worker that exceeds its budget; null: none has. @type {{ bytes: number, softBytes: number | null, raisedBytes: number | null } | null} */
   freshOverBudget = null
 
-  /**
-   * @param {object} deps
-   * @param {import('../../core/options').Options} deps.options
-   * @param {import('../workers/fleet').Fleet} deps.fleet
-   * @param {import('./meter').Meter} deps.meter
-   * @param {(event: string, fields: Record<string, any>) => unknown} deps.record
-   * @param {(freshBytes: number | null) => void} deps.fresh hears of what each worker takes when it is new; that may change budgets
-   * @param {Pick<import('../features').RunningFeatures, 'probe'>} deps.features
-   * @param {AbortSignal} deps.stopping
-   */
+  /** @param {import('../parts').Deps & { features: import('../features').RunningFeatures }} deps */
   constructor ({ options, fleet, meter, record, fresh, features, stopping }) {
     this.options = options
     this.fleet = fleet

@@ -10,11 +10,7 @@ const WRITE_MS = 60_000
 const LONGEST_MS = 10 * 60_000
 
 class CpuProfiles {
-  /**
-   * @param {object} deps
-   * @param {import('../workers/fleet').Fleet} deps.fleet
-   * @param {(event: string, fields: Record<string, any>) => Record<string, any>} deps.record
-   */
+  /** @param {import('../parts').Deps} deps */
   constructor ({ fleet, record }) {
     this.fleet = fleet
     this.record = record

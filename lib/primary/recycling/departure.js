@@ -12,14 +12,7 @@ const MOVE_MS = 5 // for each connection: between the two primaries they go one 
 /** @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle */
 
 class Departure {
-  /**
-   * @param {object} deps
-   * @param {import('../../core/options').Options} deps.options
-   * @param {import('../workers/fleet').Fleet} deps.fleet
-   * @param {import('../measuring/sampler').Sampler} deps.sampler
-   * @param {import('../tasks').Tasks} deps.tasks
-   * @param {(event: string, fields: Record<string, any>) => unknown} deps.record
-   */
+  /** @param {import('../parts').Deps & { sampler: import('../measuring/sampler').Sampler }} deps */
   constructor ({ options, fleet, sampler, tasks, record }) {
     this.options = options
     this.fleet = fleet

@@ -22,15 +22,7 @@ class GarbageCollection {
   /** When a worker last collected, ms, by clock.js. @type {WeakMap<WorkerHandle, number>} */
   #collectedAt = new WeakMap()
 
-  /**
-   * @param {object} deps
-   * @param {import('../../core/options').Options} deps.options
-   * @param {import('../workers/fleet').Fleet} deps.fleet
-   * @param {import('../measuring/sampler').Sampler} deps.sampler
-   * @param {import('./out-of-rotation').OutOfRotation} deps.outOfRotation
-   * @param {(event: string, fields: Record<string, any>) => Record<string, any>} deps.record
-   * @param {() => void} deps.changed to be called when a fact has changed
-   */
+  /** @param {import('../parts').Deps & { sampler: import('../measuring/sampler').Sampler, outOfRotation: import('./out-of-rotation').OutOfRotation }} deps */
   constructor ({ options, fleet, sampler, outOfRotation, record, changed }) {
     this.options = options
     this.fleet = fleet

@@ -34,15 +34,7 @@ class OutOfRotation {
   /** The worker that is out of rotation. @type {WorkerHandle | null} */
   #handle = null
 
-  /**
-   * @param {object} deps
-   * @param {import('../../core/options').Options} deps.options
-   * @param {import('../workers/fleet').Fleet} deps.fleet
-   * @param {(event: string, fields: Record<string, any>) => Record<string, any>} deps.record
-   * @param {() => void} deps.changed to be called when a fact has changed
-   * @param {(isSo: () => boolean) => Promise<void>} deps.until
-   * @param {AbortSignal} deps.stopping
-   */
+  /** @param {import('../parts').Deps} deps */
   constructor ({ options, fleet, record, changed, until, stopping }) {
     this.options = options
     this.fleet = fleet

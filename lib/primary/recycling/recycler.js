@@ -17,16 +17,7 @@ class Recycler {
   /** Recycles so far. */
   count = 0
 
-  /**
-   * @param {object} deps
-   * @param {import('../../core/options').Options} deps.options
-   * @param {import('../workers/fleet').Fleet} deps.fleet
-   * @param {import('../workers/lifecycle').Lifecycle} deps.lifecycle
-   * @param {import('../measuring/sampler').Sampler} deps.sampler
-   * @param {(event: string, fields: Record<string, any>) => Record<string, any>} deps.record
-   * @param {() => void} deps.changed to be called when a fact has changed
-   * @param {AbortSignal} deps.stopping
-   */
+  /** @param {import('../parts').Deps & { lifecycle: import('../workers/lifecycle').Lifecycle, sampler: import('../measuring/sampler').Sampler }} deps */
   constructor ({ options, fleet, lifecycle, sampler, record, changed, stopping }) {
     this.options = options
     this.fleet = fleet

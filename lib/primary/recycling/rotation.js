@@ -21,13 +21,7 @@ class Rotation {
   /** Those of which it has been said that they stay in. @type {WeakSet<WorkerHandle>} */
   #kept = new WeakSet()
 
-  /**
-   * @param {object} deps
-   * @param {import('../../core/options').Options} deps.options
-   * @param {import('../workers/fleet').Fleet} deps.fleet
-   * @param {(event: string, fields: Record<string, any>) => unknown} deps.record
-   * @param {AbortSignal} deps.stopping
-   */
+  /** @param {import('../parts').Deps} deps */
   constructor ({ options, fleet, record, stopping }) {
     this.options = options
     this.fleet = fleet

@@ -13,14 +13,7 @@ const ANSWER_MS = 1000
 /** @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle */
 
 class Shutdown {
-  /**
-   * @param {object} deps
-   * @param {import('../../core/options').Options} deps.options
-   * @param {import('../workers/fleet').Fleet} deps.fleet
-   * @param {import('../sockets/listening-sockets').ListeningSockets} deps.listeningSockets
-   * @param {import('../tasks').Tasks} deps.tasks
-   * @param {(event: string, fields: Record<string, any>) => unknown} deps.record
-   */
+  /** @param {import('../parts').Deps} deps */
   constructor ({ options, fleet, listeningSockets, tasks, record }) {
     this.options = options
     this.fleet = fleet

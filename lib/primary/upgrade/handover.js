@@ -45,18 +45,7 @@ class Handover extends EventEmitter {
   /** The successor's workers. @type {import('./remote-workers').RemoteReceiver[]} */
   receivers = []
 
-  /**
-   * @param {object} deps
-   * @param {import('../sockets/listening-sockets').ListeningSockets} deps.listeningSockets
-   * @param {Pick<import('../features').RunningFeatures, 'bequeath'>} deps.features
-   * @param {import('../handoff/ledger').HandoffLedger} deps.ledger
-   * @param {import('../handoff/session-owners').SessionOwners} deps.sessionOwners
-   * @param {import('../workers/fleet').Fleet} deps.fleet
-   * @param {import('../recycling/departure').Departure} deps.departure
-   * @param {import('../tenure').Tenure} deps.tenure
-   * @param {import('../../core/options').Options} deps.options
-   * @param {(event: string, fields: Record<string, any>) => Record<string, any>} deps.record
-   */
+  /** @param {import('../parts').Deps & { features: import('../features').RunningFeatures, ledger: import('../handoff/ledger').HandoffLedger, sessionOwners: import('../handoff/session-owners').SessionOwners, departure: import('../recycling/departure').Departure, tenure: import('../tenure').Tenure }} deps */
   constructor ({ listeningSockets, features, ledger, sessionOwners, fleet, departure, tenure, options, record }) {
     super()
     this.listeningSockets = listeningSockets

@@ -18,20 +18,7 @@ class Succession extends EventEmitter {
   /** How many workers the predecessor has been told to have; null: as its options say. @type {number | null} */
   #asked = null
 
-  /**
-   * @param {object} deps
-   * @param {import('./takeover').Takeover} deps.takeover
-   * @param {import('../../core/options').Options} deps.options
-   * @param {import('../workers/fleet').Fleet} deps.fleet
-   * @param {import('../workers/lifecycle').Lifecycle} deps.lifecycle
-   * @param {import('../sockets/listening-sockets').ListeningSockets} deps.listeningSockets
-   * @param {import('../tasks').Tasks} deps.tasks
-   * @param {(isSo: () => boolean) => Promise<void>} deps.until
-   * @param {() => void} deps.changed
-   * @param {import('../parts').Resize} deps.resize
-   * @param {(event: string, fields: Record<string, any>) => unknown} deps.record
-   * @param {(error: RecycleError) => void} deps.abandon
-   */
+  /** @param {import('../parts').Deps & { takeover: import('./takeover').Takeover, lifecycle: import('../workers/lifecycle').Lifecycle }} deps */
   constructor ({ takeover, options, fleet, lifecycle, listeningSockets, tasks, until, changed, resize, record, abandon }) {
     super()
     this.takeover = takeover

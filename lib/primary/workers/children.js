@@ -36,14 +36,7 @@ class Children {
   /** @type {Promise<Map<string, Child[]>> | null} */
   #nextLook = null
 
-  /**
-   * @param {object} deps
-   * @param {Pick<import('../../core/options').Options, 'leaveChildren' | 'killTimeoutMs' | 'stopTimes'>} deps.options
-   * @param {Pick<AbortSignal, 'aborted'>} deps.stopping
-   * @param {import('./fleet').Fleet} deps.fleet
-   * @param {import('../tasks').Tasks} deps.tasks
-   * @param {(event: string, fields: Record<string, any>) => unknown} deps.record
-   */
+  /** @param {import('../parts').Deps} deps */
   constructor ({ options, stopping, fleet, tasks, record }) {
     this.options = options
     this.stopping = stopping

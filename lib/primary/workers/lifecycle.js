@@ -41,21 +41,8 @@ class Lifecycle extends EventEmitter {
   /** The addresses of which it was said last that some slots alone listen there. */
   #saidUneven = ''
 
-  /**
-   * @param {object} deps
-   * @param {import('../../core/options').Options} deps.options
-   * @param {import('./fleet').Fleet} deps.fleet
-   * @param {import('./spawner').Spawner} deps.spawner
-   * @param {import('../sockets/listening-sockets').ListeningSockets} deps.listeningSockets
-   * @param {(handle: WorkerHandle) => boolean} deps.wasOomKilled to be called once, when it is gone
-   * @param {import('./crash-watch').CrashWatch} deps.crashWatch
-   * @param {(handle: WorkerHandle) => import('../../core/account').Outcome | null} [deps.outcomeOf] gives the connections of a worker that is gone to others; null: it has none to give
-   * @param {() => void} deps.changed to be called when a fact has changed
-   * @param {(event: string, fields: Record<string, any>) => unknown} deps.record
-   * @param {AbortSignal} deps.stopping
-   * @param {() => boolean} [deps.isHeld] another primary runs the fleet: workers stand by in their slots
-   */
-  constructor ({ options, fleet, spawner, listeningSockets, wasOomKilled, crashWatch, outcomeOf = () => null, changed, record, stopping, isHeld = () => false }) {
+  /** @param {import('../parts').Deps & { crashWatch: import('./crash-watch').CrashWatch, outcomeOf: (handle: WorkerHandle) => import('../../core/account').Outcome | null }} deps */
+  constructor ({ options, fleet, spawner, listeningSockets, wasOomKilled, crashWatch, outcomeOf, changed, record, stopping, isHeld }) {
     super()
     this.isHeld = isHeld
     /** The addresses of the other primary's workers, while it runs the fleet. @type {ReadonlySet<string>} */

@@ -17,6 +17,7 @@
 const fs = require('node:fs')
 const { performance } = require('node:perf_hooks')
 const { ceilingOf } = require('../../core/ceiling')
+const { descriptorLimit } = require('../../mold/descriptor-limit')
 
 const NONE_LEFT = new Set(['EMFILE', 'ENFILE'])
 const COUNT_FROM = 0.5 // of the limit: below, nothing is counted
@@ -212,16 +213,6 @@ class Admission {
     this.#open = this.#limit === Infinity ? 0 : Math.min(this.#limit, openDescriptors() ?? this.#limit)
     this.#countNotBefore = began + (performance.now() - began) / COUNT_SHARE
     this.ceiling = this.#limit === Infinity ? Infinity : ceilingOf(this.#limit, this.#open, this.tracker.connections.size)
-  }
-}
-
-/** @returns {number} descriptors that this process may have; Node has raised the soft limit to the hard one */
-function descriptorLimit () {
-  try {
-    const [, soft] = /** @type {RegExpExecArray} */ (/^Max open files +(\d+|unlimited)/m.exec(fs.readFileSync('/proc/self/limits', 'latin1')))
-    return soft === 'unlimited' ? Infinity : Number(soft)
-  } catch {
-    return Infinity // no /proc
   }
 }
 

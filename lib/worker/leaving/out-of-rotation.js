@@ -85,13 +85,13 @@ function offerOutOfRotation ({ channel, state, tracker, admission, emptying }, t
 
   /** @returns {string | null} what cannot be emptied, whatever the time */
   function whyNot () {
-    const foreign = [...tracker.connections].filter(isForeign).length
+    const foreign = [...tracker.connections].filter(holdsWorker).length
     return foreign > 0 ? `${foreign} of its connections are upgraded or raw, and cannot be moved` : null
   }
 }
 
 /** A connection without a parser, except during its TLS handshake. @param {import('../connections/connection').Connection} connection */
-function isForeign (connection) {
+function holdsWorker (connection) {
   return connection.isForeign && connection.pack === null && !connection.socket.destroyed && !(connection.secure === null && 'setSecureContext' in connection.acceptor.server)
 }
 
