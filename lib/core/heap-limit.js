@@ -8,7 +8,6 @@
 const MIB = 1024 ** 2
 /** The share of the container's limit that one heap may take: the worker has memory beside it. */
 const LARGEST_SHARE = 0.75
-const YOUNG_BYTES = 48 * MIB // three semi-spaces, which V8's limit includes
 
 /** @typedef {{ maxRssBytes: number | null, hardRssBytes: number | null, limitBytes: number | null }} Terms */
 
@@ -46,14 +45,15 @@ function heapFlags (heap, terms) {
 
 /**
  * @param {number} heapLimitBytes as V8 tells it
+ * @param {number} oldLimitBytes of that, the old generation's: see oldSpaceLimit()
  * @param {Terms & { gc: import('./gc').Profile }} terms
  * @returns {{ warning: 'heap-limit', heapLimitBytes: number, softBytes: number | null, limitBytes: number | null, flag: string } | null} null: it fits
  */
-function heapWarning (heapLimitBytes, { gc, ...terms }) {
+function heapWarning (heapLimitBytes, oldLimitBytes, { gc, ...terms }) {
   const { maxRssBytes, limitBytes } = terms
   const isBelow = maxRssBytes !== null && heapLimitBytes < Math.min(maxRssBytes, LARGEST_SHARE * (limitBytes ?? Infinity))
   // The other profiles let a heap grow on purpose, until the budget has the worker replaced.
-  const isAbove = gc === 'default' && limitBytes !== null && heapLimitBytes - YOUNG_BYTES > limitBytes
+  const isAbove = gc === 'default' && limitBytes !== null && oldLimitBytes > limitBytes
   if (!isBelow && !isAbove) return null
   return { warning: 'heap-limit', heapLimitBytes, softBytes: isBelow ? maxRssBytes : null, limitBytes: isBelow ? null : limitBytes, flag: `--max-old-space-size=${oldSpaceMiB(terms)}` }
 }

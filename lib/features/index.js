@@ -152,6 +152,7 @@
  * @property {Set<import('../worker/accepting/acceptor').Acceptor>} acceptors
  * @property {import('../worker/handoff/inbox').Inbox} inbox
  * @property {(listener: (hasMarkSweep: boolean) => void) => void} onCollected after each collection
+ * @property {() => number} oldBytes of V8's heap: what is young may be garbage since the last collection
  * @property {number} beatMs between two heartbeats
  * @property {(fn: () => unknown) => void} onDrain as in the worker API
  * @property {() => void} announceClose from here on each HTTP/1 response says that its connection closes

@@ -6,6 +6,8 @@ const { resolveOptions } = require('../../lib/core/resolved-options')
 
 const MIB = 1024 ** 2
 const NONE = { maxRssBytes: null, hardRssBytes: null, limitBytes: null }
+/** As of a process with these flags, where V8's limit includes three semi-spaces of 16 MiB. @param {number} limitBytes @param {any} terms */
+const warned = (limitBytes, terms) => heapWarning(limitBytes, oldSpaceLimit(limitBytes, [], 11), terms)
 const budget = (/** @type {number} */ mib) => ({ maxRssBytes: mib * MIB, hardRssBytes: 1.25 * mib * MIB })
 
 t.test('V8 ends a process by the size of its old generation, which its limit includes beside three semi-spaces', async t => {
@@ -30,23 +32,23 @@ t.test('--heap auto needs a budget, and no other profile', async t => {
 })
 
 t.test('a limit below the budget is said, with the flag to set', async t => {
-  t.same(heapWarning(307 * MIB, { ...NONE, ...budget(400), gc: 'default' }), {
+  t.same(warned(307 * MIB, { ...NONE, ...budget(400), gc: 'default' }), {
     warning: 'heap-limit', heapLimitBytes: 307 * MIB, softBytes: 400 * MIB, limitBytes: null, flag: '--max-old-space-size=500'
   })
-  t.match(heapWarning(307 * MIB, { ...budget(400), limitBytes: 8192 * MIB, gc: 'default' }), { softBytes: 400 * MIB, limitBytes: null })
-  t.equal(heapWarning(400 * MIB, { ...NONE, ...budget(400), gc: 'default' }), null)
-  t.equal(heapWarning(432 * MIB, { ...budget(600), limitBytes: 512 * MIB, gc: 'default' }), null, 'a budget that the container has no room for is said otherwise')
+  t.match(warned(307 * MIB, { ...budget(400), limitBytes: 8192 * MIB, gc: 'default' }), { softBytes: 400 * MIB, limitBytes: null })
+  t.equal(warned(400 * MIB, { ...NONE, ...budget(400), gc: 'default' }), null)
+  t.equal(warned(432 * MIB, { ...budget(600), limitBytes: 512 * MIB, gc: 'default' }), null, 'a budget that the container has no room for is said otherwise')
 })
 
 t.test('a limit above the container is said, but not of a profile that wants it so', async t => {
-  t.same(heapWarning(4144 * MIB, { ...NONE, limitBytes: 512 * MIB, gc: 'default' }), {
+  t.same(warned(4144 * MIB, { ...NONE, limitBytes: 512 * MIB, gc: 'default' }), {
     warning: 'heap-limit', heapLimitBytes: 4144 * MIB, softBytes: null, limitBytes: 512 * MIB, flag: '--max-old-space-size=384'
   })
-  t.equal(heapWarning(4144 * MIB, { ...NONE, ...budget(100), limitBytes: 512 * MIB, gc: 'huge-heap' }), null)
-  t.match(heapWarning(4144 * MIB, { ...NONE, ...budget(100), limitBytes: 512 * MIB, gc: 'default' }), { softBytes: null, limitBytes: 512 * MIB })
-  t.equal(heapWarning((512 + 48) * MIB, { ...NONE, limitBytes: 512 * MIB, gc: 'default' }), null, 'the young generation is not counted')
-  t.match(heapWarning((512 + 48) * MIB + 1, { ...NONE, limitBytes: 512 * MIB, gc: 'default' }), { warning: 'heap-limit' })
-  t.equal(heapWarning(4144 * MIB, { ...NONE, gc: 'default' }), null)
+  t.equal(warned(4144 * MIB, { ...NONE, ...budget(100), limitBytes: 512 * MIB, gc: 'huge-heap' }), null)
+  t.match(warned(4144 * MIB, { ...NONE, ...budget(100), limitBytes: 512 * MIB, gc: 'default' }), { softBytes: null, limitBytes: 512 * MIB })
+  t.equal(warned((512 + 48) * MIB, { ...NONE, limitBytes: 512 * MIB, gc: 'default' }), null, 'the young generation is not counted')
+  t.match(warned((512 + 48) * MIB + 1, { ...NONE, limitBytes: 512 * MIB, gc: 'default' }), { warning: 'heap-limit' })
+  t.equal(warned(4144 * MIB, { ...NONE, gc: 'default' }), null)
 })
 
 t.test('a worker that has the flag that was set, or told, fits', async t => {
@@ -54,7 +56,10 @@ t.test('a worker that has the flag that was set, or told, fits', async t => {
     for (const limit of [512, 1024, 8192]) {
       const terms = { ...budget(mib), limitBytes: limit * MIB }
       const old = Number(heapFlags('auto', terms)[0].split('=')[1])
-      t.equal(heapWarning((old + 48) * MIB, { ...terms, gc: 'default' }), null, `${mib} of ${limit}`)
+      for (const [v8Major, young] of [[12, 48], [13, 192]]) {
+        const limitBytes = (old + young) * MIB
+        t.equal(heapWarning(limitBytes, oldSpaceLimit(limitBytes, [], v8Major), { ...terms, gc: 'default' }), null, `${mib} of ${limit}, V8 ${v8Major}`)
+      }
     }
   }
 })

@@ -21,8 +21,9 @@ class LiveMemory {
   #marksSent = 0
 
   /** @param {import('..').WorkerKernel} kernel */
-  constructor ({ channel, tracker, onCollected, beatMs }) {
+  constructor ({ channel, tracker, onCollected, oldBytes, beatMs }) {
     this.channel = channel
+    this.oldBytes = oldBytes
     this.everyMs = 2 * beatMs
     this.routes = new RouteCounter(tracker)
     onCollected(hasMarkSweep => this.#look(hasMarkSweep))
@@ -44,16 +45,12 @@ class LiveMemory {
   #look (hasMarkSweep) {
     if (hasMarkSweep) this.#markSweeps++
     if (this.#next !== null && this.#next.markSweeps > this.#marksSent && !hasMarkSweep) return // that of a mark-sweep is to be sent first
-    this.#next = { upMs: Math.round(performance.now()), liveBytes: liveBytes(), markSweeps: this.#markSweeps, requests: [...this.routes.counts] }
+    this.#next = { upMs: Math.round(performance.now()), liveBytes: this.oldBytes() + externalBytes(), markSweeps: this.#markSweeps, requests: [...this.routes.counts] }
   }
 }
 
-/** The old generation, and memory outside the heap. What is young may be garbage since the collection. */
-function liveBytes () {
-  const { used_heap_size: used, external_memory: external } = /** @type {any} */ (v8.getHeapStatistics())
-  const young = v8.getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space')?.space_used_size ?? 0
-  return used - young + external
-}
+/** Memory outside the heap that objects of it keep. @returns {number} */
+const externalBytes = () => /** @type {any} */ (v8.getHeapStatistics()).external_memory
 
 /** @param {import('..').WorkerKernel} kernel */
 const reportLiveMemory = kernel => new LiveMemory(kernel)

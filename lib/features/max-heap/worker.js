@@ -10,7 +10,7 @@ const v8 = require('node:v8')
 const { oldSpaceLimit } = require('../../core/heap-limit')
 
 /** @param {import('..').WorkerKernel} kernel */
-function watchHeap ({ onCollected }) {
+function watchHeap ({ onCollected, oldBytes }) {
   const flags = [...(process.env.NODE_OPTIONS ?? '').split(/\s+/), ...process.execArgv]
   const limitBytes = oldSpaceLimit(v8.getHeapStatistics().heap_size_limit, flags, parseInt(process.versions.v8))
   /** @type {{ usedBytes: number, limitBytes: number } | null} null: there was no mark-sweep yet */
@@ -19,12 +19,6 @@ function watchHeap ({ onCollected }) {
     if (hasMarkSweep) heap = { usedBytes: oldBytes(), limitBytes }
   })
   return { figures: () => ({ heap }) }
-}
-
-/** What is young may be garbage since the mark-sweep. @returns {number} bytes */
-function oldBytes () {
-  const young = v8.getHeapSpaceStatistics().filter(({ space_name: name }) => name.startsWith('new_')).reduce((sum, { space_used_size: size }) => sum + size, 0)
-  return Math.max(0, v8.getHeapStatistics().used_heap_size - young)
 }
 
 module.exports = { watchHeap }

@@ -6,7 +6,7 @@
  */
 
 const { sizingWarnings } = require('../../core/container-budget')
-const { heapWarning } = require('../../core/heap-limit')
+const { heapWarning, oldSpaceLimit } = require('../../core/heap-limit')
 const { isNearLimit, nextLookMs } = require('../../core/memory-room')
 const { OomKills } = require('../../core/oom-kills')
 const { now } = require('../clock')
@@ -23,18 +23,12 @@ class MemoryWatch {
   /** The first worker's limit of the heap is that of all. */
   #isHeapChecked = false
 
-  /**
-   * @param {object} deps
-   * @param {import('../../core/options').Options} deps.options
-   * @param {import('./container').Container} deps.container
-   * @param {import('../workers/fleet').Fleet} deps.fleet
-   * @param {(handle: WorkerHandle) => import('./figures').Figures | null} deps.figuresOf
-   * @param {(event: string, fields: Record<string, any>) => unknown} deps.record
-   */
-  constructor ({ options, container, fleet, figuresOf, record }) {
+  /** @param {import('../parts').Deps & { container: import('./container').Container }} deps */
+  constructor ({ options, container, fleet, spawner, figuresOf, record }) {
     this.options = options
     this.container = container
     this.fleet = fleet
+    this.spawner = spawner
     this.figuresOf = figuresOf
     this.record = record
     this.#read()
@@ -50,7 +44,9 @@ class MemoryWatch {
     handle.once('hello', ({ heapLimitBytes }) => {
       if (this.#isHeapChecked) return
       this.#isHeapChecked = true
-      const warning = heapWarning(heapLimitBytes, { ...this.options, limitBytes: this.options.sizing.limitBytes })
+      const flags = [...(process.env.NODE_OPTIONS ?? '').split(/\s+/), ...this.spawner.execArgv]
+      const oldLimitBytes = oldSpaceLimit(heapLimitBytes, flags, parseInt(process.versions.v8))
+      const warning = heapWarning(heapLimitBytes, oldLimitBytes, { ...this.options, limitBytes: this.options.sizing.limitBytes })
       if (warning) this.record('fleet.warning', warning)
     })
   }

@@ -10,6 +10,7 @@
 
 const { constants, performance, PerformanceObserver } = require('node:perf_hooks')
 const { setInterval } = require('node:timers')
+const { getHeapSpaceStatistics, getHeapStatistics } = require('node:v8')
 const { NO_DELAYS } = require('../../core/gc-pauses')
 
 const MARK_SWEEP = constants.NODE_PERFORMANCE_GC_MAJOR
@@ -79,4 +80,10 @@ function rounded (ms) {
   return Math.round(ms * 1000) / 1000
 }
 
-module.exports = { GcPauses }
+/** What is young may be garbage since the last collection. @returns {number} bytes of V8's heap that are not */
+function oldBytes () {
+  const young = getHeapSpaceStatistics().filter(({ space_name: name }) => name.startsWith('new_')).reduce((sum, { space_used_size: size }) => sum + size, 0)
+  return Math.max(0, getHeapStatistics().used_heap_size - young)
+}
+
+module.exports = { GcPauses, oldBytes }

@@ -28,6 +28,7 @@ function watchOf (t, given = {}) {
     options,
     container,
     fleet: { watched: () => [handle] },
+    spawner: { execArgv: [] },
     figuresOf: () => ({ freshBytes: 40 * MIB }),
     record: (/** @type {string} */ event, /** @type {any} */ fields) => lines.push({ event, ...fields })
   }))

@@ -52,3 +52,16 @@ t.test('it does not keep a process alive', async t => {
   const { status, signal } = spawnSync(process.execPath, ['-e', code], { timeout: 30_000 })
   t.same({ status, signal }, { status: 0, signal: null })
 })
+
+t.test('what has just been allocated is not old, a large object neither', async t => {
+  const { spaces, grownBy } = JSON.parse(spawnSync(process.execPath, ['--expose-gc', '-e', `
+    const { oldBytes } = require(${JSON.stringify(require.resolve('../../../lib/worker/vitals/gc-pauses'))})
+    const filled = Array.from({ length: 2 ** 18 }, () => 0.5)
+    gc()
+    const before = oldBytes()
+    const large = filled.slice()
+    const spaces = require('node:v8').getHeapSpaceStatistics()
+    console.log(JSON.stringify({ spaces, grownBy: oldBytes() - before, length: large.length }))`], { encoding: 'utf8' }).stdout)
+  t.ok(spaces.find((/** @type {any} */ space) => space.space_name === 'new_large_object_space').space_used_size > 2 ** 20)
+  t.ok(grownBy < 2 ** 20, `${grownBy} bytes`)
+})
