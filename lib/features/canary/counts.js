@@ -1,0 +1,139 @@
+'use strict'
+
+/**
+ * What a worker counts while a deploy is judged: plain data of bounded size, changed in constant time for each request.
+ *
+ * @typedef {import('./sums').Sums} Sums
+ * @typedef {import('./times').Thresholds} Thresholds
+ * @typedef {'errors' | 'refusals' | 'slowMedian' | 'slowTail'} Kind 5xx; 4xx; slower than the threshold of the median, and of the tail
+ * @typedef {Record<Kind, number>} OfKinds
+ *
+ * @typedef {object} Counts cumulative; JSON
+ * @property {number} requests
+ * @property {number} connections with a request
+ * @property {number} squares Σ requests², over connections
+ * @property {OfKinds} of requests of each kind
+ * @property {OfKinds} ofSquares Σ (requests of the kind)², over connections
+ * @property {OfKinds} ofProducts Σ requests of the kind × requests, over connections
+ * @property {import('./times').Times} times to the response
+ * @property {number} busyMs in which the event loop was active; the caller sets it
+ * @property {Memory} memory
+ *
+ * @typedef {object} Memory how live memory grows with the requests: k bytes over n requests, a group from one collection to the next
+ * @property {Sums} ramps from a collection to the next scavenge, so that what a mark-sweep frees is no part of it
+ * @property {Sums} sweeps from a mark-sweep to the next one
+ * @property {Point | null} last
+ * @property {Point | null} lastSweep
+ *
+ * @typedef {{ requests: number, liveBytes: number }} Point
+ * @typedef {{ requests: number } & OfKinds} Connection what one connection has counted
+ * @typedef {{ requests: number, busyMs: number } & OfKinds} Block what a worker has counted in one stretch of time
+ */
+
+const { addGroup, noSums, poolSums, sumsSince } = require('./sums')
+const { addTime, poolTimes } = require('./times')
+
+const KINDS = /** @type {const} */ (['errors', 'refusals', 'slowMedian', 'slowTail'])
+
+/** @returns {OfKinds} */
+const zeros = () => ({ errors: 0, refusals: 0, slowMedian: 0, slowTail: 0 })
+
+/** @returns {Counts} */
+function newCounts () {
+  return {
+    requests: 0,
+    connections: 0,
+    squares: 0,
+    of: zeros(),
+    ofSquares: zeros(),
+    ofProducts: zeros(),
+    times: {},
+    busyMs: 0,
+    memory: { ramps: noSums(), sweeps: noSums(), last: null, lastSweep: null }
+  }
+}
+
+/** @returns {Connection} for the caller to keep as long as the connection is there */
+function newConnection () {
+  return { requests: 0, ...zeros() }
+}
+
+/**
+ * Counts a response. Without thresholds, as before the bake, none is slow.
+ *
+ * @param {Counts} counts changed
+ * @param {Connection} connection changed
+ * @param {{ status: number, ms: number }} response `ms`: from the request's start to the response's head
+ * @param {Thresholds | null} thresholds
+ */
+function countResponse (counts, connection, { status, ms }, thresholds) {
+  const is = {
+    errors: status >= 500,
+    refusals: status >= 400 && status < 500,
+    slowMedian: thresholds !== null && ms > thresholds.medianMs,
+    slowTail: thresholds !== null && ms > thresholds.tailMs
+  }
+  const before = connection.requests++
+  if (before === 0) counts.connections++
+  counts.requests++
+  counts.squares += 2 * before + 1
+  for (const kind of KINDS) {
+    const k = connection[kind]
+    if (is[kind]) {
+      connection[kind]++
+      counts.of[kind]++
+      counts.ofSquares[kind] += 2 * k + 1
+      counts.ofProducts[kind] += k + before + 1
+    } else {
+      counts.ofProducts[kind] += k
+    }
+  }
+  addTime(counts.times, ms)
+}
+
+/**
+ * Notes what is alive after a collection.
+ *
+ * @param {Memory} memory changed
+ * @param {Point} point
+ * @param {boolean} isSweep it was a mark-sweep: what is left is no garbage
+ */
+function countCollection (memory, point, isSweep) {
+  const { last, lastSweep } = memory
+  if (!isSweep && last) addGroup(memory.ramps, point.liveBytes - last.liveBytes, point.requests - last.requests)
+  if (isSweep && lastSweep) addGroup(memory.sweeps, point.liveBytes - lastSweep.liveBytes, point.requests - lastSweep.requests)
+  memory.last = point
+  if (isSweep) memory.lastSweep = point
+}
+
+/** @param {Memory} later @param {Memory} earlier of the same process @returns {Memory} what came between, such as in the second half of a bake */
+function memorySince (later, earlier) {
+  return { ...later, ramps: sumsSince(later.ramps, earlier.ramps), sweeps: sumsSince(later.sweeps, earlier.sweeps) }
+}
+
+/** @param {Counts} later @param {Counts} earlier of the same process @returns {Block} */
+function blockBetween (later, earlier) {
+  const block = { requests: later.requests - earlier.requests, busyMs: later.busyMs - earlier.busyMs, ...zeros() }
+  for (const kind of KINDS) block[kind] = later.of[kind] - earlier.of[kind]
+  return block
+}
+
+/** @param {readonly Counts[]} all such as those of a worker that crashed, and of its successor @returns {Counts} */
+function poolCounts (all) {
+  const pooled = newCounts()
+  for (const counts of all) {
+    for (const key of /** @type {const} */ (['requests', 'connections', 'squares', 'busyMs'])) pooled[key] += counts[key]
+    for (const key of /** @type {const} */ (['of', 'ofSquares', 'ofProducts'])) for (const kind of KINDS) pooled[key][kind] += counts[key][kind]
+  }
+  pooled.times = poolTimes(all.map(({ times }) => times))
+  const { last = null, lastSweep = null } = all.at(-1)?.memory ?? {}
+  pooled.memory = { ramps: poolSums(all.map(({ memory }) => memory.ramps)), sweeps: poolSums(all.map(({ memory }) => memory.sweeps)), last, lastSweep }
+  return pooled
+}
+
+/** @param {Counts} counts @param {Kind} kind @returns {Sums} by connection */
+function sumsOf ({ requests, connections, squares, of, ofSquares, ofProducts }, kind) {
+  return { groups: connections, n: requests, nn: squares, k: of[kind], kk: ofSquares[kind], kn: ofProducts[kind] }
+}
+
+module.exports = { KINDS, newCounts, newConnection, countResponse, countCollection, memorySince, blockBetween, poolCounts, sumsOf }

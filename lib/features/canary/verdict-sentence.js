@@ -1,0 +1,43 @@
+'use strict'
+
+const { grouped, formatSize } = require('../../core/units')
+
+/** @typedef {import('./verdict').Verdict} Verdict @typedef {import('./verdict').Figure} Figure */
+
+/** What a figure is called, and the word between its value and the requests. @type {Record<Figure['name'], [title: string, word: 'of' | 'over']>} */
+const TITLES = {
+  crashes: ['crashes', 'over'],
+  exceptions: ['uncaught exceptions', 'over'],
+  errors: ['responses with 5xx', 'of'],
+  refusals: ['responses with 4xx', 'of'],
+  p50: ['median time to the response', 'over'],
+  p99: ['99th percentile of the time to the response', 'over'],
+  loop: ['time of the event loop for a request', 'over'],
+  memory: ['memory kept of a request', 'over']
+}
+
+/** @param {Verdict} verdict @returns {string} one sentence, with the two figures that decided */
+function sentenceOf ({ verdict, decidedBy, requests, leastRequests, figures }) {
+  const both = `${grouped(requests.fresh)} requests of the new code and ${grouped(requests.old)} of the old`
+  if (verdict === 'undecided') return `too few requests to judge: ${both}; ${grouped(leastRequests)} of each are needed`
+  const figure = figures.find(({ name }) => name === decidedBy)
+  if (!figure) return verdict === 'good' ? `no figure is worse: ${both}` : `no figure is worse so far: ${both}`
+  const [title, word] = TITLES[figure.name]
+  return `${title}: ${valueOf(figure, 'fresh')} ${word} ${grouped(requests.fresh)} requests, ` +
+    `against ${valueOf(figure, 'old')} ${word} ${grouped(requests.old)} of the old workers`
+}
+
+/** @param {Figure} figure @param {'old' | 'fresh'} side @returns {string} with its unit, as it is shown; "–": not known */
+function valueOf (figure, side) {
+  const { unit, [side]: value } = figure
+  if (value === null) return '–'
+  if (unit === 'count') return grouped(value)
+  if (unit === 'share') return `${(100 * value).toFixed(2)} %`
+  if (unit === 'bytes a request') return value < 0 ? `-${formatSize(Math.round(-value))}` : formatSize(Math.round(value))
+  return `${value >= 99.5 ? grouped(value) : Number(value.toPrecision(2))} ms`
+}
+
+/** @param {Figure['name']} name */
+const titleOf = name => TITLES[name][0]
+
+module.exports = { sentenceOf, valueOf, titleOf }
