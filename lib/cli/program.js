@@ -88,4 +88,4 @@ function report (error) {
   return error.exitCode
 }
 
-module.exports = { main, report }
+module.exports = { main }

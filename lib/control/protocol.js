@@ -120,4 +120,4 @@ function readError (error) {
   return new RecycleError('RECYCLE_VERB_FAILED', { why: message })
 }
 
-module.exports = { VERSION, Lines, encode, decode, readRequest, writeError, readError }
+module.exports = { Lines, encode, decode, readRequest, writeError, readError }

@@ -176,4 +176,4 @@ function shownEvent ({ account, ...event }) {
   return { ...event, ...counts }
 }
 
-module.exports = { Figures, shownEvent, VERSION }
+module.exports = { Figures, shownEvent }

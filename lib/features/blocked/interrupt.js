@@ -6,10 +6,9 @@
  */
 
 const path = require('node:path')
-const { filesOf, load, prebuiltFile } = require('../../mold/prebuilds')
+const { filesOf, load } = require('../../mold/prebuilds')
 
 const FOLDER = path.join(__dirname, 'addon')
-const PREBUILT = prebuiltFile(FOLDER)
 
 /**
  * @typedef {object} Addon
@@ -25,4 +24,4 @@ function loadInterrupt (files = filesOf(FOLDER, 'recycle_interrupt'), platform =
   return load(files, platform)
 }
 
-module.exports = { loadInterrupt, PREBUILT }
+module.exports = { loadInterrupt }

@@ -58,4 +58,4 @@ function isWatched () {
   return http.Server.prototype.emit !== EventEmitter.prototype.emit || CHANNELS.some(name => diagnostics.hasSubscribers(name))
 }
 
-module.exports = { warmUpHttp, MemorySocket, HEAD }
+module.exports = { warmUpHttp }

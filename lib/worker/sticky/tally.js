@@ -39,4 +39,4 @@ class Tally {
   }
 }
 
-module.exports = { Tally, EACH }
+module.exports = { Tally }

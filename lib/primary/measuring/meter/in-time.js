@@ -19,4 +19,4 @@ async function inTime (reading) {
   return Promise.race([reading, late]).finally(() => clearTimeout(deadline))
 }
 
-module.exports = { inTime, PATIENCE_MS }
+module.exports = { inTime }
