@@ -124,4 +124,10 @@ export interface FleetOptions {
   keepAliveTimeout?: string
   /** time for which a fleet that is to stop still accepts, while it is not ready and answers say Connection: close (default: 0) */
   stopDelay?: 0 | string
+  /** a reload begins with so many workers of the new code, beside the others, and goes on only if they are as good (default: none) */
+  canary?: number | string
+  /** with --canary: how long they are compared (default: 2m) */
+  bake?: string
+  /** with --canary: what the reload does where they have had too few requests to tell (default: back) */
+  undecided?: 'go' | 'back'
 }

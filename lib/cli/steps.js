@@ -28,11 +28,11 @@ function openSteps (stream, doing, now = () => performance.now()) {
   /** @type {Set<number>} */
   const said = new Set()
 
-  /** @param {number} done @param {number} of @param {Wait[]} waits */
-  const bar = (done, of, waits) => {
+  /** @param {number} done @param {number} of @param {Wait[]} waits @param {string | undefined} note */
+  const bar = (done, of, waits, note) => {
     const filled = of === 0 ? 0 : Math.round(done / of * BAR_WIDTH)
     const [first, ...others] = waits
-    const why = first ? `; ${sayWait(first)}${others.length > 0 ? `, and ${others.length} more` : ''}` : ''
+    const why = first ? `; ${sayWait(first)}${others.length > 0 ? `, and ${others.length} more` : ''}` : note ? `; ${plain(note)}` : ''
     return `${'█'.repeat(filled)}${'░'.repeat(BAR_WIDTH - filled)} ${doing}: ${done} of ${of}${why}`.slice(0, (stream.columns || Infinity) - 1)
   }
   /** On a terminal the bar has it, and the hint is said once; elsewhere each worker has a line. @param {Wait[]} waits */
@@ -46,9 +46,9 @@ function openSteps (stream, doing, now = () => performance.now()) {
   }
   if (isTerminal) stream.write(`${'░'.repeat(BAR_WIDTH)} ${doing}`)
   return {
-    /** @param {{ done: number, of: number, line?: Record<string, any>, waits?: Wait[] }} progress */
-    update ({ done, of, line, waits = [] }) {
-      const text = `${explain(waits)}${line ? `${prettyLine(line, { colors })}\n` : ''}${isTerminal ? bar(done, of, waits) : ''}`
+    /** @param {{ done: number, of: number, line?: Record<string, any>, waits?: Wait[], note?: string }} progress `note`: what else is waited for */
+    update ({ done, of, line, waits = [], note }) {
+      const text = `${explain(waits)}${line ? `${prettyLine(line, { colors })}\n` : ''}${isTerminal ? bar(done, of, waits, note) : ''}`
       if (text !== '') stream.write(`${erase}${text}`)
     },
     close () {

@@ -14,8 +14,13 @@ const { complain, print } = require('./print')
 
 /** @param {Command} program */
 function addVerbs (program) {
-  addFleetName(verb(program, 'reload', 'Replaces every worker, a few at a time, by one that runs the current code.'))
-    .action((_name, given, command) => act(command, {}, ({ recycled }, name) => `${name} is reloaded: ${count(recycled.length, 'worker')} replaced, ${losses(recycled)}`, ({ recycled }) => recycled))
+  const reload = addFleetName(verb(program, 'reload', 'Replaces every worker, a few at a time, by one that runs the current code.'))
+  for (const [flags, help, preset] of FEATURES.flatMap(({ reload }) => reload?.flags ?? [])) reload.addOption(reload.createOption(flags, help).preset(preset))
+  reload.action((_name, { wait, name, control, ...how }, command) => act(command, how, ({ recycled, left, outcome }, name) =>
+    `${name}${outcome ? `: ${outcome};` : ' is reloaded:'} ${count(recycled.length, 'worker')} replaced, ${losses([...recycled, ...left])}`, ({ recycled, left }) => [...recycled, ...left]))
+
+  addFleetName(verb(program, 'rollback', 'Replaces every worker by one that runs the release before, where the app is reached by a symbolic link.'))
+    .action((_name, given, command) => act(command, {}, ({ recycled, app }, name) => `${name} runs ${app} again: ${count(recycled.length, 'worker')} replaced, ${losses(recycled)}`, ({ recycled }) => recycled))
 
   addFleetName(verb(program, 'recycle', 'Replaces one worker, or all of them.')
     .argument('<slot|pid|all>', 'a number that is both a slot and a pid means the slot'))

@@ -24,6 +24,7 @@ const OF_THE_CALL = {
   RECYCLE_NO_FLEET: d => `${typeof d.name === 'string' ? `there is no fleet named ${shown(d.name)}; ` : ''}${d.running ? `running: ${d.running}` : `no fleet is running, as far as ${d.folders} tells; one of another user or of a service with a folder of its own is found by --control <path> or RECYCLE_CONTROL_DIR`}${d.distrusted ? `; ignored: ${d.distrusted}` : ''}`,
   RECYCLE_NO_ANSWER: d => `no fleet answers at ${d.path}: ${d.why}`,
   RECYCLE_SEVERAL_FLEETS: d => `several fleets are running: ${d.running}; select one by --name`,
+  RECYCLE_UNDECIDED: d => `whether the new code is good is not known: ${d.why}; the workers before serve on`,
   RECYCLE_BAD_REQUEST: d => `the fleet does not understand the request: ${d.why}`
 }
 
@@ -36,6 +37,10 @@ const OF_THE_RUN = {
   RECYCLE_NOT_READY: d => `${d.what} did not become ready: ${d.why}; it is tried again`,
   RECYCLE_NOT_DONE: d => `${d.what} of slot ${d.slot} was not done: ${d.why}`,
   RECYCLE_ROLLOUT_STOPPED: d => `the reload was stopped after ${d.failures} replacements in a row that did not become ready; the old workers stay in service`,
+  RECYCLE_REJECTED: d => `the new code was rejected: ${d.why}; the workers before serve on`,
+  RECYCLE_ON_TRIAL: d => `a reload has new code on trial, for ${d.left} more; it ends sooner by recycle reload --promote, or --abort`,
+  RECYCLE_NO_TRIAL: d => `${d.option}: no reload has new code on trial`,
+  RECYCLE_NO_RELEASE: d => `there is no release to go back to: ${d.why}`,
   RECYCLE_FLEET_GONE: d => `the fleet ${d.name} ended before it answered`,
   RECYCLE_CUT_OFF: d => `the fleet closed the connection: ${d.why}`,
   RECYCLE_VERB_FAILED: d => `the fleet failed to carry out the request: ${d.why}`,

@@ -24,6 +24,8 @@ class ServiceState {
   #phase = 'starting'
   /** That the latest reload asks for. */
   #generation = 0
+  /** A reload tries its code for as long as the user wants. */
+  #isOnTrial = false
 
   /** @param {Timeouts} timeouts */
   constructor (timeouts) {
@@ -46,7 +48,9 @@ class ServiceState {
       case 'fleet.stopping':
         this.#phase = 'stopping'
         return { STOPPING: 1, ...extend(this.timeouts.stopTimes.totalMs) }
+      case 'fleet.trial':
       case 'fleet.reload':
+        this.#isOnTrial = line.event === 'fleet.trial'
         this.#generation = line.generation
         if (this.#phase === 'running') {
           this.#phase = 'reloading'
@@ -55,6 +59,13 @@ class ServiceState {
         break
       case 'fleet.reloaded':
         if (this.#phase === 'reloading' && line.generation >= this.#generation) return this.#run()
+        break
+      case 'fleet.rejected':
+        this.#isOnTrial = false
+        if (this.#phase === 'reloading') return this.#run()
+        break
+      case 'worker.sample':
+        if (this.#isOnTrial) return extend(longestRecycleMs(this.timeouts))
         break
       case 'fleet.warning':
         if (this.#phase === 'reloading' && line.warning === 'rollout-stopped') return this.#run()

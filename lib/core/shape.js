@@ -18,6 +18,7 @@ function shape (accepts, test) {
 
 const count = shape('a whole number from 0 to 2^53', value => Number.isSafeInteger(value) && value >= 0)
 const integer = shape('a whole number', value => Number.isSafeInteger(value))
+const number = shape('a number', value => Number.isFinite(value))
 const duration = shape('milliseconds, 0 or more', value => Number.isFinite(value) && value >= 0)
 const ratio = shape('a number from 0 to 1', value => Number.isFinite(value) && value >= 0 && value <= 1)
 const flag = shape('true or false', value => typeof value === 'boolean')
@@ -84,4 +85,4 @@ function kind (what, fields = {}, handle = 'none', { isAside = false } = {}) {
   return { what, names: Object.keys(fields), fields: record(fields), handle, isAside }
 }
 
-module.exports = { kind, count, integer, duration, ratio, flag, text, orNull, optional, listOf, record, object }
+module.exports = { kind, count, number, integer, duration, ratio, flag, text, orNull, optional, listOf, record, object }

@@ -41,17 +41,22 @@
  * @property {Record<string, string>} [tasks] what it has a worker do out of rotation, by message, and what for, in the log
  * @property {(args: typeof import('../operate/control-args').KINDS) => Record<string, Record<string, import('../operate/control-args').Arg>>} [commands] for one worker, by name: methods of
  *   the supervisor and verbs of the control socket, with their arguments beside the worker's slot
+ * @property {{ args: (kinds: typeof import('../operate/control-args').KINDS) => Record<string, import('../operate/control-args').Arg>, flags: [flags: string, help: string, preset?: string][], say?: (status: Record<string, any>) => string | null }} [reload]
+ *   arguments of the control socket's `reload`, and options of `recycle reload` of the same names; `say`: what it waits for, by status()
  * @property {() => (program: import('commander').Command, tools: CommandTools) => void} [command] adds commands to the command line
  * @property {string[]} [sampled] fields of a sample, which its part in the primary adds, that status() has of each worker
  * @property {{ name: string, help: string, value: (worker: Record<string, any>) => number | null | undefined }[]} [workerMetrics] gauges of each worker
  * @property {() => (kernel: PrimaryKernel) => PrimaryPart} [primary] loads its part of the primary
  * @property {() => (kernel: WorkerKernel, settings: Record<string, any>) => WorkerPart} [worker] loads its part of a worker
  * @property {Metric[]} [metrics]
- * @property {{ key: string, lines?: (about: any, paint: ReturnType<typeof import('../journal/painter').painter>) => string[], beside?: (about: any) => string, scaled?: (about: any) => string }} [status] `key` of its part's
- *   description in status(), null where it is off; `lines` of it below the table of `recycle status`; `beside`: what follows the number of workers there; `scaled`: the same
+ * @property {{ key: string, live?: (about: any) => Live | null, lines?: (about: any, paint: ReturnType<typeof import('../journal/painter').painter>) => string[], beside?: (about: any) => string, scaled?: (about: any) => string }} [status] `key` of its part's
+ *   description in status(), null where it is off; `lines` of it below the table of `recycle status`, `live`: what `recycle top` and the live page show of it, null where that is nothing; `beside`: what follows the number of workers there; `scaled`: the same
  *   after `recycle scale`, whose result has the description, too
  * @property {{ key: string, figures: () => new () => Figures, lines: () => (figures: any, to: ReportTools) => string[] }} [report] its figures, by
  *   `key`, and their lines in the terminal; of a list, `<key>Omitted` has how many earlier ones are not in it
+ *
+ * @typedef {{ title: string, text: string, isBad: boolean, rows: { label: string, old: string, fresh: string, isWorse: boolean }[] }} Live figures of workers of the
+ *   code before beside those of new code
  *
  * @typedef {object} Event
  * @property {Level | ((line: Record<string, any>) => Level)} level quiet: it is in the journal alone
@@ -98,7 +103,9 @@
  * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle, by: string, why: string | null) => void} wish has this worker leave the rotation, or, where
  *   nothing else wants it out, return
  * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle, reason: Requested) => void} replace has this worker replaced
- * @property {(how: string, request: string | null) => void} crashed counts as a crash: whether the fleet crashes again and again is told by its status; `request`: what has caused it
+ * @property {Pick<import('../primary/recycling/reloading').Reloading, 'all' | 'try' | 'promote' | 'reject' | 'failing'>} reloading
+ * @property {AbortSignal} stopping its reason is what ended the fleet
+ * @property {(handle: import('../primary/workers/worker-handle').WorkerHandle, how: string, request: string | null) => void} crashed counts as a crash: whether the fleet crashes again and again is told by its status; `request`: what has caused it
  * @property {(text: string) => void} print to stderr, whole lines
  * @property {(dead: import('../primary/workers/worker-handle').WorkerHandle, parcel: import('../core/message').ParcelFields, socket: any) => void} give has another worker
  *   go on with a connection of one that is gone
@@ -125,6 +132,9 @@
  *   killed; it resolves soon
  * @property {(hurried: AbortSignal) => Promise<unknown>} [beforeStop] what comes before a stop, while the fleet is in service; it resolves soon when `hurried`
  * @property {Record<string, (slot: number, how: any) => Promise<Record<string, any>>>} [commands] as `commands` names them
+ * @property {(how: Record<string, any>) => Promise<string> | null} [reload] reloads the fleet its own way, by kernel.reloading, and says what came of it; null: it does not want to. `how` has the
+ *   arguments that `reload` of the feature names
+ * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle, isGone: boolean) => void} [crashed] it has, or, where it is not gone, its app has not caught an exception
  * @property {BeforeRecycle} [beforeRecycle] what a condemned worker does before its recycle, out of rotation, one at a time
  * @property {() => any} [describe] plain data for status()
  * @property {() => Promise<string>} [scrape] more metrics, in Prometheus's text format
@@ -153,6 +163,7 @@
  * @property {import('../worker/handoff/inbox').Inbox} inbox
  * @property {(listener: (hasMarkSweep: boolean) => void) => void} onCollected after each collection
  * @property {() => number} oldBytes of V8's heap: what is young may be garbage since the last collection
+ * @property {() => number} liveBytes the same, with memory outside the heap that its objects keep
  * @property {number} beatMs between two heartbeats
  * @property {(fn: () => unknown) => void} onDrain as in the worker API
  * @property {() => void} announceClose from here on each HTTP/1 response says that its connection closes
@@ -187,7 +198,8 @@
  * @typedef {Pick<typeof import('../cli/fleet'), 'addFleetOptions' | 'withFleet'> & Pick<typeof import('../cli/print'), 'complain' | 'print'> & Pick<typeof import('../cli/verbs'), 'hasLost' | 'losses'>} CommandTools
  *
  * @typedef {import('./heapdump/feature').Commands} Commands
- * @typedef {import('./heapdump/feature').Options & import('./leaks/feature').Options & import('./max-heap/feature').Options & import('./max-fds/feature').Options & import('./max-lag/feature').Options & import('./max-handles/feature').Options & import('./health/feature').Options & import('./exceptions/feature').Options & import('./failover/feature').Options & import('./blocked/feature').Options & import('./keep-alive/feature').Options & import('./stop-delay/feature').Options & import('./app-metrics/feature').Options & import('./elastic/feature').Options} Options
+ * @typedef {import('./canary/feature').Reload} Reload
+ * @typedef {import('./heapdump/feature').Options & import('./leaks/feature').Options & import('./max-heap/feature').Options & import('./max-fds/feature').Options & import('./max-lag/feature').Options & import('./max-handles/feature').Options & import('./health/feature').Options & import('./exceptions/feature').Options & import('./failover/feature').Options & import('./blocked/feature').Options & import('./keep-alive/feature').Options & import('./stop-delay/feature').Options & import('./app-metrics/feature').Options & import('./elastic/feature').Options & import('./canary/feature').Options} Options
  * @typedef {import('./max-heap/feature').Sampled & import('./max-fds/feature').Sampled & import('./max-lag/feature').Sampled & import('./max-handles/feature').Sampled & import('./health/feature').Sampled} Sampled
  * @typedef {'heap' | 'fds' | 'lag' | 'handles' | 'unhealthy'} Reason of a limit
  * @typedef {'exception' | 'stuck'} Requested
@@ -210,7 +222,8 @@ const FEATURES = Object.freeze([
   require('./migration/feature'),
   require('./keep-alive/feature'),
   require('./stop-delay/feature'),
-  require('./elastic/feature')
+  require('./elastic/feature'),
+  require('./canary/feature')
 ])
 
 /** @type {readonly Limit[]} */

@@ -40,6 +40,8 @@ const ASKED_FOR = ['reload', 'requested', 'upgrade']
 const SENTENCES = {
   'fleet.start': l => `recycle ${l.pid} starts ${boundsOf(l.options) ? `${l.options.workers} to ${count(Number(boundsOf(l.options)?.max), 'worker')}` : count(l.options.workers, 'worker')} of ${l.app}`,
   'fleet.reload': () => 'rolling reload',
+  'fleet.trial': l => `${count(l.slots.length, 'worker')} of the new code join, on trial: slot ${l.slots.join(', ')}`,
+  'fleet.rejected': l => `the new code is rejected: ${l.why}${l.isReplaced ? '; it is still on the disk, and a worker that is replaced runs it: put the code before back' : ''}`,
   'fleet.upgrade': l => `upgrade: a new supervisor starts (${l.pid}) with ${l.node}`,
   'fleet.upgrade-failed': l => `no upgrade: the new supervisor does not run the fleet: ${l.why}; this one does as before`,
   'fleet.upgraded': l => `upgraded: supervisor ${l.oldPid} → ${l.pid}, Node.js ${l.node}`,
@@ -123,7 +125,7 @@ const WARNINGS = {
   ...Object.assign({}, ...FEATURES.map(({ warnings }) => warnings))
 }
 
-const LOUD = ['worker.crash', 'worker.no-room', 'worker.protocol-error', 'worker.threw', 'worker.not-ready', 'fleet.warning', 'fleet.failed', 'fleet.upgrade-failed', 'fleet.resumed']
+const LOUD = ['worker.crash', 'worker.no-room', 'worker.protocol-error', 'worker.threw', 'worker.not-ready', 'fleet.warning', 'fleet.failed', 'fleet.upgrade-failed', 'fleet.resumed', 'fleet.rejected']
 const QUIET = ['worker.sample', 'fleet.memory']
 
 /** @type {Record<string, import('../features').Event>} */

@@ -20,8 +20,12 @@ const FILE = { accepts: 'an absolute path', fits: value => typeof value === 'str
 /** Those of features. */
 const KINDS = {
   file: FILE,
-  /** @param {string} only @returns {Arg} */
-  word: only => ({ accepts: only, fits: value => value === only })
+  /** @param {string[]} words @returns {Arg} */
+  word: (...words) => ({ accepts: words.join(' or '), fits: value => words.includes(value) }),
+  /** @type {Arg} */
+  flag: { accepts: 'true or false', fits: value => typeof value === 'boolean' },
+  /** Text that the feature reads. @param {string} accepts @returns {Arg} */
+  text: accepts => ({ accepts, fits: value => typeof value === 'string' || typeof value === 'number' })
 }
 /** Commands of features, each for one worker. @type {[string, Record<string, Arg>][]} */
 const COMMANDS = FEATURES.flatMap(({ commands }) => Object.entries(commands?.(KINDS) ?? {}))
@@ -34,7 +38,8 @@ const ARGS = {
   signal: { signal: { accepts: 'the name of a signal', isNeeded: true, fits: value => typeof value === 'string' } },
   scale: { workers: { accepts: 'a whole number from 1 to 1024, one with its sign, such as "+1", or auto', isNeeded: true, fits: value => value === 'auto' || isCount(value) } },
   upgrade: { node: FILE },
-  stop: { now: { accepts: 'true or false', fits: value => typeof value === 'boolean' } },
+  stop: { now: KINDS.flag },
+  reload: Object.assign({}, ...FEATURES.map(({ reload }) => reload?.args(KINDS))),
   ...Object.fromEntries(COMMANDS.map(([name, args]) => [name, { target: TARGET, ...args }])),
   follow: { last: { accepts: 'a whole number', fits: value => Number.isInteger(value) && value >= 0 } }
 }

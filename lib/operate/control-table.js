@@ -25,6 +25,7 @@ const COLUMNS = [
   { title: 'slot', cell: ({ slot }) => shown(slot) },
   { title: 'pid', cell: ({ pid }) => shown(pid) },
   { title: 'state', left: true, cell: ({ state, paused }) => paused ? 'paused' : state },
+  { title: 'gen', cell: ({ generation }) => `${generation}`, dispensable: 5 },
   { title: 'age', cell: ({ ageMs }) => formatTime(ageMs), dispensable: 4 },
   { title: 'memory', left: true, cell: worker => bar(worker) },
   { title: 'RSS MiB', left: true, cell: ({ rssBytes, budgetBytes }) => budgetBytes === null ? mib(rssBytes) : `${mib(rssBytes)} of ${mib(budgetBytes)}` },
@@ -46,10 +47,12 @@ const COLUMNS = [
 function formatStatus ({ name, pid, app, workers, totals, crashing = null, uneven = [], memory, freshOverBudget = null, budgets = null, notReaped = null, ...more }, { width = Infinity, colors = false } = {}) {
   const paint = painter(colors)
   const rss = workers.reduce((/** @type {number} */ sum, /** @type {Worker} */ { rssBytes }) => sum + (rssBytes ?? 0), 0)
-  const [heading, ...lines] = fit(workers.some((/** @type {Worker} */ w) => w.budgetBytes !== null) ? COLUMNS : COLUMNS.filter(({ title }) => title !== 'memory'), workers, width)
+  const of = (/** @type {string} */ field) => new Set(workers.map((/** @type {Worker} */ worker) => worker[field])).size > 1
+  const has = { memory: workers.some((/** @type {Worker} */ w) => w.budgetBytes !== null), gen: of('generation') }
+  const [heading, ...lines] = fit(COLUMNS.filter(({ title }) => Object.hasOwn(has, title) ? has[/** @type {keyof has} */ (title)] : true), workers, width)
   const waiting = workers.filter((/** @type {Worker} */ { waitsForRoom }) => waitsForRoom).map((/** @type {Worker} */ { slot }) => slot)
   const paused = workers.filter((/** @type {Worker} */ { paused }) => paused)
-  const about = FEATURES.flatMap(({ status }) => status?.lines && more[status.key] ? ['', ...status.lines(more[status.key], (style, text) => paint(style, plain(text)))] : [])
+  const about = linesOfFeatures(more, paint)
   return [
     `${paint('bold', plain(name))}  ${plain(`pid ${pid}  ${app}`)}`,
     plain(`${totals.ready} of ${count(totals.workers, 'worker')} ready${besideWorkers(more)}, ${formatSize(rss)} RSS, ${count(totals.recycles, 'recycle')}`),
@@ -60,12 +63,36 @@ function formatStatus ({ name, pid, app, workers, totals, crashing = null, uneve
     ...waiting.length > 0 ? [paint('yellow', `no room in memory to replace slot ${waiting.join(', ')}: the worker stays until there is`)] : [],
     ...paused.map((/** @type {Worker} */ { slot, paused }) => paint('yellow', plain(`slot ${slot} is out of rotation: ${paused}`))),
     ...memory?.source.startsWith('cgroup') ? [plain(limitLine(memory))] : [],
+    ...of('app') ? releasesOf(workers).map(({ generation, app, count: n }) => plain(`generation ${generation}, ${count(n, 'worker')}: ${app}`)) : [],
     '',
     paint('dim', heading),
     ...lines.map((line, i) => line.replace(bar(workers[i]), text => paint(colorOf(workers[i]), text))),
     ...budgets?.maxRssBytes && budgets.jitter > 0 ? ['', paint('dim', plain(sayBudgets(budgets)))] : [],
     ...about
   ].map(line => `${line}\n`).join('')
+}
+
+/**
+ * @param {Record<string, any>} status
+ * @param {ReturnType<typeof painter>} paint
+ * @param {{ isLive?: boolean }} [how] those alone that are shown live
+ * @returns {string[]} what features say below the table, each after an empty line
+ */
+function linesOfFeatures (status, paint, { isLive = false } = {}) {
+  return FEATURES.flatMap(({ status: own }) => {
+    if (!own?.lines || !status[own.key] || (isLive && !own.live?.(status[own.key]))) return []
+    const lines = own.lines(status[own.key], (style, text) => paint(style, plain(text)))
+    return lines.length > 0 ? ['', ...lines] : []
+  })
+}
+
+/** @param {Worker[]} workers @returns {{ generation: number, app: string, count: number }[]} the files that they run, the oldest first */
+function releasesOf (workers) {
+  const generations = [...new Set(workers.map(({ generation }) => generation))].sort((a, b) => a - b)
+  return generations.map(generation => {
+    const those = workers.filter(worker => worker.generation === generation)
+    return { generation, app: those[0].app, count: those.length }
+  })
 }
 
 /** @param {Record<string, any>} status @returns {string} what features say beside the number of workers */
@@ -122,4 +149,4 @@ function shown (value) {
   return value === null ? '–' : `${value}`
 }
 
-module.exports = { formatStatus, formatFleets, besideWorkers, colorOf }
+module.exports = { formatStatus, formatFleets, linesOfFeatures, besideWorkers, colorOf }

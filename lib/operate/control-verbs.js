@@ -10,14 +10,15 @@
  *     a command of a feature's: { target, … } → the journal's line; a slot
  *     cpuprofile { target, durationMs?, file? } → the journal's line; a slot
  *     signal    { signal }                → { signal, workers, told, failed: [{ slot, message }] }
- *     reload    {}                        → { recycled: lines }
+ *     reload    { what features take }    → { recycled: lines, left: lines, outcome? }; left: workers that were on trial
+ *     rollback  {}                        → { app, recycled: lines }; app: the file of the release
  *     scale     { workers }               → { from, to, scaled: lines, … }; workers: 4, "+1", "-1" or "auto"; what features say of the number, as in the status
  *     upgrade   { node? }                 → { pid, recycled: lines }; pid: the new primary's; node: an absolute path
  *     stop      { now? }                  → { stopped: lines }; also of recycles that were under way
  *     follow    { last? }                 → events until the fleet ends; last: number of earlier events to begin with
  *
- * `progress` is called with { done, of, line?, waits? }. `line` is the journal's line of the step; `waits`, once a second, the
- * workers that drain: { slot, pid, connections, streams, inFlight, drainLeftMs }, as in the status.
+ * `progress` is called with { done, of, line?, waits?, note? }. `line` is the journal's line of the step; `waits`, once a second, the
+ * workers that drain: { slot, pid, connections, streams, inFlight, drainLeftMs }, as in the status; `note`: what else it waits for.
  */
 
 const { FEATURES } = require('../features')
@@ -25,11 +26,11 @@ const { RecycleError } = require('../core/errors')
 const { COMMANDS, readArgs } = require('./control-args')
 
 const WAITS_EVERY_MS = 1000
-const WAIT_FOR_DRAINS = ['recycle', 'reload', 'scale', 'upgrade', 'stop']
+const WAIT_FOR_DRAINS = ['recycle', 'reload', 'rollback', 'scale', 'upgrade', 'stop']
 
 /**
  * @typedef {Record<string, any>} Line
- * @typedef {(progress: { done: number, of: number, line?: Line, waits?: Record<string, any>[] }) => void} Progress
+ * @typedef {(progress: { done: number, of: number, line?: Line, waits?: Record<string, any>[], note?: string }) => void} Progress
  *
  * @typedef {object} Asking the client of a `follow`
  * @property {{ last: (count: number) => Line[] }} recent the last lines of the journal, without samples
@@ -48,6 +49,7 @@ const VERBS = {
   cpuprofile: async (supervisor, { target, durationMs, file }) => supervisor.cpuprofile(slotOf(supervisor, target), { durationMs, file }),
   signal: async (supervisor, { signal }) => supervisor.signal(signal),
   reload,
+  rollback,
   scale,
   upgrade,
   stop,
@@ -80,11 +82,24 @@ async function each (slots, verb, progress) {
   return { done, failed }
 }
 
-/** @param {Supervised} supervisor @param {{}} args @param {Progress} progress */
-async function reload (supervisor, args, progress) {
+/** @param {Supervised} supervisor @param {Record<string, any>} how @param {Progress} progress */
+async function reload (supervisor, how, progress) {
   const of = supervisor.size
-  const recycled = await during(supervisor, ['recycled'], lines => progress({ done: Math.min(of, lines.length), of, line: lines.at(-1) }), () => supervisor.reload())
-  return { recycled }
+  /** @type {string | undefined} */
+  let outcome
+  const replaced = (/** @type {Line[]} */ lines) => lines.filter(({ event }) => event === 'recycled')
+  const lines = await during(supervisor, ['recycled', 'scaled', 'fleet.trial', 'fleet.reload'], lines => progress({ done: Math.min(of, replaced(lines).length), of, line: lines.at(-1) }), async () => {
+    outcome = await supervisor.reload(how) ?? undefined
+  })
+  return { recycled: replaced(lines), left: lines.filter(({ event }) => event === 'scaled'), outcome }
+}
+
+/** @param {Supervised} supervisor @param {Record<string, any>} args @param {Progress} progress */
+async function rollback (supervisor, args, progress) {
+  const of = supervisor.size
+  let app = ''
+  const recycled = await during(supervisor, ['recycled'], lines => progress({ done: Math.min(of, lines.length), of, line: lines.at(-1) }), async () => { ({ app } = await supervisor.rollback()) })
+  return { app, recycled }
 }
 
 /** @param {Supervised} supervisor @param {Record<string, any>} args @param {Progress} progress */
@@ -229,9 +244,11 @@ async function carryOut (verb, supervisor, args, progress, asking) {
 function sayWaits (supervisor, progress) {
   let latest = { done: 0, of: supervisor.size }
   const timer = setInterval(() => {
-    const waits = supervisor.status().workers.filter((/** @type {any} */ { state }) => state === 'draining')
+    const status = supervisor.status()
+    const waits = status.workers.filter((/** @type {any} */ { state }) => state === 'draining')
       .map((/** @type {any} */ { slot, pid, connections, streams, inFlight, drainLeftMs }) => ({ slot, pid, connections, streams, inFlight, drainLeftMs }))
-    if (waits.length > 0) progress({ ...latest, waits })
+    const note = noteOf(status)
+    if (waits.length > 0 || note) progress({ ...latest, waits, note })
   }, WAITS_EVERY_MS)
   return {
     /** @type {Progress} */
@@ -241,6 +258,11 @@ function sayWaits (supervisor, progress) {
     },
     end: () => clearInterval(timer)
   }
+}
+
+/** What a feature waits for. @param {Record<string, any>} status @returns {string | undefined} */
+function noteOf (status) {
+  return FEATURES.flatMap(({ reload }) => reload?.say?.(status) ?? [])[0]
 }
 
 module.exports = { VERBS, carryOut }

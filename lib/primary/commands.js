@@ -7,7 +7,6 @@ const { whyNoAutoBudget } = require('../core/container-budget')
 const { RecycleError } = require('../core/errors')
 const { fewestWorkers } = require('../core/recycle-order')
 const { readSignal } = require('../core/signal')
-const { Rollout } = require('./workers/rollout')
 
 /** @typedef {import('./workers/worker-handle').WorkerHandle} WorkerHandle @typedef {import('./workers/fleet').Slot} Slot */
 
@@ -15,12 +14,14 @@ const SIGNAL_MS = 5000
 const PATIENCE = 3 // workers of a slot that fail in a row before a command that waits for it rejects
 
 class Commands {
-  /** @param {import('./parts').Deps & { recycler: import('./recycling/recycler').Recycler, garbageCollection: import('./recycling/garbage-collection').GarbageCollection, cpuProfiles: import('./recycling/cpu-profiles').CpuProfiles, features: import('./features').RunningFeatures }} deps */
-  constructor ({ options, fleet, autoSize, recycler, garbageCollection, cpuProfiles, features, record, resize, until, look, stopping }) {
+  /** @param {import('./parts').Deps & { recycler: import('./recycling/recycler').Recycler, reloading: import('./recycling/reloading').Reloading, garbageCollection: import('./recycling/garbage-collection').GarbageCollection, cpuProfiles: import('./recycling/cpu-profiles').CpuProfiles, features: import('./features').RunningFeatures }} deps */
+  constructor ({ options, fleet, autoSize, recycler, reloading, garbageCollection, cpuProfiles, features, record, resize, until, look, stopping }) {
     this.options = options
     this.fleet = fleet
     this.autoSize = autoSize
     this.recycler = recycler
+    this.reloading = reloading
+    this.features = features
     this.garbageCollection = garbageCollection
     this.cpuProfiles = cpuProfiles
     /** Those of features, each for one worker; their types are in lib/features. */
@@ -59,22 +60,26 @@ class Commands {
 
   /**
    * Replaces every worker that was spawned before this call, a few at a time. A reload during a reload joins it: each
-   * worker is replaced until it is newer than the last call.
+   * worker is replaced until it is newer than the last call. A feature may have the new code prove itself first.
    *
-   * @throws {RecycleError} RECYCLE_ROLLOUT_STOPPED after three replacements in a row that did not become ready
+   * @param {Record<string, any>} [how] see the features' `reload`
+   * @returns {Promise<string | undefined>} what a feature says of it
+   * @throws {RecycleError} RECYCLE_ROLLOUT_STOPPED after three replacements in a row that did not become ready; what a feature throws
    */
-  async reload () {
+  async reload (how = {}) {
     this.stopping.throwIfAborted()
-    const isStale = this.fleet.all().some(handle => handle.generation === this.fleet.rollout.generation)
-    const generation = this.fleet.rollout.begin(isStale)
-    this.record('fleet.reload', { generation })
-    this.look({ requestedAlone: true })
-    const isOld = (/** @type {WorkerHandle | undefined} */ handle) => handle !== undefined && handle.generation < generation
-    await this.until(() => this.fleet.rollout.wasStopped(generation) ||
-      (this.fleet.isComplete && !this.fleet.all().some(isOld) && !this.fleet.staying().some(({ recycle }) => isOld(recycle?.old))))
-    if (this.fleet.rollout.wasStopped(generation)) throw new RecycleError('RECYCLE_ROLLOUT_STOPPED', { failures: Rollout.PATIENCE })
-    this.fleet.rollout.finish(generation)
-    this.record('fleet.reloaded', { generation })
+    return this.features.reload(how) ?? this.reloading.all()
+  }
+
+  /**
+   * As reload(), to the release that the fleet has run before, though the app's name leads to another one now.
+   *
+   * @returns {Promise<{ app: string }>} its file
+   * @throws {RecycleError} RECYCLE_NO_RELEASE, RECYCLE_ROLLOUT_STOPPED
+   */
+  async rollback () {
+    this.stopping.throwIfAborted()
+    return this.reloading.back()
   }
 
   /**
@@ -99,7 +104,7 @@ class Commands {
     this.fleet.isPinned = bounds !== null
     this.resize(workers, 'requested')
     const failing = () => this.fleet.staying().find(({ incumbent, boots }) => !incumbent?.isServing && boots.failures >= PATIENCE)
-    const isLeft = () => this.fleet.list().every(({ slot, recycle, leaving }) => this.fleet.wanted.includes(slot) && (recycle !== null || leaving.size === 0))
+    const isLeft = () => this.fleet.list().every(({ slot, recycle, leaving }) => this.fleet.numbers.includes(slot) && (recycle !== null || leaving.size === 0))
     await this.until(() => failing() !== undefined || (this.fleet.isComplete && isLeft()))
     const { slot, boots } = failing() ?? {}
     if (slot !== undefined) throw new RecycleError('RECYCLE_NOT_READY', { what: `the worker of slot ${slot}`, slot, why: `${boots?.failures} have failed in a row` })

@@ -33,6 +33,20 @@ class RunningFeatures {
     return { read: async at => Object.assign({}, ...await Promise.all(probes.map(probe => probe.read(at)))) }
   }
 
+  /** @param {Record<string, any>} how @returns {Promise<string> | null} null: none wants it otherwise than at once */
+  reload (how) {
+    for (const part of this.#parts.values()) {
+      const reload = part.reload?.(how) ?? null
+      if (reload !== null) return reload
+    }
+    return null
+  }
+
+  /** @param {import('./workers/worker-handle').WorkerHandle} handle @param {boolean} isGone */
+  crashed (handle, isGone) {
+    for (const part of this.#parts.values()) part.crashed?.(handle, isGone)
+  }
+
   /** @type {NonNullable<import('../features').PrimaryPart['kept']>} */
   kept (handle, copy, socket, key) {
     for (const part of this.#parts.values()) if (part.kept) return part.kept(handle, copy, socket, key)

@@ -30,6 +30,7 @@ const { OutOfRotation } = require('./recycling/out-of-rotation')
 const { createPrivateFile } = require('./recycling/private-file')
 const { Rotation } = require('./recycling/rotation')
 const { Recycler } = require('./recycling/recycler')
+const { Reloading } = require('./recycling/reloading')
 const { Shutdown } = require('./recycling/shutdown')
 const { ListeningSockets } = require('./sockets/listening-sockets')
 const { Tasks } = require('./tasks')
@@ -113,6 +114,7 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
   const deps = { options, fleet, spawner, meter, tasks, stopping: tenure, changed, resize, until, figuresOf, wasOomKilled, memory, isHeld, collect, listeningSockets, record, look, abandon, autoSize, fresh: autoSize.observe.bind(autoSize) }
 
   const outOfRotation = new OutOfRotation(deps)
+  const reloading = new Reloading(deps)
   /** @type {RunningFeatures} */
   const features = new RunningFeatures({
     options,
@@ -131,12 +133,17 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
     memory,
     leads: () => !isHeld() && !tenure.aborted,
     generation: () => fleet.rollout.generation,
+    reloading,
+    stopping: tenure,
     isSole: () => takeover?.isSole ?? true,
     askLegacy: async () => takeover?.askLegacy(),
     onSole: fn => { takeover?.on('sole', fn) },
     wish: (handle, by, why) => rotation.wish(handle, by, why),
     print: text => spawner.outputs.of(2).pass(Buffer.from(text), spawner),
-    crashed: (how, request) => crashWatch.note(how, request === null ? [] : [{ request, count: 1 }]),
+    crashed (handle, how, request) {
+      crashWatch.note(how, request === null ? [] : [{ request, count: 1 }])
+      features.crashed(handle, false)
+    },
     give: (handle, parcel, socket) => ledger.give(handle, parcel, socket),
     isStopping: () => tenure.aborted && handover.receivers.length === 0, // else those of the next primary serve
     kill: handle => { tasks.run('kill', () => kill(handle, 'blocked')) },
@@ -154,7 +161,7 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
   const ledger = new HandoffLedger(() => fleet.serving().concat(/** @type {any} */ (handover.receivers)), sender => fleet.successorOf(sender), sessionOwners, sender => fleet.isLeavingGap(sender))
   ledger.onKept = (handle, copy, socket, key) => features.kept(handle, copy, socket, key)
   const balancer = new Balancer({ ...deps, ledger })
-  const crashWatch = new CrashWatch(deps)
+  const crashWatch = new CrashWatch({ ...deps, features })
   const lifecycle = new Lifecycle({ ...deps, crashWatch, outcomeOf: handle => features.left(handle) })
     .on('spawned', connect)
     .on('hopeless', details => abandon(new RecycleError('RECYCLE_APP_DIES', details)))
@@ -168,7 +175,7 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
   const handover = new Handover({ ...deps, features, ledger, sessionOwners, departure, tenure }).on('resumed', changed)
   const succession = takeover && new Succession({ ...deps, takeover, lifecycle })
   /** @type {Commands} */
-  const commands = new Commands({ ...deps, recycler, garbageCollection, cpuProfiles, features })
+  const commands = new Commands({ ...deps, recycler, reloading, garbageCollection, cpuProfiles, features })
 
   spawner.molds?.on('gone', mold => children.endOf(mold))
   spawner.warn = fields => { record('fleet.warning', fields) }

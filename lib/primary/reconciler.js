@@ -79,7 +79,7 @@ class Reconciler {
     const { standby: standbys, maxSurge, maxUnavailable, sizing } = this.options
     // The load asks for them now: as many boot at a time as there are CPUs to boot them.
     const maxBoots = boundsOf(this.options) ? Math.max(1, sizing.cpus) : 1
-    const desired = { slots: this.fleet.wanted, generation: this.fleet.rollout.generation, standbys, maxSurge, maxUnavailable, maxBoots, atFirst: this.atFirst() }
+    const desired = { slots: this.fleet.numbers, generation: this.fleet.rollout.generation, standbys, maxSurge, maxUnavailable, maxBoots, atFirst: this.atFirst() }
     const standbyHandles = [...this.fleet.standbyPool.handles]
     const { actions, wakeAt } = plan(this.#facts(standbyHandles), desired, now())
     for (const action of actions) {

@@ -105,9 +105,14 @@ class Supervisor extends EventEmitter {
     return this.parts.commands.recycle(slot)
   }
 
-  /** @see Commands.reload */
-  async reload () {
-    return this.parts.commands.reload()
+  /** @see Commands.reload @param {import('../features').Reload} [how] */
+  async reload (how) {
+    return this.parts.commands.reload(how)
+  }
+
+  /** @see Commands.rollback */
+  async rollback () {
+    return this.parts.commands.rollback()
   }
 
   /**
@@ -120,6 +125,7 @@ class Supervisor extends EventEmitter {
   async upgrade (how = {}) {
     if (!this.handover.isLeaving) this.parts.tenure.throwIfAborted()
     if (!this.handover.isLeaving && this.isStopping) throw new RecycleError('RECYCLE_STOPPED')
+    if (this.parts.fleet.rollout.trial) throw new RecycleError('RECYCLE_NOT_UPGRADED', { why: 'a reload has new code on trial' })
     if (this.takeover && !this.takeover.isSole) throw new RecycleError('RECYCLE_NOT_UPGRADED', { why: 'the upgrade before has not ended yet' })
     const line = await this.handover.begin(how)
     this.#stopped ??= this.#end()
@@ -160,7 +166,7 @@ class Supervisor extends EventEmitter {
   status () {
     const { fleet, sampler, recycler, ledger, memoryWatch, features, crashWatch } = this.parts
     const { workers, ready } = describeFleet(fleet, handle => sampler.figuresOf(handle), this.options)
-    const totals = { workers: this.size, ready, recycles: recycler.count, ...ledger.totals }
+    const totals = { workers: fleet.numbers.length, ready, recycles: recycler.count, ...ledger.totals }
     const budgets = { maxRssBytes: budgetFor(this.options, this.size).maxRssBytes, jitter: this.options.jitter }
     const about = { crashing: crashWatch.describe(), uneven: fleet.unevenAddresses(), memory: memoryWatch.latest, freshOverBudget: sampler.freshOverBudget, notReaped: this.#notReaped, ...features.describe() }
     return { v: VERSION, name: this.name, pid: process.pid, app: this.spawner.app, workers, totals, budgets, ...about }

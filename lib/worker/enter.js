@@ -31,7 +31,7 @@ const { Handoff } = require('./handoff/handoff')
 const { Inbox } = require('./handoff/inbox')
 const { offerRebalance } = require('./handoff/rebalance')
 const { Sender } = require('./handoff/sender')
-const { GcPauses, oldBytes } = require('./vitals/gc-pauses')
+const { GcPauses, oldBytes, liveBytes } = require('./vitals/gc-pauses')
 const { startHeartbeat } = require('./vitals/heartbeat')
 const { offerProfile } = require('./vitals/profile')
 const { tellRequestsInFlight } = require('./vitals/requests-in-flight')
@@ -72,7 +72,7 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
   offerProfile(channel)
   tellRequestsInFlight({ channel, tracker })
   const pauses = new GcPauses()
-  const kernel = { channel, tracker, state, acceptors, inbox, beatMs: settings.beatMs, onCollected: pauses.onCollected.bind(pauses), oldBytes, onDrain: api.onDrain, announceClose: () => emptying.closeNotice.beginForGood(), callApp, currentExchange: () => null }
+  const kernel = { channel, tracker, state, acceptors, inbox, beatMs: settings.beatMs, onCollected: pauses.onCollected.bind(pauses), oldBytes, liveBytes, onDrain: api.onDrain, announceClose: () => emptying.closeNotice.beginForGood(), callApp, currentExchange: () => null }
   const features = FEATURES.filter(({ name }) => Object.hasOwn(settings.features, name)).map(({ name, worker }) => /** @type {NonNullable<typeof worker>} */ (worker)()(kernel, settings.features[name]))
   offerOutOfRotation({ channel, state, tracker, admission, emptying }, Object.assign({}, ...features.map(({ tasks }) => tasks)))
   api.extend(Object.assign({ ...DO_NOTHING }, ...features.map(({ api }) => api)))

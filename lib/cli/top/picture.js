@@ -4,7 +4,7 @@ const { painter } = require('../../journal/painter')
 const { plain } = require('../../core/plain')
 const { count, formatSize } = require('../../core/units')
 const { prettyLine } = require('../../journal/sentence')
-const { besideWorkers } = require('../../operate/control-table')
+const { besideWorkers, linesOfFeatures } = require('../../operate/control-table')
 const { formatRows } = require('./table')
 
 const HEAD = 4 // two lines of facts, an empty line and the heading
@@ -40,6 +40,8 @@ function picture (fleet, { columns, rows, colors, now, message }) {
     ...formatRows(shown, { width: columns, colors, selected: fleet.selected }),
     shown.length < fleet.rows.length ? paint('dim', `rows ${from + 1} to ${from + shown.length} of ${fleet.rows.length}: ↑↓`) : ''
   ]
+  const live = linesOfFeatures(status, paint, { isLive: true })
+  if (above.length + live.length + EVENTS < rows) above.push(...live, '')
   const left = Math.max(0, rows - above.length - 1)
   const events = left > 0 ? fleet.events.slice(-left).map(line => prettyLine(line, { colors })) : []
   const keys = `${paint('bold', 'q')} quit  ${paint('bold', '↑↓')} select  ${paint('bold', 'r')} recycle`

@@ -40,4 +40,4 @@ function valueOf (figure, side) {
 /** @param {Figure['name']} name */
 const titleOf = name => TITLES[name][0]
 
-module.exports = { sentenceOf, valueOf, titleOf }
+module.exports = { TITLES, sentenceOf, valueOf, titleOf }

@@ -35,7 +35,7 @@ class Exceptions {
         const what = kind.name === name ? { name, message } : { name: kind.name, message: `${name}: ${message}`.slice(0, LONGEST.message) } // one of the others
         this.kernel.record('worker.exception', { slot: handle.slot, pid: handle.pid, ...what, stack, request, isAnswered, seen })
       }
-      this.kernel.crashed(`${name}: ${message}`, request)
+      this.kernel.crashed(handle, `${name}: ${message}`, request)
       if (!handle.isServing) return // it leaves already
       if (this.kernel.options.sticky === null) this.kernel.wish(handle, 'exceptions', `its app has not caught ${name}`) // sessions stay until it drains
       this.kernel.replace(handle, 'exception')

@@ -7,7 +7,6 @@
  */
 
 const { performance } = require('node:perf_hooks')
-const v8 = require('node:v8')
 const { RouteCounter } = require('./route-counter')
 
 /** @typedef {{ upMs: number, liveBytes: number, markSweeps: number, requests: number[] }} Point see feature.js */
@@ -21,9 +20,9 @@ class LiveMemory {
   #marksSent = 0
 
   /** @param {import('..').WorkerKernel} kernel */
-  constructor ({ channel, tracker, onCollected, oldBytes, beatMs }) {
+  constructor ({ channel, tracker, onCollected, liveBytes, beatMs }) {
     this.channel = channel
-    this.oldBytes = oldBytes
+    this.liveBytes = liveBytes
     this.everyMs = 2 * beatMs
     this.routes = new RouteCounter(tracker)
     onCollected(hasMarkSweep => this.#look(hasMarkSweep))
@@ -45,12 +44,9 @@ class LiveMemory {
   #look (hasMarkSweep) {
     if (hasMarkSweep) this.#markSweeps++
     if (this.#next !== null && this.#next.markSweeps > this.#marksSent && !hasMarkSweep) return // that of a mark-sweep is to be sent first
-    this.#next = { upMs: Math.round(performance.now()), liveBytes: this.oldBytes() + externalBytes(), markSweeps: this.#markSweeps, requests: [...this.routes.counts] }
+    this.#next = { upMs: Math.round(performance.now()), liveBytes: this.liveBytes(), markSweeps: this.#markSweeps, requests: [...this.routes.counts] }
   }
 }
-
-/** Memory outside the heap that objects of it keep. @returns {number} */
-const externalBytes = () => /** @type {any} */ (v8.getHeapStatistics()).external_memory
 
 /** @param {import('..').WorkerKernel} kernel */
 const reportLiveMemory = kernel => new LiveMemory(kernel)

@@ -29,6 +29,7 @@
  * @property {Record<string, any>} about sums and facts of the fleet
  * @property {Size} size
  * @property {Record<string, any>[]} workers as in status()
+ * @property {import('../../features').Live[]} live
  * @property {{ slot: number, points: Point[] }[]} memory
  * @property {Moment[]} traffic
  * @property {ReturnType<typeof import('../../report/figures').shownEvent>[]} recycleEvents
@@ -126,6 +127,7 @@ class Picture {
       size: { wanted: totals.workers, change: this.#change },
       workers,
       ...ofFeatures(more),
+      live: FEATURES.flatMap(({ status: own }) => own?.live?.(/** @type {Record<string, any>} */ (more)[own.key]) ?? []),
       memory: [...memory].sort(([a], [b]) => a - b).map(([slot, points]) => ({ slot, points })),
       traffic,
       recycleEvents: last(events.items, recycles).filter(({ t }) => t > from && t <= now).map(shownEvent),

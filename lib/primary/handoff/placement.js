@@ -53,7 +53,7 @@ class Placement {
       if (bytes !== undefined || place.to || place.why === 'full' || place.why === 'sender') return place
     }
     const able = this.serving().filter(handle => !handle.isGone && handle.addresses.has(key) && !tried.has(handle) && !this.#silent.has(handle))
-    return able.length === 0 ? none('none') : this.#ifRoom(this.#leastConnected(sender, kind === undefined ? able : ofLatestCode(able)), false)
+    return able.length === 0 ? none('none') : this.#ifRoom(this.#leastConnected(sender, kind === undefined ? able : thatStay(able)), false)
   }
 
   /** @param {Placed} placed @param {string} session @returns {Place} */
@@ -115,10 +115,9 @@ class Placement {
 }
 
 /** A WebSocket, say, moves once in a reload: not to a worker that is to be replaced next. @param {WorkerHandle[]} able @returns {WorkerHandle[]} */
-function ofLatestCode (able) {
-  const generationOf = (/** @type {WorkerHandle} */ { generation = Infinity }) => generation // those of the next primary have none
-  const latest = Math.max(...able.map(generationOf))
-  return able.filter(handle => generationOf(handle) === latest)
+function thatStay (able) {
+  const staying = able.filter(({ condemnation }) => !condemnation?.reason) // those of the next primary have none
+  return staying.length > 0 ? staying : able
 }
 
 /** @param {Why} why @returns {Place} */

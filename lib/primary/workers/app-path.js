@@ -15,15 +15,20 @@ const START_FOLDER = folderAsNamed(process.env.PWD)
 
 /**
  * @typedef {object} AppFile
- * @property {number} generation
  * @property {string} real without symbolic links
  * @property {string} exec what Node.js is to run
  * @property {string | undefined} cwd of the workers; undefined: this process's
  */
 
+const MOST = 8 // generations: that of a trial, the fleet's, and those whose last workers leave
+
 class AppPath {
-  /** @type {AppFile | null} */
-  #found = null
+  /** By generation, in their order. @type {Map<number, AppFile>} */
+  #found = new Map()
+  /** What all workers run, or did before the reload under way. @type {AppFile | null} */
+  #settled = null
+  /** What they ran before that, where it was another file. @type {AppFile | null} */
+  #previous = null
 
   /**
    * @param {string} given as Node.js takes it
@@ -37,21 +42,53 @@ class AppPath {
     this.startedIn = process.cwd()
   }
 
-  /** Of the latest worker; before the first one, as the name leads now. @returns {string} */
+  /** Of the latest code; before the first worker, as the name leads now. @returns {string} */
   get latest () {
-    return this.#found?.real ?? realFile(path.resolve(this.folder, this.given))
+    return this.known(Math.max(...this.#found.keys())) ?? realFile(path.resolve(this.folder, this.given))
+  }
+
+  /** @param {number} generation @returns {string | null} what its latest worker runs; null: it has had none */
+  known (generation) {
+    return this.#found.get(generation)?.real ?? null
   }
 
   /** @param {number} generation @returns {AppFile} @throws {Error} there is none */
   of (generation) {
-    const found = this.#found
-    if (found?.generation === generation && fs.existsSync(found.real)) return found
+    const found = this.#found.get(generation)
+    if (found && fs.existsSync(found.real)) return found
     const named = path.resolve(this.folder, this.given)
     const real = realFile(named)
     const cwd = fs.realpathSync(this.folder)
     const exec = this.preserves && isFile(named) ? named : real
-    this.#found = { generation, real, exec, cwd: cwd === this.startedIn ? undefined : cwd }
-    return this.#found
+    return this.set(generation, { real, exec, cwd: cwd === this.startedIn ? undefined : cwd })
+  }
+
+  /** @param {number} generation @param {AppFile} file that it is to run, wherever the name leads @returns {AppFile} */
+  set (generation, file) {
+    this.#found.set(generation, file)
+    this.#settled ??= file
+    for (const old of [...this.#found.keys()].sort((a, b) => a - b).slice(0, -MOST)) this.#found.delete(old)
+    return file
+  }
+
+  /** All workers run this one now. @param {number} generation */
+  settle (generation) {
+    const settled = this.#found.get(generation)
+    if (settled === undefined || settled.real === this.#settled?.real) return
+    this.#previous = this.#settled
+    this.#settled = settled
+  }
+
+  /** @param {number} generation that the fleet runs @returns {AppFile | string} of the release that it has run before; else why there is none */
+  before (generation) {
+    this.settle(generation)
+    if (this.#previous === null) return `the fleet has run ${this.known(generation) ?? 'no other file'} since it was started`
+    return fs.existsSync(this.#previous.real) ? this.#previous : `${this.#previous.real}, which the fleet has run before, is there no more`
+  }
+
+  /** No worker runs it any more. @param {number} generation */
+  forget (generation) {
+    this.#found.delete(generation)
   }
 }
 

@@ -21,9 +21,10 @@ class CrashWatch {
   /** @type {string | undefined} */
   #saidOf
 
-  /** @param {{ fleet: import('./fleet').Fleet, record: (event: string, fields: Record<string, any>) => unknown }} deps */
-  constructor ({ fleet, record }) {
+  /** @param {{ fleet: import('./fleet').Fleet, features: Pick<import('../features').RunningFeatures, 'crashed'>, record: (event: string, fields: Record<string, any>) => unknown }} deps */
+  constructor ({ fleet, features, record }) {
     this.fleet = fleet
+    this.features = features
     this.record = record
   }
 
@@ -48,6 +49,7 @@ class CrashWatch {
       this.#alertUntil = at + ALERT_MS
       for (const other of this.fleet.all()) if (other !== handle && other.hasEntered) other.send('tell-requests', { forMs: ALERT_MS })
     }
+    this.features.crashed(handle, true)
     this.note(oomKilled ? 'the kernel, because memory ran out' : signal ?? `exit code ${code}`, handle.requests)
   }
 

@@ -122,7 +122,19 @@ class Fleet {
   /** Of which generation they are to be. */
   rollout = new Rollout()
 
-  /** How many slots there are to be. */
+  /** The numbers of all slots that are to have a worker: those, and the ones of code on trial. @returns {readonly number[]} */
+  get numbers () {
+    const { trial } = this.rollout
+    return trial ? [...this.wanted, ...trial.slots] : this.wanted
+  }
+
+  /** @param {number} count @returns {number[]} numbers that no slot has, above the others */
+  free (count) {
+    const first = Math.max(-1, ...this.wanted, ...this.slots.keys()) + 1
+    return Array.from({ length: count }, (_, i) => first + i)
+  }
+
+  /** How many slots there are to be, beside those of a trial. */
   get desired () {
     return this.wanted.length
   }
@@ -136,7 +148,7 @@ class Fleet {
   resize (count, leaveFirst = this.wanted.toReversed()) {
     const given = new Set(leaveFirst.slice(0, Math.max(0, this.desired - count)))
     const wanted = new Set(this.wanted.filter(slot => !given.has(slot)))
-    for (let slot = 0; wanted.size < count; slot++) wanted.add(slot)
+    for (let slot = 0; wanted.size < count; slot++) if (!this.rollout.trial?.slots.includes(slot)) wanted.add(slot)
     this.wanted = [...wanted].sort((a, b) => a - b)
   }
 
@@ -159,13 +171,13 @@ class Fleet {
 
   /** Those that are not being scaled away. @returns {Slot[]} by number */
   staying () {
-    return this.list().filter(({ slot }) => this.wanted.includes(slot))
+    return this.list().filter(({ slot }) => this.numbers.includes(slot))
   }
 
   /** Every slot that there is to be has a worker that serves. */
   get isComplete () {
     const staying = this.staying()
-    return this.desired > 0 && staying.length === this.desired && staying.every(({ incumbent }) => incumbent?.isServing)
+    return this.desired > 0 && staying.length === this.numbers.length && staying.every(({ incumbent }) => incumbent?.isServing)
   }
 
   /** Every worker alive, whatever its state. @returns {WorkerHandle[]} */
@@ -203,10 +215,10 @@ class Fleet {
     return [...first?.keys() ?? []].filter(key => !this.onDemand.has(key) && others.every(other => other.has(key)))
   }
 
-  /** Standbys that can be called. @returns {WorkerHandle[]} */
-  usableStandbys () {
+  /** Standbys that can be called. @param {number} [generation] @returns {WorkerHandle[]} */
+  usableStandbys (generation = this.rollout.generation) {
     return [...this.standbyPool.handles].filter(handle =>
-      handle.state === 'standby' && handle.reason === null && handle.generation === this.rollout.generation && !handle.isGone)
+      handle.state === 'standby' && handle.reason === null && handle.generation === generation && !handle.isGone)
   }
 
   /** @param {WorkerHandle} handle one that is seated @returns {Slot | StandbyPool} its place, whose failures an early death of it counts among */

@@ -118,18 +118,26 @@ class Lifecycle extends EventEmitter {
   fitting (slot) {
     const { must, late } = this.#requiredOf(slot)
     const addresses = [...must, ...late]
-    return this.fleet.usableStandbys().find(standby => addresses.every(key => standby.addresses.has(key))) ?? null
+    return this.fleet.usableStandbys(this.#generationOf(slot)).find(standby => addresses.every(key => standby.addresses.has(key))) ?? null
   }
 
   /** @param {Place} place */
   #requiredOf (place) {
     if (this.isHeld()) return inheritedAddresses(this.expected)
-    return requiredAddresses(this.fleet, place, this.fleet.rollout.generation, this.fleet.serving().length > 0)
+    return requiredAddresses(this.fleet, place, this.#generationOf(place), this.fleet.serving().length > 0)
+  }
+
+  /** Of the code that a worker which is spawned there now runs. @param {Place} place */
+  #generationOf ({ slot }) {
+    const { generation, trial } = this.fleet.rollout
+    if (trial === null || generation === trial.generation) return generation
+    const isOnTrial = slot !== null && trial.slots.includes(slot)
+    return isOnTrial || !this.spawner.canRun(generation, trial.generation) ? trial.generation : generation
   }
 
   /** @param {Place} place @returns {WorkerHandle} */
   #spawn (place) {
-    const handle = this.spawner.spawn(place.slot, { generation: this.fleet.rollout.generation, workers: this.fleet.desired, required: this.#requiredOf(place) })
+    const handle = this.spawner.spawn(place.slot, { generation: this.#generationOf(place), workers: this.fleet.desired, required: this.#requiredOf(place) })
     const { slot, generation, budget, app } = handle
     handle.process.whenBegun(() => this.record('worker.spawn', { slot, pid: handle.pid, generation, app, budget }))
     handle.on('waived', late => this.#onWaived(handle, late))

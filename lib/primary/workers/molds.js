@@ -24,8 +24,8 @@ const MOST_FAILURES = 3
 
 /** Emits `event` with the journal's event and its fields, `refused` with the reason, and `gone` ({ id, slot: null, pid }) when a mold is. */
 class Molds extends EventEmitter {
-  /** @type {Mold | null} */
-  #current = null
+  /** An older generation whose mold stays meanwhile: a newer one is on trial. @type {number | null} */
+  kept = null
   /** Still alive. @type {Set<Mold>} */
   #all = new Set()
   /** Copies of the present generation that did not start; -Infinity: one has; Infinity: its workers are spawned. */
@@ -53,6 +53,19 @@ class Molds extends EventEmitter {
     const worker = forkedBy.control.forkBy(start)
     forkedBy.awaits(worker)
     return { worker, forkedBy }
+  }
+
+  /** @param {number} generation @returns {boolean} it can be forked without loading the app again */
+  has (generation) {
+    return this.#failures < Infinity && [...this.#all].some(mold => mold.generation === generation && mold.isFrozen && mold.why === null)
+  }
+
+  /** No other generation is forked from here on. @param {number} generation */
+  settle (generation) {
+    this.kept = null
+    if (!this.has(generation)) return // the next one's mold has the others retire
+    if (generation !== this.#generation) [this.#generation, this.#failures] = [generation, -Infinity]
+    for (const mold of this.#all) if (mold.generation !== generation) mold.retire()
   }
 
   /** A worker has died that had not started; see lifecycle.js. @param {import('./process').WorkerProcess} process */
@@ -94,22 +107,22 @@ class Molds extends EventEmitter {
   /** @param {number} generation */
   #moldOf (generation) {
     if (this.#isClosed) throw new Error('the fleet is stopping')
-    if (this.#current?.generation === generation && this.#current.why === null) return this.#current
+    const current = [...this.#all].find(mold => mold.generation === generation && mold.why === null)
+    if (current) return current
     const mold = new Mold(this.addon, generation, this)
     this.#all.add(mold)
     mold.on('frozen', readyMs => {
       this.#record('mold.ready', { pid: mold.pid, generation, readyMs })
-      for (const other of this.#all) if (other !== mold && other.generation <= generation) other.retire()
+      for (const other of this.#all) if (other !== mold && other.generation <= generation && other.generation !== this.kept) other.retire()
     })
     mold.on('refused', why => this.emit('refused', why))
     mold.on('exit', ({ code, signal }) => {
       this.#all.delete(mold)
-      if (this.#current === mold) this.#current = null
       this.emit('gone', { id: mold.id, slot: null, pid: mold.pid })
       this.#record('mold.exit', { pid: mold.pid, generation, code, signal, why: mold.why })
     })
     this.#record('mold.spawn', { pid: mold.pid, generation })
-    return (this.#current = mold)
+    return mold
   }
 }
 

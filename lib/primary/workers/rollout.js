@@ -1,31 +1,56 @@
 'use strict'
 
 /**
- * A rolling reload: which generation of workers is wanted, and whether its replacements come up. Pure.
+ * Which code the fleet's workers are to run, by the number of its generation, and whether replacements come up. Pure.
  *
  * Each reload asks for a newer generation. One that comes while another is under way only raises what is wanted, so
- * overlapping reloads coalesce: no worker is replaced twice without need.
+ * overlapping reloads coalesce: no worker is replaced twice without need. New code can be tried first, in slots of its own:
+ *
+ *     try() ─▶ on trial ─┬─ promote() ─▶ all are to run it ─▶ finish()
+ *                        └─ reject()  ─▶ its slots close
  */
 class Rollout {
   /** Replacements in a row that may fail before the rollout is stopped. */
   static PATIENCE = 3
 
-  /** Of workers that are spawned now. */
+  /** Of workers that are spawned now, but for those on trial. */
   generation = 0
+  /** The highest so far. */
+  #latest = 0
   /** Workers older than this are to be replaced; null: no reload is under way. @type {number | null} */
   #wanted = null
   #failures = 0
   #stoppedAt = -1
+  /** New code, and the slots that run it beside the fleet's. @type {{ readonly generation: number, readonly slots: readonly number[] } | null} */
+  trial = null
 
   /**
    * @param {boolean} isStale some worker of the present generation has been spawned already, before this reload
    * @returns {number} the generation that workers must have for this reload to be over
    */
   begin (isStale) {
-    if (isStale || this.wasStopped(this.generation)) this.generation++
-    this.#wanted = this.generation
-    this.#failures = 0
-    return this.#wanted
+    if (isStale || this.wasStopped(this.generation)) this.generation = ++this.#latest
+    return this.#want(this.generation)
+  }
+
+  /** @param {readonly number[]} slots that there are not yet @returns {number} the generation of the code on trial */
+  try (slots) {
+    this.trial = { generation: ++this.#latest, slots }
+    return this.trial.generation
+  }
+
+  /** @returns {number} the generation that workers must have for the reload to be over; the slots of the trial stay until then */
+  promote () {
+    this.generation = /** @type {NonNullable<typeof this.trial>} */ (this.trial).generation
+    return this.#want(this.generation)
+  }
+
+  /** @param {boolean} isReplaced the code before is there no more: workers that are spawned from here on run the rejected code */
+  reject (isReplaced) {
+    const { generation } = /** @type {NonNullable<typeof this.trial>} */ (this.trial)
+    this.#stoppedAt = generation
+    if (isReplaced) this.generation = generation
+    this.trial = null
   }
 
   /** @param {number} generation a worker's @returns {'reload' | null} */
@@ -41,7 +66,7 @@ class Rollout {
   failed () {
     if (this.#wanted === null || ++this.#failures < Rollout.PATIENCE) return false
     this.#stoppedAt = this.#wanted
-    this.#wanted = null
+    this.#wanted = this.trial = null
     return true
   }
 
@@ -52,7 +77,14 @@ class Rollout {
 
   /** @param {number} generation */
   finish (generation) {
-    if (this.#wanted === generation) this.#wanted = null
+    if (this.#wanted === generation) this.#wanted = this.trial = null
+  }
+
+  /** @param {number} generation */
+  #want (generation) {
+    this.#wanted = generation
+    this.#failures = 0
+    return generation
   }
 }
 

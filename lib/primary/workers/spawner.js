@@ -75,8 +75,19 @@ class Spawner {
     const budget = drawBudget(this.options, workers, Math.random())
     /** @type {WorkerHandle} */
     const handle = new WorkerHandle(slot, process, { id, generation, budget, required, readyOn: this.options.readyOn, gates: this.#gates })
-    handle.app = this.app
+    handle.app = this.appPath.known(generation) ?? this.app
     return handle
+  }
+
+  /** @param {number} generation @param {number} later @returns {boolean} a worker can still be started by the code of this generation, and not by the later one's */
+  canRun (generation, later) {
+    return this.molds?.has(generation) || this.appPath.of(generation).real !== this.appPath.of(later).real
+  }
+
+  /** No other code is started from here on. @param {number} generation @param {number} [rejected] */
+  settle (generation, rejected) {
+    this.molds?.settle(generation)
+    if (rejected !== undefined && this.appPath.known(generation) !== this.appPath.known(rejected)) this.appPath.forget(rejected)
   }
 
   /** What must let a worker that has booted pass. */

@@ -19,7 +19,7 @@ function primary (options = {}) {
     calls: [],
     wish: (/** @type {any} */ { slot }, /** @type {string} */ by, /** @type {string} */ why) => kernel.calls.push(['wish', slot, by, why]),
     replace: (/** @type {any} */ { slot }, /** @type {string} */ reason) => kernel.calls.push(['replace', slot, reason]),
-    crashed: (/** @type {string} */ how, /** @type {string | null} */ request) => kernel.calls.push(['crashed', how, request]),
+    crashed: (/** @type {{ slot: number }} */ { slot }, /** @type {string} */ how, /** @type {string | null} */ request) => kernel.calls.push(['crashed', slot, how, request]),
     print: (/** @type {string} */ text) => kernel.calls.push(['print', text])
   }
   const part = /** @type {any} */ (countExceptions(/** @type {any} */ (kernel)))
@@ -33,7 +33,7 @@ t.test('a worker whose app has not caught an exception leaves the rotation, and 
   const { kernel, part, throws } = primary()
   throws()
   t.same(kernel.lines, [{ event: 'worker.exception', slot: 2, pid: 22, name: 'Error', message: 'it', stack: STACK, request: 'GET /', isAnswered: true, seen: 1 }])
-  t.same(kernel.calls, [['crashed', 'Error: it', 'GET /'], ['wish', 2, 'exceptions', 'its app has not caught Error'], ['replace', 2, 'exception']])
+  t.same(kernel.calls, [['crashed', 2, 'Error: it', 'GET /'], ['wish', 2, 'exceptions', 'its app has not caught Error'], ['replace', 2, 'exception']])
   t.same(part.describe(), { count: 1, kinds: [{ name: 'Error', message: 'it', request: 'GET /', count: 1 }] })
 })
 

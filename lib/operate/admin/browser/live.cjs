@@ -6,6 +6,7 @@ const { h } = require('../../../report/page/browser/element.cjs')
 const { whole, size, plural } = require('../../../report/page/browser/format.cjs')
 const { masthead, tile, crashTile, unaccountedTile } = require('../../../report/page/browser/masthead.cjs')
 const tables = require('../../../report/page/browser/tables.cjs')
+const { comparisons } = require('../../../report/page/browser/comparisons.cjs')
 const { LiveCharts } = require('./live-charts.cjs')
 const { State } = require('./state.cjs')
 const { Workers } = require('./workers.cjs')
@@ -17,13 +18,14 @@ const link = h('span.link', { role: 'status' }, [h('i'), h('span', {}, ['connect
 const top = h('div')
 const charts = new LiveCharts()
 const workers = new Workers()
+const live = h('div')
 const routes = h('div')
 const history = h('div')
 let state = new State()
 let shownHistory = ''
 let shownRoutes = ''
 
-page.replaceChildren(top, charts.element, workers.element, routes, history)
+page.replaceChildren(top, live, charts.element, workers.element, routes, history)
 document.addEventListener('visibilitychange', draw)
 connect()
 
@@ -66,6 +68,7 @@ function draw () {
   const head = masthead({ ...report, workers: slots, from: report.startedAt }, 'live', [report.name ?? 'fleet', headline.join('; ')])
   head.querySelector('.brand').append(link)
   top.replaceChildren(head, tiles(report))
+  live.replaceChildren(...state.live.map(one => comparisons([one])))
   charts.show(state)
   workers.show(state)
   showRoutes(state)

@@ -16,9 +16,10 @@ class State {
   workers = []
   memoryByRoute = null
   autoscale = null
+  live = []
 
-  add ({ t, about, size, workers, memoryByRoute, autoscale, memory, traffic, recycleEvents, crashEvents }) {
-    Object.assign(this, { t, about, size, workers, memoryByRoute, autoscale })
+  add ({ t, about, size, workers, memoryByRoute, autoscale, live = [], memory, traffic, recycleEvents, crashEvents }) {
+    Object.assign(this, { t, about, size, workers, memoryByRoute, autoscale, live })
     for (const { slot, points } of memory) this.#memory.set(slot, byTime([...this.#memory.get(slot) ?? [], ...points]))
     this.#traffic.push(...traffic)
     this.#recycleEvents.push(...recycleEvents)

@@ -5,6 +5,7 @@
 const { h } = require('./element.cjs')
 const { charts } = require('./charts.cjs')
 const { masthead, tile, crashTile, unaccountedTile } = require('./masthead.cjs')
+const { comparisons } = require('./comparisons.cjs')
 const tables = require('./tables.cjs')
 const { whole, time, plural } = require('./format.cjs')
 
@@ -19,6 +20,7 @@ document.getElementById('page').replaceChildren(...[
   tables.disagreements(report),
   tables.crashes(report),
   tables.exceptions(report),
+  comparisons(report.canaries ?? []),
   tables.latency(report),
   tables.routes(report),
   tables.heapdumps(report),

@@ -1,0 +1,188 @@
+'use strict'
+
+/**
+ * One comparison of new code with that before, from its first worker to the verdict:
+ *
+ *     warm-up ──times to the response of the old workers──▶ compared, and judged once a second ──the time is over──▶ judged for good
+ */
+
+const { setTimeout: wait } = require('node:timers/promises')
+const { newCounts, blockBetween } = require('./counts')
+const { thresholdsOf } = require('./times')
+const { judge } = require('./verdict')
+
+/**
+ * @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle
+ * @typedef {import('./verdict').Verdict & { sentence?: string }} Verdict `sentence`: what no figure has decided
+ *
+ * @typedef {object} Seen of a worker since the thresholds were known
+ * @property {import('./counts').Counts} counts
+ * @property {import('./counts').Counts | null} half as of the middle of the comparison
+ * @property {import('./counts').Counts} atBlock as of the end of the latest of `blocks`
+ * @property {import('./counts').Block[]} blocks
+ * @property {number} crashes
+ * @property {number} exceptions
+ */
+
+const LOOK_MS = 1000
+const MOST_BLOCKS = 720
+const SHORTEST_BLOCK_MS = 5000
+const WARM_UP_SHARE = 0.25
+const LONGEST_WARM_UP_MS = 30_000 // by then new code is compiled, and its caches are as full as they get in such a time
+
+class Bake {
+  /** @type {'starting' | 'warming-up' | 'comparing' | 'promoting' | 'leaving'} */
+  state = 'starting'
+  /** The latest. @type {Verdict | null} */
+  verdict = null
+  /** Of the new code, and of that before; -1: no worker of the new code serves yet. */
+  generation = -1
+  before = -1
+  /** @type {Map<WorkerHandle, Seen>} */
+  #seen = new Map()
+  /** @type {ReturnType<typeof thresholdsOf>} */
+  #thresholds = null
+  #blocks = 0
+  #isHalf = false
+  #comparedAt = 0
+  #until = 0
+  /** By a command. @type {'go' | 'back' | null} */
+  #decided = null
+  #awake = new AbortController()
+
+  /** @param {import('..').PrimaryKernel} kernel @param {import('./terms').Terms} terms */
+  constructor (kernel, terms) {
+    this.kernel = kernel
+    this.terms = terms
+    this.blockMs = Math.max(SHORTEST_BLOCK_MS, terms.bakeMs / MOST_BLOCKS)
+  }
+
+  /** Until the verdict; null: there is one, or it has not begun. */
+  get leftMs () {
+    return this.isCounting ? Math.max(0, this.#until - this.kernel.now()) : null
+  }
+
+  /** Workers that become ready are to count, too. */
+  get isCounting () {
+    return this.state === 'warming-up' || this.state === 'comparing'
+  }
+
+  /** What the workers of each side have counted. @returns {{ old: import('./verdict').Window[], fresh: import('./verdict').Window[] }} */
+  get sides () {
+    const all = [...this.#seen].map(([handle, { counts, half, blocks, crashes, exceptions }]) => ({
+      isFresh: this.#isFresh(handle),
+      window: { ...counts, slot: Number(handle.slot), half: half && half.memory, blocks, crashes, exceptions }
+    }))
+    return { old: all.filter(({ isFresh }) => !isFresh).map(({ window }) => window), fresh: all.filter(({ isFresh }) => isFresh).map(({ window }) => window) }
+  }
+
+  /** Plain data for status(). */
+  describe () {
+    const { state, generation, before, leftMs, terms, verdict } = this
+    const workers = [...this.#seen.keys()].filter(({ isGone }) => !isGone)
+    const rss = (/** @type {boolean} */ isFresh) => mean(workers.filter(handle => this.#isFresh(handle) === isFresh).map(handle => this.kernel.sampleOf(handle)?.rssBytes ?? null))
+    return {
+      state, generation, before, leftMs, ...terms, requests: verdict?.requests ?? { old: 0, fresh: 0 }, rssBytes: { old: rss(false), fresh: rss(true) }, figures: verdict?.figures ?? []
+    }
+  }
+
+  /** @param {'go' | 'back'} decided by a command */
+  decide (decided) {
+    this.#decided = decided
+    this.#awake.abort()
+  }
+
+  /**
+   * @param {() => Iterable<WorkerHandle>} workers that serve
+   * @param {{ generation: number, before: number }} generations
+   * @returns {Promise<Verdict>}
+   * @throws what ends the fleet
+   */
+  async run (workers, generations) {
+    Object.assign(this, generations)
+    const { bakeMs } = this.terms
+    this.#until = this.kernel.now() + bakeMs
+    this.#begin('warming-up', workers())
+    const early = await this.#look(this.#until - bakeMs + Math.min(LONGEST_WARM_UP_MS, WARM_UP_SHARE * bakeMs))
+    if (early) return early
+    this.#thresholds = thresholdsOf(this.sides.old.map(({ times }) => times))
+    this.#begin('comparing', workers())
+    return await this.#look(this.#until) ?? this.#judge(true)
+  }
+
+  /** Has a worker count, from here on. @param {WorkerHandle} handle */
+  connect (handle) {
+    handle.send('observe', { thresholds: this.#thresholds?.[this.#isFresh(handle) ? 'fresh' : 'old'] ?? null })
+    const counts = newCounts()
+    this.#seen.set(handle, { counts, half: null, atBlock: counts, blocks: Array.from({ length: this.#blocks }, () => blockBetween(counts, counts)), crashes: 0, exceptions: 0 })
+  }
+
+  /** @param {WorkerHandle} handle @param {import('./counts').Counts} counts */
+  hear (handle, counts) {
+    const seen = this.#seen.get(handle)
+    if (seen && counts.requests >= seen.counts.requests) seen.counts = counts
+  }
+
+  /** @param {WorkerHandle} handle @param {boolean} isGone else its app has not caught an exception */
+  crashed (handle, isGone) {
+    const seen = this.#seen.get(handle)
+    if (seen) seen[isGone ? 'crashes' : 'exceptions']++
+  }
+
+  /** @param {'warming-up' | 'comparing'} state @param {Iterable<WorkerHandle>} workers */
+  #begin (state, workers) {
+    this.state = state
+    this.#seen.clear()
+    this.#comparedAt = this.kernel.now()
+    for (const worker of workers) this.connect(worker)
+  }
+
+  /** @param {WorkerHandle} handle */
+  #isFresh ({ generation }) {
+    return generation === this.generation
+  }
+
+  /** @param {number} until ms, by kernel.now() @returns {Promise<Verdict | null>} null: there is none by then */
+  async #look (until) {
+    for (let now = this.kernel.now(); now < until; now = this.kernel.now()) {
+      if (this.#decided === null) await wait(Math.min(LOOK_MS, until - now), undefined, { signal: AbortSignal.any([this.kernel.stopping, this.#awake.signal]) }).catch(() => {})
+      this.kernel.stopping.throwIfAborted()
+      if (this.#decided !== null) return { ...this.#judge(false), verdict: this.#decided === 'go' ? 'good' : 'bad', sentence: 'by a command' }
+      const { failing } = this.kernel.reloading
+      if (failing) return { ...this.#judge(false), verdict: 'bad', sentence: `its workers do not stay up: ${failing.why}` }
+      this.#note()
+      const verdict = this.#judge(false)
+      if (verdict.verdict === 'bad') return verdict
+    }
+    return null
+  }
+
+  /** Ends a block, and the first half, where it is time. */
+  #note () {
+    if (this.state !== 'comparing') return
+    const now = this.kernel.now()
+    if (!this.#isHalf && now >= (this.#comparedAt + this.#until) / 2) {
+      this.#isHalf = true
+      for (const seen of this.#seen.values()) seen.half = seen.counts
+    }
+    if (now < this.#comparedAt + (this.#blocks + 1) * this.blockMs) return
+    this.#blocks++
+    for (const seen of this.#seen.values()) {
+      seen.blocks.push(blockBetween(seen.counts, seen.atBlock))
+      seen.atBlock = seen.counts
+    }
+  }
+
+  /** @param {boolean} isFinal @returns {Verdict} */
+  #judge (isFinal) {
+    return (this.verdict = judge({ ...this.sides, isFinal: isFinal && this.state === 'comparing' }))
+  }
+}
+
+/** @param {(number | null)[]} values @returns {number | null} */
+function mean (values) {
+  const known = values.filter(value => value !== null)
+  return known.length === 0 ? null : Math.round(known.reduce((sum, value) => sum + value, 0) / known.length)
+}
+
+module.exports = { Bake }

@@ -1,0 +1,106 @@
+'use strict'
+
+/**
+ * `recycle reload --canary`: a few workers of the new code join the fleet, and are compared with the others on the same traffic. Where they are
+ * worse, they leave, and the others serve on; else the reload goes on.
+ */
+
+/**
+ * @typedef {object} Options
+ * @property {import('../../core/limit').Limit | null} canary workers of the new code; null: a reload replaces all at once
+ * @property {number} bakeMs
+ * @property {'go' | 'back'} undecided
+ *
+ * @typedef {object} Reload
+ * @property {number | string} [canary] workers of the new code that are tried first, or a percentage of the workers; 0: none. By default as the option
+ * @property {number | string} [bake] how long
+ * @property {'go' | 'back'} [undecided] what becomes of code of which too little is known
+ * @property {boolean} [promote] ends the trial under way: all workers are to run the new code
+ * @property {boolean} [abort] ends it: none is
+ */
+
+const KEY = 'canary'
+
+/** @type {Readonly<import('..').Feature>} */
+module.exports = Object.freeze({
+  name: 'canary',
+  options: ({ row, types }) => [
+    row('canary', '--canary <n|n%>', types.countOrPercent(0, 1024, 'the workers'), null, 'none', 'a reload begins with so many workers of the new code, beside the others, and goes on only if they are as good'),
+    row('bake', '--bake <time>', types.time(5000, '5s'), 120_000, '2m', 'with --canary: how long they are compared', 'bakeMs'),
+    row('undecided', '--undecided <go|back>', types.oneOf('go', 'back'), 'back', 'back', 'with --canary: what the reload does where they have had too few requests to tell')
+  ],
+  group: 'Replacing workers:',
+  isOn: () => true, // for the command
+  fromWorker: shapes => ({
+    observed: shapes.kind('while it is compared, once a second: what it has counted since that began', { counts: countsOf(shapes) })
+  }),
+  fromPrimary: ({ kind, record, duration, orNull }) => ({
+    observe: kind('count anew; `thresholds`: what takes longer is slow, null: that is not known yet', { thresholds: orNull(record({ medianMs: duration, tailMs: duration })) }),
+    unobserve: kind('count no more')
+  }),
+  reload: {
+    args: ({ text, word, flag }) => ({
+      canary: text('a number of workers, or a percentage of them'),
+      bake: text('a time'),
+      undecided: word('go', 'back'),
+      promote: flag,
+      abort: flag
+    }),
+    flags: [
+      ['--canary [n|n%]', 'begin with so many workers of the new code (1), beside the others; the reload goes on only if they are as good', '1'],
+      ['--bake <time>', 'with --canary: how long they are compared (default: --bake of the fleet, 2m)'],
+      ['--undecided <go|back>', 'with --canary: what to do where they have had too few requests to tell (back)'],
+      ['--promote', 'do not wait for the end of a comparison under way: the reload goes on'],
+      ['--abort', 'the same, and the new code leaves']
+    ],
+    say: status => require('./sentence').sayProgress(status[KEY])
+  },
+  events: {
+    'canary.verdict': {
+      level: ({ isGood }) => isGood ? 'info' : 'warn',
+      sentence: line => require('./sentence').sayVerdict(line)
+    }
+  },
+  primary: () => require('./primary').tryNewCode,
+  worker: () => require('./worker').observe,
+  metrics: [
+    metric('canary_requests', 'While new code is compared with that before: requests answered, by generation.', side => side.requests),
+    metric('canary_errors_ratio', 'The same: share of responses with 5xx.', side => side.errors),
+    metric('canary_response_p50_seconds', 'The same: median of the time to the response.', ({ p50 }) => p50 === null ? null : p50 / 1000),
+    metric('canary_response_p99_seconds', 'The same: 99th percentile of the time to the response.', ({ p99 }) => p99 === null ? null : p99 / 1000),
+    metric('canary_rss_bytes', 'The same: mean memory of a worker.', side => side.rssBytes)
+  ],
+  status: {
+    key: KEY,
+    live: about => require('./sentence').compared(about),
+    lines: (about, paint) => require('./sentence').linesOf(about, paint)
+  },
+  report: {
+    key: 'canaries',
+    figures: () => require('./report').Canaries,
+    lines: () => require('./report').linesOf
+  }
+})
+
+/** @param {string} name @param {string} help @param {(side: ReturnType<typeof import('./sentence').sides>[0]) => number | null} of @returns {import('..').Metric} */
+function metric (name, help, of) {
+  return {
+    name,
+    help,
+    labels: ['generation', 'code'],
+    values: status => require('./sentence').sides(status[KEY]).flatMap(side => {
+      const value = of(side)
+      return value === null ? [] : [[side.labels, value]]
+    })
+  }
+}
+
+/** @param {typeof import('../../core/shape')} shapes @returns {import('../../core/shape').Shape} of counts.js */
+function countsOf ({ count, duration, number, record, object, orNull }) {
+  const ofKinds = record({ errors: count, refusals: count, slowMedian: count, slowTail: count })
+  const sums = record({ groups: count, n: count, nn: number, k: number, kk: number, kn: number })
+  const point = orNull(record({ requests: count, liveBytes: count }))
+  return record({
+    requests: count, connections: count, squares: count, of: ofKinds, ofSquares: ofKinds, ofProducts: ofKinds, times: object, busyMs: duration, memory: record({ ramps: sums, sweeps: sums, last: point, lastSweep: point })
+  })
+}

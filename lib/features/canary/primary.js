@@ -1,0 +1,100 @@
+'use strict'
+
+/** In the primary: has new code tried in a few workers, and decides by the comparison whether the others run it too. */
+
+const { RecycleError } = require('../../core/errors')
+const { formatTime } = require('../../core/units')
+const { Bake } = require('./bake')
+const { sayWhy } = require('./sentence')
+const { termsOf } = require('./terms')
+
+/** @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle */
+
+class Canary {
+  /** @type {Bake | null} */
+  #bake = null
+  /** @type {Promise<string> | null} */
+  #running = null
+  /** Of the last reload that was tried. @type {Record<string, any> | null} */
+  #last = null
+  /** @type {Set<WorkerHandle>} */
+  #workers = new Set()
+
+  /** @param {import('..').PrimaryKernel} kernel */
+  constructor (kernel) {
+    this.kernel = kernel
+  }
+
+  /** @param {WorkerHandle} handle */
+  connect (handle) {
+    handle.on('ready', () => {
+      this.#workers.add(handle)
+      if (this.#bake?.isCounting) this.#bake.connect(handle)
+    })
+    handle.on('observed', ({ counts }) => this.#bake?.hear(handle, counts))
+    handle.once('exit', () => this.#workers.delete(handle))
+  }
+
+  /** @param {WorkerHandle} handle @param {boolean} isGone */
+  crashed (handle, isGone) {
+    this.#bake?.crashed(handle, isGone)
+  }
+
+  /** @param {import('./feature').Reload} how @returns {Promise<string> | null} null: all at once; else what came of it, in a sentence */
+  reload (how) {
+    if (how.promote || how.abort) return this.#decide(how.promote ? 'go' : 'back')
+    if (this.#bake) throw new RecycleError('RECYCLE_ON_TRIAL', { left: formatTime(this.#bake.leftMs ?? this.#bake.terms.bakeMs) })
+    const terms = termsOf(how, this.kernel.options, this.kernel.fleet.desired)
+    if (terms === null) return null
+    this.#bake = new Bake(this.kernel, terms)
+    this.#running = this.#run(this.#bake).finally(() => {
+      this.#bake = this.#running = null
+      for (const handle of this.#workers) handle.send('unobserve')
+    })
+    return this.#running
+  }
+
+  /** Plain data for status(). */
+  describe () {
+    return this.#bake?.describe() ?? this.#last
+  }
+
+  /** @param {Bake} bake @returns {Promise<string>} */
+  async #run (bake) {
+    const { reloading } = this.kernel
+    const { generation, before } = await reloading.try(bake.terms.workers)
+    const verdict = await bake.run(() => this.#workers, { generation, before }).catch(async error => {
+      if (!this.kernel.stopping.aborted) await reloading.reject(`recycle itself has failed: ${error.message}`)
+      throw error
+    })
+    const why = sayWhy(verdict)
+    const isGood = verdict.verdict === 'good' || (verdict.verdict === 'undecided' && bake.terms.undecided === 'go')
+    const { t: at } = this.kernel.record('canary.verdict', { generation, before, isGood, why, bakeMs: bake.terms.bakeMs, ...verdict, ...bake.sides })
+    this.#last = { ...bake.describe(), state: isGood ? 'promoted' : 'rejected', leftMs: null, at, why, isReplaced: false }
+    bake.state = isGood ? 'promoting' : 'leaving'
+    if (isGood) {
+      await reloading.promote()
+      return why
+    }
+    const { isReplaced } = await reloading.reject(why)
+    this.#last = { ...this.#last, isReplaced }
+    throw new RecycleError(verdict.verdict === 'undecided' ? 'RECYCLE_UNDECIDED' : 'RECYCLE_REJECTED', { why })
+  }
+
+  /** @param {'go' | 'back'} what @returns {Promise<string>} */
+  async #decide (what) {
+    if (this.#bake === null || this.#running === null) throw new RecycleError('RECYCLE_NO_TRIAL', { option: what === 'go' ? '--promote' : '--abort' })
+    this.#bake.decide(what)
+    try {
+      return await this.#running
+    } catch (error) {
+      if (what === 'back' && error instanceof RecycleError && error.code === 'RECYCLE_REJECTED') return error.details.why
+      throw error
+    }
+  }
+}
+
+/** @param {import('..').PrimaryKernel} kernel */
+const tryNewCode = kernel => new Canary(kernel)
+
+module.exports = { tryNewCode }

@@ -1,0 +1,98 @@
+'use strict'
+
+/** A comparison in words: for the log, the command and `recycle status`. */
+
+const { count, formatSize, formatTime, grouped } = require('../../core/units')
+const { sentenceOf, titleOf, valueOf } = require('./verdict-sentence')
+
+/** @typedef {Record<string, any>} Status as primary.js describes it @typedef {import('./verdict').Figure} Figure @typedef {'old' | 'fresh'} Side */
+
+/** @type {Record<string, string>} */
+const STATES = {
+  starting: 'workers of the new code start',
+  'warming-up': 'the new code warms up',
+  comparing: 'the new code is compared',
+  promoting: 'the new code is as good: the reload goes on',
+  leaving: 'the new code leaves'
+}
+
+/** @param {Status | null | undefined} status @returns {string | null} for the command that waits */
+function sayProgress (status) {
+  if (!status || !Object.hasOwn(STATES, status.state)) return null
+  const left = status.leftMs === null ? '' : `, ${formatTime(1000 * Math.ceil(status.leftMs / 1000))} left`
+  const counted = status.leftMs === null ? '' : `; ${sayCount(status.requests.fresh)}, and ${grouped(status.requests.old)} of the code before`
+  return `${STATES[status.state]}${left}${counted}`
+}
+
+/** @param {Record<string, any>} line `canary.verdict` */
+function sayVerdict ({ isGood, verdict, why, bakeMs }) {
+  if (verdict === 'undecided') return `whether the new code is as good is not known after ${formatTime(bakeMs)}: ${why}; ${isGood ? 'the reload goes on, as --undecided go has it' : 'it is taken back'}`
+  return isGood ? `the new code is as good: ${why}` : `the new code is worse: ${why}`
+}
+
+/**
+ * @param {Status | null | undefined} status
+ * @returns {{ labels: { generation: string, code: 'before' | 'new' }, requests: number, errors: number | null, p50: number | null, p99: number | null, rssBytes: number | null }[]}
+ *   the code before, and the new one; none: none is compared
+ */
+function sides (status) {
+  if (!status || status.leftMs === null) return []
+  const { generation, before, requests, rssBytes, figures } = status
+  const of = (/** @type {string} */ name, /** @type {Side} */ side) => figures.find((/** @type {Figure} */ figure) => figure.name === name)?.[side] ?? null
+  const sideOf = (/** @type {Side} */ side) => ({ requests: requests[side], errors: of('errors', side), p50: of('p50', side), p99: of('p99', side), rssBytes: rssBytes[side] })
+  return [
+    { labels: { generation: String(before), code: 'before' }, ...sideOf('old') },
+    { labels: { generation: String(generation), code: 'new' }, ...sideOf('fresh') }
+  ]
+}
+
+/** What has decided. @param {import('./bake').Verdict} verdict @returns {string} */
+function sayWhy ({ sentence, ...verdict }) {
+  return sentence ?? sentenceOf(verdict)
+}
+
+/** @param {number} requests */
+function sayCount (requests) {
+  return count(requests, 'request')
+}
+
+/** @param {Status | null | undefined} status @returns {import('..').Live | null} null: the latest reload was good, or there was none */
+function compared (status) {
+  if (!status || status.state === 'promoted') return null
+  const { state, generation, why, isReplaced, requests, rssBytes, figures } = status
+  const isOver = state === 'rejected'
+  const warning = isReplaced ? '; the code on the disk is what was taken back: a worker that is replaced runs it, so put the code before back, and reload' : ''
+  const memory = (/** @type {Side} */ side) => rssBytes[side] === null ? '–' : formatSize(rssBytes[side])
+  return {
+    title: isOver ? `The latest reload was taken back (generation ${generation})` : `A reload compares generation ${generation} with ${status.before}`,
+    text: isOver ? `${why}${warning}` : sayProgress(status) ?? STATES[state],
+    isBad: isOver,
+    rows: figures.length === 0
+      ? []
+      : [
+          { label: 'requests', old: grouped(requests.old), fresh: grouped(requests.fresh), isWorse: false },
+          { label: 'memory of a worker', old: memory('old'), fresh: memory('fresh'), isWorse: false },
+          ...rowsOf(figures)
+        ]
+  }
+}
+
+/** @param {Figure[]} figures @returns {import('..').Live['rows']} */
+function rowsOf (figures) {
+  return figures.map(figure => ({ label: titleOf(figure.name), old: valueOf(figure, 'old'), fresh: valueOf(figure, 'fresh'), isWorse: figure.isWorse }))
+}
+
+/** @param {Status} status @param {(style: 'red' | 'yellow' | 'green' | 'dim' | 'bold', text: string) => string} paint @returns {string[]} */
+function linesOf (status, paint) {
+  const about = compared(status)
+  if (about === null) return [paint('dim', `the latest reload (generation ${status.generation}): ${status.why}`)]
+  const rows = [{ label: '', old: 'before', fresh: 'new', isWorse: false }, ...about.rows]
+  const widths = /** @type {const} */ (['label', 'old', 'fresh']).map(column => Math.max(...rows.map(row => row[column].length)))
+  const lines = rows.map(({ label, old, fresh, isWorse }, i) => {
+    const text = `${label.padEnd(widths[0])}  ${old.padStart(widths[1])}  ${fresh.padStart(widths[2])}`
+    return i === 0 ? paint('dim', text) : isWorse ? paint('red', text) : text
+  })
+  return [paint(about.isBad ? 'red' : 'bold', `${about.title}: ${about.text}`), ...about.rows.length > 0 ? lines : []]
+}
+
+module.exports = { sayProgress, sayVerdict, sayWhy, sides, compared, rowsOf, linesOf }

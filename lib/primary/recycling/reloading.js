@@ -1,0 +1,124 @@
+'use strict'
+
+/**
+ * Has the fleet run other code: at once, or first in slots of its own beside the others, until it is promoted or rejected.
+ */
+
+const { RecycleError } = require('../../core/errors')
+const { Rollout } = require('../workers/rollout')
+
+/** @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle */
+
+class Reloading {
+  /**
+   * @param {object} deps
+   * @param {import('../workers/fleet').Fleet} deps.fleet
+   * @param {import('../workers/spawner').Spawner} deps.spawner
+   * @param {(event: string, fields: Record<string, any>) => Record<string, any>} deps.record
+   * @param {() => void} deps.changed to be called when what is desired has changed
+   * @param {(isSo: () => boolean) => Promise<void>} deps.until
+   * @param {(at: { requestedAlone: boolean }) => void} deps.look judges the workers
+   */
+  constructor ({ fleet, spawner, record, changed, until, look }) {
+    this.fleet = fleet
+    this.spawner = spawner
+    this.record = record
+    this.changed = changed
+    this.until = until
+    this.look = look
+  }
+
+  /** @returns {Promise<undefined>} @throws {RecycleError} RECYCLE_ROLLOUT_STOPPED */
+  async all () {
+    const { rollout } = this.fleet
+    const isStale = this.fleet.all().some(handle => handle.generation === rollout.generation)
+    await this.#rollOut(rollout.begin(isStale))
+  }
+
+  /** To the release before. @returns {Promise<{ app: string }>} @throws {RecycleError} RECYCLE_NO_RELEASE, RECYCLE_ROLLOUT_STOPPED */
+  async back () {
+    const { rollout } = this.fleet
+    if (rollout.trial) throw new RecycleError('RECYCLE_NO_RELEASE', { why: 'a reload has new code on trial; recycle reload --abort takes that back' })
+    const release = this.spawner.appPath.before(rollout.generation)
+    if (typeof release === 'string') throw new RecycleError('RECYCLE_NO_RELEASE', { why: release })
+    const generation = rollout.begin(true)
+    this.spawner.appPath.set(generation, release)
+    await this.#rollOut(generation)
+    return { app: release.real }
+  }
+
+  /**
+   * Workers of the new code join, in new slots.
+   *
+   * @param {number} workers
+   * @returns {Promise<{ generation: number, before: number }>} resolves when they serve; `before`: the generation that the fleet has
+   * @throws {RecycleError} RECYCLE_REJECTED: they do not; the trial is over then
+   */
+  async try (workers) {
+    const { rollout } = this.fleet
+    const { generation: before } = rollout
+    const slots = this.fleet.free(workers)
+    const generation = rollout.try(slots)
+    if (this.spawner.molds) this.spawner.molds.kept = before
+    this.record('fleet.trial', { generation, before, slots })
+    this.changed()
+    await this.until(() => this.failing !== null || slots.every(slot => this.fleet.slots.get(slot)?.incumbent?.isServing))
+    const { failing } = this
+    if (failing === null) return { generation, before }
+    const why = `it does not start: ${failing.why}`
+    await this.reject(why)
+    throw new RecycleError('RECYCLE_REJECTED', { why })
+  }
+
+  /** The trial's workers fail, three in a row: why the last one did; null: they do not. @returns {{ slot: number, why: string } | null} */
+  get failing () {
+    for (const slot of this.fleet.rollout.trial?.slots ?? []) {
+      const { incumbent = null, boots, unready = null } = this.fleet.slots.get(slot) ?? {}
+      if (boots && !incumbent?.isServing && boots.failures >= Rollout.PATIENCE) return { slot, why: unready?.why ?? 'it exits at once' }
+    }
+    return null
+  }
+
+  /** The fleet is to run the code on trial. @throws {RecycleError} RECYCLE_ROLLOUT_STOPPED */
+  async promote () {
+    const { rollout } = this.fleet
+    const slots = rollout.trial?.slots ?? []
+    this.spawner.settle(rollout.promote())
+    await this.#rollOut(rollout.generation)
+    await this.#closed(slots)
+  }
+
+  /** @param {string} why @returns {Promise<Record<string, any>>} the journal's `fleet.rejected`, when the workers of that code are gone */
+  async reject (why) {
+    const { rollout } = this.fleet
+    const { generation, slots } = /** @type {NonNullable<typeof rollout.trial>} */ (rollout.trial)
+    const isReplaced = !this.spawner.canRun(rollout.generation, generation)
+    rollout.reject(isReplaced)
+    this.spawner.settle(rollout.generation, generation)
+    this.changed()
+    await this.#closed(slots)
+    return this.record('fleet.rejected', { generation, before: rollout.generation, isReplaced, why })
+  }
+
+  /** @param {number} generation */
+  async #rollOut (generation) {
+    const { rollout } = this.fleet
+    this.record('fleet.reload', { generation })
+    this.look({ requestedAlone: true })
+    const isOld = (/** @type {WorkerHandle | undefined} */ handle) => handle !== undefined && handle.generation < generation
+    await this.until(() => rollout.wasStopped(generation) ||
+      (this.fleet.isComplete && !this.fleet.all().some(isOld) && !this.fleet.staying().some(({ recycle }) => isOld(recycle?.old))))
+    if (rollout.wasStopped(generation)) throw new RecycleError('RECYCLE_ROLLOUT_STOPPED', { failures: Rollout.PATIENCE })
+    rollout.finish(generation)
+    this.spawner.appPath.settle(generation)
+    this.record('fleet.reloaded', { generation, app: this.spawner.appPath.known(generation) })
+  }
+
+  /** @param {readonly number[]} slots */
+  async #closed (slots) {
+    this.changed()
+    await this.until(() => slots.every(slot => !this.fleet.slots.has(slot)))
+  }
+}
+
+module.exports = { Reloading }

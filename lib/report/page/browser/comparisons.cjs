@@ -1,0 +1,30 @@
+'use strict'
+
+const { h } = require('./element.cjs')
+const { scroller } = require('./grid.cjs')
+
+/**
+ * New code beside that before, figure by figure.
+ *
+ * @param {{ title: string, text: string, isBad: boolean, rows: { label: string, old: string, fresh: string, isWorse: boolean }[] }[]} list
+ * @returns {HTMLElement | null} null: nothing was compared
+ */
+function comparisons (list) {
+  if (list.length === 0) return null
+  return h('section', {}, [h('h2', {}, [list.length === 1 ? list[0].title : 'Reloads whose code was compared first']), ...list.flatMap(({ title, text, isBad, rows }) => [
+    h(`p.hint${isBad ? '.bad' : ''}`, {}, [list.length === 1 ? `${text}.` : `${title}: ${text}.`]),
+    rows.length === 0
+      ? null
+      : scroller(title, h('table', {}, [
+        h('caption', {}, ['Workers of the code before, and of the new code, over the same time']),
+        h('thead', {}, [h('tr', {}, ['', 'before', 'new'].map(name => h('th', { scope: 'col' }, [name])))]),
+        h('tbody', {}, rows.map(({ label, old, fresh, isWorse }) => h(`tr${isWorse ? '.bad' : ''}`, {}, [
+          h('th.left', { scope: 'row' }, [label]),
+          h('td', {}, [old]),
+          h('td', {}, [fresh])
+        ])))
+      ]))
+  ])])
+}
+
+module.exports = { comparisons }
