@@ -2,15 +2,19 @@
 
 /** An exception that the app does not catch costs the request that threw it, and no other. */
 
+const fs = require('node:fs')
 const http = require('node:http')
+const https = require('node:https')
+const path = require('node:path')
 const t = require('tap')
 const { setTimeout: after } = require('node:timers/promises')
 const { loadAddon } = require('../../lib/mold/addon')
 const { clientPerWorker, get } = require('../support/client')
-const { startFleet } = require('../support/fleet')
+const { startFleet, FIXTURES } = require('../support/fleet')
 const { Load } = require('../support/load')
 
 const KINDS = ['/sync', '/timer', '/immediate', '/tick', '/rejection', '/async', '/file', '/emitter', '/proxy', '/value', '/headers', '/twice']
+const TLS = { key: fs.readFileSync(path.join(FIXTURES, 'localhost.key'), 'utf8'), cert: fs.readFileSync(path.join(FIXTURES, 'localhost.crt'), 'utf8') }
 // From Node.js 24 on a listener of the request's body has no store: the exception is survived, and its request waits for the drain.
 const BODY = Number(process.versions.node.split('.')[0]) < 24 ? ['/body'] : []
 
@@ -90,4 +94,20 @@ t.test('the listener of an app ends its worker: the request that threw gets 500 
   for (const { answer } of slow) t.match(await answer, { status: 200 })
   await after(300)
   t.equal(events.all('worker.crash').length, 1)
+})
+
+t.test('a handler that throws as it is called gets 500 on a connection that has just moved here, and on one of TLS', async t => {
+  const { port, supervisor } = await startFleet(t, 'uncaught.js', { workers: 1 })
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
+  t.teardown(() => agent.destroy())
+  for (const kind of ['/sync', '/tick', '/emitter']) {
+    const { body: pid } = await get(port, '/ok', { agent })
+    await supervisor.recycle(0)
+    const { status, body } = await get(port, kind, { agent })
+    t.same([status, body], [500, 'Internal Server Error\n'], kind)
+    t.not((await get(port, '/ok', { agent })).body, pid)
+  }
+
+  const secure = await startFleet(t, path.join(t.testdir({ 'app.js': `require('node:https').createServer(${JSON.stringify(TLS)}, () => { throw new Error('sync') }).listen(process.env.PORT)` }), 'app.js'), { workers: 1 })
+  t.equal(await new Promise((resolve, reject) => https.get({ port: secure.port, rejectUnauthorized: false, agent: false }, response => resolve(response.resume().statusCode)).on('error', reject)), 500)
 })

@@ -2,7 +2,7 @@
 
 /**
  * In a worker: an exception that the app does not catch is answered for, and the worker goes on until it has been replaced. Whose code threw it is
- * told by an AsyncLocalStorage that each request enters. An app that listens for `uncaughtException` keeps the exception. A worker that does
+ * told by an AsyncLocalStorage that each request enters; where the handler throws as it is called, Node may have left that context when it tells. An app that listens for `uncaughtException` keeps the exception. A worker that does
  * not serve yet ends, as by Node.
  */
 
@@ -23,8 +23,16 @@ function surviveExceptions (kernel) {
   /** @type {AsyncLocalStorage<Exchange>} */
   const requests = new AsyncLocalStorage()
   const isOfItsOwnMode = [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(/\s+/)].some(flag => flag.startsWith('--unhandled-rejections'))
-  tracker.on('request', (_, exchange) => requests.enterWith(exchange))
+  /** Its handler may be running, in this turn. @type {Exchange | null} */
+  let starting = null
+  const forget = () => { starting = null }
+  tracker.on('request', (_, exchange) => {
+    requests.enterWith(exchange)
+    if (starting === null) queueMicrotask(forget)
+    starting = exchange
+  })
   kernel.currentExchange = () => requests.getStore() ?? null
+  const throwing = () => starting ?? requests.getStore()
 
   // Added when Node is about to look for listeners, so that the app, and what counts them, sees none of ours.
   process.on('uncaughtExceptionMonitor', (_, origin) => {
@@ -35,7 +43,7 @@ function surviveExceptions (kernel) {
 
   /** The app ends this process now, perhaps. */
   function mark () {
-    const exchange = requests.getStore()
+    const exchange = throwing()
     if (exchange) tracker.witness?.threw(exchange.connection)
   }
 
@@ -50,7 +58,7 @@ function surviveExceptions (kernel) {
   /** @param {unknown} thrown */
   function survive (thrown) {
     process.stderr.write(print(thrown))
-    const exchange = requests.getStore()
+    const exchange = throwing()
     channel.send('uncaught', { ...describe(thrown), request: exchange ? requestName(exchange.head) : null, isAnswered: exchange !== undefined && answer(exchange) })
   }
 
