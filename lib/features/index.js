@@ -104,6 +104,7 @@
  *   nothing else wants it out, return
  * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle, reason: Requested) => void} replace has this worker replaced
  * @property {Pick<import('../primary/recycling/reloading').Reloading, 'all' | 'try' | 'promote' | 'reject' | 'failing'>} reloading
+ * @property {(how: Record<string, any>) => Promise<string | undefined>} reload as the command
  * @property {AbortSignal} stopping its reason is what ended the fleet
  * @property {(handle: import('../primary/workers/worker-handle').WorkerHandle, how: string, request: string | null) => void} crashed counts as a crash: whether the fleet crashes again and again is told by its status; `request`: what has caused it
  * @property {(text: string) => void} print to stderr, whole lines
@@ -132,7 +133,7 @@
  *   killed; it resolves soon
  * @property {(hurried: AbortSignal) => Promise<unknown>} [beforeStop] what comes before a stop, while the fleet is in service; it resolves soon when `hurried`
  * @property {Record<string, (slot: number, how: any) => Promise<Record<string, any>>>} [commands] as `commands` names them
- * @property {(how: Record<string, any>) => Promise<string> | null} [reload] reloads the fleet its own way, by kernel.reloading, and says what came of it; null: it does not want to. `how` has the
+ * @property {(how: Record<string, any>) => Promise<string | undefined> | null} [reload] reloads the fleet its own way, by kernel.reloading, and says what came of it; null: it does not want to. `how` has the
  *   arguments that `reload` of the feature names
  * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle, isGone: boolean) => void} [crashed] it has, or, where it is not gone, its app has not caught an exception
  * @property {BeforeRecycle} [beforeRecycle] what a condemned worker does before its recycle, out of rotation, one at a time

@@ -33,7 +33,7 @@ class RunningFeatures {
     return { read: async at => Object.assign({}, ...await Promise.all(probes.map(probe => probe.read(at)))) }
   }
 
-  /** @param {Record<string, any>} how @returns {Promise<string> | null} null: none wants it otherwise than at once */
+  /** @param {Record<string, any>} how @returns {Promise<string | undefined> | null} null: none wants it otherwise than at once */
   reload (how) {
     for (const part of this.#parts.values()) {
       const reload = part.reload?.(how) ?? null

@@ -5,7 +5,8 @@
  * faults under load, at random moments, for so long. It prints a table of faults, and writes bench/results/campaign.json and a page
  * beside it; --add adds to what is there. The same seed makes the same choices; what the machine does meanwhile it cannot repeat. The exit code is 1 if a fault was
  * not survived, or cost a request that it had not killed itself; the folder gets the journal, the faults and the requests of each fleet to
- * which that happened. `--kills n` and `--moves n` kill workers, and move WebSockets, in place of that.
+ * which that happened. `--kills n` and `--moves n` kill workers, and move WebSockets, in place of that; `--deploys n` deploys
+ * equal and bad code n times each, with a canary (`--only` one of the kinds, `--seconds` of each comparison).
  */
 
 const fs = require('node:fs')
@@ -13,11 +14,12 @@ const path = require('node:path')
 const { readFlags, exitOnBadFlag } = require('../../bench/support/flags')
 const { ResultsFile, RESULTS } = require('../../bench/support/results-file')
 const { campaignPage } = require('./page')
+const { deploy, KINDS } = require('./deploys/run')
 const { killWorkers } = require('./kills/run')
 const { moveWebSockets } = require('./migration/run')
 const { campaign } = require('./run')
 
-const FLAGS = { seconds: '120', seed: '1', kills: '0', moves: '0', only: { default: '' }, evidence: { default: '' }, add: false, out: { default: path.join(RESULTS, 'campaign.json') } }
+const FLAGS = { seconds: '120', seed: '1', kills: '0', moves: '0', deploys: '0', only: { default: '' }, evidence: { default: '' }, add: false, out: { default: path.join(RESULTS, 'campaign.json') } }
 
 /** @param {import('./run').Try[]} tries */
 function byFault (tries) {
@@ -72,6 +74,19 @@ async function killMany (how) {
   process.exitCode = violations.length > 0 ? 1 : 0
 }
 
+/** @param {{ deploys: number, only: string, seconds: number }} how */
+async function deployMany ({ deploys, only, seconds }) {
+  const kinds = /** @type {(keyof typeof KINDS)[]} */ (Object.keys(KINDS).filter(kind => kind.includes(only)))
+  const rows = await deploy({ deploys, kinds, bake: `${seconds}s`, onDeploy: ({ kind, isGood, why, afterMs }) => console.error(`${kind}: ${isGood ? 'good' : 'not good'} after ${(afterMs / 1000).toFixed(1)} s: ${why}`) })
+  const median = (/** @type {number[]} */ values) => [...values].sort((a, b) => a - b)[values.length >> 1]
+  console.log(`${'code'.padEnd(12)}${['good', 'bad', 'undecided', 'median s', 'requests', 'lost'].map(title => title.padStart(10)).join('')}  decided by`)
+  for (const { kind, good, bad, undecided, afterMs, requests, lost, by } of rows) {
+    console.log(`${kind.padEnd(12)}${[good, bad, undecided, (median(afterMs) / 1000).toFixed(1), requests, lost.length].map(figure => String(figure).padStart(10)).join('')}  ${Object.entries(by).map(([name, count]) => `${count} ${name}`).join(', ')}`)
+    for (const error of new Set(lost)) console.log(`  lost: ${error}`)
+  }
+  process.exitCode = rows.some(({ lost }) => lost.length > 0) ? 1 : 0
+}
+
 /** @param {{ moves: number, seed: number }} how */
 async function moveMany (how) {
   const began = Date.now()
@@ -84,9 +99,10 @@ async function moveMany (how) {
 
 async function main () {
   exitOnBadFlag('campaign')
-  const { seconds, seed, kills, moves, only, evidence, add, out } = readFlags(FLAGS, {}, process.argv.slice(2))
+  const { seconds, seed, kills, moves, deploys, only, evidence, add, out } = readFlags(FLAGS, {}, process.argv.slice(2))
   if (Number(kills) > 0) return killMany({ kills: Number(kills), seed: Number(seed), evidence })
   if (Number(moves) > 0) return moveMany({ moves: Number(moves), seed: Number(seed) })
+  if (Number(deploys) > 0) return deployMany({ deploys: Number(deploys), only, seconds: Number(seconds) })
   const file = new ResultsFile(out)
   const began = Date.now()
   const { tries, requests, refused, skipped } = await campaign({

@@ -7,26 +7,17 @@
  */
 
 const { setTimeout: wait } = require('node:timers/promises')
-const { newCounts, blockBetween } = require('./counts')
+const { Observed } = require('./observed')
 const { thresholdsOf } = require('./times')
 const { judge } = require('./verdict')
 
 /**
  * @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle
  * @typedef {import('./verdict').Verdict & { sentence?: string }} Verdict `sentence`: what no figure has decided
- *
- * @typedef {object} Seen of a worker since the thresholds were known
- * @property {import('./counts').Counts} counts
- * @property {import('./counts').Counts | null} half as of the middle of the comparison
- * @property {import('./counts').Counts} atBlock as of the end of the latest of `blocks`
- * @property {import('./counts').Block[]} blocks
- * @property {number} crashes
- * @property {number} exceptions
  */
 
 const LOOK_MS = 1000
 const MOST_BLOCKS = 720
-const SHORTEST_BLOCK_MS = 5000
 const WARM_UP_SHARE = 0.25
 const LONGEST_WARM_UP_MS = 30_000 // by then new code is compiled, and its caches are as full as they get in such a time
 
@@ -38,13 +29,11 @@ class Bake {
   /** Of the new code, and of that before; -1: no worker of the new code serves yet. */
   generation = -1
   before = -1
-  /** @type {Map<WorkerHandle, Seen>} */
-  #seen = new Map()
+  #observed = new Observed()
   /** @type {ReturnType<typeof thresholdsOf>} */
   #thresholds = null
-  #blocks = 0
   #isHalf = false
-  #comparedAt = 0
+  #begunAt = 0
   #until = 0
   /** By a command. @type {'go' | 'back' | null} */
   #decided = null
@@ -54,7 +43,7 @@ class Bake {
   constructor (kernel, terms) {
     this.kernel = kernel
     this.terms = terms
-    this.blockMs = Math.max(SHORTEST_BLOCK_MS, terms.bakeMs / MOST_BLOCKS)
+    this.blockMs = Math.max(LOOK_MS, terms.bakeMs / MOST_BLOCKS)
   }
 
   /** Until the verdict; null: there is one, or it has not begun. */
@@ -67,23 +56,16 @@ class Bake {
     return this.state === 'warming-up' || this.state === 'comparing'
   }
 
-  /** What the workers of each side have counted. @returns {{ old: import('./verdict').Window[], fresh: import('./verdict').Window[] }} */
+  /** What the workers of each code have counted. */
   get sides () {
-    const all = [...this.#seen].map(([handle, { counts, half, blocks, crashes, exceptions }]) => ({
-      isFresh: this.#isFresh(handle),
-      window: { ...counts, slot: Number(handle.slot), half: half && half.memory, blocks, crashes, exceptions }
-    }))
-    return { old: all.filter(({ isFresh }) => !isFresh).map(({ window }) => window), fresh: all.filter(({ isFresh }) => isFresh).map(({ window }) => window) }
+    return this.#observed.sides
   }
 
   /** Plain data for status(). */
   describe () {
     const { state, generation, before, leftMs, terms, verdict } = this
-    const workers = [...this.#seen.keys()].filter(({ isGone }) => !isGone)
-    const rss = (/** @type {boolean} */ isFresh) => mean(workers.filter(handle => this.#isFresh(handle) === isFresh).map(handle => this.kernel.sampleOf(handle)?.rssBytes ?? null))
-    return {
-      state, generation, before, leftMs, ...terms, requests: verdict?.requests ?? { old: 0, fresh: 0 }, rssBytes: { old: rss(false), fresh: rss(true) }, figures: verdict?.figures ?? []
-    }
+    const rss = (/** @type {boolean} */ isFresh) => mean(this.#observed.workers(isFresh).map(handle => this.kernel.sampleOf(handle)?.rssBytes ?? null))
+    return { state, generation, before, leftMs, ...terms, requests: verdict?.requests ?? { old: 0, fresh: 0 }, rssBytes: { old: rss(false), fresh: rss(true) }, figures: verdict?.figures ?? [] }
   }
 
   /** @param {'go' | 'back'} decided by a command */
@@ -103,7 +85,7 @@ class Bake {
     const { bakeMs } = this.terms
     this.#until = this.kernel.now() + bakeMs
     this.#begin('warming-up', workers())
-    const early = await this.#look(this.#until - bakeMs + Math.min(LONGEST_WARM_UP_MS, WARM_UP_SHARE * bakeMs))
+    const early = await this.#look(this.#begunAt + Math.min(LONGEST_WARM_UP_MS, WARM_UP_SHARE * bakeMs))
     if (early) return early
     this.#thresholds = thresholdsOf(this.sides.old.map(({ times }) => times))
     this.#begin('comparing', workers())
@@ -112,34 +94,27 @@ class Bake {
 
   /** Has a worker count, from here on. @param {WorkerHandle} handle */
   connect (handle) {
-    handle.send('observe', { thresholds: this.#thresholds?.[this.#isFresh(handle) ? 'fresh' : 'old'] ?? null })
-    const counts = newCounts()
-    this.#seen.set(handle, { counts, half: null, atBlock: counts, blocks: Array.from({ length: this.#blocks }, () => blockBetween(counts, counts)), crashes: 0, exceptions: 0 })
+    const isFresh = handle.generation === this.generation
+    handle.send('observe', { thresholds: this.#thresholds?.[isFresh ? 'fresh' : 'old'] ?? null })
+    this.#observed.add(handle, isFresh)
   }
 
   /** @param {WorkerHandle} handle @param {import('./counts').Counts} counts */
   hear (handle, counts) {
-    const seen = this.#seen.get(handle)
-    if (seen && counts.requests >= seen.counts.requests) seen.counts = counts
+    this.#observed.hear(handle, counts)
   }
 
-  /** @param {WorkerHandle} handle @param {boolean} isGone else its app has not caught an exception */
+  /** @param {WorkerHandle} handle @param {boolean} isGone */
   crashed (handle, isGone) {
-    const seen = this.#seen.get(handle)
-    if (seen) seen[isGone ? 'crashes' : 'exceptions']++
+    this.#observed.crashed(handle, isGone)
   }
 
   /** @param {'warming-up' | 'comparing'} state @param {Iterable<WorkerHandle>} workers */
   #begin (state, workers) {
     this.state = state
-    this.#seen.clear()
-    this.#comparedAt = this.kernel.now()
+    this.#begunAt = this.kernel.now()
+    this.#observed.clear()
     for (const worker of workers) this.connect(worker)
-  }
-
-  /** @param {WorkerHandle} handle */
-  #isFresh ({ generation }) {
-    return generation === this.generation
   }
 
   /** @param {number} until ms, by kernel.now() @returns {Promise<Verdict | null>} null: there is none by then */
@@ -159,23 +134,17 @@ class Bake {
 
   /** Ends a block, and the first half, where it is time. */
   #note () {
-    if (this.state !== 'comparing') return
     const now = this.kernel.now()
-    if (!this.#isHalf && now >= (this.#comparedAt + this.#until) / 2) {
+    if (this.state === 'comparing' && !this.#isHalf && now >= (this.#begunAt + this.#until) / 2) {
       this.#isHalf = true
-      for (const seen of this.#seen.values()) seen.half = seen.counts
+      this.#observed.endHalf()
     }
-    if (now < this.#comparedAt + (this.#blocks + 1) * this.blockMs) return
-    this.#blocks++
-    for (const seen of this.#seen.values()) {
-      seen.blocks.push(blockBetween(seen.counts, seen.atBlock))
-      seen.atBlock = seen.counts
-    }
+    if (now >= this.#begunAt + (this.#observed.blocks + 1) * this.blockMs) this.#observed.endBlock()
   }
 
   /** @param {boolean} isFinal @returns {Verdict} */
   #judge (isFinal) {
-    return (this.verdict = judge({ ...this.sides, isFinal: isFinal && this.state === 'comparing' }))
+    return (this.verdict = judge({ ...this.sides, isFinal }))
   }
 }
 

@@ -40,9 +40,10 @@ class Canary {
     this.#bake?.crashed(handle, isGone)
   }
 
-  /** @param {import('./feature').Reload} how @returns {Promise<string> | null} null: all at once; else what came of it, in a sentence */
+  /** @param {import('./feature').Reload} how @returns {Promise<string | undefined> | null} null: all at once; else what came of it, in a sentence */
   reload (how) {
     if (how.promote || how.abort) return this.#decide(how.promote ? 'go' : 'back')
+    if (this.#bake && this.#running && ['promoting', 'leaving'].includes(this.#bake.state)) return this.#after(this.#running, how)
     if (this.#bake) throw new RecycleError('RECYCLE_ON_TRIAL', { left: formatTime(this.#bake.leftMs ?? this.#bake.terms.bakeMs) })
     const terms = termsOf(how, this.kernel.options, this.kernel.fleet.desired)
     if (terms === null) return null
@@ -52,6 +53,12 @@ class Canary {
       for (const handle of this.#workers) handle.send('unobserve')
     })
     return this.#running
+  }
+
+  /** The code may be newer than what has been compared. @param {Promise<unknown>} running @param {import('./feature').Reload} how */
+  async #after (running, how) {
+    await running.catch(() => {})
+    return this.kernel.reload(how)
   }
 
   /** Plain data for status(). */

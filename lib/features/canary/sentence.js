@@ -64,7 +64,7 @@ function compared (status) {
   const warning = isReplaced ? '; the code on the disk is what was taken back: a worker that is replaced runs it, so put the code before back, and reload' : ''
   const memory = (/** @type {Side} */ side) => rssBytes[side] === null ? '–' : formatSize(rssBytes[side])
   return {
-    title: isOver ? `The latest reload was taken back (generation ${generation})` : `A reload compares generation ${generation} with ${status.before}`,
+    title: isOver ? `The latest reload was taken back (generation ${generation})` : `Generation ${generation} beside ${status.before}`,
     text: isOver ? `${why}${warning}` : sayProgress(status) ?? STATES[state],
     isBad: isOver,
     rows: figures.length === 0

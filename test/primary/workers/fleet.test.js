@@ -104,3 +104,14 @@ t.test('a worker that is gone is taken out of whatever part it had', async t => 
   slot.remove(incumbent)
   t.equal(fleet.slots.size, 1, 'the slot outlives its workers')
 })
+
+t.test('slots on trial stand beside those that are wanted, and scaling up does not take their numbers', async t => {
+  const fleet = new Fleet()
+  fleet.resize(2)
+  fleet.open(2) // of a worker that is being scaled away
+  t.same(fleet.free(2), [3, 4])
+  fleet.rollout.try([3, 4])
+  t.match(fleet, { desired: 2, wanted: [0, 1], numbers: [0, 1, 3, 4] })
+  fleet.resize(4)
+  t.same(fleet.wanted, [0, 1, 2, 5])
+})

@@ -68,3 +68,42 @@ t.test('a stop ends the reloads that had joined, and no later one', async t => {
   t.equal(rollout.requested(second), 'reload')
   t.same([rollout.failed(), rollout.failed()], [false, false], 'its count of failures is its own')
 })
+
+t.test('code on trial has a generation of its own, and no worker is replaced for it', async t => {
+  const rollout = new Rollout()
+  t.equal(rollout.try([4]), 1)
+  t.match(rollout, { generation: 0, trial: { generation: 1, slots: [4] } })
+  t.equal(rollout.requested(0), null)
+  t.equal(rollout.failed(), false, 'the fleet is not being reloaded')
+})
+
+t.test('promoted, it is what all are to run; its slots stay until they do', async t => {
+  const rollout = new Rollout()
+  rollout.try([4])
+  t.equal(rollout.promote(), 1)
+  t.match(rollout, { generation: 1, trial: { slots: [4] } })
+  t.equal(rollout.requested(0), 'reload')
+  rollout.finish(1)
+  t.equal(rollout.trial, null)
+})
+
+t.test('a reload to promoted code that is stopped ends the trial, too', async t => {
+  const rollout = new Rollout()
+  rollout.try([4])
+  rollout.promote()
+  for (let i = 0; i < Rollout.PATIENCE; i++) rollout.failed()
+  t.equal(rollout.trial, null)
+  t.ok(rollout.wasStopped(1))
+})
+
+t.test('rejected, the code before is spawned on, unless it is there no more; the next reload has a new generation', async t => {
+  for (const isReplaced of [false, true]) {
+    const rollout = new Rollout()
+    rollout.try([4])
+    rollout.reject(isReplaced)
+    t.match(rollout, { generation: isReplaced ? 1 : 0, trial: null })
+    t.equal(rollout.requested(0), null)
+    t.equal(rollout.begin(false), 2)
+    t.equal(rollout.requested(1), 'reload')
+  }
+})

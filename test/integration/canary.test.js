@@ -1,0 +1,176 @@
+'use strict'
+
+/** New code is tried in one worker first, under load: it goes on, or back, and no request is lost. */
+
+const fs = require('node:fs')
+const path = require('node:path')
+const t = require('tap')
+const { get } = require('../support/client')
+const { startFleet } = require('../support/fleet')
+const { Load } = require('../support/load')
+const { skip } = require('../support/mold')
+
+const OPTIONS = { workers: 3, interval: '100ms', stopLinger: '0' }
+
+const CODE = {
+  good: "response.end('good')",
+  better: "response.end('better')",
+  errors: "response.statusCode = Math.random() < 0.2 ? 500 : 200; response.end('errors')",
+  slow: "const until = Date.now() + 25; while (Date.now() < until); response.end('slow')"
+}
+/** @param {keyof typeof CODE} name */
+const source = name => `require('node:http').createServer((request, response) => { ${CODE[name]} }).listen(process.env.PORT)`
+
+/** A fleet of an app whose code is in the file, under load. @param {any} t @param {Record<string, any>} [options] @param {number} [connections] */
+async function start (t, options = {}, connections = 30) {
+  const app = path.join(fs.realpathSync(t.testdir({ 'app.js': source('good') })), 'app.js')
+  const fleet = await startFleet(t, app, { ...OPTIONS, ...options })
+  const load = new Load({ port: fleet.port, connections, thinkMs: 40 })
+  t.teardown(() => load.stop())
+  return { ...fleet, load, write: (/** @type {string} */ text) => fs.writeFileSync(app, text) }
+}
+
+/** @param {any} supervisor */
+const pids = supervisor => supervisor.status().workers.map((/** @type {any} */ { pid }) => pid).sort()
+
+t.test('code that is as good: the reload goes on, in all workers, and the one that came first leaves', async t => {
+  const { supervisor, events, load, write } = await start(t)
+  const before = pids(supervisor)
+  write(source('better'))
+  const reload = supervisor.reload({ canary: 1, bake: '6s' })
+  await events.until('worker.ready', { count: 4 })
+  t.match(supervisor.status(), { totals: { workers: 4, ready: 4 }, canary: { state: /^(starting|warming-up)$/, workers: 1 } })
+  t.match(await reload, /^no figure is worse: [\d,]+ requests of the new code and [\d,]+ of the old$/)
+  const { requests, failures, sockets } = await load.stop()
+  t.same(failures, [], `of ${requests} requests`)
+  t.equal(sockets, 30, 'no client ever reconnected')
+  t.same(pids(supervisor).filter((/** @type {number} */ pid) => before.includes(pid)), [])
+  t.match(supervisor.status(), { totals: { workers: 3, ready: 3 }, canary: { state: 'promoted', generation: 1 } })
+  t.match(events.all('fleet.trial'), [{ generation: 1, before: 0, slots: [3] }])
+  t.match(events.all('scaled'), [{ slot: 3, cut: 0 }])
+  const { requests: of } = events.all('canary.verdict')[0]
+  t.ok(of.fresh > of.old / 6, `its share of the traffic: ${of.fresh} requests, beside ${of.old} of three others`)
+})
+
+for (const { bad, says } of /** @type {const} */ ([
+  { bad: 'errors', says: /^responses with 5xx: \d+\.\d\d % of [\d,]+ requests, against 0\.00 % of [\d,]+ of the old workers$/ },
+  { bad: 'slow', says: /^(median time|99th percentile of the time) to the response: [\d.]+ ms over / }
+])) {
+  t.test(`code that is worse (${bad}): its worker leaves, the others never did, and no request is lost`, async t => {
+    const { supervisor, events, load, write, port } = await start(t)
+    const before = pids(supervisor)
+    write(source(bad))
+    await t.rejects(supervisor.reload({ canary: 1, bake: '20s' }), { code: 'RECYCLE_REJECTED', exitCode: 1, details: { why: says } })
+    t.same(pids(supervisor), before)
+    t.match(events.all('fleet.rejected'), [{ generation: 1, isReplaced: true }])
+    t.match(events.all('canary.verdict'), [{ verdict: 'bad', isGood: false }])
+    t.match(supervisor.status().canary, { state: 'rejected', isReplaced: true })
+    const { failures } = await load.stop()
+    t.same(failures.filter(({ error }) => error !== 'status 500'), [])
+    for (let i = 0; i < 20; i++) t.match(await get(port), { status: 200, body: 'good' })
+    write(source('better'))
+    await supervisor.reload()
+    t.match(await get(port), { body: 'better' }, 'a reload after that runs what is on the disk then')
+  })
+}
+
+t.test('too few requests: it is not known, and what becomes of the code is as the user wants', async t => {
+  const { supervisor, events, load } = await start(t, { canary: '30%', bake: '5s' }, 1)
+  await load.stop()
+  await t.rejects(supervisor.reload(), { code: 'RECYCLE_UNDECIDED', exitCode: 2, message: /^whether the new code is good is not known: too few requests to judge: .*; the workers before serve on$/ })
+  await supervisor.reload({ undecided: 'go' })
+  t.match(events.all('canary.verdict'), [{ verdict: 'undecided', isGood: false }, { verdict: 'undecided', isGood: true }])
+  t.match(supervisor.status().workers, [{ generation: 2 }, { generation: 2 }, { generation: 2 }])
+  await supervisor.reload({ canary: 0 })
+  t.equal(events.all('fleet.trial').length, 2, 'canary 0: without')
+})
+
+t.test('commands meanwhile: another reload and an upgrade are refused, scaling is not; --abort takes it back, --promote goes on', async t => {
+  const { supervisor, events, load, write } = await start(t)
+  const before = pids(supervisor)
+  await t.rejects(supervisor.reload({ abort: true }), { code: 'RECYCLE_NO_TRIAL', exitCode: 1, message: '--abort: no reload has new code on trial' })
+  await t.rejects(supervisor.reload({ bake: '6s' }), { code: 'RECYCLE_BAD_USAGE', exitCode: 2 })
+  await t.rejects(supervisor.reload({ canary: 'some' }), { code: 'RECYCLE_BAD_OPTION', message: '--canary was given "some"; it takes a whole number from 0 to 1024, or a percentage of the workers, such as 80%' })
+  write(source('better'))
+  const first = t.rejects(supervisor.reload({ canary: 1, bake: '1h' }), { code: 'RECYCLE_REJECTED', details: { why: 'by a command' } })
+  await events.until('worker.ready', { count: 4 })
+  await t.rejects(supervisor.reload(), { code: 'RECYCLE_ON_TRIAL', message: /^a reload has new code on trial, for (1h|60m|59\.\dm|[\d.]+h) more; it ends sooner by recycle reload --promote, or --abort$/ })
+  await t.rejects(supervisor.upgrade(), { code: 'RECYCLE_NOT_UPGRADED' })
+  await supervisor.scale(4)
+  t.same(supervisor.status().workers.map(({ slot }) => slot).sort(), [0, 1, 2, 3, 4], 'a slot that is not the trial\'s')
+  await supervisor.scale(3)
+  t.equal(await supervisor.reload({ abort: true }), 'by a command')
+  await first
+  t.same(pids(supervisor), before)
+
+  const second = supervisor.reload({ canary: 1, bake: '1h' })
+  await events.until('fleet.trial', { count: 2 })
+  await events.until('worker.ready', { count: 6 })
+  await supervisor.reload({ promote: true })
+  await second
+  t.match(supervisor.status().workers, [{ generation: 2 }, { generation: 2 }, { generation: 2 }])
+  const { requests, failures, sockets } = await load.stop()
+  t.same(failures, [], `of ${requests} requests`)
+  t.equal(sockets, 30, 'no client ever reconnected')
+})
+
+t.test('code that does not start, and code that dies: the workers before serve on', async t => {
+  const { supervisor, load, write } = await start(t)
+  const before = pids(supervisor)
+  write("throw new Error('no')")
+  await t.rejects(supervisor.reload({ canary: 1, bake: '1h' }), { code: 'RECYCLE_REJECTED', message: /^the new code was rejected: it does not start: it exited with code 1; the workers before serve on$/ })
+  write(`${source('good')}\nsetTimeout(() => process.exit(3), 100)`)
+  await t.rejects(supervisor.reload({ canary: 1, bake: '1h' }), { code: 'RECYCLE_REJECTED', message: /its workers do not stay up: / })
+  t.same(pids(supervisor), before)
+  load.stop()
+})
+
+t.test('releases by a link: a worker that is replaced meanwhile, or afterwards, runs the release before; rollback', async t => {
+  const folder = fs.realpathSync(t.testdir({ releases: { 1: { 'app.js': source('good') }, 2: { 'app.js': source('better') } } }))
+  const current = path.join(folder, 'current')
+  const file = (/** @type {number} */ of) => path.join(folder, 'releases', String(of), 'app.js')
+  const lead = (/** @type {number} */ to) => {
+    fs.rmSync(current, { force: true })
+    fs.symlinkSync(`releases/${to}`, current)
+  }
+  lead(1)
+  const { supervisor, events } = await startFleet(t, path.join(current, 'app.js'), OPTIONS)
+  const [{ pid }] = supervisor.status().workers
+  await t.rejects(supervisor.rollback(), { code: 'RECYCLE_NO_RELEASE', message: `there is no release to go back to: the fleet has run ${file(1)} since it was started` })
+  lead(2)
+  const first = t.rejects(supervisor.reload({ canary: 1, bake: '1h' }), { code: 'RECYCLE_REJECTED' })
+  await events.until('worker.ready', { count: 4 })
+  process.kill(pid, 'SIGKILL')
+  const [{ app: meanwhile }] = [await events.until('worker.spawn', { count: 5 })]
+  await events.until('worker.ready', { count: 5 })
+  await supervisor.reload({ abort: true })
+  await first
+  t.equal(meanwhile, file(1))
+  t.match(events.all('fleet.rejected'), [{ isReplaced: false }])
+  await supervisor.recycle(1)
+  t.match(supervisor.status(), { app: file(1), workers: [{ app: file(1), generation: 0 }, { app: file(1), generation: 0 }, { app: file(1), generation: 0 }] })
+
+  await supervisor.reload()
+  t.match(events.all('fleet.reloaded'), [{ app: file(2) }])
+  t.same(await supervisor.rollback(), { app: file(1) })
+  t.match(supervisor.status().workers, [{ app: file(1) }, { app: file(1) }, { app: file(1) }])
+  t.same(await supervisor.rollback(), { app: file(2) }, 'and again: the one before that')
+  fs.rmSync(path.dirname(file(1)), { recursive: true })
+  await t.rejects(supervisor.rollback(), { code: 'RECYCLE_NO_RELEASE', message: `there is no release to go back to: ${file(1)}, which the fleet has run before, is there no more` })
+})
+
+t.test('--fork mold: the code before is forked still, though the file has another', { skip }, async t => {
+  const { supervisor, events, port, write, load } = await start(t, { fork: 'mold' })
+  write(source('better'))
+  const first = t.rejects(supervisor.reload({ canary: 1, bake: '1h' }), { code: 'RECYCLE_REJECTED' })
+  await events.until('worker.ready', { count: 4 })
+  await supervisor.recycle(0)
+  await supervisor.reload({ abort: true })
+  await first
+  t.match(events.all('fleet.rejected'), [{ isReplaced: false }])
+  await supervisor.recycle(1)
+  t.match(supervisor.status().workers, [{ generation: 0 }, { generation: 0 }, { generation: 0 }])
+  const { failures } = await load.stop()
+  t.same(failures, [])
+  for (let i = 0; i < 20; i++) t.match(await get(port), { body: 'good' })
+})
