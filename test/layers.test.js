@@ -210,7 +210,7 @@ t.test('the code injected into the app loads no package', async t => {
   /** @type {Set<string>} */
   const loaded = new Set()
   const load = (/** @type {string} */ target) => {
-    if (loaded.has(target) || /^lib\/features\/.*\/(primary|report|command|folder)\.js$/.test(target)) return // they are loaded in the primary, in a report and in a command
+    if (loaded.has(target) || /^lib\/features\/.*\/(primary|report|command|folder|sentence)\.js$/.test(target)) return // they are loaded in the primary, in a report, in a command and for the log
     loaded.add(target)
     for (const next of edges.get(target) ?? []) load(next)
   }
