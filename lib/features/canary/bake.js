@@ -17,6 +17,7 @@ const { judge } = require('./verdict')
  */
 
 const LOOK_MS = 1000
+const BLOCK_MS = 5000 // what fails together in some seconds, such as a backend, is in one or two of them
 const MOST_BLOCKS = 720
 const WARM_UP_SHARE = 0.25
 const LONGEST_WARM_UP_MS = 30_000 // by then new code is compiled, and its caches are as full as they get in such a time
@@ -43,7 +44,7 @@ class Bake {
   constructor (kernel, terms) {
     this.kernel = kernel
     this.terms = terms
-    this.blockMs = Math.max(LOOK_MS, terms.bakeMs / MOST_BLOCKS)
+    this.blockMs = Math.max(BLOCK_MS, terms.bakeMs / MOST_BLOCKS)
   }
 
   /** Until the verdict; null: there is one, or it has not begun. */
