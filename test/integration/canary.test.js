@@ -3,8 +3,10 @@
 /** New code is tried in one worker first, under load: it goes on, or back, and no request is lost. */
 
 const fs = require('node:fs')
+const http = require('node:http')
 const path = require('node:path')
 const t = require('tap')
+const { judge } = require('../../lib/features/canary/verdict')
 const { get } = require('../support/client')
 const { startFleet } = require('../support/fleet')
 const { Load } = require('../support/load')
@@ -30,6 +32,13 @@ async function start (t, options = {}, connections = 30) {
   return { ...fleet, load, write: (/** @type {string} */ text) => fs.writeFileSync(app, text) }
 }
 
+/** The journal has all inputs: judged again they give the same figures. @param {any} t tap's @param {any} events */
+function judgeAgain (t, events) {
+  for (const { isFinal, old, fresh, figures, decidedBy } of events.all('canary.verdict')) {
+    t.match(judge({ old, fresh, isFinal }), { figures, decidedBy }, 'the verdict follows from what the journal has')
+  }
+}
+
 /** @param {any} supervisor */
 const pids = supervisor => supervisor.status().workers.map((/** @type {any} */ { pid }) => pid).sort()
 
@@ -48,6 +57,7 @@ t.test('code that is as good: the reload goes on, in all workers, and the one th
   t.match(supervisor.status(), { totals: { workers: 3, ready: 3 }, canary: { state: 'promoted', generation: 1 } })
   t.match(events.all('fleet.trial'), [{ generation: 1, before: 0, slots: [3] }])
   t.match(events.all('scaled'), [{ slot: 3, cut: 0 }])
+  judgeAgain(t, events)
   const { requests: of } = events.all('canary.verdict')[0]
   t.ok(of.fresh > of.old / 6, `its share of the traffic: ${of.fresh} requests, beside ${of.old} of three others`)
 })
@@ -60,10 +70,11 @@ for (const { bad, says } of /** @type {const} */ ([
     const { supervisor, events, load, write, port } = await start(t)
     const before = pids(supervisor)
     write(source(bad))
-    await t.rejects(supervisor.reload({ canary: 1, bake: '20s' }), { code: 'RECYCLE_REJECTED', exitCode: 1, details: { why: says } })
+    await t.rejects(supervisor.reload({ canary: 1, bake: '12s' }), { code: 'RECYCLE_REJECTED', exitCode: 1, details: { why: says } })
     t.same(pids(supervisor), before)
     t.match(events.all('fleet.rejected'), [{ generation: 1, isReplaced: true }])
     t.match(events.all('canary.verdict'), [{ verdict: 'bad', isGood: false }])
+    judgeAgain(t, events)
     t.match(supervisor.status().canary, { state: 'rejected', isReplaced: true })
     const { failures } = await load.stop()
     t.same(failures.filter(({ error }) => error !== 'status 500'), [])
@@ -173,4 +184,32 @@ t.test('--fork mold: the code before is forked still, though the file has anothe
   const { failures } = await load.stop()
   t.same(failures, [])
   for (let i = 0; i < 20; i++) t.match(await get(port), { body: 'good' })
+})
+
+t.test('--sticky: sessions stay where they are, and those that began in the new code go along when it leaves', async t => {
+  const { supervisor, events, port } = await startFleet(t, 'counting-sessions.js', { ...OPTIONS, sticky: 'cookie:sid' })
+  const agents = Array.from({ length: 12 }, () => new http.Agent({ keepAlive: true, maxSockets: 1 }))
+  t.teardown(() => { for (const agent of agents) agent.destroy() })
+  const ask = async (/** @type {http.Agent} */ agent, /** @type {string} */ path, cookie = '') => {
+    const { status, body, error } = await get(port, path, { agent, headers: { cookie } })
+    return { status, error, ...JSON.parse(body || '{}') }
+  }
+  const login = (/** @type {http.Agent[]} */ agents) => Promise.all(agents.map(agent => ask(agent, '/login')))
+  /** @param {{ sid: string, pid: number }[]} sessions @param {number} count */
+  const round = async (sessions, count) => {
+    const answers = await Promise.all(sessions.map(({ sid }, i) => ask(agents[i], '/', `sid=${sid}`)))
+    t.match(answers, sessions.map(({ sid }) => ({ status: 200, sid, count })))
+    return answers
+  }
+  const before = await login(agents)
+  const first = t.rejects(supervisor.reload({ canary: 1, bake: '1h' }), { code: 'RECYCLE_REJECTED' })
+  const { pid: fresh } = await events.until('worker.ready', { count: 4 })
+  t.same((await round(before, 1)).map(({ pid }) => pid), before.map(({ pid }) => pid), 'each in its worker')
+  let began = await login(agents)
+  for (let i = 0; i < 50 && !began.some(({ pid }) => pid === fresh); i++) began = await login(Array.from(agents, () => new http.Agent()))
+  t.ok(began.some(({ pid }) => pid === fresh), 'some begin in the new code')
+  await supervisor.reload({ abort: true })
+  await first
+  await round(began, 1)
+  t.same((await round(before, 2)).map(({ pid }) => pid), before.map(({ pid }) => pid))
 })

@@ -52,6 +52,9 @@ class Bake {
     return this.isCounting ? Math.max(0, this.#until - this.kernel.now()) : null
   }
 
+  /** It has been judged at the end of its time, and not before. */
+  isOver = false
+
   /** Workers that become ready are to count, too. */
   get isCounting () {
     return this.state === 'warming-up' || this.state === 'comparing'
@@ -145,6 +148,7 @@ class Bake {
 
   /** @param {boolean} isFinal @returns {Verdict} */
   #judge (isFinal) {
+    this.isOver = isFinal
     return (this.verdict = judge({ ...this.sides, isFinal }))
   }
 }

@@ -76,7 +76,7 @@ class Canary {
     })
     const why = sayWhy(verdict)
     const isGood = verdict.verdict === 'good' || (verdict.verdict === 'undecided' && bake.terms.undecided === 'go')
-    const { t: at } = this.kernel.record('canary.verdict', { generation, before, isGood, why, bakeMs: bake.terms.bakeMs, ...verdict, ...bake.sides })
+    const { t: at } = this.kernel.record('canary.verdict', { generation, before, isGood, isFinal: bake.isOver, why, bakeMs: bake.terms.bakeMs, ...verdict, ...bake.sides })
     this.#last = { ...bake.describe(), state: isGood ? 'promoted' : 'rejected', leftMs: null, at, why, isReplaced: false }
     bake.state = isGood ? 'promoting' : 'leaving'
     if (isGood) {
