@@ -16,6 +16,7 @@ const { count } = require('../core/units')
 const { asCount, asNumber, asText } = require('./journal-field')
 
 const MOST = 100
+const BEFORE_START = ['fleet.admin', 'fleet.control', 'fleet.warning'] // the sockets are opened first
 const LOOKS = 3
 const SLACK_MS = 60_000 // a look may take long
 
@@ -50,7 +51,7 @@ class Gaps {
     }
     if (line.event === 'fleet.start') this.#onStart(line, t)
     else this.#lookAtSilence(t)
-    this.#isEnded = false
+    if (!BEFORE_START.includes(line.event)) this.#isEnded = false
     if (t !== null) this.at = t
     this.#handlers[line.event]?.(line)
     if (this.#strangers.has(line.pid) && line.event.startsWith('worker.')) {

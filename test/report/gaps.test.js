@@ -27,6 +27,7 @@ for (const [title, lines, text] of /** @type {const} */ ([
   ['a fleet that left to its successor', [start(0), { ...start(10, 2), predecessor: 1 }, line(20, 'fleet.upgraded', { pid: 2, oldPid: 1 }), line(30, 'fleet.left', { pid: 2 }), stop(40)], '0 cut over 0 recycles'],
   ['a successor that did not take over', [start(0), { ...start(10, 2), predecessor: 1 }, stop(20), line(30, 'fleet.upgrade-failed', { pid: 2, why: 'x' }), stop(40)], '0 cut over 0 recycles'],
   ['a file that was rotated away', [start(0), line(20, 'journal.end', { why: 'rotated' })], '0 cut over 0 recycles'],
+  ['an admin port that opens before the start, and again after a stop', [line(0, 'fleet.admin', { url: '' }), start(1), stop(40), line(50, 'fleet.admin', { url: '' }), start(51), stop(90)], '0 cut over 0 recycles'],
   ['other output between the lines', [start(0), 'listening on 3000\n', '{"level":30,"event":"worker.ready"}\n', stop(40)], '0 cut over 0 recycles'],
   ['a clock that was set forward, or a machine that slept: the workers grew no older', [start(0), spawn(1, 0, 100), sample(10, 100, 5), sample(7_200_010, 100, 1005), stop(7_200_020)], '0 cut over 0 recycles'],
   ['a machine that slept, and said so', [start(0), spawn(1, 0, 100), sample(10, 100, 5), line(7_200_000, 'fleet.slept', { sleptMs: 7_199_000 }), sample(7_200_010, 100, 7_200_000), stop(7_200_020)], '0 cut over 0 recycles']

@@ -49,7 +49,7 @@ function linesOf (comparisons, { paint, width, clip, plain }) {
   if (comparisons.length === 0) return []
   return [paint('dim', 'reloads whose code was compared first'), ...comparisons.map(({ title, text, isBad }) => {
     const start = `${title.toLowerCase()}: `
-    return paint(isBad ? 'red' : 'green', `${start}${clip(plain(text), width - start.length, true)}`)
+    return paint(isBad ? 'red' : 'green', `${start}${clip(plain(text), width - start.length)}`)
   })]
 }
 
