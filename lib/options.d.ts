@@ -114,6 +114,8 @@ export interface FleetOptions {
   healthAction?: 'replace' | 'rotate'
   /** count requests by route and find out which route leaks: bytes that its requests keep (default: off) */
   memoryByRoute?: boolean
+  /** when budgets replace workers sooner than every hour, find out by itself which function leaks, as recycle leak does; once a day at most (default: off) */
+  leakReport?: boolean
   /** drain: an exception that the app does not catch is answered with 500, and its worker is drained and replaced; exit: it ends the worker, as in Node.js (default: drain) */
   onException?: 'drain' | 'exit'
   /** the connections of a worker that dies die with it, instead of going on in another worker (default: on) */

@@ -48,6 +48,8 @@
  * @property {{ name: string, help: string, value: (worker: Record<string, any>) => number | null | undefined }[]} [workerMetrics] gauges of each worker
  * @property {() => (kernel: PrimaryKernel) => PrimaryPart} [primary] loads its part of the primary
  * @property {() => (kernel: WorkerKernel, settings: Record<string, any>) => WorkerPart} [worker] loads its part of a worker
+ * @property {() => (kernel: WorkerKernel, settings: Record<string, any>) => WorkerPart} [variant] loads its part of a worker that its part in the primary has had started in place
+ *   of an ordinary one; see PrimaryKernel's `recycle`
  * @property {Metric[]} [metrics]
  * @property {{ key: string, live?: (about: any) => Live | null, lines?: (about: any, paint: ReturnType<typeof import('../journal/painter').painter>) => string[], beside?: (about: any) => string, scaled?: (about: any) => string }} [status] `key` of its part's
  *   description in status(), null where it is off; `lines` of it below the table of `recycle status`, `live`: what `recycle top` and the live page show of it, null where that is nothing; `beside`: what follows the number of workers there; `scaled`: the same
@@ -114,7 +116,9 @@
  * @property {(slot: number) => void} collect has the worker of this slot collect its garbage, out of rotation
  * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle) => void} kill ends a worker that leaves: its event loop is blocked
  * @property {Pick<import('../primary/recycling/out-of-rotation').OutOfRotation, 'take' | 'request'>} outOfRotation has a worker do one of `tasks`
- * @property {(slot: number) => Promise<Record<string, any>>} recycle has the worker of this slot replaced; resolves with the journal's `recycled`
+ * @property {(slot: number, variant?: import('../primary/workers/spawner').Variant | null) => Promise<Record<string, any>>} recycle has the worker of this slot replaced, by
+ *   one with `variant`; resolves with the journal's `recycled`
+ * @property {() => number} serving how many workers serve
  * @property {() => void} changed is to be called when what `beforeRecycle` says has changed
  * @property {import('../primary/measuring/sampler').Sampler['read']} read its size, now
  * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle) => import('../core/sample').Sample | null} sampleOf the latest
@@ -137,6 +141,7 @@
  *   arguments that `reload` of the feature names
  * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle, isGone: boolean) => void} [crashed] it has, or, where it is not gone, its app has not caught an exception
  * @property {BeforeRecycle} [beforeRecycle] what a condemned worker does before its recycle, out of rotation, one at a time
+ * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle) => string | null} [causeOf] what is known of why a worker that is condemned has grown, in a few words
  * @property {() => any} [describe] plain data for status()
  * @property {() => Promise<string>} [scrape] more metrics, in Prometheus's text format
  * @property {() => Promise<string | null>} [bequeath] what the next primary's like is to have, in an upgrade: called as that one begins to lead, and when this one's workers are gone
@@ -169,6 +174,7 @@
  * @property {(fn: () => unknown) => void} onDrain as in the worker API
  * @property {() => void} announceClose from here on each HTTP/1 response says that its connection closes
  * @property {typeof import('../worker/call-app').callApp} callApp
+ * @property {() => ReturnType<typeof import('../worker/vitals/memory').collect>} collect frees what is not alive, and holds this thread until it is done
  * @property {() => import('../worker/connections/connection').Exchange | null} currentExchange whose code runs, as far as a feature that is on knows; that one sets it
  *
  * @typedef {object} WorkerPart
@@ -198,9 +204,9 @@
  *
  * @typedef {Pick<typeof import('../cli/fleet'), 'addFleetOptions' | 'withFleet'> & Pick<typeof import('../cli/print'), 'complain' | 'print'> & Pick<typeof import('../cli/verbs'), 'hasLost' | 'losses'>} CommandTools
  *
- * @typedef {import('./heapdump/feature').Commands} Commands
+ * @typedef {import('./heapdump/feature').Commands & import('./leak-line/feature').Commands} Commands
  * @typedef {import('./canary/feature').Reload} Reload
- * @typedef {import('./heapdump/feature').Options & import('./leaks/feature').Options & import('./max-heap/feature').Options & import('./max-fds/feature').Options & import('./max-lag/feature').Options & import('./max-handles/feature').Options & import('./health/feature').Options & import('./exceptions/feature').Options & import('./failover/feature').Options & import('./blocked/feature').Options & import('./keep-alive/feature').Options & import('./stop-delay/feature').Options & import('./app-metrics/feature').Options & import('./elastic/feature').Options & import('./canary/feature').Options} Options
+ * @typedef {import('./heapdump/feature').Options & import('./leaks/feature').Options & import('./leak-line/feature').Options & import('./max-heap/feature').Options & import('./max-fds/feature').Options & import('./max-lag/feature').Options & import('./max-handles/feature').Options & import('./health/feature').Options & import('./exceptions/feature').Options & import('./failover/feature').Options & import('./blocked/feature').Options & import('./keep-alive/feature').Options & import('./stop-delay/feature').Options & import('./app-metrics/feature').Options & import('./elastic/feature').Options & import('./canary/feature').Options} Options
  * @typedef {import('./max-heap/feature').Sampled & import('./max-fds/feature').Sampled & import('./max-lag/feature').Sampled & import('./max-handles/feature').Sampled & import('./health/feature').Sampled} Sampled
  * @typedef {'heap' | 'fds' | 'lag' | 'handles' | 'unhealthy'} Reason of a limit
  * @typedef {'exception' | 'stuck'} Requested
@@ -216,6 +222,7 @@ const FEATURES = Object.freeze([
   require('./blocked/feature'),
   require('./health/feature'),
   require('./leaks/feature'),
+  require('./leak-line/feature'),
   require('./exceptions/feature'),
   require('./failover/feature'),
   require('./lease/feature'),

@@ -24,6 +24,8 @@ const KINDS = {
   word: (...words) => ({ accepts: words.join(' or '), fits: value => words.includes(value) }),
   /** @type {Arg} */
   flag: { accepts: 'true or false', fits: value => typeof value === 'boolean' },
+  /** @type {Arg} */
+  number: { accepts: 'a whole number', fits: value => Number.isInteger(value) },
   /** Text that the feature reads. @param {string} accepts @returns {Arg} */
   text: accepts => ({ accepts, fits: value => typeof value === 'string' || typeof value === 'number' })
 }

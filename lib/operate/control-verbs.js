@@ -45,7 +45,7 @@ const VERBS = {
   status: async supervisor => supervisor.status(),
   recycle: (supervisor, { target }, progress) => each(slotsOf(supervisor, target, true), slot => supervisor.recycle(slot), progress),
   gc: (supervisor, { target }, progress) => each(slotsOf(supervisor, target, false), slot => supervisor.gc(slot), progress),
-  ...Object.fromEntries(COMMANDS.map(([name]) => [name, async (supervisor, { target, ...how }) => supervisor[name](slotOf(supervisor, target), how)])),
+  ...Object.fromEntries(COMMANDS.map(([name]) => [name, async (supervisor, { target, ...how }, progress, { signal }) => supervisor[name](slotOf(supervisor, target), { ...how, signal })])),
   cpuprofile: async (supervisor, { target, durationMs, file }) => supervisor.cpuprofile(slotOf(supervisor, target), { durationMs, file }),
   signal: async (supervisor, { signal }) => supervisor.signal(signal),
   reload,

@@ -45,12 +45,14 @@ class Commands {
    * Replaces the worker of a slot; resolves with the journal's `recycled` line when the old one is gone.
    *
    * @param {number} slot
+   * @param {import('./workers/spawner').Variant | null} [variant] what the next worker is to have in place of an ordinary one
    * @returns {Promise<Record<string, any>>}
    * @throws {RecycleError} RECYCLE_NO_SLOT, RECYCLE_NOT_READY, RECYCLE_NOT_DONE, RECYCLE_STOPPED
    */
-  async recycle (slot) {
+  async recycle (slot, variant = null) {
     const place = this.#slotOf(slot)
     const { incumbent } = place
+    place.variant = incumbent ? variant : null
     if (!incumbent) throw new RecycleError('RECYCLE_NOT_DONE', { slot, what: 'the recycle', why: 'it has no worker at the moment' })
     const outcome = this.recycler.requests.open(place, incumbent)
     incumbent.condemnation.request('requested', { isCommanded: true })

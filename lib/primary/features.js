@@ -80,6 +80,15 @@ class RunningFeatures {
     return [...this.#parts.values()].flatMap(({ beforeRecycle }) => beforeRecycle ?? [])
   }
 
+  /** @param {import('./workers/worker-handle').WorkerHandle} handle that is condemned @returns {string | null} what is known of why it has grown */
+  causeOf (handle) {
+    for (const part of this.#parts.values()) {
+      const cause = part.causeOf?.(handle) ?? null
+      if (cause !== null) return cause
+    }
+    return null
+  }
+
   /** @param {AbortSignal} hurried @returns {Promise<unknown> | null} null: a stop may begin at once */
   beforeStop (hurried) {
     const waits = [...this.#parts.values()].flatMap(part => part.beforeStop ? [part.beforeStop(hurried)] : [])

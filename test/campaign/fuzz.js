@@ -31,7 +31,7 @@ const { renderPage } = require('../../lib/report/page')
 const { formatReport } = require('../../lib/report/table')
 const { main } = require('../../lib/cli/program')
 
-const COMMANDS = ['run', 'drill', 'stop', 'reload', 'recycle', 'scale', 'upgrade', 'gc', 'heapdump', 'cpuprofile', 'top', 'tail', 'help'] // they would act, or wait
+const COMMANDS = ['run', 'drill', 'stop', 'reload', 'recycle', 'scale', 'upgrade', 'gc', 'heapdump', 'leak', 'cpuprofile', 'top', 'tail', 'help'] // they would act, or wait
 const EVENTS = ['fleet.start', 'fleet.memory', 'worker.spawn', 'worker.ready', 'worker.sample', 'worker.condemn', 'worker.drain', 'worker.retire', 'worker.crash', 'recycled', 'scaled', 'stopped', 'collected', 'heapdump', 'worker.memory', 'client.start', 'client.second', 'client.drop', 'client.end', 'fleet.stop']
 const FIELDS = ['v', 't', 'slot', 'pid', 'oldPid', 'reason', 'options', 'budget', 'rssBytes', 'cut', 'cuts', 'moved', 'connections', 'inFlight', 'drainMs', 'readyMs', 'app', 'url', 'error', 'method', 'path', 'localPort', 'requests', 'routes', 'gc', 'latency', 'lost', 'file']
 

@@ -64,6 +64,7 @@ const ROWS = {
   onCondemn: ['--on-condemn <heapdump[:n]>', 'heapdumpsPerDay', 'RECYCLE_ON_CONDEMN', null, 'heapdump:3', 3, ['heapdump:0', 'heapdump:', 'heapdump:1001', 'dump', '3', '']],
   heapdumpDir: ['--heapdump-dir <folder>', 'heapdumpDir', 'RECYCLE_HEAPDUMP_DIR', 'heapdumps', '/var/dumps', '/var/dumps', []],
   heapdumpLimit: ['--heapdump-limit <size>', 'heapdumpLimitBytes', 'RECYCLE_HEAPDUMP_LIMIT', 4 * 1024 * MIB, '10GiB', 10 * 1024 * MIB, ['1k', 'all']],
+  leakReport: ['--leak-report', 'leakReport', 'RECYCLE_LEAK_REPORT', false, '1', true, ['yes']],
   memoryByRoute: ['--memory-by-route', 'memoryByRoute', 'RECYCLE_MEMORY_BY_ROUTE', false, '1', true, ['yes']],
   standby: ['--standby <n>', 'standby', 'RECYCLE_STANDBY', 0, '2', 2, ['-1', '65', 'one']],
   compileCache: ['--no-compile-cache', 'compileCache', 'RECYCLE_COMPILE_CACHE', true, '0', false, ['no']],

@@ -15,24 +15,27 @@ const { describe, print } = require('./print')
 const { writeHead, end } = ServerResponse.prototype // what the app puts in their place may throw again
 const BODY = 'Internal Server Error\n'
 
-/** @typedef {import('../../worker/connections/connection').Exchange} Exchange */
+/**
+ * @typedef {import('../../worker/connections/connection').Exchange} Exchange
+ * @typedef {{ exchange: WeakRef<Exchange>, method: string, url: string }} Current a timer or promise of the app's may keep it for ever: what it keeps must be small
+ */
 
 /** @param {import('..').WorkerKernel} kernel @returns {import('..').WorkerPart} */
 function surviveExceptions (kernel) {
   const { channel, tracker, state } = kernel
-  /** @type {AsyncLocalStorage<Exchange>} */
+  /** @type {AsyncLocalStorage<Current>} */
   const requests = new AsyncLocalStorage()
   const isOfItsOwnMode = [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(/\s+/)].some(flag => flag.startsWith('--unhandled-rejections'))
   /** Its handler may be running, in this turn. @type {Exchange | null} */
   let starting = null
   const forget = () => { starting = null }
   tracker.on('request', (_, exchange) => {
-    requests.enterWith(exchange)
+    requests.enterWith({ exchange: new WeakRef(exchange), method: exchange.head.method, url: exchange.head.url })
     if (starting === null) queueMicrotask(forget)
     starting = exchange
   })
-  kernel.currentExchange = () => requests.getStore() ?? null
-  const throwing = () => starting ?? requests.getStore()
+  kernel.currentExchange = () => requests.getStore()?.exchange.deref() ?? null
+  const throwing = () => starting ?? kernel.currentExchange()
 
   // Added when Node is about to look for listeners, so that the app, and what counts them, sees none of ours.
   process.on('uncaughtExceptionMonitor', (_, origin) => {
@@ -58,8 +61,8 @@ function surviveExceptions (kernel) {
   /** @param {unknown} thrown */
   function survive (thrown) {
     process.stderr.write(print(thrown))
-    const exchange = throwing()
-    channel.send('uncaught', { ...describe(thrown), request: exchange ? requestName(exchange.head) : null, isAnswered: exchange !== undefined && answer(exchange) })
+    const [exchange, current] = [throwing(), starting?.head ?? requests.getStore()]
+    channel.send('uncaught', { ...describe(thrown), request: current ? requestName(current) : null, isAnswered: exchange !== null && answer(exchange) })
   }
 
   return {}

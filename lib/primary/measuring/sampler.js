@@ -174,6 +174,7 @@ class Sampler {
   #condemn (handle, reason, sample, at, more = {}) {
     handle.condemnation.condemn(reason, at)
     const { metric, softBytes, hardBytes } = handle.budget
+    const cause = this.features.causeOf(handle)
     this.record('worker.condemn', {
       slot: handle.slot,
       pid: handle.pid,
@@ -185,7 +186,8 @@ class Sampler {
       requests: sample.requests,
       silentMs: sample.silentMs,
       ageMs: sample.ageMs,
-      ...more
+      ...more,
+      ...cause !== null && { cause }
     })
   }
 

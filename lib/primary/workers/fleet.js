@@ -36,6 +36,8 @@ class Slot {
   recycle = null
   /** Why its last worker to boot has not become ready; null: it has. @type {{ why: string, hasCrashed: boolean } | null} */
   unready = null
+  /** What its next worker that is spawned is to have in place of an ordinary one. @type {import('./spawner').Variant | null} */
+  variant = null
   /** How many recycles it has had, and why the last one. */
   recycles = 0
   /** @type {string | null} */
@@ -92,6 +94,7 @@ class StandbyPool {
   addresses = null
   generation = null
   pid = null
+  variant = null
   /** Those that boot, wait and leave without a slot. @type {Set<WorkerHandle>} */
   handles = new Set()
   /** Standbys that did not start. */

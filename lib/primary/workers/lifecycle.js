@@ -67,7 +67,7 @@ class Lifecycle extends EventEmitter {
    * @returns {Promise<{ why: string | null, hasCrashed?: boolean, isScaledAway?: boolean }>} resolves when it is ready (`why` is null), or is given up
    */
   async acquire (place) {
-    const standby = place.slot === null ? null : this.fitting(place)
+    const standby = place.slot === null || place.variant ? null : this.fitting(place)
     const handle = standby ?? this.#spawn(place)
     if (standby) this.fleet.standbyPool.remove(standby)
     place.seat(handle)
@@ -137,7 +137,9 @@ class Lifecycle extends EventEmitter {
 
   /** @param {Place} place @returns {WorkerHandle} */
   #spawn (place) {
-    const handle = this.spawner.spawn(place.slot, { generation: this.#generationOf(place), workers: this.fleet.desired, required: this.#requiredOf(place) })
+    const { variant } = place
+    place.variant = null // the worker after it is an ordinary one again, whatever becomes of this one
+    const handle = this.spawner.spawn(place.slot, { generation: this.#generationOf(place), workers: this.fleet.desired, required: this.#requiredOf(place), variant })
     const { slot, generation, budget, app } = handle
     handle.process.whenBegun(() => this.record('worker.spawn', { slot, pid: handle.pid, generation, app, budget }))
     handle.on('waived', late => this.#onWaived(handle, late))

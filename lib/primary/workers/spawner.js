@@ -26,6 +26,15 @@ const DEFAULT_INSPECT_PORT = 9229
 const MOST_WORKERS = 1024
 const STANDBY_PORTS = 4096 // in turn: a standby that serves may live long beside those after it
 
+/**
+ * A worker that a feature has asked for in place of an ordinary one. With `--fork mold` it is spawned.
+ *
+ * @typedef {object} Variant
+ * @property {string} feature its name: `variant` of it is loaded in the worker, too
+ * @property {string[]} execArgv more flags of Node.js and V8
+ * @property {Record<string, any>} settings of that part
+ */
+
 class Spawner {
   /** How many workers each slot has had; null: how many standbys there have been. @type {Map<number | null, number>} */
   #spawned = new Map()
@@ -61,20 +70,20 @@ class Spawner {
 
   /**
    * @param {number | null} slot null: a standby, which is told when it is called
-   * @param {{ generation: number, workers: number, required: import('./required-addresses').Required }} terms `workers`: how many there are to be
+   * @param {{ generation: number, workers: number, required: import('./required-addresses').Required, variant?: Variant | null }} terms `workers`: how many there are to be
    * @returns {WorkerHandle}
    */
-  spawn (slot, { generation, workers, required }) {
+  spawn (slot, { generation, workers, required, variant = null }) {
     const { id, env } = mark()
     const start = () => this.#fork({
       ...env,
       RECYCLE_SLOT: slot === null ? 'standby' : String(slot),
-      RECYCLE_WORKER: JSON.stringify(this.#settings)
-    }, { generation, slot: () => handle.slot ?? 'standby', inspectPort: this.#inspectPort(slot) })
-    const process = new ClusterProcess(() => this.molds?.fork(generation, start) ?? { worker: start() })
+      RECYCLE_WORKER: JSON.stringify(this.#settingsOf(variant))
+    }, { generation, slot: () => handle.slot ?? 'standby', inspectPort: this.#inspectPort(slot), execArgv: variant?.execArgv })
+    const process = new ClusterProcess(() => (variant ? null : this.molds?.fork(generation, start)) ?? { worker: start() })
     const budget = drawBudget(this.options, workers, Math.random())
     /** @type {WorkerHandle} */
-    const handle = new WorkerHandle(slot, process, { id, generation, budget, required, readyOn: this.options.readyOn, gates: this.#gates })
+    const handle = new WorkerHandle(slot, process, { id, generation, budget, required, readyOn: this.options.readyOn, gates: this.#gates, variant })
     handle.app = this.appPath.known(generation) ?? this.app
     return handle
   }
@@ -95,6 +104,12 @@ class Spawner {
     return FEATURES.filter(({ isGate, isOn }) => isGate && isOn(this.options)).map(({ name }) => name)
   }
 
+  /** @param {Variant | null} variant */
+  #settingsOf (variant) {
+    const settings = this.#settings
+    return variant === null ? settings : { ...settings, features: { ...settings.features, [variant.feature]: variant.settings } }
+  }
+
   get #settings () {
     const { options } = this
     return {
@@ -112,10 +127,10 @@ class Spawner {
 
   /**
    * @param {Record<string, string>} env
-   * @param {{ generation: number, slot: () => number | string, control?: number, inspectPort?: number }} how `slot`: for the prefix of its output; `control`: one
+   * @param {{ generation: number, slot: () => number | string, control?: number, inspectPort?: number, execArgv?: string[] }} how `slot`: for the prefix of its output; `control`: one
    *   more descriptor that it is given
    */
-  #fork (env, { generation, slot, control, inspectPort }) {
+  #fork (env, { generation, slot, control, inspectPort, execArgv = [] }) {
     const { stdio } = this.outputs
     const { exec, cwd } = this.appPath.of(generation)
     this.#findNode()
@@ -123,7 +138,7 @@ class Spawner {
       exec,
       cwd,
       args: this.args,
-      execArgv: ['--require', this.code.preload, ...this.execArgv],
+      execArgv: ['--require', this.code.preload, ...this.execArgv, ...execArgv],
       stdio: ['ignore', stdio, stdio, 'ipc', ...control === undefined ? [] : [control]],
       inspectPort
     })

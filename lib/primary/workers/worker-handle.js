@@ -86,8 +86,8 @@ class WorkerHandle extends Channel {
   /**
    * @param {number | null} slot null: a standby, which has none yet
    * @param {import('./process').WorkerProcess} process
-   * @param {{ id: string, generation: number, budget: import('../../core/budget').Budget, required: import('./required-addresses').Required, readyOn: string, gates?: string[] }} terms
-   *   `gates`: features that must let it pass before it is ready
+   * @param {{ id: string, generation: number, budget: import('../../core/budget').Budget, required: import('./required-addresses').Required, readyOn: string, gates?: string[], variant?: import('./spawner').Variant | null }} terms
+   *   `gates`: features that must let it pass before it is ready; `variant`: what it has in place of an ordinary one
    */
   constructor (slot, process, terms) {
     super(process)

@@ -16,13 +16,14 @@ const { bundle } = require('./bundle')
  * @param {string} what.main file of the script that draws the page
  * @param {string[]} [what.styles] style sheets beside the common one
  * @param {unknown} [what.data] for the script
+ * @param {boolean} [what.hasCharts] by uPlot
  * @param {string} what.without text for browsers with scripts disabled
  * @param {string[]} [what.policy] directives in addition to script and style
  * @returns {{ html: string, policy: string }} the policy is part of the page; a server also sends it as a header
  */
-function renderDocument ({ title, main, styles = [], data = null, without, policy: more = [] }) {
-  const script = fs.readFileSync(require.resolve('uplot/dist/uPlot.iife.min.js'), 'utf8').replaceAll('\r', '') + bundle(main)
-  const style = [require.resolve('uplot/dist/uPlot.min.css'), path.join(__dirname, 'style.css'), ...styles]
+function renderDocument ({ title, main, styles = [], data = null, hasCharts = true, without, policy: more = [] }) {
+  const script = (hasCharts ? fs.readFileSync(require.resolve('uplot/dist/uPlot.iife.min.js'), 'utf8').replaceAll('\r', '') : '') + bundle(main)
+  const style = [...hasCharts ? [require.resolve('uplot/dist/uPlot.min.css')] : [], path.join(__dirname, 'style.css'), ...styles]
     .map(file => fs.readFileSync(file, 'utf8')).join('')
   const policy = [
     "default-src 'none'", `script-src '${hash(script)}'`, `style-src '${hash(style)}'`, "base-uri 'none'", "form-action 'none'", ...more

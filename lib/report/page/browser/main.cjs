@@ -23,6 +23,7 @@ document.getElementById('page').replaceChildren(...[
   comparisons(report.canaries ?? []),
   tables.latency(report),
   tables.routes(report),
+  tables.leaks(report),
   tables.heapdumps(report),
   tables.pauses(report),
   tables.recycles(report),

@@ -196,4 +196,17 @@ function heapdumps (report) {
   ], heapdumps), note(heapdumpsOmitted, 'earlier one'))
 }
 
-module.exports = { recycles, departures, drops, crashes, exceptions, disagreements, latency, pauses, routes, heapdumps }
+/** Studies of leaks: those of a report. */
+function leaks (report) {
+  const { leakStudies, leakStudiesOmitted } = report
+  if (leakStudies.length === 0) return null
+  return section('Studies of leaks', grid('Studies of leaks, and what each has found', [
+    field('Time', 't', timeOf(report)),
+    field('Slot', 'slot'),
+    field('Pid', 'pid'),
+    field('By', 'by', undefined, true),
+    { ...field('Found', 'sentences', sentences => sentences.join('; '), true), isLong: true }
+  ], leakStudies, ({ verdict }) => verdict === 'grows' ? 'bad' : ''), note(leakStudiesOmitted, 'earlier one'))
+}
+
+module.exports = { recycles, departures, drops, crashes, exceptions, disagreements, latency, pauses, routes, heapdumps, leaks }

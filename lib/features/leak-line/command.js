@@ -1,0 +1,80 @@
+'use strict'
+
+/** @typedef {import('..').CommandTools} Tools */
+
+const LEAST_MS = 2000
+const MOST_MS = 60 * 60_000
+
+/** @typedef {{ for: string, all?: boolean, json?: boolean, html?: string, save?: string }} Given */
+
+/** `recycle leak [slot]`. @param {import('commander').Command} program @param {Tools} tools */
+function addLeak (program, tools) {
+  const command = program.command('leak')
+    .description('Finds the function that leaks: profiles the allocations of one worker under the load that there is.')
+    .argument('[slot]', 'of the worker (default: the one with the most memory)')
+    .option('--for <time>', 'length of the study, 2s to 60m', '60s')
+    .option('--all', 'name functions of packages and of Node.js, too')
+    .option('--json', 'print one JSON object instead')
+    .option('--html <file>', 'write a page with a flame graph of the growth to a new file')
+    .option('--save <file>', 'write the growth as a .heapprofile, which Chrome DevTools opens, to a new file')
+  tools.addFleetOptions(command)
+    .addHelpText('after', '\nThe worker is replaced by one that is profiled, and that one by an ordinary worker at the end, which Ctrl-C brings forward; nothing is dropped. Exit code: 0 the study has ended, whether it found a leak or not, 1 it could not be made, or a recycle cut something, 2 wrong usage, or no such fleet.')
+    .action((slot, given) => study(command, slot, given, tools))
+}
+
+/** @param {import('commander').Command} command @param {string | undefined} slot @param {Given} given @param {Tools} tools */
+async function study (command, slot, { for: time, all = false, json = false, html, save }, { withFleet, complain, print, hasLost, losses }) {
+  const { RecycleError } = require('../../core/errors')
+  const { formatTime, parseTime, withUnit } = require('../../core/units')
+  const forMs = parseTime(time)
+  if (forMs === undefined || forMs < LEAST_MS || forMs > MOST_MS) throw new RecycleError('RECYCLE_BAD_OPTION', { option: '--for', given: time, accepts: withUnit(time) ?? 'a time of 2s to 60m, such as 60s' })
+  const files = [html, save].map(file => file === undefined ? null : createFile(file))
+  const result = await withFleet(command, async client => {
+    const target = slot ?? largest(await client.call('status'))
+    complain(`the worker of slot ${target} is replaced by one that is profiled for ${formatTime(forMs)}; Ctrl-C ends it`)
+    process.once('SIGINT', () => { // the fleet notices that its client is gone
+      complain('ended; an ordinary worker is put back')
+      process.exit(130)
+    })
+    return client.call('leak', { target, forMs, isWhole: all })
+  }).catch(error => {
+    for (const file of files) if (file !== null) require('node:fs').rmSync(file, { force: true })
+    throw error
+  })
+  const [htmlFile, saveFile] = files
+  if (htmlFile !== null) write(htmlFile, require('./page').renderPage(result))
+  if (saveFile !== null) write(saveFile, require('./heapprofile').heapProfile(result.growth))
+  if (json) print(JSON.stringify(result))
+  else for (const line of require('./table').linesOf(result, { width: process.stdout.columns ?? Infinity, folder: process.cwd() })) print(line)
+  complain(`slot ${result.slot}: an ordinary worker serves again, ${losses(result.recycled)}`)
+  if (hasLost({ recycled: result.recycled }) || result.verdict === 'unread') process.exitCode = 1
+}
+
+/** @param {Record<string, any>} status @returns {number} the slot of the worker in service that has most memory */
+function largest ({ workers }) {
+  const serving = workers.filter((/** @type {any} */ { slot, state }) => slot !== null && state === 'ready')
+  const { RecycleError } = require('../../core/errors')
+  if (serving.length === 0) throw new RecycleError('RECYCLE_VERB_FAILED', { why: 'no worker serves at the moment' })
+  return serving.reduce((/** @type {any} */ most, /** @type {any} */ worker) => worker.rssBytes > most.rssBytes ? worker : most).slot
+}
+
+/** Before anything is done to a worker; nothing that is there is overwritten. @param {string} given @returns {string} */
+function createFile (given) {
+  const fs = require('node:fs')
+  const file = require('node:path').resolve(given)
+  try {
+    fs.closeSync(fs.openSync(file, 'wx', 0o600))
+    return file
+  } catch (error) {
+    const { RecycleError } = require('../../core/errors')
+    const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
+    throw new RecycleError('RECYCLE_UNWRITABLE', { file, why: code === 'EEXIST' ? 'there is such a file already' : message })
+  }
+}
+
+/** @param {string} file @param {string} text */
+function write (file, text) {
+  require('node:fs').writeFileSync(file, text)
+}
+
+module.exports = { addLeak }

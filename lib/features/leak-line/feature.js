@@ -1,0 +1,61 @@
+'use strict'
+
+/** `recycle leak` and `--leak-report`: which function leaks, from the allocations of a worker that is profiled for a minute. */
+
+/**
+ * @typedef {{ leakReport: boolean }} Options
+ *
+ * @typedef {object} Commands
+ * @property {(slot: number, how?: { forMs?: number, isWhole?: boolean, signal?: AbortSignal }) => Promise<Record<string, any>>} leak replaces the worker of a slot by one that is
+ *   profiled for `forMs` (60,000; 2,000 to 3,600,000), and that one by an ordinary worker; resolves with the journal's `leak.end` line, with `readings`, `growth` and `recycled` beside.
+ *   `isWhole`: functions of packages and of Node.js are named, too. `signal` ends it: what was read so far is the result. Throws RECYCLE_BAD_OPTION, RECYCLE_NO_SLOT,
+ *   RECYCLE_NOT_READY, RECYCLE_NOT_DONE, RECYCLE_STOPPED
+ */
+
+const MOST_CHARS = 16 * 1024 ** 2
+
+/** @type {import('..').Feature} */
+const feature = {
+  name: 'leak-line',
+  options: ({ row, types }) => [
+    row('leakReport', '--leak-report', types.boolean(), false, 'off', 'when budgets replace workers sooner than every hour, find out by itself which function leaks, as recycle leak does; once a day at most')
+  ],
+  group: 'Memory and other limits:',
+  isOn: () => true, // for the command
+  fromWorker: ({ kind, count, orNull, text }) => ({
+    'leak-reading': kind('what a worker under study has in memory after a collection; `growth`: what has grown since its first reading, as JSON', {
+      requests: count, rssBytes: count, heapTotalBytes: count, heapUsedBytes: count, externalBytes: count, growth: orNull(text(MOST_CHARS))
+    })
+  }),
+  fromPrimary: ({ kind, count, flag }) => ({
+    'leak-reading': kind('a call, only out of rotation, to a worker under study: read its heap profile; `isWhole`: nothing is folded', { id: count, isWhole: flag })
+  }),
+  tasks: { 'leak-reading': 'read its heap profile' },
+  commands: ({ flag, number }) => ({ leak: { forMs: number, isWhole: flag } }),
+  command: () => require('./command').addLeak,
+  events: {
+    'leak.begin': {
+      level: 'info',
+      sentence: (line, { worker, time }) => `${worker(line)} is under study for leaks: ${time(line.forMs)}`
+    },
+    'leak.reading': { level: 'quiet' },
+    'leak.end': {
+      level: ({ verdict }) => verdict === 'grows' ? 'warn' : 'info',
+      sentence: (line, format) => require('./report').sentenceOf(line, format)
+    }
+  },
+  primary: () => require('./primary').studyLeaks,
+  variant: () => require('./worker').profileAllocations,
+  status: {
+    key: 'leakStudies',
+    live: about => require('./report').live(about),
+    lines: (about, paint) => require('./report').statusLines(about, paint)
+  },
+  report: {
+    key: 'leakStudies',
+    figures: () => require('./report').Studies,
+    lines: () => require('./report').linesOf
+  }
+}
+
+module.exports = Object.freeze(feature)

@@ -1,0 +1,136 @@
+'use strict'
+
+/**
+ * What has grown between two readings or more: the samples that have come, less those that have gone, by the function that has allocated them.
+ * What was allocated and freed meanwhile is in neither reading.
+ *
+ * @typedef {import('./frames').Frame} Frame
+ * @typedef {import('./interval').Estimate} Estimate
+ * @typedef {import('./interval').Weights} Weights
+ * @typedef {import('./samples').Reading} Reading
+ * @typedef {import('./samples').Stacks} Stacks
+ * @typedef {{ came: Weights, gone: Weights }} Change
+ *
+ * @typedef {Estimate & { at: Frame, callers: Frame[], by: Frame | null, halves: Estimate[] }} Row `callers`, `by`: of the stack that has grown most; see
+ *   frames.js; `halves`: of the first and the second half of the time, where there was a reading in between
+ * @typedef {Frame & { bytes: number, children: Branch[] }} Branch `bytes`: the growth that this function has allocated itself
+ * @typedef {{ total: Estimate, halves: Estimate[], rows: Row[], tree: Branch[] }} Growth
+ */
+
+const { fold } = require('./frames')
+const { noWeights, addWeight, joinWeights, difference } = require('./interval')
+
+const MOST_ROWS = 25
+const LEAST_SHARE = 1 / 500 // of the growth, to be in the tree
+
+/** @param {Reading} before @param {Reading} after @param {number} intervalBytes @returns {Map<number, Change>} by the node of its stack */
+function compare (before, after, intervalBytes) {
+  /** @type {Map<number, Change>} */
+  const changes = new Map()
+  const changeOf = (/** @type {number} */ stack) => {
+    const change = changes.get(stack) ?? { came: noWeights(), gone: noWeights() }
+    changes.set(stack, change)
+    return change
+  }
+  let [i, j] = [0, 0]
+  while (i < before.ordinals.length || j < after.ordinals.length) {
+    const [a, b] = [before.ordinals[i] ?? Infinity, after.ordinals[j] ?? Infinity]
+    if (a < b) addWeight(changeOf(before.stacks[i]).gone, before.sizes[i], intervalBytes)
+    if (b < a) addWeight(changeOf(after.stacks[j]).came, after.sizes[j], intervalBytes)
+    if (a <= b) i++
+    if (b <= a) j++
+  }
+  return changes
+}
+
+/** @param {Iterable<Change>} changes @param {number} intervalBytes @returns {Estimate} */
+function sumOf (changes, intervalBytes) {
+  const [came, gone] = [noWeights(), noWeights()]
+  for (const change of changes) {
+    joinWeights(came, change.came)
+    joinWeights(gone, change.gone)
+  }
+  return difference(came, gone, intervalBytes)
+}
+
+/**
+ * @param {readonly Reading[]} readings two or more, in the order of time
+ * @param {Stacks} stacks
+ * @param {{ intervalBytes: number, isWhole?: boolean, isIgnored?: (frame: Frame) => boolean }} how `isWhole`: nothing is folded; `isIgnored`: what such a function has allocated does not count
+ * @returns {Growth}
+ */
+function growthOf (readings, stacks, { intervalBytes, isWhole = false, isIgnored = () => false }) {
+  const between = (/** @type {Reading} */ from, /** @type {Reading} */ to) => new Map([...compare(from, to, intervalBytes)].filter(([node]) => node !== -1 && !stacks.pathOf(node).some(at => isIgnored(stacks.frameOf(at)))))
+  const [first, last] = [readings[0], readings[readings.length - 1]]
+  const all = between(first, last)
+  const middle = readings.length > 2 ? readings[readings.length >> 1] : null
+  const halves = middle === null ? [] : [between(first, middle), between(middle, last)]
+
+  const folded = new Map([...new Set([all, ...halves].flatMap(changes => [...changes.keys()]))].map(node => [node, foldNode(node, stacks, isWhole)]))
+  const byPlace = (/** @type {Map<number, Change>} */ changes) => groupBy(changes, ([node]) => folded.get(node)?.key ?? '')
+  const places = byPlace(all)
+  const halvesByPlace = halves.map(byPlace)
+  const estimate = (/** @type {[number, Change][] | undefined} */ entries) => sumOf((entries ?? []).map(([, change]) => change), intervalBytes)
+  const rows = [...places].flatMap(([key, entries]) => {
+    const whole = estimate(entries)
+    if (key === '' || whole.bytes <= 0) return []
+    const net = (/** @type {[number, Change]} */ [, { came, gone }]) => came.sum - gone.sum
+    const [most] = entries.reduce((best, entry) => net(entry) > net(best) ? entry : best)
+    const { at, callers, by } = /** @type {NonNullable<ReturnType<typeof foldNode>>} */ (folded.get(most))
+    return [{ ...whole, at, callers, by, halves: halvesByPlace.map(half => estimate(half.get(key))) }]
+  })
+  return {
+    total: sumOf(all.values(), intervalBytes),
+    halves: halves.map(half => sumOf(half.values(), intervalBytes)),
+    rows: rows.sort((a, b) => b.bytes - a.bytes).slice(0, MOST_ROWS),
+    tree: treeOf(all, stacks)
+  }
+}
+
+/** @param {number} node @param {Stacks} stacks @param {boolean} isWhole */
+function foldNode (node, stacks, isWhole) {
+  const path = stacks.pathOf(node).map(at => stacks.frameOf(at))
+  const found = fold(path, isWhole)
+  if (found === null) return null
+  const at = path[found.at]
+  return { key: `${at.file}:${at.line}:${at.column}:${at.name}`, at, callers: found.callers.map(i => path[i]), by: found.by === null ? null : path[found.by] }
+}
+
+/** As Map.groupBy(), which Node.js 20 has not. @template K, V @param {Map<K, V>} map @param {(entry: [K, V]) => string} keyOf @returns {Map<string, [K, V][]>} */
+function groupBy (map, keyOf) {
+  /** @type {Map<string, [K, V][]>} */
+  const groups = new Map()
+  for (const entry of map) {
+    const group = groups.get(keyOf(entry))
+    if (group) group.push(entry)
+    else groups.set(keyOf(entry), [entry])
+  }
+  return groups
+}
+
+/** @param {Map<number, Change>} changes @param {Stacks} stacks @returns {Branch[]} */
+function treeOf (changes, stacks) {
+  const nets = [...changes].map(([node, { came, gone }]) => ({ node, bytes: Math.max(0, Math.round(came.sum - gone.sum)) }))
+  const least = nets.reduce((sum, { bytes }) => sum + bytes, 0) * LEAST_SHARE
+  /** @type {Map<number, number>} */
+  const sums = new Map()
+  for (const { node, bytes } of nets) for (const at of stacks.pathOf(node)) sums.set(at, (sums.get(at) ?? 0) + bytes)
+  /** @type {Map<number, Branch>} */
+  const branches = new Map()
+  /** @type {Branch[]} */
+  const roots = []
+  for (const { node, bytes } of nets) {
+    let siblings = roots
+    for (const at of stacks.pathOf(node)) {
+      if (/** @type {number} */ (sums.get(at)) < least || sums.get(at) === 0) break
+      const branch = branches.get(at) ?? { ...stacks.frameOf(at), bytes: 0, children: [] }
+      if (!branches.has(at)) siblings.push(branch)
+      branches.set(at, branch)
+      if (at === node) branch.bytes += bytes
+      siblings = branch.children
+    }
+  }
+  return roots
+}
+
+module.exports = { compare, growthOf }

@@ -1,0 +1,55 @@
+'use strict'
+
+/** In the report: the studies of leaks, by hand or by `--leak-report`. */
+
+const { BoundedList } = require('../../report/bounded-list')
+const { asNumber, asText } = require('../../report/journal-field')
+const { sentencesOf, sentenceOf, statusLines, live } = require('./sentence')
+
+const MOST = 100
+
+/** @typedef {{ t: number, slot: number | null, pid: number | null, by: string | null, verdict: string, sentences: string[] }} StudyFigures */
+
+class Studies {
+  /** @type {BoundedList<StudyFigures>} */
+  #list = new BoundedList(MOST)
+
+  /** @type {Readonly<Record<string, (line: Record<string, any>) => void>>} */
+  handlers = Object.freeze({
+    'leak.end': line => {
+      const [t, verdict] = [asNumber(line.t), asText(line.verdict)]
+      const sentences = say(line)
+      if (t !== null && verdict !== null && sentences !== null) this.#list.push({ t, slot: asNumber(line.slot), pid: asNumber(line.pid), by: asText(line.by), verdict, sentences })
+    }
+  })
+
+  summary () {
+    this.#list.thin()
+    return [...this.#list.items]
+  }
+
+  get omitted () {
+    return this.#list.omitted
+  }
+}
+
+/** @param {Record<string, any>} line of a journal that may be another version's, or damaged @returns {string[] | null} */
+function say (line) {
+  try {
+    return sentencesOf(/** @type {any} */ (line))
+  } catch {
+    return null
+  }
+}
+
+/** @param {StudyFigures[]} studies @param {import('..').ReportTools} tools @returns {string[]} */
+function linesOf (studies, { paint, width, shown, clip, plain }) {
+  if (studies.length === 0) return []
+  const lines = studies.flatMap(({ slot, pid, verdict, sentences }) => {
+    const start = `slot ${shown(slot)} (${shown(pid)}): `
+    return sentences.map((text, i) => `${i === 0 ? start : ' '.repeat(start.length)}${clip(plain(text), width - start.length)}`).map(line => verdict === 'grows' ? paint('red', line) : line)
+  })
+  return [paint('dim', 'studies of leaks'), ...lines]
+}
+
+module.exports = { Studies, linesOf, sentenceOf, statusLines, live }

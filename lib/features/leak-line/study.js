@@ -1,0 +1,219 @@
+'use strict'
+
+/**
+ * One study of a slot: its worker is replaced by one that is profiled, which is read out of rotation, and replaced by an ordinary one.
+ *
+ *     recycle ─▶ profiled worker ready ─▶ reading ─▶ reading ─▶ reading ─▶ recycle
+ *                     └── is condemned, dies, or is not asked for any more: what was read so far is the result
+ *
+ * A worker that is condemned for its memory is read once more before its recycle.
+ */
+
+const { RecycleError } = require('../../core/errors')
+const { figure } = require('../../core/sample')
+const { inliningFlags } = require('./inlining-flags')
+const { judge } = require('./outcome')
+
+/** @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle @typedef {import('./outcome').Usage} Usage @typedef {{ promise: Promise<void>, resolve: () => void }} Resolvable */
+
+const INTERVAL_BYTES = 8 * 1024
+const READ_AT = [1 / 4, 5 / 8, 1] // of the time; before the first one, caches fill and code is compiled
+const READING_MS = 60_000
+const TRIES = 5
+const AGAIN_MS = 1500
+const NAME = 'leak-line'
+
+class Study {
+  /** @type {WorkerHandle | null} */
+  handle = null
+  /** @type {Usage[]} */
+  readings = []
+  /** @type {import('./growth').Growth | null} */
+  growth = null
+  /** Why it ended before its time. @type {string | null} */
+  why = null
+  isOver = false
+  /** When the worker was ready: ms, by kernel.now(). @type {number | null} */
+  #readyAt = null
+  /** @type {Promise<void> | null} */
+  #reading = null
+  #isLastTried = false
+  /** @type {Resolvable} */
+  #ended = resolvable()
+  /** @type {Resolvable} */
+  #ready = resolvable()
+  /** The journal's `recycled`. @type {Record<string, any>[]} */
+  #recycled = []
+
+  /** @param {import('..').PrimaryKernel} kernel @param {number} slot @param {{ forMs: number, isWhole: boolean, by: 'requested' | 'budget' }} how */
+  constructor (kernel, slot, how) {
+    this.kernel = kernel
+    this.slot = slot
+    this.how = how
+  }
+
+  /**
+   * @param {AbortSignal} [signal] ends it
+   * @returns {Promise<Record<string, any>>} the journal's `leak.end`, and what it was made from
+   * @throws {RecycleError} RECYCLE_NOT_DONE, RECYCLE_NOT_READY, RECYCLE_STOPPED
+   */
+  async run (signal) {
+    const { kernel, slot, how } = this
+    const onAbort = () => this.end('it was ended')
+    signal?.addEventListener('abort', onAbort)
+    if (signal?.aborted) onAbort()
+    try {
+      await this.#begin()
+      for (const share of READ_AT) {
+        await this.#until(share * how.forMs)
+        if (this.why !== null) break
+        await this.read()
+      }
+    } finally {
+      signal?.removeEventListener('abort', onAbort)
+      this.isOver = true
+      await this.#restore()
+    }
+    const { readings, growth, why, handle } = this
+    const outcome = judge({ readings, growth })
+    const tookMs = Math.round(this.#sinceReady())
+    const line = kernel.record('leak.end', { slot, pid: handle?.pid ?? null, by: how.by, tookMs, why, ...outcome, found: outcome.found.slice(0, 5) })
+    return { ...line, forMs: how.forMs, intervalBytes: INTERVAL_BYTES, outcome, readings, growth, recycled: this.#recycled }
+  }
+
+  /** The profiled worker has been spawned. @param {WorkerHandle} handle */
+  seat (handle) {
+    this.handle = handle
+    handle.once('ready', () => this.#ready.resolve())
+    handle.once('leaving', () => this.end(handle.reason === null ? 'its worker was replaced' : `its worker was replaced (${handle.reason})`))
+    handle.once('exit', () => this.end('its worker has ended'))
+    handle.on('leak-reading', ({ growth, requests, rssBytes, heapTotalBytes, heapUsedBytes, externalBytes }) => {
+      this.readings.push({ requests, rssBytes, heapTotalBytes, heapUsedBytes, externalBytes, atMs: Math.round(this.#sinceReady()), pauseMs: 0 })
+      if (growth !== null) this.growth = parse(growth) ?? this.growth
+    })
+  }
+
+  /** @param {string} why */
+  end (why) {
+    if (this.isOver) return
+    this.why ??= why
+    this.#ended.resolve()
+  }
+
+  /** @param {WorkerHandle} handle @returns {'due' | 'under way' | null} a last reading, before its recycle */
+  stateOf (handle) {
+    if (handle !== this.handle || this.isOver || handle.reason === null) return null
+    if (this.#reading !== null) return 'under way'
+    return this.#isLastTried || this.readings.length === 0 ? null : 'due'
+  }
+
+  async readLast () {
+    this.#isLastTried = true
+    await this.read()
+    this.end(`its worker was condemned (${this.handle?.reason})`)
+  }
+
+  /** Resolves when the worker was read, or could not be, which ends the study. */
+  read () {
+    this.#reading ??= this.#tryToRead().finally(() => { this.#reading = null })
+    return this.#reading
+  }
+
+  /** @returns {Record<string, any>} plain data for status() */
+  describe () {
+    const { slot, handle, how, readings } = this
+    return { slot, pid: handle?.pid ?? null, by: how.by, forMs: how.forMs, sinceMs: Math.round(this.#sinceReady()), requests: handle?.latest.requests ?? 0, readings: readings.length }
+  }
+
+  #sinceReady () {
+    return this.#readyAt === null ? 0 : this.kernel.now() - this.#readyAt
+  }
+
+  /** Resolves when the profiled worker is ready, or the study has ended. */
+  async #begin () {
+    const { kernel, slot, how: { by, forMs } } = this
+    const flags = await inliningFlags()
+    if (this.why !== null) return
+    const recycled = this.#replace({ feature: NAME, execArgv: flags, settings: { intervalBytes: INTERVAL_BYTES, flags } })
+    const failed = recycled.then(() => {
+      if (this.#readyAt === null && this.handle?.isServing !== true) throw new RecycleError('RECYCLE_NOT_DONE', { slot, what: 'the study', why: 'its worker was replaced by another command' })
+    })
+    failed.catch(() => {}) // after the race
+    await Promise.race([this.#ready.promise, this.#ended.promise, failed])
+    if (this.why !== null || this.handle === null) return
+    this.#readyAt = kernel.now()
+    kernel.record('leak.begin', { slot, pid: this.handle.pid, by, forMs })
+  }
+
+  /** @param {import('../../primary/workers/spawner').Variant} [variant] */
+  async #replace (variant) {
+    this.#recycled.push(await this.kernel.recycle(this.slot, variant))
+  }
+
+  /** @param {number} ms after the worker was ready */
+  async #until (ms) {
+    /** @type {NodeJS.Timeout | undefined} */
+    let timer
+    const due = new Promise(resolve => { timer = setTimeout(resolve, Math.max(0, ms - this.#sinceReady())) })
+    await Promise.race([due, this.#ended.promise])
+    clearTimeout(timer)
+  }
+
+  async #tryToRead () {
+    const handle = /** @type {WorkerHandle} */ (this.handle)
+    let why = ''
+    for (let tries = 0; tries < TRIES && this.why === null; tries++) {
+      const { length } = this.readings
+      const done = await this.kernel.outOfRotation.take(handle, { type: 'leak-reading', fields: { isWhole: this.how.isWhole }, timeoutMs: READING_MS, refusal: () => this.#overHard(handle) })
+      const reading = this.readings[length]
+      if (done.why === null && reading) {
+        reading.pauseMs = Math.round(done.pauseMs)
+        const { slot } = this
+        this.kernel.record('leak.reading', { slot, pid: handle.pid, ...reading })
+        return
+      }
+      why = done.why ?? 'it has told nothing'
+      if (handle.isGone || handle.state === 'draining') break
+      await new Promise(resolve => setTimeout(resolve, AGAIN_MS))
+    }
+    this.end(`its worker could not be read: ${why}`)
+  }
+
+  /** A hard budget holds out of rotation, too. @param {WorkerHandle} handle @returns {Promise<string | null>} */
+  async #overHard (handle) {
+    const { metric, hardBytes } = handle.budget
+    const reading = await this.kernel.read(handle, { inFull: metric !== 'rss' })
+    const bytes = reading && figure(/** @type {any} */ (reading), metric)
+    return bytes !== null && hardBytes !== null && bytes > hardBytes ? 'it is over its hard budget' : null
+  }
+
+  /** An ordinary worker again, whatever has happened. It resolves when the profiled one is gone, or leaves. */
+  async #restore () {
+    const { handle, kernel } = this
+    const { readyTimeoutMs } = kernel.options
+    if (handle !== null && handle.state === 'spawning') await handle.next(['ready', 'exit'], readyTimeoutMs)
+    kernel.changed()
+    const isLeaving = handle !== null && (handle.isGone || handle.reason !== null || handle.state === 'draining')
+    if (isLeaving || (handle === null && this.#recycled.length > 0)) return
+    await this.#replace().catch(() => {}) // the next worker of the slot is an ordinary one all the same
+  }
+}
+
+/** @param {string} text of a worker @returns {import('./growth').Growth | null} */
+function parse (text) {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+/** @returns {Resolvable} */
+function resolvable () {
+  /** @type {any} */
+  const all = {}
+  all.promise = new Promise(resolve => { all.resolve = resolve })
+  return all
+}
+
+module.exports = { Study, NAME }

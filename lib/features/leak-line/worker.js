@@ -1,0 +1,78 @@
+'use strict'
+
+/**
+ * In the worker under study: V8's sampling heap profiler runs from before the app is loaded, and is read out of rotation, after a collection. Inlined functions would count for the
+ * function that they were inlined into, so this worker is started with flags that have V8 inline none.
+ */
+
+const inspector = require('node:inspector')
+const path = require('node:path')
+const { performance } = require('node:perf_hooks')
+const { fileOf, kindOf } = require('./frames')
+const { growthOf } = require('./growth')
+const { Stacks, readProfile, bytesOf } = require('./samples')
+const { SourceMaps } = require('./source-maps')
+
+const SAMPLING = { includeObjectsCollectedByMajorGC: false, includeObjectsCollectedByMinorGC: false }
+const OWN_FOLDER = path.join(__dirname, '../../..') + path.sep
+
+/**
+ * @param {import('..').WorkerKernel} kernel
+ * @param {Record<string, any>} settings
+ * @returns {import('..').WorkerPart}
+ */
+function profileAllocations ({ channel, tracker, collect }, { intervalBytes, flags }) {
+  process.execArgv = process.execArgv.filter(argument => !flags.includes(argument)) // the app's child processes are none of this
+  const session = new inspector.Session()
+  session.connect()
+  /** @type {Map<string, string>} */
+  const mapUrls = new Map()
+  session.on('Debugger.scriptParsed', ({ params: { scriptId, sourceMapURL = '' } }) => { mapUrls.set(scriptId, sourceMapURL) })
+  post(session, 'HeapProfiler.startSampling', { ...SAMPLING, samplingInterval: intervalBytes })
+  let maps = new SourceMaps(() => '')
+  const places = { app: process.argv[1] ?? '/', own: OWN_FOLDER }
+  const stacks = new Stacks(({ scriptId, url, functionName: name, lineNumber: line, columnNumber: column }) => {
+    const file = fileOf(url)
+    const found = file.startsWith('/') ? maps.find({ scriptId, file, line, column }) : null
+    if (found === 'generated') return { name, file, line: line + 1, column: column + 1, kind: 'generated' }
+    const at = found ?? { file, line, column }
+    return { name, file: at.file, line: at.line + 1, column: at.column + 1, kind: kindOf(at.file, places) }
+  })
+  /** @type {import('./samples').Reading[]} */
+  const readings = []
+
+  return {
+    tasks: {
+      /** @param {{ isWhole: boolean }} fields */
+      'leak-reading' ({ isWhole }) {
+        const began = performance.now()
+        collect()
+        const { rss, heapTotal, heapUsed, external } = process.memoryUsage()
+        const { profile } = post(session, 'HeapProfiler.getSamplingProfile')
+        post(session, 'Debugger.enable') // V8 names each script, with its source map
+        post(session, 'Debugger.disable')
+        maps = new SourceMaps(scriptId => mapUrls.get(scriptId) ?? '')
+        const ownBytes = readings.reduce((sum, reading) => sum + bytesOf(reading), 0)
+        readings.push(readProfile(profile, stacks))
+        mapUrls.clear()
+        maps = new SourceMaps(() => '') // they are large
+        const growth = readings.length > 1 ? JSON.stringify(growthOf(readings, stacks, { intervalBytes, isWhole, isIgnored: ({ file }) => file.startsWith(__dirname) })) : null
+        channel.send('leak-reading', { requests: tracker.requests, rssBytes: rss, heapTotalBytes: heapTotal, heapUsedBytes: heapUsed, externalBytes: Math.max(0, external - ownBytes), growth })
+        return { pauseMs: performance.now() - began }
+      }
+    }
+  }
+}
+
+/** In this thread a session answers at once. @param {inspector.Session} session @param {string} method @param {object} [params] @returns {any} */
+function post (session, method, params = {}) {
+  /** @type {any} */
+  let answer
+  session.post(method, params, (error, result) => {
+    if (error) throw error
+    answer = result
+  })
+  return answer
+}
+
+module.exports = { profileAllocations }

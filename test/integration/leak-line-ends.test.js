@@ -1,0 +1,63 @@
+'use strict'
+
+const { execFile, spawn } = require('node:child_process')
+const path = require('node:path')
+const { promisify } = require('node:util')
+const t = require('tap')
+const { startCli, startFleet, BIN } = require('../support/fleet')
+const { allOrdinary, app, nothingFailed } = require('../support/leak-study')
+const { compareLeak } = require('../support/leaking-apps')
+const { Load } = require('../support/load')
+
+t.test('Ctrl-C of the command ends it, and puts an ordinary worker back', async t => {
+  const { file, folder } = app(t, 'a Map by id')
+  const control = path.join(folder, 'control')
+  const { port, events } = await startCli(t, ['-w', '2', '--control', control, file])
+  await events.until('worker.ready', { count: 2 })
+  const load = new Load({ port, connections: 8, thinkMs: 2 })
+  const command = spawn(process.execPath, [BIN, 'leak', '--for', '10m', '--control', control], { stdio: 'ignore' })
+  const left = new Promise(resolve => command.once('exit', (code, signal) => resolve(code ?? signal)))
+  await events.until('leak.begin')
+  command.kill('SIGINT')
+  t.equal(await left, 130)
+  const { slot, pid, why, verdict } = await events.until('leak.end')
+  t.match({ why, verdict }, { why: 'it was ended', verdict: 'unread' })
+  t.match(await events.until('recycled', { where: ({ oldPid }) => oldPid === pid }), { slot, cut: 0 })
+  const status = JSON.parse((await promisify(execFile)(process.execPath, [BIN, 'status', '--json', '--control', control])).stdout)
+  allOrdinary(t, status)
+  await nothingFailed(t, load)
+})
+
+t.test('a signal before the profiled worker is there: none is left', async t => {
+  const { supervisor, events } = await startFleet(t, app(t, 'a Map by id').file)
+  const result = await supervisor.leak(0, { forMs: 60_000, signal: AbortSignal.abort() })
+  t.match(result, { verdict: 'unread', pid: null })
+  t.same(events.all('leak.begin'), [])
+  allOrdinary(t, supervisor.status())
+})
+
+t.test('the worker under study is killed: the study ends with what was read, and an ordinary worker takes its place', async t => {
+  const { supervisor, events } = await startFleet(t, app(t, 'a Map by id').file)
+  const study = supervisor.leak(0, { forMs: 60_000 })
+  const { pid } = await events.until('leak.begin')
+  process.kill(pid, 'SIGKILL')
+  t.match(await study, { verdict: 'unread', why: 'its worker has ended' })
+  await supervisor.ready()
+  allOrdinary(t, supervisor.status())
+})
+
+t.test('the memory limit holds: the worker under study is read once more, and recycled', async t => {
+  const leaking = app(t, 'detached Buffers')
+  const { port, supervisor, events } = await startFleet(t, leaking.file, { maxRss: '100MiB', hardRss: '4GiB', jitter: '0', samples: 1 })
+  const study = supervisor.leak(0, { forMs: 30_000 })
+  const { pid } = await events.until('leak.reading')
+  const load = new Load({ port, connections: 8, thinkMs: 2 })
+  const result = await study
+  t.match(await events.until('worker.condemn', { where: line => line.pid === pid }), { reason: 'rss' })
+  t.match(result, { why: 'its worker was condemned (rss)' })
+  t.ok(result.readings.length >= 2, 'before its recycle, too')
+  t.equal(compareLeak(result, leaking), 'right', JSON.stringify(result.outcome))
+  await events.until('recycled', { where: ({ oldPid }) => oldPid === pid })
+  allOrdinary(t, supervisor.status())
+  await nothingFailed(t, load)
+})
