@@ -21,6 +21,7 @@ const { fold } = require('./frames')
 const { noWeights, addWeight, joinWeights, difference } = require('./interval')
 
 const MOST_ROWS = 25
+const LEAST_IN_HALF = 40 // requests
 const LEAST_SHARE = 1 / 500 // of the growth, to be in the tree
 
 /** @param {Reading} before @param {Reading} after @param {number} intervalBytes @returns {Map<number, Change>} by the node of its stack */
@@ -55,15 +56,17 @@ function sumOf (changes, intervalBytes) {
 
 /**
  * @param {readonly Reading[]} readings two or more, in the order of time
+ * @param {readonly number[]} requests of the worker so far, at each
  * @param {Stacks} stacks
  * @param {{ intervalBytes: number, isWhole?: boolean, isIgnored?: (frame: Frame) => boolean }} how `isWhole`: nothing is folded; `isIgnored`: what such a function has allocated does not count
  * @returns {Growth}
  */
-function growthOf (readings, stacks, { intervalBytes, isWhole = false, isIgnored = () => false }) {
+function growthOf (readings, requests, stacks, { intervalBytes, isWhole = false, isIgnored = () => false }) {
   const between = (/** @type {Reading} */ from, /** @type {Reading} */ to) => new Map([...compare(from, to, intervalBytes)].filter(([node]) => node !== -1 && !stacks.pathOf(node).some(at => isIgnored(stacks.frameOf(at)))))
   const [first, last] = [readings[0], readings[readings.length - 1]]
   const all = between(first, last)
-  const middle = readings.length > 2 ? readings[readings.length >> 1] : null
+  const at = middleOf(requests)
+  const middle = at === null ? null : readings[at]
   const halves = middle === null ? [] : [between(first, middle), between(middle, last)]
 
   const folded = new Map([...new Set([all, ...halves].flatMap(changes => [...changes.keys()]))].map(node => [node, foldNode(node, stacks, isWhole)]))
@@ -85,6 +88,14 @@ function growthOf (readings, stacks, { intervalBytes, isWhole = false, isIgnored
     rows: rows.sort((a, b) => b.bytes - a.bytes).slice(0, MOST_ROWS),
     tree: treeOf(all, stacks)
   }
+}
+
+/** @param {readonly number[]} requests so far, at each reading @returns {number | null} the reading that divides them most evenly; null: none leaves enough on both sides */
+function middleOf (requests) {
+  const [first, last] = [requests[0], requests[requests.length - 1]]
+  const least = requests.map(count => Math.min(count - first, last - count))
+  const at = least.indexOf(Math.max(...least))
+  return least[at] >= LEAST_IN_HALF ? at : null
 }
 
 /** @param {number} node @param {Stacks} stacks @param {boolean} isWhole */
@@ -133,4 +144,4 @@ function treeOf (changes, stacks) {
   return roots
 }
 
-module.exports = { compare, growthOf }
+module.exports = { compare, growthOf, middleOf }

@@ -29,7 +29,7 @@
  * @property {Place[]} callers
  * @property {Place | null} by what has allocated for it
  * @property {boolean} isGrowing false: its memory has hardly grown in the second half
- * @property {boolean} isSure there are enough samples to tell its growth from chance
+ * @property {boolean} isSure it has grown by enough, and by enough samples, to tell it from chance
  * @property {number} share of the growth, 0 to 1
  * @property {number} bytes
  * @property {number} bytesPerRequest
@@ -47,7 +47,10 @@
  * @property {Found[]} found by their growth
  */
 
+const { middleOf } = require('./growth')
+
 const LEAST_REQUESTS = 100
+const LEAST_BYTES = 256 * 1024 // what V8, Node.js and recycle themselves keep varies by less
 const LEAST_SAMPLES = 8
 const LEAST_IN_HALF = 3
 const LEAST_SHARE = 0.02
@@ -63,13 +66,14 @@ function judge ({ readings, growth }) {
   const requests = last.requests - first.requests
   const outside = outsideOf(readings)
   if (requests < LEAST_REQUESTS) return { ...nothing, verdict: 'few', requests, outside }
-  const middle = readings.length > 2 ? readings[readings.length >> 1] : null
+  const at = middleOf(readings.map(usage => usage.requests))
+  const middle = at === null ? null : readings[at]
   const perHalf = middle === null ? [] : [middle.requests - first.requests, last.requests - middle.requests]
   const grown = growth.rows.reduce((sum, { bytes }) => sum + bytes, 0)
   const found = growth.rows.map(row => describe(row, { grown, requests, perHalf }))
   const sure = found.filter(({ isSure }) => isSure)
   const verdict = sure.some(({ isGrowing }) => isGrowing) ? 'grows' : outside !== null ? 'outside' : sure.length > 0 ? 'fills' : 'none'
-  return { verdict, requests, bytes: Math.round(growth.total.bytes), mostPerRequest: Math.max(0, growth.total.high) / requests, outside, found }
+  return { verdict, requests, bytes: Math.round(growth.total.bytes), mostPerRequest: Math.max(LEAST_BYTES, growth.total.high) / requests, outside, found }
 }
 
 /** @param {import('./growth').Row} row @param {{ grown: number, requests: number, perHalf: number[] }} of @returns {Found} */
@@ -82,7 +86,7 @@ function describe ({ at, callers, by, bytes, low, high, samples, halves }, { gro
     callers: callers.map(place),
     by: by && place(by),
     isGrowing,
-    isSure: low > 0 && samples >= LEAST_SAMPLES && share >= LEAST_SHARE,
+    isSure: low > 0 && bytes >= LEAST_BYTES && samples >= LEAST_SAMPLES && share >= LEAST_SHARE,
     share,
     bytes: Math.round(bytes),
     bytesPerRequest: bytes / requests,

@@ -18,15 +18,18 @@ const MOST_MS = 60 * 60_000
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const OF_MEMORY = ['rss', 'hard-rss', 'forecast', 'heap']
-const SHARE_OF_LIFE = 0.4 // of a worker's time until it is condemned: the profiled one has the same budget
+const SHARE_OF_LIFE = 0.7 // of a worker's time until it is condemned: the profiled one has the same budget
+const MOST_TRIES = 5 // in a day, where a study has said nothing
 
 class LeakStudies {
   /** @type {Study | null} */
   #study = null
   /** The journal's `leak.end`. @type {Record<string, any> | null} */
   #latest = null
-  /** Of the last study that began by itself: ms, by kernel.now(). */
+  /** When the first study of the day began by itself: ms, by kernel.now(). */
   #begunAt = -Infinity
+  /** Those since then that have said nothing. */
+  #tries = 0
 
   /** @param {import('..').PrimaryKernel} kernel */
   constructor (kernel) {
@@ -100,13 +103,15 @@ class LeakStudies {
   #onLeaving ({ slot, reason, upSince }) {
     const { now, isSole } = this.kernel
     const upMs = upSince === null ? Infinity : now() - upSince
-    const isDue = now() - this.#begunAt >= DAY_MS
+    const isDue = now() - this.#begunAt >= DAY_MS || (this.#tries > 0 && this.#tries < MOST_TRIES)
     if (slot === null || !OF_MEMORY.includes(String(reason)) || upMs >= HOUR_MS || !isDue || this.#study || !isSole()) return
-    this.#begunAt = now()
+    if (now() - this.#begunAt >= DAY_MS) [this.#begunAt, this.#tries] = [now(), 0]
+    this.#tries++
     const forMs = Math.round(Math.min(DEFAULT_MS, Math.max(LEAST_MS, SHARE_OF_LIFE * upMs)))
-    this.#run(slot, { forMs, isWhole: false, by: 'budget' }).catch(error => {
+    this.#run(slot, { forMs, isWhole: false, by: 'budget' }).then(({ verdict }) => {
+      if (verdict !== 'few' && verdict !== 'unread') this.#tries = 0
+    }, error => {
       if (!(error instanceof RecycleError)) throw error
-      this.#begunAt = -Infinity
     })
   }
 }

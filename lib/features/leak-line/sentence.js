@@ -24,8 +24,8 @@ function sayVerdict (outcome, folder) {
   const { verdict, requests, mostPerRequest } = outcome
   switch (verdict) {
     case 'grows': {
-      const { at, share, bytesPerRequest, low, high } = /** @type {import('./outcome').Found} */ (worst(outcome))
-      return [`${sayPlace(at, folder)} leaks: it keeps ${size(bytesPerRequest)} of each request (${size(low)} to ${size(high)}), ${Math.round(100 * share)} % of the growth in ${count(requests, 'request')}`]
+      const { at, share, bytesPerRequest, low, high, halves } = /** @type {import('./outcome').Found} */ (worst(outcome))
+      return [`${sayPlace(at, folder)} leaks: it keeps ${size(bytesPerRequest)} of each request (${size(low)} to ${size(high)}), ${Math.round(100 * share)} % of the growth in ${count(requests, 'request')}`, ...halves.length === 0 ? ['no reading in between has divided the requests: a cache that fills up would look the same'] : []]
     }
     case 'fills':
     case 'none':

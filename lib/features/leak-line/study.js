@@ -19,6 +19,7 @@ const { judge } = require('./outcome')
 const INTERVAL_BYTES = 8 * 1024
 const READ_AT = [1 / 4, 5 / 8, 1] // of the time; before the first one, caches fill and code is compiled
 const READING_MS = 60_000
+const SETTLE_MS = 250 // out of rotation, before it is read: sockets close, and what an app does after its responses ends
 const TRIES = 5
 const AGAIN_MS = 1500
 const NAME = 'leak-line'
@@ -164,7 +165,7 @@ class Study {
     let why = ''
     for (let tries = 0; tries < TRIES && this.why === null; tries++) {
       const { length } = this.readings
-      const done = await this.kernel.outOfRotation.take(handle, { type: 'leak-reading', fields: { isWhole: this.how.isWhole }, timeoutMs: READING_MS, refusal: () => this.#overHard(handle) })
+      const done = await this.kernel.outOfRotation.take(handle, { type: 'leak-reading', fields: { isWhole: this.how.isWhole }, timeoutMs: READING_MS, refusal: () => this.#whyNotNow(handle) })
       const reading = this.readings[length]
       if (done.why === null && reading) {
         reading.pauseMs = Math.round(done.pauseMs)
@@ -180,7 +181,8 @@ class Study {
   }
 
   /** A hard budget holds out of rotation, too. @param {WorkerHandle} handle @returns {Promise<string | null>} */
-  async #overHard (handle) {
+  async #whyNotNow (handle) {
+    await new Promise(resolve => setTimeout(resolve, SETTLE_MS))
     const { metric, hardBytes } = handle.budget
     const reading = await this.kernel.read(handle, { inFull: metric !== 'rss' })
     const bytes = reading && figure(/** @type {any} */ (reading), metric)

@@ -40,6 +40,8 @@ function profileAllocations ({ channel, tracker, collect }, { intervalBytes, fla
   })
   /** @type {import('./samples').Reading[]} */
   const readings = []
+  /** @type {number[]} */
+  const requests = []
 
   return {
     tasks: {
@@ -54,9 +56,10 @@ function profileAllocations ({ channel, tracker, collect }, { intervalBytes, fla
         maps = new SourceMaps(scriptId => mapUrls.get(scriptId) ?? '')
         const ownBytes = readings.reduce((sum, reading) => sum + bytesOf(reading), 0)
         readings.push(readProfile(profile, stacks))
+        requests.push(tracker.requests)
         mapUrls.clear()
         maps = new SourceMaps(() => '') // they are large
-        const growth = readings.length > 1 ? JSON.stringify(growthOf(readings, stacks, { intervalBytes, isWhole, isIgnored: ({ file }) => file.startsWith(__dirname) })) : null
+        const growth = readings.length > 1 ? JSON.stringify(growthOf(readings, requests, stacks, { intervalBytes, isWhole, isIgnored: ({ file }) => file.startsWith(__dirname) })) : null
         channel.send('leak-reading', { requests: tracker.requests, rssBytes: rss, heapTotalBytes: heapTotal, heapUsedBytes: heapUsed, externalBytes: Math.max(0, external - ownBytes), growth })
         return { pauseMs: performance.now() - began }
       }

@@ -1,7 +1,7 @@
 'use strict'
 
 const t = require('tap')
-const { compare, growthOf } = require('../../../lib/features/leak-line/growth')
+const { compare, growthOf, middleOf } = require('../../../lib/features/leak-line/growth')
 const { bytesOf, readProfile, Stacks } = require('../../../lib/features/leak-line/samples')
 
 const HOW = { intervalBytes: 1000 }
@@ -54,7 +54,7 @@ t.test('a sample of no stack, and an empty profile', async t => {
   const stacks = open()
   const reading = readProfile(profile([[[], [[1, 5]]]]), stacks)
   t.same([...reading.stacks], [-1])
-  t.match(growthOf([readProfile(profile([]), stacks), reading], stacks, HOW), { rows: [], tree: [] })
+  t.match(growthOf([readProfile(profile([]), stacks), reading], [0, 500], stacks, HOW), { rows: [], tree: [] })
 })
 
 t.test('what has come and gone between two readings', async t => {
@@ -72,7 +72,8 @@ t.test('the growth is named, the churn is not, and packages count for their call
     profile([[[APP, CHURN], each(30, 50)], [[APP, CACHE, PARSE], [...each(20, 25), ...each(60, 80)]]]),
     profile([[[APP, CHURN], each(90, 110)], [[APP, CACHE, PARSE], [...each(20, 25), ...each(60, 80), ...each(120, 140)]], [[APP], each(140, 150)]])
   ].map(one => readProfile(one, stacks))
-  const { total, halves, rows, tree } = growthOf(readings, stacks, HOW)
+  const requests = [0, 100, 200]
+  const { total, halves, rows, tree } = growthOf(readings, requests, stacks, HOW)
   t.match(total, { bytes: 50_000 })
   t.same(halves.map(({ bytes }) => bytes), [20_000, 30_000])
   t.match(rows, [
@@ -81,15 +82,23 @@ t.test('the growth is named, the churn is not, and packages count for their call
   ])
   t.equal(rows.length, 2)
   t.match(tree, [{ name: 'handle', bytes: 10_000, children: [{ name: 'remember', bytes: 0, children: [{ name: 'parse', bytes: 40_000, children: [] }] }] }])
-  t.match(growthOf(readings, stacks, { ...HOW, isWhole: true }).rows, [{ at: { name: 'parse' }, callers: [{ name: 'remember' }, { name: 'handle' }] }, { at: { name: 'handle' } }])
-  t.match(growthOf(readings, stacks, { ...HOW, isIgnored: ({ name }) => name === 'remember' }), { total: { bytes: 10_000 }, rows: [{ at: { name: 'handle' } }] })
+  t.match(growthOf(readings, requests, stacks, { ...HOW, isWhole: true }).rows, [{ at: { name: 'parse' }, callers: [{ name: 'remember' }, { name: 'handle' }] }, { at: { name: 'handle' } }])
+  t.match(growthOf(readings, requests, stacks, { ...HOW, isIgnored: ({ name }) => name === 'remember' }), { total: { bytes: 10_000 }, rows: [{ at: { name: 'handle' } }] })
+})
+
+t.test('the reading in between that divides the requests most evenly', async t => {
+  t.equal(middleOf([0, 100, 200]), 1)
+  t.equal(middleOf([0, 10, 130, 200]), 2)
+  t.equal(middleOf([0, 190, 200]), null, 'hardly any after it')
+  t.equal(middleOf([0, 200]), null)
+  t.equal(middleOf([0]), null)
 })
 
 t.test('two readings have no halves; a stack of 50,000 frames is read', async t => {
   const stacks = open()
   const deep = Array.from({ length: 50_000 }, () => CHURN)
   const readings = [profile([]), profile([[deep, each(0, 5)]])].map(one => readProfile(one, stacks))
-  const { halves, rows } = growthOf(readings, stacks, HOW)
+  const { halves, rows } = growthOf(readings, [0, 100], stacks, HOW)
   t.same(halves, [])
   t.match(rows, [{ at: { name: 'render' }, bytes: 5000, halves: [] }])
 })

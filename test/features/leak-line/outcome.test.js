@@ -33,6 +33,12 @@ t.test('a cache that fills up grows less in the second half; by requests, not by
   t.equal(judge({ readings: slower, growth: growth([row([19 * MIB, MIB])]) }).verdict, 'grows')
 })
 
+t.test('where no reading divides the requests, a cache is not told from a leak, and that is said', async t => {
+  const outcome = judge({ readings: [usage(10), usage(500), usage(520)], growth: growth([{ ...row([MIB, MIB]), halves: [] }]) })
+  t.equal(outcome.verdict, 'grows')
+  t.match(sentencesOf({ ...outcome, why: null, tookMs: 5 }), [/leaks/, /^no reading in between/])
+})
+
 t.test('a leak is named beside a cache', async t => {
   const leak = row([MIB, MIB], [50, 50], { at: { ...AT, name: 'leak' } })
   const outcome = judge({ readings: READINGS, growth: growth([row([5 * MIB, 0]), leak]) })
@@ -42,14 +48,15 @@ t.test('a leak is named beside a cache', async t => {
 })
 
 t.test('too few samples, in all or in the second half, are no leak', async t => {
-  t.equal(judge({ readings: READINGS, growth: growth([row([20_000, 20_000], [2, 2])]) }).verdict, 'none')
+  t.equal(judge({ readings: READINGS, growth: growth([row([MIB, MIB], [2, 2])]) }).verdict, 'none')
+  t.equal(judge({ readings: READINGS, growth: growth([row([100_000, 100_000])]) }).verdict, 'none', 'too little')
   t.equal(judge({ readings: READINGS, growth: growth([row([MIB, MIB], [50, 2])]) }).verdict, 'fills')
 })
 
 t.test('nothing, and what would have been found', async t => {
   const outcome = judge({ readings: READINGS, growth: growth([]) })
   t.equal(outcome.verdict, 'none')
-  t.match(sentencesOf({ ...outcome, why: null, tookMs: 5 }), ['no leak was found in 2,000 requests: one of more than 0 B a request would have been'])
+  t.match(sentencesOf({ ...outcome, why: null, tookMs: 5 }), ['no leak was found in 2,000 requests: one of more than 131 B a request would have been'])
 })
 
 t.test('too few requests, and too few readings', async t => {
