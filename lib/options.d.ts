@@ -48,8 +48,6 @@ export interface FleetOptions {
   replay?: 'off' | 'safe'
   /** time from which on a leaving worker gives unanswered requests away; 0 for long polls (default: the drain timeout) */
   replayAfter?: 0 | string
-  /** cookie:NAME, query:NAME, header:NAME, path:N (a segment) or ip: what names the session of a request; the requests of a session reach the same worker (default: none) */
-  sticky?: string
   /** even: a worker with more connections than the others stops accepting and gives idle ones away; shared: any worker accepts (default: even) */
   schedule?: 'even' | 'shared'
   /** file to append events and samples to, as NDJSON; reopened when it is rotated (default: none) */
@@ -84,6 +82,8 @@ export interface FleetOptions {
   output?: 'inherit' | 'lines'
   /** prefix each line of the workers' output with the slot (default: off) */
   prefix?: boolean
+  /** cookie:NAME, query:NAME, header:NAME, path:N (a segment) or ip: what names the session of a request; the requests of a session reach the same worker (default: none) */
+  sticky?: string
   /** heapdump: before a worker condemned for its memory is recycled, it writes a heap snapshot out of rotation; at most n a day, 1 by default (default: none) */
   onCondemn?: string
   /** folder for the snapshots of --on-condemn; created if it does not exist, for this user alone (default: heapdumps) */

@@ -58,8 +58,7 @@ const INSIDE = {
       leaving: [
         'connections', // a drain names the requests it cuts
         'vitals' // memory is measured, and collected, while the worker is out of rotation
-      ],
-      sticky: []
+      ]
     },
     shared: ['call-app'] // whatever calls the app does so by it
   }

@@ -13,7 +13,7 @@ const GROUPS = Object.freeze({
   'Memory and other limits:': ['hardRss', 'metric', 'meter', 'interval', 'samples', 'jitter', 'gc', 'heap', 'onBudget'],
   'Health checks:': [],
   'Replacing workers:': ['maxSurge', 'maxUnavailable', 'readyTimeout', 'killTimeout', 'stopLinger', 'stopTimeout', 'leaveChildren', 'standby', 'compileCache', 'fork', 'warm', 'forkUnsafe', 'nodeOption'],
-  'Connections and requests:': ['handoff', 'replay', 'replayAfter', 'sticky', 'schedule'],
+  'Connections and requests:': ['handoff', 'replay', 'replayAfter', 'schedule'],
   'Output and control:': ['log', 'output', 'prefix', 'control', 'adminAllowRemote']
 })
 

@@ -28,7 +28,7 @@
  * @property {string} [bytes] received from the client, and not answered, in base64
  * @property {number} [replayed] how many workers have had the request in them
  * @property {number} [deaths] how many of these have died meanwhile
- * @property {string} [session] with --sticky: of its latest request
+ * @property {string} [session] of its latest request, where requests belong to any
  * @property {boolean} [isOwned] this session is the receiver's
  * @property {{ row: number, serial: number }} [copy] the sender's, where the primary has a descriptor of it already
  * @property {string} [kind] its protocol is the app's: which function of the app takes it
@@ -53,7 +53,6 @@ const { FEATURES } = require('../features')
 const { ACCOUNT } = require('./account')
 const { GC } = require('./gc-pauses')
 const { LONGEST_REQUEST } = require('./request-name')
-const { LONGEST: LONGEST_SESSION } = require('./session')
 const shapes = require('./shape')
 
 const { kind, count, integer, duration, ratio, flag, text, orNull, optional, listOf, record, object } = shapes
@@ -64,6 +63,7 @@ const LONGEST_ERROR = 500
 const MOST_BATCHED = 1000
 const MOST_REQUESTS = 100 // that are told at a time
 const LONGEST_KIND = 100
+const LONGEST_SESSION = 200
 const LONGEST_BYTES = 1_400_000 // in base64, of a megabyte
 
 const name = text(8192) // an address: paths are at most 4,096 characters, and in JSON some take more
@@ -83,12 +83,10 @@ const query = record({
   uid: optional(count),
   gid: optional(count)
 })
-const session = text(LONGEST_SESSION)
 const copy = optional(record({ row: count, serial: count }))
 const parcel = record({
-  key: name, leftMs: orNull(duration), bytes: optional(text(LONGEST_BYTES)), replayed: optional(count), deaths: optional(count), session: optional(session), isOwned: optional(flag), copy, kind: optional(text(LONGEST_KIND)), state: optional(text(LONGEST_BYTES))
+  key: name, leftMs: orNull(duration), bytes: optional(text(LONGEST_BYTES)), replayed: optional(count), deaths: optional(count), session: optional(text(LONGEST_SESSION)), isOwned: optional(flag), copy, kind: optional(text(LONGEST_KIND)), state: optional(text(LONGEST_BYTES))
 })
-const state = { session, value: text(LONGEST_BYTES) } // of a session, serialised, in base64
 const batch = { number: count, messages: listOf(object, MOST_BATCHED) } // each is checked by itself
 const shared = record({ ticketKeys: text(1000), options: optional(text(100)), isOpaque: optional(flag) }) // what net calls server data: https servers alone have any
 
@@ -122,11 +120,6 @@ const FROM_WORKER = Object.freeze({
   answer: kind('the answer to a call of the primary\'s; `why` it was not done, or null', {
     id, why: orNull(why), moved: optional(count), tookMs: optional(duration), pauseMs: optional(duration), bytes: optional(count), before: optional(usage), after: optional(usage), listeners: optional(count), isSkipped: optional(flag), isTls: optional(flag)
   }),
-  own: kind('a call, with --sticky: this session is this worker\'s', { id, session }),
-  disown: kind('the answer to `unused` where it is', { session }),
-  tally: kind('with --sticky: of its latest `requests`, how many name a session, how many sessions its responses have begun, and how many of them, at least, are of the most frequent one; `which`: its hash', { requests: count, found: count, begun: count, most: count, which: count }),
-  transfer: kind('with --sticky: the state of a session, for its owner', state),
-  transferred: kind('with --sticky: the app of a worker that leaves is done with its sessions; `except`: with all but these, whose transfers are to come', { except: listOf(session) }),
   drained: kind('nothing is left in this worker', { account: ACCOUNT }),
   ...Object.assign({}, ...FEATURES.map(({ fromWorker }) => fromWorker?.(shapes)))
 })
@@ -153,9 +146,6 @@ const FROM_PRIMARY = Object.freeze({
   back: kind('keep serving what was offered: no sibling took it; `isStalled`: a silent one still may; `isOwner`: its session is this worker\'s', { id, isStalled: flag, isOwner: optional(flag) }),
   batching: kind('connections can pass many at a time, by this socket', {}, 'socket'),
   batch: kind('as from the worker', batch),
-  forget: kind('with --sticky: this session may be another worker\'s by now; null: any of them', { session: orNull(session) }),
-  unused: kind('with --sticky: is this session not used? `disown` it, where no request of it has come since this was last asked', { session }),
-  'session-state': kind('with --sticky: what another worker\'s app has transferred', state),
   ...Object.assign({}, ...FEATURES.map(({ fromPrimary }) => fromPrimary?.(shapes)))
 })
 
@@ -219,4 +209,4 @@ function checkHandlers (kinds, handlers, registered = {}) {
   return handlers
 }
 
-module.exports = { FROM_WORKER, FROM_PRIMARY, LONGEST_WISH, LONGEST_ERROR, MOST_REQUESTS, name, session, why, id, parcel, shared, state, message, ourMessage, flawOf, checkHandlers }
+module.exports = { FROM_WORKER, FROM_PRIMARY, LONGEST_WISH, LONGEST_ERROR, MOST_REQUESTS, name, why, id, parcel, shared, message, ourMessage, flawOf, checkHandlers }

@@ -5,7 +5,6 @@
  * file may contain, which is stricter about types.
  */
 
-const { parseSessionKey } = require('./session')
 const { parseSize, parseTime, withUnit } = require('./units')
 
 /**
@@ -135,11 +134,6 @@ const types = {
       const port = inRange(Number(found?.port ?? NaN), 0, 65535)
       return port === undefined ? undefined : { host: found?.v6 ?? found?.host ?? '127.0.0.1', port }
     }
-  }),
-  session: () => ({
-    accepts: 'cookie:NAME, query:NAME, header:NAME, path:N (a segment, from 1) or ip',
-    schema: { type: 'string', pattern: "^(ip|path:[1-9]\\d?|(cookie|query|header):[\\w!#$%&'*+.^`|~-]{1,100})$" },
-    read: value => parseSessionKey(textOf(value))
   }),
   list: () => ({
     accepts: 'Node or V8 flags, each starting with -',

@@ -48,7 +48,6 @@ const { types } = require('./option-types')
  * @property {boolean} handoff
  * @property {'off' | 'safe'} replay
  * @property {number | null} replayAfterMs null: at the drain timeout
- * @property {import('./session').SessionKey | null} sticky
  * @property {'even' | 'shared'} schedule
  * @property {string | null} journal
  * @property {'pretty' | 'json' | 'silent' | null} log null: pretty on a terminal, else json
@@ -95,7 +94,6 @@ const OF_KERNEL = [
   row('handoff', '--no-handoff', types.boolean(), true, 'on', 'drain by Connection: close instead of moving keep-alive connections to a sibling'),
   row('replay', '--replay <off|safe>', types.oneOf('off', 'safe'), 'safe', 'safe', 'safe: at the drain timeout a GET, HEAD or OPTIONS request that is not answered moves to another worker, in place of being cut'),
   row('replayAfter', '--replay-after <time>', types.time(0, '0'), null, 'the drain timeout', 'time from which on a leaving worker gives unanswered requests away; 0 for long polls', 'replayAfterMs'),
-  row('sticky', '--sticky <session>', types.session(), null, 'none', 'cookie:NAME, query:NAME, header:NAME, path:N (a segment) or ip: what names the session of a request; the requests of a session reach the same worker'),
   row('schedule', '--schedule <even|shared>', types.oneOf('even', 'shared'), 'even', 'even', 'even: a worker with more connections than the others stops accepting and gives idle ones away; shared: any worker accepts'),
   row('journal', '--journal <file>', types.path(), null, 'none', 'file to append events and samples to, as NDJSON; reopened when it is rotated'),
   row('log', '--log <format>', types.oneOf('pretty', 'json', 'silent'), null, 'pretty on a terminal, else json', "the supervisor's log on stderr: pretty, json or silent"),

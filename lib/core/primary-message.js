@@ -5,8 +5,11 @@
  * Node.js, so each message is checked against its shape on both sides. How they travel is in message.js.
  */
 
-const { name, session, why, id, parcel, shared, state } = require('./message')
-const { kind, count, duration, flag, text, orNull, optional, listOf, record } = require('./shape')
+const { FEATURES } = require('../features')
+const { name, why, id, parcel, shared } = require('./message')
+const shapes = require('./shape')
+
+const { kind, count, duration, flag, text, orNull, optional, listOf, record } = shapes
 
 /** Of these messages; raised when one of them changes its meaning. */
 const VERSION = 1
@@ -23,15 +26,13 @@ const FROM_PREDECESSOR = Object.freeze({
   begin: kind('these were all sockets: boot the workers; each is to listen on `addresses`, unless its code leaves one; `workers`: how many, where that has been changed since the start, or null', { addresses: listOf(name), workers: orNull(count) }),
   go: kind('lead; `workers`: as of now; `isPinned`: a command has set it, though the fleet sizes itself', { workers: orNull(count), isPinned: optional(flag) }),
   legacy: kind('what a feature of the predecessor leaves to its like here; sent again, it replaces the earlier one', { feature: text(100), text: text(LONGEST_LEGACY) }),
-  sessions: kind('with --sticky: the slots that have sessions, at first, and which slot has which', { slots: listOf(count), sessions: listOf(record({ session, slot: count })) }),
-  'session-state': kind('with --sticky: what the app of an old worker has transferred', state),
-  transferred: kind('with --sticky: the old workers of this slot are done with their sessions, with all but these', { slot: count, except: listOf(session) }),
   abort: kind('end: nothing is handed over', { why }),
   adopt: kind('take this connection over, and do not read it yet', { id, parcel }, 'socket'),
   keep: kind('the adopted connection is yours: read it', { id }),
   drop: kind('the adopted connection is another\'s by now: close this copy', { id }),
   released: kind('the answer to `stopping`: its copies of the sockets are closed'),
-  left: kind('the old workers are gone')
+  left: kind('the old workers are gone'),
+  ...Object.assign({}, ...FEATURES.map(({ fromPredecessor }) => fromPredecessor?.(shapes)))
 })
 
 /** successor → predecessor @type {Readonly<Record<string, import('./message').Kind>>} */

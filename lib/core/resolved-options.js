@@ -109,7 +109,7 @@ function read ({ kind, fallback }, { from, called, text }) {
  * @param {(name: string, accepts: string) => never} refuse
  */
 function checkTogether (options, of, refuse) {
-  const { maxRssBytes, hardRssBytes, gc, heap, nodeOptions, maxSurge, maxUnavailable, workers, standby, drainTimeoutMs, replayAfterMs, handoff, sticky, fork, warm, forkUnsafe, admin, adminAllowRemote, output, prefix, sizing } = options
+  const { maxRssBytes, hardRssBytes, gc, heap, nodeOptions, maxSurge, maxUnavailable, workers, standby, drainTimeoutMs, replayAfterMs, fork, warm, forkUnsafe, admin, adminAllowRemote, output, prefix, sizing } = options
   const noAutoBudget = sizing.isAutoBudget ? whyNoAutoBudget(sizing, boundsOf(options)?.max ?? workers) : null
   if (noAutoBudget !== null) refuse('maxRss', noAutoBudget)
   if (hardRssBytes !== null && (maxRssBytes === null || hardRssBytes < maxRssBytes)) {
@@ -123,7 +123,6 @@ function checkTogether (options, of, refuse) {
   }
   if (maxSurge === 0 && maxUnavailable < 1) refuse('maxSurge', `0 only with ${of('maxUnavailable').called} of at least 1`)
   if (workers < fewestWorkers({ maxSurge, maxUnavailable })) refuse('maxUnavailable', `a whole number below the number of workers (${workers})`)
-  if (sticky !== null && !handoff) refuse('sticky', `none with ${of('handoff').called}: a session is kept together by moving connections`)
   if (replayAfterMs !== null && replayAfterMs > drainTimeoutMs) refuse('replayAfter', `a time of at most ${of('drainTimeout').called}`)
   if (fork === 'mold') {
     if (standby > 0) refuse('standby', `0 with ${of('fork').called} mold: a forked replacement is as fast`)

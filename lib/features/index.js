@@ -24,6 +24,7 @@
  * @property {(options: import('../core/options').Options) => number} [beforeStopMs] the longest that its part's beforeStop() takes
  * @property {(shapes: typeof import('../core/shape')) => Record<string, import('../core/message').Kind>} [fromWorker] messages, worker → primary
  * @property {(shapes: typeof import('../core/shape')) => Record<string, import('../core/message').Kind>} [fromPrimary] messages, primary → worker
+ * @property {(shapes: typeof import('../core/shape')) => Record<string, import('../core/message').Kind>} [fromPredecessor] messages, in an upgrade, to the primary that follows
  * @property {string[]} [api] functions of the worker API, which its part in a worker has
  * @property {Record<string, Event>} [events] of the journal
  * @property {(options: import('../core/options').Options) => Record<string, any>} [settings] of its part in a worker, plain data
@@ -96,7 +97,7 @@
  * @property {() => number} generation of the latest code
  * @property {<Value>(reading: Promise<Value>) => Promise<Value | null>} inTime null: the kernel has not returned from it in time
  * @property {() => boolean} leads whether this primary decides what the fleet is to be: no other one does, and it is not to stop
- * @property {Pick<import('../primary/workers/fleet').Fleet, 'desired' | 'isPinned' | 'wanted' | 'slots' | 'all' | 'serving'>} fleet
+ * @property {Pick<import('../primary/workers/fleet').Fleet, 'desired' | 'isPinned' | 'wanted' | 'slots' | 'all' | 'list' | 'serving'>} fleet
  * @property {import('../primary/parts').Resize} resize changes how many workers there are to be
  * @property {() => import('../core/memory-room').Memory | null} memory of the container, by the last look
  * @property {() => boolean} isSole whether this primary runs the fleet, and the workers of no other one are left
@@ -110,6 +111,10 @@
  * @property {AbortSignal} stopping its reason is what ended the fleet
  * @property {(handle: import('../primary/workers/worker-handle').WorkerHandle, how: string, request: string | null) => void} crashed counts as a crash: whether the fleet crashes again and again is told by its status; `request`: what has caused it
  * @property {(text: string) => void} print to stderr, whole lines
+ * @property {(error: import('../core/errors').RecycleError) => void} abandon stops the fleet for an error
+ * @property {() => boolean} hasServed some worker has
+ * @property {() => boolean} hasSessions requests belong to sessions, each of which is one worker's
+ * @property {(asked: Asked) => string | null} sessionOf null: the request belongs to none
  * @property {(dead: import('../primary/workers/worker-handle').WorkerHandle, parcel: import('../core/message').ParcelFields, socket: any) => void} give has another worker
  *   go on with a connection of one that is gone
  * @property {() => boolean} isStopping no worker will serve any more, nor of a primary that follows
@@ -128,6 +133,8 @@
  * @typedef {object} PrimaryPart
  * @property {(ended: AbortSignal) => void} [begin] the fleet starts; `ended`: it has stopped, or another primary runs it
  * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle) => void} [connect] called with each worker that is spawned
+ * @property {import('../primary/handoff/no-owners').Owners} [owners] of sessions
+ * @property {(asked: Asked) => string | null} [sessionOf] this request belongs to
  * @property {(worker: Probed) => Probe} [probe] called with each worker that is ready, or stands by
  * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle, copy: import('../worker/connections/parcel').Copy, socket: any, key: string) => void} [kept] a worker
  *   has adopted this connection, and has noted it by `copy`; takes the descriptor
@@ -148,6 +155,8 @@
  * @property {(text: string) => void} [inherit] takes that, in place of what came before
  * @property {() => void} [wake] the machine has slept: readings over that time say nothing
  *
+ * @typedef {{ url: string, headers: Record<string, any>, socket: { remoteAddress?: string } }} Asked what is read of a request; headers by name in lower case
+ *
  * @typedef {object} BeforeRecycle
  * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle) => 'due' | 'under way' | null} stateOf null: there is none, or it is over
  * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle) => Promise<void>} run one that is due
@@ -167,6 +176,9 @@
  * @property {import('../worker/state').WorkerState} state
  * @property {Set<import('../worker/accepting/acceptor').Acceptor>} acceptors
  * @property {import('../worker/handoff/inbox').Inbox} inbox
+ * @property {import('../worker/handoff/handoff').Handoff} handoff
+ * @property {import('../worker/handoff/sender').Sender} sender
+ * @property {import('../worker/leaving/emptying').Emptying} emptying
  * @property {(listener: (hasMarkSweep: boolean) => void) => void} onCollected after each collection
  * @property {() => number} oldBytes of V8's heap: what is young may be garbage since the last collection
  * @property {() => number} liveBytes the same, with memory outside the heap that its objects keep
@@ -180,9 +192,13 @@
  * @typedef {object} WorkerPart
  * @property {() => Record<string, any>} [figures] for the heartbeat: the fields of `beat`
  * @property {() => void} [beat] called after each heartbeat
+ * @property {(acceptor: import('../worker/accepting/acceptor').Acceptor) => void} [watch] called with each, before its server listens
+ * @property {(deadlineMs: number) => void} [leave] called as this worker begins to drain
+ * @property {() => void} [release] called when what the app does in onDrain() is done
+ * @property {() => void} [endCalls] the primary has exited, and answers no more
  * @property {() => Promise<unknown>} [drained] called when the drain is over; this process is kept until it resolves, or until the drain timeout
  * @property {Record<string, (fields: any) => Record<string, any>>} [tasks] done out of rotation, by message: each holds this thread until it is done; what it returns is the answer
- * @property {Record<string, (...args: any[]) => void>} [api] the functions that `api` names; calls made before this part was there follow
+ * @property {Record<string, (...args: any[]) => unknown>} [api] the functions that `api` names; calls made before this part was there follow
  *
  * @typedef {object} Figures of a report
  * @property {Readonly<Record<string, (line: Record<string, any>) => void>>} handlers by event
@@ -206,7 +222,7 @@
  *
  * @typedef {import('./heapdump/feature').Commands & import('./leak-line/feature').Commands} Commands
  * @typedef {import('./canary/feature').Reload} Reload
- * @typedef {import('./heapdump/feature').Options & import('./leaks/feature').Options & import('./leak-line/feature').Options & import('./max-heap/feature').Options & import('./max-fds/feature').Options & import('./max-lag/feature').Options & import('./max-handles/feature').Options & import('./health/feature').Options & import('./exceptions/feature').Options & import('./failover/feature').Options & import('./blocked/feature').Options & import('./keep-alive/feature').Options & import('./stop-delay/feature').Options & import('./app-metrics/feature').Options & import('./elastic/feature').Options & import('./canary/feature').Options} Options
+ * @typedef {import('./heapdump/feature').Options & import('./leaks/feature').Options & import('./leak-line/feature').Options & import('./max-heap/feature').Options & import('./max-fds/feature').Options & import('./max-lag/feature').Options & import('./max-handles/feature').Options & import('./health/feature').Options & import('./exceptions/feature').Options & import('./failover/feature').Options & import('./blocked/feature').Options & import('./keep-alive/feature').Options & import('./stop-delay/feature').Options & import('./app-metrics/feature').Options & import('./elastic/feature').Options & import('./canary/feature').Options & import('./sticky/feature').Options} Options
  * @typedef {import('./max-heap/feature').Sampled & import('./max-fds/feature').Sampled & import('./max-lag/feature').Sampled & import('./max-handles/feature').Sampled & import('./health/feature').Sampled} Sampled
  * @typedef {'heap' | 'fds' | 'lag' | 'handles' | 'unhealthy'} Reason of a limit
  * @typedef {'exception' | 'stuck'} Requested
@@ -214,6 +230,7 @@
 
 /** @type {readonly Readonly<Feature>[]} */
 const FEATURES = Object.freeze([
+  require('./sticky/feature'),
   require('./heapdump/feature'),
   require('./max-heap/feature'),
   require('./max-fds/feature'),

@@ -117,10 +117,6 @@ const WARNINGS = {
   descriptors: l => `${l.connections} connections are open, and ${l.workers === 1 ? '1 worker has' : `${l.workers} workers have`} descriptors for ${l.capacity}; beyond that, clients wait in the kernel's queue: raise the hard limit (ulimit -Hn, LimitNOFILE=) or add workers`,
   crashing: l => sayCrashing(/** @type {any} */ (l)),
   'fork-failed': l => `${l.why}: workers are spawned from here on, until a reload`,
-  'sticky-tls': l => `${workerOf(l)}: ${l.why}`,
-  'sticky-none': l => `--sticky ${l.by}: none of ${count(l.requests, 'request')} names a session${l.begun > 0 ? `, and ${count(l.begun, 'session')} ${l.begun === 1 ? 'has' : 'have'} begun in responses: the clients do not send them back` : ', and no response has begun one'}; any worker serves them`,
-  'sticky-one': l => `--sticky ${l.by}: one session has ${Math.floor(100 * l.most / l.requests)} % of ${count(l.requests, 'request')} or more, so one worker serves them${l.by === 'ip' ? '; behind a proxy, --sticky header:x-forwarded-for tells clients apart' : ''}`,
-  'sessions-lost': l => `the state of ${count(l.sessions, 'session')} (${formatSize(l.chars)}) is lost: its workers were not ready, and there was no room to keep it`,
   'no-handoff': l => `connections of ${l.key} cannot move: this Node.js lacks ${l.missing}; they are drained by Connection: close`,
   ...Object.assign({}, ...FEATURES.map(({ warnings }) => warnings))
 }

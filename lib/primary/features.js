@@ -3,6 +3,7 @@
 /** The primary's parts of the features that are on. */
 
 const { FEATURES } = require('../features')
+const { NoOwners } = require('./handoff/no-owners')
 
 class RunningFeatures {
   /** By name. @type {Map<string, import('../features').PrimaryPart>} */
@@ -13,7 +14,20 @@ class RunningFeatures {
   /** @param {import('../features').PrimaryKernel} kernel */
   constructor (kernel) {
     for (const { name, primary, isOn } of FEATURES) if (primary && isOn(kernel.options)) this.#parts.set(name, primary()(kernel))
+    /** Of sessions. @type {import('./handoff/no-owners').Owners} */
+    this.owners = [...this.#parts.values()].find(({ owners }) => owners)?.owners ?? new NoOwners()
     this.commands = Object.assign({}, ...[...this.#parts.values()].map(({ commands }) => commands))
+  }
+
+  /** Requests belong to sessions. */
+  get hasSessions () {
+    return !(this.owners instanceof NoOwners)
+  }
+
+  /** @type {NonNullable<import('../features').PrimaryPart['sessionOf']>} */
+  sessionOf (asked) {
+    for (const part of this.#parts.values()) if (part.sessionOf) return part.sessionOf(asked)
+    return null
   }
 
   /** @param {AbortSignal} ended */

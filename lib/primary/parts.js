@@ -15,8 +15,6 @@ const { Failures } = require('./failures')
 const { RunningFeatures } = require('./features')
 const { Balancer } = require('./handoff/balancer')
 const { HandoffLedger } = require('./handoff/ledger')
-const { SessionOwners } = require('./handoff/session-owners')
-const { SessionTally } = require('./handoff/session-tally')
 const { AutoSize } = require('./measuring/auto-size')
 const { Container } = require('./measuring/container')
 const { MemoryWatch } = require('./measuring/memory-watch')
@@ -113,7 +111,7 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
   /** @type {Deps} */
   const deps = { options, fleet, spawner, meter, tasks, stopping: tenure, changed, resize, until, figuresOf, wasOomKilled, memory, isHeld, collect, listeningSockets, record, look, abandon, autoSize, fresh: autoSize.observe.bind(autoSize) }
 
-  const outOfRotation = new OutOfRotation(deps)
+  const outOfRotation = new OutOfRotation({ ...deps, hasSessions: () => features.hasSessions })
   const reloading = new Reloading(deps)
   /** @type {RunningFeatures} */
   const features = new RunningFeatures({
@@ -142,6 +140,10 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
     onSole: fn => { takeover?.on('sole', fn) },
     wish: (handle, by, why) => rotation.wish(handle, by, why),
     print: text => spawner.outputs.of(2).pass(Buffer.from(text), spawner),
+    abandon,
+    hasServed: () => lifecycle.hasServed,
+    hasSessions: () => features.hasSessions,
+    sessionOf: asked => features.sessionOf(asked),
     crashed (handle, how, request) {
       crashWatch.note(how, request === null ? [] : [{ request, count: 1 }])
       features.crashed(handle, false)
@@ -157,10 +159,9 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
   const sampler = new Sampler({ ...deps, features })
   const memoryWatch = new MemoryWatch({ ...deps, container: new Container() })
   const children = new Children(deps)
-  const sessionOwners = new SessionOwners(deps)
-  const sessionTally = new SessionTally(deps)
+  const { owners } = features
   /** @type {HandoffLedger} */
-  const ledger = new HandoffLedger(() => fleet.serving().concat(/** @type {any} */ (handover.receivers)), sender => fleet.successorOf(sender), sessionOwners, sender => fleet.isLeavingGap(sender))
+  const ledger = new HandoffLedger(() => fleet.serving().concat(/** @type {any} */ (handover.receivers)), sender => fleet.successorOf(sender), owners, sender => fleet.isLeavingGap(sender))
   ledger.onKept = (handle, copy, socket, key) => features.kept(handle, copy, socket, key)
   const balancer = new Balancer({ ...deps, ledger })
   const crashWatch = new CrashWatch({ ...deps, features })
@@ -174,7 +175,7 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
   const shutdown = new Shutdown(deps)
   const departure = new Departure({ ...deps, sampler })
   /** @type {Handover} */
-  const handover = new Handover({ ...deps, features, ledger, sessionOwners, departure, tenure }).on('resumed', changed)
+  const handover = new Handover({ ...deps, features, ledger, owners, departure, tenure }).on('resumed', changed)
   const succession = takeover && new Succession({ ...deps, takeover, lifecycle })
   /** @type {Commands} */
   const commands = new Commands({ ...deps, recycler, reloading, garbageCollection, cpuProfiles, features })
@@ -189,7 +190,7 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
   })
   if (takeover) {
     ledger.connectLender(takeover.sender)
-    sessionOwners.succeed(takeover.predecessor)
+    owners.succeed(takeover.predecessor)
     takeover.predecessor.on('legacy', legacy => features.inherit(legacy))
     takeover.greet(listeningSockets, options)
   }
@@ -225,19 +226,10 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
 
   /** @param {WorkerHandle} handle a worker that has been spawned */
   function connect (handle) {
-    for (const part of [listeningSockets, sessionOwners, sessionTally, ledger, balancer, memoryWatch, features, children, crashWatch, rotation]) part.connect(handle)
+    for (const part of [listeningSockets, owners, ledger, balancer, memoryWatch, features, children, crashWatch, rotation]) part.connect(handle)
     handle.beforeKill = () => features.beforeKill(handle)
     if (autoSize.isOpen) handle.once('ready', () => look()) // the others wait for what it takes
     for (const event of ['standby', 'ready']) handle.on(event, () => sampler.attend(handle))
-    if (options.sticky) {
-      handle.on('listen', ({ query: { address, port }, data }) => { // https servers alone have any
-        if (data === undefined) return
-        const error = new RecycleError('RECYCLE_STICKY_TLS', { address: port > 0 ? `port ${port}` : address })
-        if (!lifecycle.hasServed) return abandon(error)
-        record('fleet.warning', { warning: 'sticky-tls', slot: handle.slot, pid: handle.pid, why: error.message })
-        if (handle.state === 'spawning') handle.process.kill('SIGKILL') // so that a reload fails
-      })
-    }
     handle.on('missing', ({ key, missing }) => record('fleet.warning', { warning: 'no-handoff', key, missing }))
     handle.on('threw', thrown => record('worker.threw', { slot: handle.slot, pid: handle.pid, ...thrown }))
     handle.on('requested', ({ reason }) => {

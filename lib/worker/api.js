@@ -12,9 +12,9 @@
  * @property {(response: import('node:http').ServerResponse) => void} replayable
  * @property {(fn: (about: { reason: string, deadlineMs: number }) => unknown) => void} onDrain
  * @property {(fn: (about: { slot: number }) => void) => void} onServe
- * @property {(session: string) => Promise<void>} own
- * @property {(session: string, value: unknown) => void} transfer
- * @property {(fn: (session: string, value: any) => void) => void} onTransfer
+ * @property {(session: string) => Promise<void>} [own]
+ * @property {(session: string, value: unknown) => void} [transfer]
+ * @property {(fn: (session: string, value: any) => void) => void} [onTransfer]
  * @property {(fn: (about: { slot: number }) => unknown) => void} [onLease]
  * @property {(registry: any) => void} [exposeMetrics]
  * @property {(socket: import('node:net').Socket, kind: string, give: () => { state?: unknown, unread?: Buffer, onLeave?: () => void } | null) => void} [movable]
@@ -34,7 +34,7 @@ const kApi = Symbol.for('recycle-supervisor.worker')
 /**
  * @param {import('./connections/tracker').ConnectionTracker} tracker
  * @returns {{
- *   connect: (channel: import('./channel').Channel, sessions: import('./sticky/sessions').Sessions | null) => void,
+ *   connect: (channel: import('./channel').Channel) => void,
  *   assign: (slot: number) => void,
  *   onDrain: Api['onDrain'],
  *   drained: () => Promise<unknown>,
@@ -47,12 +47,8 @@ function offerApi (tracker) {
   let channel = null
   /** @type {number | null} */
   let assigned = null
-  /** @type {import('./sticky/sessions').Sessions | null} */
-  let sessions = null
   /** What the app does in onDrain(). @type {Promise<unknown>[]} */
   const draining = []
-  /** To be told to `sessions` once it is known. @type {((session: string, value: any) => void)[]} */
-  const receivers = []
   /** Of functions of features, until their parts are there. @type {{ name: string, args: unknown[] }[]} */
   const early = []
   /** @type {Api} */
@@ -72,12 +68,6 @@ function offerApi (tracker) {
     onDrain: fn => {
       process.once(/** @type {any} */ ('recycle:drain'), (/** @type {any} */ about) => draining.push(Promise.resolve(callApp('onDrain', () => fn(about)))))
     },
-    own: session => sessions?.own(session) ?? Promise.resolve(),
-    transfer: (session, value) => sessions?.transfers.transfer(session, value),
-    onTransfer: fn => {
-      receivers.push(fn)
-      sessions?.transfers.onTransfer(fn)
-    },
     onServe: fn => {
       const serve = (/** @type {{ slot: number }} */ about) => { callApp('onServe', () => fn(about)) }
       if (assigned === null) process.once(/** @type {any} */ ('recycle:serve'), serve)
@@ -86,10 +76,8 @@ function offerApi (tracker) {
   }
   Object.defineProperty(process, kApi, { value: api })
   return {
-    connect (connected, connectedSessions) {
+    connect (connected) {
       channel = connected
-      sessions = connectedSessions
-      for (const fn of receivers) sessions?.transfers.onTransfer(fn)
     },
     onDrain: api.onDrain,
     extend (more) {

@@ -40,7 +40,6 @@ const { Drain } = require('./leaving/drain')
 const { Emptying } = require('./leaving/emptying')
 const { offerOutOfRotation } = require('./leaving/out-of-rotation')
 const { WorkerState } = require('./state')
-const { Sessions } = require('./sticky/sessions')
 
 /** @param {import('./prepare').Prepared} prepared @param {import('./channel').Channel} channel @param {import('./prepare').Settings} settings */
 function enter ({ tracker, listenHook, signals, api, streams }, channel, settings) {
@@ -51,7 +50,6 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
   const handoff = new Handoff({ channel, tracker, inbox })
   const sender = new Sender({ tracker, handoff })
   const emptying = new Emptying({ tracker, acceptors, sender })
-  const sessions = settings.sticky && new Sessions(settings.sticky, { channel, state, tracker, inbox, handoff, sender, emptying })
   const deadline = new Deadline()
   const drain = new Drain({ signals, state, tracker, acceptors, inbox, handoff, sender, admission, emptying }, async account => {
     flushCompileCache()
@@ -72,7 +70,7 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
   offerProfile(channel)
   tellRequestsInFlight({ channel, tracker })
   const pauses = new GcPauses()
-  const kernel = { channel, tracker, state, acceptors, inbox, beatMs: settings.beatMs, onCollected: pauses.onCollected.bind(pauses), oldBytes, liveBytes, onDrain: api.onDrain, announceClose: () => emptying.closeNotice.beginForGood(), callApp, currentExchange: () => null, collect: () => require('./vitals/memory').collect() }
+  const kernel = { channel, tracker, state, acceptors, inbox, handoff, sender, emptying, beatMs: settings.beatMs, onCollected: pauses.onCollected.bind(pauses), oldBytes, liveBytes, onDrain: api.onDrain, announceClose: () => emptying.closeNotice.beginForGood(), callApp, currentExchange: () => null, collect: () => require('./vitals/memory').collect() }
   const features = FEATURES.filter(({ name }) => Object.hasOwn(settings.features, name)).map(({ name, worker, variant }) => /** @type {NonNullable<typeof worker>} */ (worker ?? variant)()(kernel, settings.features[name]))
   offerOutOfRotation({ channel, state, tracker, admission, emptying }, Object.assign({}, ...features.map(({ tasks }) => tasks)))
   api.extend(Object.assign({ ...DO_NOTHING }, ...features.map(({ api }) => api)))
@@ -96,9 +94,9 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
   channel.on({
     drain: order => {
       deadline.set(order.deadlineMs)
-      sessions?.leave(order.deadlineMs)
+      for (const part of features) part.leave?.(order.deadlineMs)
       drain.begin(order)
-      api.drained().then(() => sessions?.release())
+      api.drained().then(() => { for (const part of features) part.release?.() })
     }
   })
   process.on('exit', () => {
@@ -109,7 +107,7 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
   channel.onDown = () => {
     /** @type {import('node:cluster').Worker} */ (cluster.worker).exitedAfterDisconnect = true
     if (state.current === 'drained') return exitAlone(settings.killTimeoutMs)
-    sessions?.endCalls()
+    for (const part of features) part.endCalls?.()
     inbox.keepAll()
     handoff.relinquish()
     deadline.set(settings.drainTimeoutMs)
@@ -125,10 +123,10 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
   process.on('uncaughtExceptionMonitor', error => {
     if (state.current === 'held') channel.send('exception', { error: sayError(error).slice(0, LONGEST_ERROR) })
   })
-  api.connect(channel, sessions)
+  api.connect(channel)
   listenHook.connect(channel, acceptor => {
     tracker.watch(acceptor)
-    sessions?.watch(acceptor)
+    for (const part of features) part.watch?.(acceptor)
     acceptor.on('listen', () => {
       admission.onListen(acceptor)
       setImmediate(flushCompileCache)

@@ -13,7 +13,6 @@
  * @property {number} drainTimeoutMs
  * @property {number} stopLingerMs
  * @property {number} killTimeoutMs
- * @property {import('../core/session').SessionKey | null} sticky
  * @property {Record<string, Record<string, any>>} features those that are on, with their own settings
  *
  * @typedef {object} Prepared

@@ -37,7 +37,7 @@ class Exceptions {
       }
       this.kernel.crashed(handle, `${name}: ${message}`, request)
       if (!handle.isServing) return // it leaves already
-      if (this.kernel.options.sticky === null) this.kernel.wish(handle, 'exceptions', `its app has not caught ${name}`) // sessions stay until it drains
+      if (!this.kernel.hasSessions()) this.kernel.wish(handle, 'exceptions', `its app has not caught ${name}`) // sessions stay until it drains
       this.kernel.replace(handle, 'exception')
     })
   }

@@ -10,7 +10,6 @@ const { performance } = require('node:perf_hooks')
 const { setTimeout } = require('node:timers')
 const { LONGEST_PATH } = require('../../core/account')
 const { isBodyless, isReplaySafe } = require('../../core/request-replay')
-const { sessionOf } = require('../../core/session')
 const { loadAddon } = require('../../mold/addon')
 const { Descriptor } = require('../../mold/descriptor')
 const { descriptorLimit } = require('../../mold/descriptor-limit')
@@ -171,11 +170,10 @@ class Failover {
 
   /** @param {Request} request @param {import('./holdings').Socket} socket @returns {string | null} its worker-to-be is that of its session */
   #sessionOf ({ head }, socket) {
-    const { sticky } = this.kernel.options
-    if (sticky === null || head === null) return null
+    if (head === null) return null
     const { url, headers } = head
     const byName = Object.fromEntries(headers.flatMap((name, i) => i % 2 === 0 ? [[name.toLowerCase(), headers[i + 1]]] : []))
-    return sessionOf(sticky, { url, headers: byName, socket: { remoteAddress: sticky.by === 'ip' ? peerOf(socket).address : undefined } })
+    return this.kernel.sessionOf({ url, headers: byName, socket: { get remoteAddress () { return peerOf(socket).address } } })
   }
 
   describe () {

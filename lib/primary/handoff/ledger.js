@@ -51,13 +51,13 @@ class HandoffLedger {
   /**
    * @param {() => WorkerHandle[]} serving
    * @param {(sender: WorkerHandle) => WorkerHandle | null} successorOf
-   * @param {import('./session-owners').SessionOwners} sessionOwners
+   * @param {import('./no-owners').Owners} owners
    * @param {(sender: WorkerHandle) => boolean} [isLeavingGap] no worker serves, and the replacement of this one starts when it is gone
    */
-  constructor (serving, successorOf, sessionOwners, isLeavingGap = () => false) {
+  constructor (serving, successorOf, owners, isLeavingGap = () => false) {
     this.isLeavingGap = isLeavingGap
-    this.placement = new Placement(serving, successorOf, sessionOwners)
-    sessionOwners.onMoved = () => this.#queue.pump()
+    this.placement = new Placement(serving, successorOf, owners)
+    owners.onMoved = () => this.#queue.pump()
     /** Takes our copy of a connection that a worker reads from here on, and has noted by this number. @type {(receiver: WorkerHandle, copy: import('./entry').Copy, socket: any, key: string) => void} */
     this.onKept = (receiver, copy, socket) => socket.close()
     this.totals = { moved: 0, refused: 0, takenBack: 0, lost: 0, misplaced: 0 }
@@ -119,7 +119,7 @@ class HandoffLedger {
 
   /** @param {Entry} entry with a request */
   #awaitOwner (entry) {
-    const isAway = () => this.placement.sessionOwners.isAway(/** @type {string} */ (entry.parcel.session))
+    const isAway = () => this.placement.owners.isAway(/** @type {string} */ (entry.parcel.session))
     entry.waitFor(OWNER_MS, () => isAway() ? this.#awaitOwner(entry) : this.#openToAll(entry))
     if (entry.claim === 'own') this.#take(entry)
   }

@@ -37,12 +37,12 @@ class Placement {
   /**
    * @param {() => WorkerHandle[]} serving
    * @param {(sender: WorkerHandle) => WorkerHandle | null} successorOf
-   * @param {import('./session-owners').SessionOwners} sessionOwners
+   * @param {import('./no-owners').Owners} owners
    */
-  constructor (serving, successorOf, sessionOwners) {
+  constructor (serving, successorOf, owners) {
     this.serving = serving
     this.successorOf = successorOf
-    this.sessionOwners = sessionOwners
+    this.owners = owners
   }
 
   /** @param {Placed} placed @returns {Place} */
@@ -58,8 +58,8 @@ class Placement {
 
   /** @param {Placed} placed @param {string} session @returns {Place} */
   #atOwner ({ sender, parcel: { key }, tried }, session) {
-    const owner = this.sessionOwners.find(session)
-    if (owner === null) return none(this.sessionOwners.isOver ? 'refused' : 'ownerless')
+    const owner = this.owners.find(session)
+    if (owner === null) return none(this.owners.isOver ? 'refused' : 'ownerless')
     if (owner === sender && tried.has(sender)) return none('sender')
     if (tried.has(owner) || !owner.addresses.has(key)) return none('refused')
     return this.#silent.has(owner) ? none('silent') : this.#ifRoom(owner, true)

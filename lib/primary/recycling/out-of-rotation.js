@@ -15,7 +15,7 @@ const { howItLeft } = require('../workers/process')
 const { replayAfter } = require('../workers/retirement')
 
 const EMPTY_MS = 10_000 // out of rotation for longer, an idle TLS connection is not worth it
-const STICKY_MS = 1000 // with --sticky, when the requests of its sessions wait for it
+const SESSIONS_MS = 1000 // the same, where the requests of its sessions wait for it
 const ANSWER_MS = 2000
 
 /**
@@ -34,8 +34,9 @@ class OutOfRotation {
   /** The worker that is out of rotation. @type {WorkerHandle | null} */
   #handle = null
 
-  /** @param {import('../parts').Deps} deps */
-  constructor ({ options, fleet, record, changed, until, stopping }) {
+  /** @param {import('../parts').Deps & { hasSessions: () => boolean }} deps */
+  constructor ({ options, fleet, record, changed, until, stopping, hasSessions }) {
+    this.hasSessions = hasSessions
     this.options = options
     this.fleet = fleet
     this.record = record
@@ -67,7 +68,7 @@ class OutOfRotation {
     handle.become('out-of-rotation')
     const { slot, pid, latest: { connections, inFlight } } = handle
     this.record('worker.out-of-rotation', { slot, pid, task: task.type, connections, inFlight })
-    const deadlineMs = Math.min(this.options.drainTimeoutMs, this.options.sticky ? STICKY_MS : EMPTY_MS)
+    const deadlineMs = Math.min(this.options.drainTimeoutMs, this.hasSessions() ? SESSIONS_MS : EMPTY_MS)
     /** @type {Outcome} */
     let outcome = { why: 'the primary has failed' }
     try {

@@ -45,13 +45,13 @@ class Handover extends EventEmitter {
   /** The successor's workers. @type {import('./remote-workers').RemoteReceiver[]} */
   receivers = []
 
-  /** @param {import('../parts').Deps & { features: import('../features').RunningFeatures, ledger: import('../handoff/ledger').HandoffLedger, sessionOwners: import('../handoff/session-owners').SessionOwners, departure: import('../recycling/departure').Departure, tenure: import('../tenure').Tenure }} deps */
-  constructor ({ listeningSockets, features, ledger, sessionOwners, fleet, departure, tenure, options, record }) {
+  /** @param {import('../parts').Deps & { features: import('../features').RunningFeatures, ledger: import('../handoff/ledger').HandoffLedger, owners: import('../handoff/no-owners').Owners, departure: import('../recycling/departure').Departure, tenure: import('../tenure').Tenure }} deps */
+  constructor ({ listeningSockets, features, ledger, owners, fleet, departure, tenure, options, record }) {
     super()
     this.listeningSockets = listeningSockets
     this.features = features
     this.ledger = ledger
-    this.sessionOwners = sessionOwners
+    this.owners = owners
     this.fleet = fleet
     this.departure = departure
     this.tenure = tenure
@@ -128,7 +128,7 @@ class Handover extends EventEmitter {
       return { successor, serving }
     } catch (error) {
       if (this.#successor) await this.#undo(this.#successor)
-      this.sessionOwners.resume()
+      this.owners.resume()
       this.#step('gone')
       const failure = this.#failed(this.#successor && this.#pidOf(this.#successor), /** @type {Error} */ (error).message)
       if (this.#endsWithIt) this.emit('to-stop')
@@ -165,7 +165,7 @@ class Handover extends EventEmitter {
     const serving = successor.expect('serving', SERVE_MS)
     serving.catch(() => {}) // it may die as this is still under way
     await this.#bequeath(successor)
-    if (this.options.sticky && hello.takesSessions) this.sessionOwners.lendTo(successor)
+    if (hello.takesSessions) this.owners.lendTo(successor)
     successor.send('go', { workers: workers(), ...this.fleet.isPinned && { isPinned: true } })
     return serving
   }
@@ -185,14 +185,14 @@ class Handover extends EventEmitter {
   /** @param {Successor} successor @param {Serving} serving */
   async #leave (successor, { addresses, workers }) {
     const pid = /** @type {number} */ (successor.process.pid)
-    this.receivers = new RemoteReceivers(successor, { count: workers.length, addresses, takesSessions: this.sessionOwners.isLent }).all
+    this.receivers = new RemoteReceivers(successor, { count: workers.length, addresses, takesSessions: this.owners.isLent }).all
     for (const receiver of this.receivers) this.ledger.connect(/** @type {any} */ (receiver))
     this.ledger.look() // for what dead workers had, perhaps
     if (this.#endsWithIt) this.#release(successor) // it was told before it served
     this.tenure.end(new RecycleError('RECYCLE_UPGRADED', { pid }))
     this.emit('handed-over')
     const departed = this.departure.run(new Map(workers.map(({ slot, pid }) => [slot, pid])))
-    this.sessionOwners.handOver()
+    this.owners.handOver()
     const dies = successor.next(['exit', 'failed'], Infinity)
     const gone = departed.then(() => this.#endsWithIt ? undefined : this.ledger.settled()) // what a dead worker had may still wait for a receiver
     const died = await Promise.race([gone.then(() => null), dies])
@@ -206,7 +206,7 @@ class Handover extends EventEmitter {
       return this.record('fleet.left', { pid })
     }
     this.receivers = []
-    this.sessionOwners.resume()
+    this.owners.resume()
     this.#step('gone')
     if (!this.isStopping) {
       this.tenure.resume()

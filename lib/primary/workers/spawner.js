@@ -120,7 +120,6 @@ class Spawner {
       drainTimeoutMs: options.drainTimeoutMs,
       stopLingerMs: options.stopLingerMs,
       killTimeoutMs: options.killTimeoutMs,
-      sticky: options.sticky,
       features: Object.fromEntries(FEATURES.filter(({ worker, isOn }) => worker && isOn(options)).map(({ name, settings }) => [name, settings?.(options) ?? {}]))
     }
   }

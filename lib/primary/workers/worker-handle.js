@@ -221,10 +221,6 @@ class WorkerHandle extends Channel {
         this.#shifted--
         this.emit('offer', fields, socket)
       },
-      own: ({ id, session }) => {
-        this.emit('own', session)
-        this.send('answer', { id, errno: 0 })
-      },
       batching: () => { this.isBatching = true },
       batch: batch => {
         for (const { message, descriptor } of this.open(batch)) receive(message, descriptor, BATCHED)

@@ -12,6 +12,7 @@ function primary (options = {}) {
     at: 0,
     options: { sticky: null, ...options },
     now: () => kernel.at,
+    hasSessions: () => kernel.options.sticky !== null,
     /** @type {any[]} */
     lines: [],
     record: (/** @type {string} */ event, /** @type {any} */ fields) => kernel.lines.push({ event, ...fields }),

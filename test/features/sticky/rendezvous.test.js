@@ -2,7 +2,7 @@
 
 const t = require('tap')
 const { randomUUID } = require('node:crypto')
-const { ownerOf } = require('../../lib/core/rendezvous')
+const { ownerOf } = require('../../../lib/features/sticky/rendezvous')
 
 const KEYS = Array.from({ length: 30_000 }, () => randomUUID())
 

@@ -1,14 +1,14 @@
 'use strict'
 
 /**
- * Keeps the requests of a session at one worker (`--sticky`).
+ * In a worker: keeps the requests of a session at one worker.
  *
  *     request's head ──▶ no session, or one of this worker's ──▶ the app
  *                   └──▶ any other ──▶ its connection is offered with the head, unread ──▶ the primary knows the owner
  *                                                                    ├─ this worker: it comes back, and the app gets it
  *                                                                    └─ another: the connection moves there
  *
- * The primary alone knows the owner of a session (lib/primary/handoff/session-owners.js); a worker remembers those that are its
+ * The primary alone knows the owner of a session (owners.js); a worker remembers those that are its
  * own. A session that this worker begins, by its response or by the app's own(), is its own from then on. A worker that drains
  * begins none, and keeps each of its own until the app has transferred it (transfers.js), or until the app's onDrain() functions
  * are done and no transfer of it is pending; from then on it handles no request of that session, so that what was transferred is
@@ -21,10 +21,10 @@
 
 const http = require('node:http')
 const { setTimeout } = require('node:timers')
-const { SecondChanceSet } = require('../../core/second-chance')
-const { bounded, sessionBegunIn, sessionOf } = require('../../core/session')
 const { HeadBytes } = require('./head-bytes')
 const { holdWrites } = require('./hold-writes')
+const { SecondChanceSet } = require('./second-chance')
+const { bounded, sessionBegunIn, sessionOf } = require('./session')
 const { Tally } = require('./tally')
 const { Transfers } = require('./transfers')
 
@@ -32,7 +32,7 @@ const MOST_REMEMBERED = 50_000
 const LEAVING_MS = 5000
 const STOP_BEHIND_HEAD = 2
 
-/** @typedef {import('../connections/connection').Connection} Connection */
+/** @typedef {import('../../worker/connections/connection').Connection} Connection */
 
 class Sessions {
   /** This worker's. */
@@ -51,10 +51,10 @@ class Sessions {
   #isLate = false
 
   /**
-   * @param {import('../../core/session').SessionKey} key
-   * @param {Pick<import('../enter').Parts, 'channel' | 'state' | 'tracker' | 'inbox' | 'handoff' | 'sender' | 'emptying'>} parts
+   * @param {import('./session').SessionKey} key
+   * @param {import('..').WorkerKernel} kernel
    */
-  constructor (key, { channel, state, tracker, inbox, handoff, sender, emptying }) {
+  constructor (key, { channel, state, tracker, inbox, handoff, sender, emptying, callApp }) {
     this.key = key
     this.channel = channel
     this.state = state
@@ -63,7 +63,7 @@ class Sessions {
     this.sender = sender
     this.emptying = emptying
     this.tally = new Tally(counts => channel.send('tally', counts))
-    this.transfers = new Transfers({ channel, tracker, handoff, sender }, session => this.#onTransferred(session), session => this.#onFailed(session))
+    this.transfers = new Transfers({ channel, tracker, handoff, sender, callApp }, session => this.#onTransferred(session), session => this.#onFailed(session))
     emptying.hold = {
       isHeld: () => this.#kept !== null,
       release: () => {
@@ -83,7 +83,16 @@ class Sessions {
     })
   }
 
-  /** @param {import('../accepting/acceptor').Acceptor} acceptor whose server is about to listen */
+  /** Of the worker API. */
+  get api () {
+    return {
+      own: (/** @type {string} */ session) => this.own(session),
+      transfer: (/** @type {string} */ session, /** @type {unknown} */ value) => this.transfers.transfer(session, value),
+      onTransfer: (/** @type {(session: string, value: any) => void} */ fn) => this.transfers.onTransfer(fn)
+    }
+  }
+
+  /** @param {import('../../worker/accepting/acceptor').Acceptor} acceptor whose server is about to listen */
   watch ({ server }) {
     if (!(server instanceof http.Server) || this.#watched.has(server)) return
     this.#watched.add(server)
@@ -251,4 +260,7 @@ class Sessions {
   }
 }
 
-module.exports = { Sessions }
+/** @param {import('..').WorkerKernel} kernel @param {Record<string, any>} settings */
+const keepSessions = (kernel, { key }) => new Sessions(key, kernel)
+
+module.exports = { keepSessions }

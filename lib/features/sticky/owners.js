@@ -6,22 +6,22 @@
  * slots that are gone, and some of the sessions that no worker has begun.
  *
  * While a slot's worker leaves, its sessions are still its own, until its app has transferred them or is done with its onDrain();
- * lib/worker/sticky/sessions.js has the worker's side.
+ * worker.js has the worker's side.
  */
 
-const { ownerOf } = require('../../core/rendezvous')
-const { SessionsForSuccessor, SessionsOfPredecessor } = require('./session-handover')
+const { ownerOf } = require('./rendezvous')
+const { SessionsForSuccessor, SessionsOfPredecessor } = require('./handover')
 
 const MOST_SESSIONS = 100_000 // that are not used, and twice as many in all
 const MOST_WAITING = 64 * 1024 * 1024 // characters of state for workers that are not ready yet
 const LOST_MS = 1000 // what is lost in this time is told at once
 
-/** @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle @typedef {{ session: string, value: string }} State */
+/** @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle @typedef {{ session: string, value: string }} State */
 
 class SessionOwners {
   /** The slots of sessions that a worker has begun. @type {Map<string, number>} */
   #slots = new Map()
-  /** Goes round them: where it is, the session's worker is asked if it is used; see core/second-chance.js. */
+  /** Goes round them: where it is, the session's worker is asked if it is used; see second-chance.js. */
   #hand = this.#slots.entries()
   /** The sessions that a leaving worker has given away. @type {WeakMap<WorkerHandle, Set<string>>} */
   #given = new WeakMap()
@@ -39,7 +39,7 @@ class SessionOwners {
   /** The slots that there were to be. @type {readonly number[]} */
   #wanted = []
 
-  /** @param {{ fleet: import('../workers/fleet').Fleet, record: (event: string, fields: Record<string, any>) => unknown }} deps */
+  /** @param {Pick<import('..').PrimaryKernel, 'fleet' | 'record'>} kernel */
   constructor ({ fleet, record }) {
     this.fleet = fleet
     this.record = record
@@ -51,7 +51,10 @@ class SessionOwners {
 
   /** @param {WorkerHandle} handle */
   connect (handle) {
-    handle.on('own', session => this.#own(handle, session))
+    handle.on('own', ({ id, session }) => {
+      this.#own(handle, session)
+      handle.send('answer', { id, errno: 0 })
+    })
     handle.on('disown', ({ session }) => { if (this.#slots.get(session) === handle.slot) this.#slots.delete(session) })
     handle.on('transfer', ({ session, value }) => this.#transfer(handle, { session, value }))
     handle.on('transferred', ({ except }) => {
@@ -66,7 +69,7 @@ class SessionOwners {
     })
   }
 
-  /** This fleet's sessions are going to be another primary's. @param {import('../upgrade/peer').Peer<any>} successor */
+  /** This fleet's sessions are going to be another primary's. @param {import('../../primary/upgrade/peer').Peer<any>} successor */
   lendTo (successor) {
     this.#successor = new SessionsForSuccessor(successor, this.#slots, this.fleet.wanted)
   }
@@ -90,7 +93,7 @@ class SessionOwners {
     this.#successor = null
   }
 
-  /** @param {import('../upgrade/peer').Peer<any>} predecessor whose fleet this one takes over */
+  /** @param {import('../../primary/upgrade/peer').Peer<any>} predecessor whose fleet this one takes over */
   succeed (predecessor) {
     this.#predecessor = new SessionsOfPredecessor(predecessor, {
       learn: (session, slot) => { this.#slots.set(session, slot) },

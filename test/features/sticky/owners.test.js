@@ -3,8 +3,8 @@
 const { EventEmitter } = require('node:events')
 const { mock } = require('node:test')
 const t = require('tap')
-const { ownerOf } = require('../../../lib/core/rendezvous')
-const { MOST_SESSIONS, MOST_WAITING, SessionOwners } = require('../../../lib/primary/handoff/session-owners')
+const { ownerOf } = require('../../../lib/features/sticky/rendezvous')
+const { MOST_SESSIONS, MOST_WAITING, SessionOwners } = require('../../../lib/features/sticky/owners')
 const { Fleet } = require('../../../lib/primary/workers/fleet')
 
 /** A worker as the owners see it. */
@@ -24,7 +24,7 @@ class Worker extends EventEmitter {
 
   /** @param {string} type @param {any} fields */
   send (type, fields) {
-    this.got.push({ type, ...fields })
+    if (type !== 'answer') this.got.push({ type, ...fields })
   }
 }
 
@@ -33,7 +33,7 @@ function scene (size) {
   const fleet = new Fleet()
   /** @type {any[]} */
   const lines = []
-  const owners = new SessionOwners({ fleet, record: (event, fields) => { lines.push({ event, ...fields }) } })
+  const owners = new SessionOwners({ fleet, record: (event, fields) => lines.push({ event, ...fields }) && {} })
   const join = (/** @type {number} */ number) => {
     const worker = new Worker(number)
     owners.connect(/** @type {any} */ (worker))
@@ -55,7 +55,7 @@ t.test('a session that no worker has begun belongs to a slot by its hash, one th
   const { owners, workers } = scene(3)
   const session = sessionOf(2, 3)
   t.equal(owners.find(session), workers[2])
-  workers[0].emit('own', session)
+  workers[0].emit('own', { id: 1, session })
   t.equal(owners.find(session), workers[0])
   t.same(workers[2].got, [{ type: 'forget', session }], 'the other one is told')
 })
@@ -63,11 +63,11 @@ t.test('a session that no worker has begun belongs to a slot by its hash, one th
 t.test('a replacement inherits the sessions of its slot when the old worker is done with them', async t => {
   const { owners, workers: [old], join } = scene(2)
   const [begun, given] = ['begun', 'given']
-  old.emit('own', begun)
-  old.emit('own', given)
+  old.emit('own', { id: 1, session: begun })
+  old.emit('own', { id: 1, session: given })
   const heir = join(0)
   t.equal(owners.find(begun), old, 'it leaves, and has not said that it is done')
-  heir.emit('own', 'new')
+  heir.emit('own', { id: 1, session: 'new' })
   t.equal(owners.find('new'), heir, 'what the replacement has begun is its own')
   old.emit('transfer', { session: given, value: 'AA==' })
   t.equal(owners.find(given), heir)
@@ -83,7 +83,7 @@ t.test('a replacement inherits the sessions of its slot when the old worker is d
 t.test('a worker that dies while it leaves, or has given its account, owns nothing', async t => {
   for (const end of [{ isGone: true }, { account: {} }]) {
     const { owners, workers: [old], join } = scene(1)
-    old.emit('own', 's')
+    old.emit('own', { id: 1, session: 's' })
     const heir = join(0)
     Object.assign(old, end)
     t.equal(owners.find('s'), heir)
@@ -106,8 +106,8 @@ t.test('there is no owner while the slot\'s worker does not serve; state for it 
 t.test('where the fleet shrinks, the sessions of slots that go are others\'; where it grows, those that were begun stay', async t => {
   const { owners, workers, fleet, join } = scene(3)
   owners.find('anything')
-  workers[2].emit('own', 'two')
-  workers[1].emit('own', 'one')
+  workers[2].emit('own', { id: 1, session: 'two' })
+  workers[1].emit('own', { id: 1, session: 'one' })
   fleet.resize(2)
   fleet.slots.get(2)?.vacate(/** @type {any} */ (workers[2]))
   t.equal(owners.find('two'), workers[2], 'until it is done with them')
@@ -130,9 +130,9 @@ function answering (worker, used) {
 t.test('the sessions that are not used for longest are forgotten, and not the oldest', async t => {
   const { owners, workers } = scene(2)
   const [busy, idle] = [sessionOf(1, 2), sessionOf(1, 2) + 'x']
-  for (const session of [busy, idle]) workers[0].emit('own', session)
+  for (const session of [busy, idle]) workers[0].emit('own', { id: 1, session })
   answering(workers[0], [busy])
-  for (let i = 0; i < 2.5 * MOST_SESSIONS; i++) workers[0].emit('own', `more ${i}`)
+  for (let i = 0; i < 2.5 * MOST_SESSIONS; i++) workers[0].emit('own', { id: 1, session: `more ${i}` })
   t.equal(owners.find(busy), workers[0])
   t.ok(owners.size <= MOST_SESSIONS + 1, `${owners.size}`)
   t.equal(owners.find(`more ${2.5 * MOST_SESSIONS - 1}`), workers[0])
@@ -141,7 +141,7 @@ t.test('the sessions that are not used for longest are forgotten, and not the ol
 t.test('a worker that is to be scaled away has its sessions until it leaves', async t => {
   const { owners, workers, fleet } = scene(3)
   owners.find('anything')
-  workers[2].emit('own', 'two')
+  workers[2].emit('own', { id: 1, session: 'two' })
   fleet.resize(2)
   t.equal(owners.find('two'), workers[2], 'it has not been told yet')
   fleet.slots.get(2)?.vacate(/** @type {any} */ (workers[2]))
@@ -151,7 +151,7 @@ t.test('a worker that is to be scaled away has its sessions until it leaves', as
 t.test('a session belongs to the slot that its state has gone to, also when its first slot is there again', async t => {
   const { owners, workers, fleet, join } = scene(3)
   owners.find('anything')
-  workers[2].emit('own', 'two')
+  workers[2].emit('own', { id: 1, session: 'two' })
   fleet.resize(2)
   fleet.slots.get(2)?.vacate(/** @type {any} */ (workers[2]))
   workers[2].emit('transfer', { session: 'two', value: 'AA==' })
@@ -166,7 +166,7 @@ t.test('a session belongs to the slot that its state has gone to, also when its 
 
 t.test('where all are in use, or their worker does not answer, sessions are forgotten at twice as many, and their owner is told', async t => {
   const { owners, workers } = scene(1)
-  for (let i = 0; i < 2 * MOST_SESSIONS + 10; i++) workers[0].emit('own', `more ${i}`)
+  for (let i = 0; i < 2 * MOST_SESSIONS + 10; i++) workers[0].emit('own', { id: 1, session: `more ${i}` })
   t.equal(owners.size, 2 * MOST_SESSIONS)
   t.same(workers[0].got.filter(({ type }) => type === 'forget').length, 10, 'it asks again')
 })

@@ -2,17 +2,17 @@
 
 const { EventEmitter } = require('node:events')
 const t = require('tap')
-const { parseSessionKey } = require('../../../lib/core/session')
-const { hashOf } = require('../../../lib/core/rendezvous')
-const { SessionTally } = require('../../../lib/primary/handoff/session-tally')
-const { Tally } = require('../../../lib/worker/sticky/tally')
+const { parseSessionKey } = require('../../../lib/features/sticky/session')
+const { hashOf } = require('../../../lib/features/sticky/rendezvous')
+const { FleetTally } = require('../../../lib/features/sticky/fleet-tally')
+const { Tally } = require('../../../lib/features/sticky/tally')
 
 /** What is warned of when each of these workers has had its requests, which name these sessions. @param {(string | null)[][]} workers @param {{ desired?: number, begun?: number, sticky?: string }} [how] */
 function warned (workers, { desired = workers.length, begun = 0, sticky = 'cookie:sid' } = {}) {
   /** @type {any[]} */
   const lines = []
   const options = /** @type {any} */ ({ sticky: parseSessionKey(sticky) })
-  const primary = new SessionTally({ options, fleet: /** @type {any} */ ({ desired }), record: (event, fields) => lines.push({ event, ...fields }) })
+  const primary = new FleetTally({ options, fleet: /** @type {any} */ ({ desired }), record: (event, fields) => lines.push({ event, ...fields }) })
   const tallies = workers.map(() => {
     const handle = /** @type {any} */ (new EventEmitter())
     primary.connect(handle)

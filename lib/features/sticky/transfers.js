@@ -8,8 +8,7 @@
 
 const { deserialize, serialize } = require('node:v8')
 const { RecycleError } = require('../../core/errors')
-const { bounded } = require('../../core/session')
-const { callApp } = require('../call-app')
+const { bounded } = require('./session')
 
 const LONGEST_VALUE = 1_000_000
 
@@ -20,17 +19,18 @@ class Transfers {
   #inFlight = null
   /** @type {((session: string, value: any) => void)[]} */
   #receivers = []
-  #onRest = (/** @type {import('../connections/connection').Connection} */ { sessionId }) => { if (sessionId !== null && this.#pending.has(sessionId)) this.sendIdle() }
+  #onRest = (/** @type {import('../../worker/connections/connection').Connection} */ { sessionId }) => { if (sessionId !== null && this.#pending.has(sessionId)) this.sendIdle() }
 
   /**
-   * @param {Pick<import('../enter').Parts, 'channel' | 'tracker' | 'handoff' | 'sender'>} parts
+   * @param {Pick<import('..').WorkerKernel, 'channel' | 'tracker' | 'handoff' | 'sender' | 'callApp'>} kernel
    * @param {(session: string) => void} onSent called for each that has been
    * @param {(session: string) => void} onFailed called for each whose function throws, or has no value that can be sent
    */
-  constructor ({ channel, tracker, handoff, sender }, onSent, onFailed) {
+  constructor ({ channel, tracker, handoff, sender, callApp }, onSent, onFailed) {
     this.channel = channel
     this.tracker = tracker
     this.sender = sender
+    this.callApp = callApp
     this.onSent = onSent
     this.onFailed = onFailed
     handoff.onClosed = () => this.sendIdle()
@@ -93,7 +93,7 @@ class Transfers {
     const value = this.#pending.get(id)
     this.#pending.delete(id)
     if (this.#pending.size === 0) this.tracker.removeListener('rest', this.#onRest)
-    const isSent = callApp('transfer', () => {
+    const isSent = this.callApp('transfer', () => {
       this.#send(id, value?.())
       return true
     })

@@ -2,7 +2,7 @@
 
 const t = require('tap')
 const fc = require('fast-check')
-const { parseSessionKey, sessionBegunIn, sessionOf } = require('../../lib/core/session')
+const { parseSessionKey, sessionBegunIn, sessionOf } = require('../../../lib/features/sticky/session')
 
 /** @param {string} text */
 const key = text => /** @type {any} */ (parseSessionKey(text))

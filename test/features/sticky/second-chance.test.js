@@ -1,7 +1,7 @@
 'use strict'
 
 const t = require('tap')
-const { SecondChanceSet } = require('../../lib/core/second-chance')
+const { SecondChanceSet } = require('../../../lib/features/sticky/second-chance')
 
 t.test('what is used stays, however old it is; what is not used is forgotten', async t => {
   const set = new SecondChanceSet(100)

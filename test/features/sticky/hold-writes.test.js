@@ -4,7 +4,7 @@ const http = require('node:http')
 const net = require('node:net')
 const { once } = require('node:events')
 const t = require('tap')
-const { holdWrites } = require('../../../lib/worker/sticky/hold-writes')
+const { holdWrites } = require('../../../lib/features/sticky/hold-writes')
 
 /** @type {Record<string, (response: http.ServerResponse) => void>} */
 const ANSWERS = {

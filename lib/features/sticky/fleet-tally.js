@@ -14,21 +14,21 @@ const NEARLY_ALL = 0.9
  * @property {number} which the hash of that session
  */
 
-class SessionTally {
+class FleetTally {
   #sum = { requests: 0, found: 0, begun: 0 }
   /** By session, of those that are the most frequent ones of a worker. @type {Map<number, number>} */
   #most = new Map()
   /** Nothing is told twice. @type {Set<string>} */
   #told = new Set()
 
-  /** @param {{ options: import('../../core/options').Options, fleet: import('../workers/fleet').Fleet, record: (event: string, fields: Record<string, any>) => unknown }} deps */
+  /** @param {Pick<import('..').PrimaryKernel, 'options' | 'fleet' | 'record'>} kernel */
   constructor ({ options, fleet, record }) {
     this.key = options.sticky
     this.fleet = fleet
     this.record = record
   }
 
-  /** @param {import('../workers/worker-handle').WorkerHandle} handle */
+  /** @param {import('../../primary/workers/worker-handle').WorkerHandle} handle */
   connect (handle) {
     handle.on('tally', counts => this.#add(counts))
   }
@@ -56,4 +56,4 @@ class SessionTally {
   }
 }
 
-module.exports = { SessionTally }
+module.exports = { FleetTally }

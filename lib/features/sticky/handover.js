@@ -5,11 +5,11 @@
  * workers give away goes to the new fleet, state first. A request of a session that an old worker still has waits in the new primary.
  */
 
-const { ownerOf } = require('../../core/rendezvous')
+const { ownerOf } = require('./rendezvous')
 
 const AT_ONCE = 1000 // sessions in a message
 
-/** @typedef {import('./session-owners').State} State @typedef {import('../upgrade/peer').Peer<any>} Peer */
+/** @typedef {import('./owners').State} State @typedef {import('../../primary/upgrade/peer').Peer<any>} Peer */
 
 /** In the old primary: what it tells its successor. */
 class SessionsForSuccessor {

@@ -4,7 +4,7 @@
  * Counts what tells that a session is named wrongly: requests without one, and those of the most frequent session, by Boyer and Moore's majority vote.
  */
 
-const { hashOf } = require('../../core/rendezvous')
+const { hashOf } = require('./rendezvous')
 
 const EACH = 1000 // requests, of which the primary is told
 
@@ -16,7 +16,7 @@ class Tally {
   #candidate = null
   #votes = 0
 
-  /** @param {(counts: import('../../primary/handoff/session-tally').Counts) => void} tell */
+  /** @param {(counts: import('./fleet-tally').Counts) => void} tell */
   constructor (tell) {
     this.tell = tell
   }
