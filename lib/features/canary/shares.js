@@ -93,9 +93,7 @@ function tailOf (ours, theirs) {
   const freedom = Math.max(LEAST_FREEDOM, Math.min(ours.groups, theirs.groups) - 1)
   const normal = studentTail((ours.k / ours.n - theirs.k / theirs.n) / Math.sqrt(mine + other), freedom)
   if (pooled > RARE) return normal
-  const [k, rest] = [ours.k / ours.design, theirs.k / theirs.design]
-  const [n, others] = [ours.n / ours.design, theirs.n / theirs.design]
-  return Math.max(normal, binomialTail(k, k + rest, n / (n + others)))
+  return Math.max(normal, binomialTail(ours.k / ours.design, (ours.k + theirs.k) / ours.design, ours.n / (ours.n + theirs.n)))
 }
 
 /**
