@@ -30,12 +30,15 @@ function findGrowth (fresh, old) {
   const ramps = poolSums(ours.map(({ ramps }) => ramps))
   if (!isSwept && (each.length === 0 || ramps.groups < LEAST_COLLECTIONS - 1)) return { chance: 1, why: `known after ${LEAST_COLLECTIONS} collections of a worker of each code alone` }
   const kept = ratioOf(swept) - (sweptOld.n > 0 ? ratioOf(sweptOld) : 0)
-  const before = poolSums(fresh.map(({ half, memory }) => (half ?? memory).sweeps))
+  const isSlowing = (/** @type {'sweeps' | 'ramps'} */ key, /** @type {Sums} */ now) => {
+    const before = poolSums(fresh.map(({ half, memory }) => (half ?? memory)[key]))
+    return before.n > 0 ? ratioOf(now) < STEADY * ratioOf(before) : null
+  }
   return {
     chance: isSwept ? sweepTail(swept, sweptOld) : Math.max(...each.map(other => rampTail(ramps, other))),
     why: kept < LEAST_BYTES || swept.k < LEAST_KEPT || (!isSwept && kept < (ratioOf(ramps) - Math.max(...each.map(ratioOf))) / 2)
       ? `not ${LEAST_BYTES} bytes a request and 1 MiB more after mark-sweeps`
-      : before.n > 0 && ratioOf(swept) < STEADY * ratioOf(before) ? 'growing more slowly than before, as caches do' : null
+      : isSlowing('sweeps', swept) ?? isSlowing('ramps', ramps) ?? false ? 'growing more slowly than before, as caches do' : null
   }
 }
 
