@@ -26,7 +26,7 @@ const FILES = [
   'integration/signals', 'integration/stop', 'integration/stop-delay', 'integration/stop-timeout', 'integration/keep-alive', 'integration/unusual-apps', 'integration/verbs-overlap', 'integration/crash', 'integration/death', 'integration/accept-storm', 'integration/upgrade',
   'apps/frameworks', 'apps/modules', 'apps/protocols', 'apps/realtime', 'apps/addresses', 'apps/habits', 'apps/examples', 'cli/app',
   'integration/out-of-rotation', 'integration/out-of-rotation-protocols', 'integration/collect', 'integration/standby', 'integration/gc-profiles', 'integration/compile-cache',
-  'integration/reconcile', 'integration/rollout', 'integration/fork', 'integration/output', 'integration/channel-abuse', 'primary/workers/channel-guard',
+  'integration/reconcile', 'integration/rollout', 'integration/canary', 'integration/fork', 'integration/output', 'integration/channel-abuse', 'primary/workers/channel-guard',
   'integration/failover', 'integration/failover-reading', 'integration/websockets', 'integration/socket-io', 'integration/lines-over-tcp', 'integration/exceptions', 'integration/blocked', 'campaign/kills/kills', 'operate/app-metrics',
   'integration/socket-activation', 'integration/service-notifier', 'primary/orphans', 'cli/pid-1', 'apps/telemetry',
   'control/open-socket', 'operate/control', 'operate/admin-metrics', 'cli/operate-verbs', 'cli/operate-inside', 'cli/config'

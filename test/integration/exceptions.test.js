@@ -100,7 +100,7 @@ t.test('a handler that throws as it is called gets 500 on a connection that has 
   const { port, supervisor } = await startFleet(t, 'uncaught.js', { workers: 1 })
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
   t.teardown(() => agent.destroy())
-  for (const kind of ['/sync', '/tick', '/emitter']) {
+  for (const kind of ['/sync', '/tick', '/async']) {
     const { body: pid } = await get(port, '/ok', { agent })
     await supervisor.recycle(0)
     const { status, body } = await get(port, kind, { agent })
