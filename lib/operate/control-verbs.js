@@ -88,7 +88,7 @@ async function reload (supervisor, how, progress) {
   /** @type {string | undefined} */
   let outcome
   const replaced = (/** @type {Line[]} */ lines) => lines.filter(({ event }) => event === 'recycled')
-  const lines = await during(supervisor, ['recycled', 'scaled', 'fleet.trial', 'fleet.reload'], lines => progress({ done: Math.min(of, replaced(lines).length), of, line: lines.at(-1) }), async () => {
+  const lines = await during(supervisor, ['recycled', 'scaled', 'fleet.trial'], lines => progress({ done: Math.min(of, replaced(lines).length), of, line: lines.at(-1) }), async () => {
     outcome = await supervisor.reload(how) ?? undefined
   })
   return { recycled: replaced(lines), left: lines.filter(({ event }) => event === 'scaled'), outcome }

@@ -32,7 +32,7 @@ const ROWS = {
   healthFailureThreshold: ['--health-failure-threshold <n>', 'healthFailureThreshold', 'RECYCLE_HEALTH_FAILURE_THRESHOLD', 3, '1', 1, ['0', '1001']],
   healthAction: ['--health-action <what>', 'healthAction', 'RECYCLE_HEALTH_ACTION', 'replace', 'rotate', 'rotate', ['kill']],
   canary: ['--canary <n|n%>', 'canary', 'RECYCLE_CANARY', null, '10%', { share: 0.1 }, ['-1', '1025', '101%', 'all']],
-  bake: ['--bake <time>', 'bakeMs', 'RECYCLE_BAKE', 120_000, '30s', 30_000, ['4s', 'soon']],
+  bake: ['--bake <time>', 'bakeMs', 'RECYCLE_BAKE', 120_000, '30s', 30_000, ['9s', 'soon']],
   undecided: ['--undecided <go|back>', 'undecided', 'RECYCLE_UNDECIDED', 'back', 'go', 'go', ['stay', '']],
   onException: ['--on-exception <what>', 'onException', 'RECYCLE_ON_EXCEPTION', 'drain', 'exit', 'exit', ['no', '', 'Drain']],
   failover: ['--no-failover', 'failover', 'RECYCLE_FAILOVER', true, 'false', false, ['no', '']],

@@ -8,6 +8,7 @@ const path = require('node:path')
 const t = require('tap')
 const { judge } = require('../../lib/features/canary/verdict')
 const { get } = require('../support/client')
+const { controlRoom } = require('../support/control')
 const { startFleet } = require('../support/fleet')
 const { Load } = require('../support/load')
 const { skip } = require('../support/mold')
@@ -46,7 +47,7 @@ t.test('code that is as good: the reload goes on, in all workers, and the one th
   const { supervisor, events, load, write } = await start(t)
   const before = pids(supervisor)
   write(source('better'))
-  const reload = supervisor.reload({ canary: 1, bake: '6s' })
+  const reload = supervisor.reload({ canary: 1, bake: '10s' })
   await events.until('worker.ready', { count: 4 })
   t.match(supervisor.status(), { totals: { workers: 4, ready: 4 }, canary: { state: /^(starting|warming-up)$/, workers: 1 } })
   t.match(await reload, /^no figure is worse: [\d,]+ requests of the new code and [\d,]+ of the old$/)
@@ -64,7 +65,7 @@ t.test('code that is as good: the reload goes on, in all workers, and the one th
 
 for (const { bad, says } of /** @type {const} */ ([
   { bad: 'errors', says: /^responses with 5xx: \d+\.\d\d % of [\d,]+ requests, against 0\.00 % of [\d,]+ of the old workers$/ },
-  { bad: 'slow', says: /^(median time|99th percentile of the time) to the response: [\d.]+ ms over / }
+  { bad: 'slow', says: /^(median time to the response|99th percentile of the time to the response|time of the event loop for a request): [\d.]+ ms over / }
 ])) {
   t.test(`code that is worse (${bad}): its worker leaves, the others never did, and no request is lost`, async t => {
     const { supervisor, events, load, write, port } = await start(t)
@@ -86,7 +87,7 @@ for (const { bad, says } of /** @type {const} */ ([
 }
 
 t.test('too few requests: it is not known, and what becomes of the code is as the user wants', async t => {
-  const { supervisor, events, load } = await start(t, { canary: '30%', bake: '5s' }, 1)
+  const { supervisor, events, load } = await start(t, { canary: '30%', bake: '10s' }, 1)
   await load.stop()
   await t.rejects(supervisor.reload(), { code: 'RECYCLE_UNDECIDED', exitCode: 2, message: /^whether the new code is good is not known: too few requests to judge: .*; the workers before serve on$/ })
   await supervisor.reload({ undecided: 'go' })
@@ -100,7 +101,7 @@ t.test('commands meanwhile: another reload and an upgrade are refused, scaling i
   const { supervisor, events, load, write } = await start(t)
   const before = pids(supervisor)
   await t.rejects(supervisor.reload({ abort: true }), { code: 'RECYCLE_NO_TRIAL', exitCode: 1, message: '--abort: no reload has new code on trial' })
-  await t.rejects(supervisor.reload({ bake: '6s' }), { code: 'RECYCLE_BAD_USAGE', exitCode: 2 })
+  await t.rejects(supervisor.reload({ bake: '10s' }), { code: 'RECYCLE_BAD_USAGE', exitCode: 2 })
   await t.rejects(supervisor.reload({ canary: 'some' }), { code: 'RECYCLE_BAD_OPTION', message: '--canary was given "some"; it takes a whole number from 0 to 1024, or a percentage of the workers, such as 80%' })
   write(source('better'))
   const first = t.rejects(supervisor.reload({ canary: 1, bake: '1h' }), { code: 'RECYCLE_REJECTED', details: { why: 'by a command' } })
@@ -212,4 +213,29 @@ t.test('--sticky: sessions stay where they are, and those that began in the new 
   await first
   await round(began, 1)
   t.same((await round(before, 2)).map(({ pid }) => pid), before.map(({ pid }) => pid))
+})
+
+t.test('the command: what it says, and its exit codes; where it is ended, the fleet goes on by itself', async t => {
+  const room = controlRoom(t)
+  const app = path.join(fs.realpathSync(t.testdir({ 'app.js': source('good') })), 'app.js')
+  const { port, events } = await room.start(2, ['--stop-linger', '0', app])
+  const load = new Load({ port, connections: 30, thinkMs: 40 })
+  t.teardown(() => load.stop())
+  await events.until('worker.ready', { count: 2 })
+  t.match(await room.recycle(['reload', '--promote']), { code: 1, stderr: 'recycle: --promote: no reload has new code on trial\n' })
+  t.match(await room.recycle(['reload', '--bake', '10s']), { code: 2, stderr: 'recycle: --bake of a reload needs --canary\n' })
+  t.match(await room.recycle(['reload', '--canary', '--bake', 'soon']), { code: 2, stderr: /^recycle: --bake was given "soon"; it takes a time of 10s / })
+  t.match(await room.recycle(['rollback']), { code: 1, stderr: `recycle: there is no release to go back to: the fleet has run ${app} since it was started\n` })
+
+  const ended = room.recycle(['reload', '--canary', '--bake', '10s', '--no-wait'])
+  t.match(await ended, { code: 0, stdout: /reload has begun/ })
+  t.match(await events.until('canary.verdict'), { isGood: true })
+  await events.until('fleet.reloaded')
+
+  fs.writeFileSync(app, source('errors'))
+  const { code, stderr } = await room.recycle(['reload', '--canary', '--bake', '12s'])
+  t.equal(code, 1)
+  t.match(stderr, /1 worker of the new code join, on trial: slot 2\n[^]*recycle: the new code was rejected: responses with 5xx: .*; the workers before serve on\n$/)
+  t.match((await room.recycle(['status'])).stdout, /\nThe latest reload was taken back \(generation 2\): responses with 5xx: .*; the code on the disk is what was taken back: /)
+  t.same((await load.stop()).failures.filter(({ error }) => error !== 'status 500'), [])
 })

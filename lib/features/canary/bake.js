@@ -18,6 +18,7 @@ const { judge } = require('./verdict')
 
 const LOOK_MS = 1000
 const BLOCK_MS = 5000 // what fails together in some seconds, such as a backend, is in one or two of them
+const LEAST_BLOCKS = 8 // a short comparison has shorter ones, for one or two say nothing of chance
 const MOST_BLOCKS = 720
 const WARM_UP_SHARE = 0.25
 const LONGEST_WARM_UP_MS = 30_000 // by then new code is compiled, and its caches are as full as they get in such a time
@@ -44,7 +45,9 @@ class Bake {
   constructor (kernel, terms) {
     this.kernel = kernel
     this.terms = terms
-    this.blockMs = Math.max(BLOCK_MS, terms.bakeMs / MOST_BLOCKS)
+    this.warmUpMs = Math.min(LONGEST_WARM_UP_MS, WARM_UP_SHARE * terms.bakeMs)
+    const comparedMs = terms.bakeMs - this.warmUpMs
+    this.blockMs = Math.max(Math.min(BLOCK_MS, comparedMs / LEAST_BLOCKS), comparedMs / MOST_BLOCKS)
   }
 
   /** Until the verdict; null: there is one, or it has not begun. */
@@ -89,7 +92,7 @@ class Bake {
     const { bakeMs } = this.terms
     this.#until = this.kernel.now() + bakeMs
     this.#begin('warming-up', workers())
-    const early = await this.#look(this.#begunAt + Math.min(LONGEST_WARM_UP_MS, WARM_UP_SHARE * bakeMs))
+    const early = await this.#look(this.#begunAt + this.warmUpMs)
     if (early) return early
     this.#thresholds = thresholdsOf(this.sides.old.map(({ times }) => times))
     this.#begin('comparing', workers())

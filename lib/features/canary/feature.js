@@ -26,7 +26,7 @@ module.exports = Object.freeze({
   name: 'canary',
   options: ({ row, types }) => [
     row('canary', '--canary <n|n%>', types.countOrPercent(0, 1024, 'the workers'), null, 'none', 'a reload begins with so many workers of the new code, beside the others, and goes on only if they are as good'),
-    row('bake', '--bake <time>', types.time(5000, '5s'), 120_000, '2m', 'with --canary: how long they are compared', 'bakeMs'),
+    row('bake', '--bake <time>', types.time(10_000, '10s'), 120_000, '2m', 'with --canary: how long they are compared', 'bakeMs'),
     row('undecided', '--undecided <go|back>', types.oneOf('go', 'back'), 'back', 'back', 'with --canary: what the reload does where they have had too few requests to tell')
   ],
   group: 'Replacing workers:',

@@ -6,7 +6,7 @@ const { RecycleError } = require('../../core/errors')
 const { mostOf } = require('../../core/limit')
 const { types } = require('../../core/option-types')
 
-const KINDS = { canary: types.countOrPercent(0, 1024, 'the workers'), bake: types.time(5000, '5s'), undecided: types.oneOf('go', 'back') }
+const KINDS = { canary: types.countOrPercent(0, 1024, 'the workers'), bake: types.time(10_000, '10s'), undecided: types.oneOf('go', 'back') }
 
 /**
  * @typedef {object} Terms

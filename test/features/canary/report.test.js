@@ -21,10 +21,13 @@ function report (lines) {
 t.test('reloads that compared code are listed, with the figures that are known', async t => {
   const full = report([fleetStart(), line(5, 'canary.verdict', BAD), line(6, 'canary.verdict', { ...BAD, isGood: true, verdict: 'undecided', figures: [] }), line(7, 'canary.verdict', { figures: 'none' })])
   t.ok(isValid(full), JSON.stringify(isValid.errors))
-  t.match(full, { canariesOmitted: 0, canaries: [
-    { title: 'Generation 3', isBad: true, text: 'the new code is worse: responses with 5xx', rows: [{ label: 'responses with 5xx', old: '0.02 %', fresh: '2.10 %', isWorse: true }, { old: '–', fresh: '0.021 ms', isWorse: false }] },
-    { isBad: false, text: 'whether the new code is as good is not known after 1m: responses with 5xx; the reload goes on, as --undecided go has it', rows: [] }
-  ] })
+  t.match(full, {
+    canariesOmitted: 0,
+    canaries: [
+      { title: 'Generation 3', isBad: true, text: 'the new code is worse: responses with 5xx', rows: [{ label: 'responses with 5xx', old: '0.02 %', fresh: '2.10 %', isWorse: true }, { old: '–', fresh: '0.021 ms', isWorse: false }] },
+      { isBad: false, text: 'whether the new code is as good is not known after 1m: responses with 5xx; the reload goes on, as --undecided go has it', rows: [] }
+    ]
+  })
   t.equal(full.canaries.length, 2)
   const text = formatReport(full)
   t.match(text, /reloads whose code was compared first\ngeneration 3: the new code is worse: responses with 5xx\n/)
