@@ -16,10 +16,11 @@ const { ResultsFile, RESULTS } = require('../../bench/support/results-file')
 const { campaignPage } = require('./page')
 const { deploy, KINDS } = require('./deploys/run')
 const { killWorkers } = require('./kills/run')
+const { leakTable, studyLeaks } = require('./leaks/run')
 const { moveWebSockets } = require('./migration/run')
 const { campaign } = require('./run')
 
-const FLAGS = { seconds: '120', seed: '1', kills: '0', moves: '0', deploys: '0', only: { default: '' }, evidence: { default: '' }, add: false, out: { default: path.join(RESULTS, 'campaign.json') } }
+const FLAGS = { seconds: '120', seed: '1', kills: '0', moves: '0', leaks: '0', mold: false, deploys: '0', only: { default: '' }, evidence: { default: '' }, add: false, out: { default: path.join(RESULTS, 'campaign.json') } }
 
 /** @param {import('./run').Try[]} tries */
 function byFault (tries) {
@@ -97,11 +98,25 @@ async function moveMany (how) {
   process.exitCode = violations.length > 0 ? 1 : 0
 }
 
+/** @param {{ seconds: number, isMold: boolean, only: string }} how `seconds` of a study */
+async function studyMany ({ seconds, isMold, only }) {
+  const tried = await studyLeaks({
+    languages: isMold ? ['cjs'] : ['cjs', 'esm', 'ts'],
+    only: name => name.includes(only),
+    forMs: 1000 * seconds,
+    fork: isMold ? 'mold' : 'spawn',
+    onTried: ({ app, language, found, named, verdict }) => console.error(`${app}, ${language}: ${found} (${named || verdict})`)
+  })
+  console.log(leakTable(tried))
+  process.exitCode = tried.some(({ found, failures }) => found !== 'right' || failures > 0) ? 1 : 0
+}
+
 async function main () {
   exitOnBadFlag('campaign')
-  const { seconds, seed, kills, moves, deploys, only, evidence, add, out } = readFlags(FLAGS, {}, process.argv.slice(2))
+  const { seconds, seed, kills, moves, deploys, leaks, mold, only, evidence, add, out } = readFlags(FLAGS, {}, process.argv.slice(2))
   if (Number(kills) > 0) return killMany({ kills: Number(kills), seed: Number(seed), evidence })
   if (Number(moves) > 0) return moveMany({ moves: Number(moves), seed: Number(seed) })
+  if (Number(leaks) > 0) return studyMany({ seconds: Number(leaks), isMold: mold, only })
   if (Number(deploys) > 0) return deployMany({ deploys: Number(deploys), only, seconds: Number(seconds) })
   const file = new ResultsFile(out)
   const began = Date.now()

@@ -36,7 +36,7 @@ function page (n/*: number*/) {
 let served = 0
 const server = http.createServer((request, response) => {
   const n = ++served
-  work(n)
+  for (let i = 0; i < 10; i++) work(10 * n + i)
   setImmediate(() => response.end(page(n)))
 })
 server.listen(Number(process.env.PORT))
@@ -164,7 +164,7 @@ function work (n/*: number*/) {
     source: `
 const frames/*: Buffer[]*/ = []
 function capture (n/*: number*/) { // LEAK
-  frames.push(Buffer.allocUnsafeSlow(12_000).fill(n & 255))
+  frames.push(Buffer.allocUnsafeSlow(8000).fill(n & 255))
 }
 function work (n/*: number*/) {
   capture(n)
@@ -175,7 +175,7 @@ function work (n/*: number*/) {
     source: `
 const names/*: string[]*/ = []
 function receive (n/*: number*/) { // LEAK
-  return Buffer.alloc(6000, 'name=user-of-the-shop-' + n + ';').toString('latin1')
+  return Buffer.alloc(1500, 'name=user-of-the-shop-' + n + ';').toString('latin1')
 }
 function nameIn (text/*: string*/) { // LEAK
   const found = /name=([a-z0-9-]{15,})/.exec(text)
@@ -255,10 +255,10 @@ function work (n/*: number*/) {
 const cache = new Map/*:: <Id, Entry>*/()
 const sessions = new Map/*:: <string, number>*/()
 function work (n/*: number*/) {
-  const id = n % 4000
+  const id = n % 400
   cache.delete(id)
   cache.set(id, { id, at: n, tags: ['c' + n, 'd' + n] })
-  if (cache.size > 500) cache.delete(cache.keys().next().value/*! */)
+  if (cache.size > 300) cache.delete(cache.keys().next().value/*! */)
   const name = 's' + n
   sessions.set(name, n)
   setTimeout(() => sessions.delete(name), 500)

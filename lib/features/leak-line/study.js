@@ -218,4 +218,4 @@ function resolvable () {
   return all
 }
 
-module.exports = { Study, NAME }
+module.exports = { Study, NAME, INTERVAL_BYTES }

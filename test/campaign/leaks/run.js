@@ -13,12 +13,13 @@ const { Load } = require('../../support/load')
 /** @typedef {import('../../support/leaking-apps').Language} Language @typedef {'right' | 'not found' | 'false'} Found */
 /** @typedef {{ app: string, language: Language, found: Found, named: string, verdict: string, requests: number, failures: number }} Tried */
 
+const TRIES = 3
 const REPOSITORY = path.join(__dirname, '../../..')
 
 /**
  * @param {object} how
  * @param {Language[]} how.languages
- * @param {RegExp} how.only of the apps' names
+ * @param {(app: string) => boolean} how.only
  * @param {number} how.forMs of a study
  * @param {'spawn' | 'mold'} how.fork
  * @param {(tried: Tried) => void} how.onTried
@@ -29,7 +30,7 @@ async function studyLeaks ({ languages, only, forMs, fork, onTried }) {
   /** @type {Tried[]} */
   const all = []
   try {
-    for (const app of Object.keys(APPS).filter(name => only.test(name))) {
+    for (const app of Object.keys(APPS).filter(only)) {
       for (const language of languages) {
         const tried = await study(path.join(folder, `${all.length}`), app, language, { forMs, fork })
         all.push(tried)
@@ -52,9 +53,11 @@ async function study (folder, app, language, { forMs, fork }) {
   const supervisor = supervise({ app: written.file, workers: 2, fork, stopLinger: '200ms', nodeOption: language === 'ts' ? [`--import=${path.join(REPOSITORY, 'node_modules/tsx/dist/esm/index.mjs')}`] : [] })
   try {
     await supervisor.ready()
-    const load = new Load({ port, connections: 6, thinkMs: 2 })
-    const result = await supervisor.leak(0, { forMs })
-    const { failures } = await load.stop()
+    // A connection may stay with the other worker for all of a short study.
+    const loads = [new Load({ port, connections: 3, thinkMs: 4 }), new Load({ port, connections: 3, thinkMs: 4, keepAlive: false })]
+    let result = await supervisor.leak(0, { forMs })
+    for (let tries = 1; tries < TRIES && result.verdict === 'few'; tries++) result = await supervisor.leak(0, { forMs: 2 ** tries * forMs }) // the machine is busy
+    const failures = (await Promise.all(loads.map(load => load.stop()))).flatMap(({ failures }) => failures)
     const [worst] = result.outcome.found.filter((/** @type {any} */ { isSure, isGrowing }) => isSure && isGrowing)
     return {
       app,
