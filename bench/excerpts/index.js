@@ -17,6 +17,7 @@ const { figuresOf } = require('../support/figures')
 /** @type {Record<string, Record<string, (read: Read) => string>>} */
 const EXCERPTS = {
   boot: require('./boot'),
+  canary: require('./canary'),
   drops: require('./drops'),
   frameworks: require('./frameworks'),
   gc: require('./gc'),
