@@ -12,13 +12,13 @@ const { supervise } = require('../../..')
 const { Load } = require('../../support/load')
 const { freePort } = require('../../support/fleet')
 
-/** What the new code does beside answering; `is`: of a failure that it causes itself. */
+/** What the new code does beside answering; `costs`: failures that it causes itself, as docs/failover.md has them of a crash. */
 const KINDS = /** @type {const} */ ({
   equal: { code: '' },
-  errors: { code: 'if (Math.random() < 0.05) response.statusCode = 500', is: 'status 500' },
+  errors: { code: 'if (Math.random() < 0.05) response.statusCode = 500', costs: ['status 500'] },
   slow: { code: 'const until = performance.now() + 4; while (performance.now() < until);' },
-  exceptions: { code: "if (Math.random() < 0.02) throw new Error('of the new code')", is: 'status 500' },
-  crashes: { code: 'if (Math.random() < 0.02) process.exit(3)', is: 'status 502' },
+  exceptions: { code: "if (Math.random() < 0.02) throw new Error('of the new code')", costs: ['status 500'] },
+  crashes: { code: 'if (Math.random() < 0.02) process.exit(3)', costs: ['status 502', 'ECONNRESET'] },
   leak: { code: "kept.push(Buffer.alloc(5000).toString('hex'))" }
 })
 
@@ -75,8 +75,9 @@ async function deploy ({ deploys, kinds = /** @type {Kind[]} */ (Object.keys(KIN
     /** @type {Record<string, number>} */
     const by = {}
     for (const { decidedBy, verdict } of verdicts) if (verdict === 'bad') by[decidedBy ?? 'start'] = (by[decidedBy ?? 'start'] ?? 0) + 1
-    const own = KINDS[kind]
-    const lost = failures.filter(({ error }) => !('is' in own) || error !== own.is).map(({ error }) => error)
+    /** @type {readonly string[]} */
+    const costs = 'costs' in KINDS[kind] ? KINDS[kind].costs : []
+    const lost = failures.map(({ error }) => error).filter(error => !costs.includes(error))
     rows.push({ kind, good: of('good'), bad: of('bad'), undecided: of('undecided'), by, afterMs, requests, lost })
   }
   fs.rmSync(folder, { recursive: true })
