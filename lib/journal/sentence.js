@@ -40,7 +40,7 @@ const ASKED_FOR = ['reload', 'requested', 'upgrade']
 const SENTENCES = {
   'fleet.start': l => `recycle ${l.pid} starts ${boundsOf(l.options) ? `${l.options.workers} to ${count(Number(boundsOf(l.options)?.max), 'worker')}` : count(l.options.workers, 'worker')} of ${l.app}`,
   'fleet.reload': () => 'rolling reload',
-  'fleet.trial': l => `${count(l.slots.length, 'worker')} of the new code join, on trial: slot ${l.slots.join(', ')}`,
+  'fleet.trial': l => `${count(l.slots.length, 'worker')} of the new code ${l.slots.length === 1 ? 'joins' : 'join'}, on trial: slot ${l.slots.join(', ')}`,
   'fleet.rejected': l => `the new code is rejected: ${l.why}${l.isReplaced ? '; it is still on the disk, and a worker that is replaced runs it: put the code before back' : ''}`,
   'fleet.upgrade': l => `upgrade: a new supervisor starts (${l.pid}) with ${l.node}`,
   'fleet.upgrade-failed': l => `no upgrade: the new supervisor does not run the fleet: ${l.why}; this one does as before`,

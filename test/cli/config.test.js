@@ -89,7 +89,7 @@ t.test('what is in force stands beside what is written, where the two differ', a
 
 t.test('on a terminal, defaults are dimmed', { skip: lacking('tmux') }, async t => {
   const cwd = project(t, { 'recycle.config.json': '{ "samples": 4 }' })
-  const terminal = new Terminal(t, ['sh', '-c', `env -u NO_COLOR -u NODE_DISABLE_COLORS -u FORCE_COLOR ${process.execPath} ${BIN} --print-config; exec sleep 1000`], { cwd, rows: 60, columns: 120 })
+  const terminal = new Terminal(t, ['sh', '-c', `env -u NO_COLOR -u NODE_DISABLE_COLORS -u FORCE_COLOR ${process.execPath} ${BIN} --print-config; exec sleep 1000`], { cwd, rows: 100, columns: 120 })
   await terminal.until(/^prefix /m)
   const screen = terminal.screen({ colors: true })
   t.match(screen, /\[0m\S*samples +4 +recycle\.config\.json *\n/)

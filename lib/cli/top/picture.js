@@ -41,7 +41,7 @@ function picture (fleet, { columns, rows, colors, now, message }) {
     shown.length < fleet.rows.length ? paint('dim', `rows ${from + 1} to ${from + shown.length} of ${fleet.rows.length}: ↑↓`) : ''
   ]
   const live = linesOfFeatures(status, paint, { isLive: true })
-  if (above.length + live.length + EVENTS < rows) above.push(...above.at(-1) === '' ? live.slice(1) : live, '')
+  if (live.length > 0 && above.length + live.length + EVENTS < rows) above.push(...above.at(-1) === '' ? live.slice(1) : live, '')
   const left = Math.max(0, rows - above.length - 1)
   const events = left > 0 ? fleet.events.slice(-left).map(line => prettyLine(line, { colors })) : []
   const keys = `${paint('bold', 'q')} quit  ${paint('bold', '↑↓')} select  ${paint('bold', 'r')} recycle`

@@ -127,7 +127,7 @@ class Picture {
       size: { wanted: totals.workers, change: this.#change },
       workers,
       ...ofFeatures(more),
-      live: FEATURES.flatMap(({ status: own }) => own?.live?.(/** @type {Record<string, any>} */ (more)[own.key]) ?? []),
+      live: liveOf(more),
       memory: [...memory].sort(([a], [b]) => a - b).map(([slot, points]) => ({ slot, points })),
       traffic,
       recycleEvents: last(events.items, recycles).filter(({ t }) => t > from && t <= now).map(shownEvent),
@@ -193,6 +193,11 @@ function pointsOf (bySlot, slot) {
 /** @template Item @param {readonly Item[]} items @param {number} count @returns {Item[]} */
 function last (items, count) {
   return count > 0 ? items.slice(-count) : []
+}
+
+/** @param {Record<string, any>} status @returns {import('../../features').Live[]} */
+function liveOf (status) {
+  return FEATURES.flatMap(({ status: part }) => (part?.live && status[part.key] && part.live(status[part.key])) || [])
 }
 
 /** @param {Record<string, any>} status */
