@@ -30,7 +30,8 @@ async function clients (port, count) {
 for (const [how, options] of /** @type {const} */ ([['spawned', {}], ['forked', { fork: 'mold' }], ['with a standby', { standby: 1 }]])) {
   t.test(`a worker that computes for half a minute is replaced within the limit, and said is where; no other client sees anything of it: ${how}`, async t => {
     const { port, supervisor, events } = await startFleet(t, 'blocked.js', { ...OPTIONS, ...options })
-    const all = await clients(port, 12)
+    let all = await clients(port, 12)
+    while (all.every(({ pid }) => pid === all[0].pid)) all = await clients(port, 12) // on a busy machine one worker may accept them all
     const [{ pid, agent }] = all
     const others = all.slice(1).filter(client => client.pid !== pid || LOST.status)
     t.ok(others.some(client => client.pid !== pid))

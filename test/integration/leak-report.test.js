@@ -8,8 +8,8 @@ const { Load } = require('../support/load')
 
 t.test('--leak-report: a study by itself when budgets replace workers soon, once; the next condemned worker names the line', async t => {
   const leaking = app(t, "a slice of a text, by a regular expression's match")
-  const { port, supervisor, events } = await startFleet(t, leaking.file, { leakReport: true, maxRss: '110MiB', hardRss: '4GiB', jitter: '0', samples: 1 })
-  const load = new Load({ port, connections: 8, thinkMs: 1 })
+  const { port, supervisor, events } = await startFleet(t, leaking.file, { leakReport: true, maxRss: '100MiB', hardRss: '4GiB', jitter: '0', samples: 1 })
+  const load = new Load({ port, connections: 8, thinkMs: 8 })
   const end = await events.until('leak.end', { where: ({ verdict }) => verdict === 'grows', timeoutMs: 90_000 })
   t.match(end, { by: 'budget' })
   t.equal(compareLeak({ outcome: end }, leaking), 'right', JSON.stringify(end))
