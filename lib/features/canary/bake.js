@@ -6,7 +6,6 @@
  *     warm-up ──times to the response of the old workers──▶ compared, and judged once a second ──the time is over──▶ judged for good
  */
 
-const { setTimeout: wait } = require('node:timers/promises')
 const { Observed } = require('./observed')
 const { thresholdsOf } = require('./times')
 const { judge } = require('./verdict')
@@ -127,7 +126,7 @@ class Bake {
   /** @param {number} until ms, by kernel.now() @returns {Promise<Verdict | null>} null: there is none by then */
   async #look (until) {
     for (let now = this.kernel.now(); now < until; now = this.kernel.now()) {
-      if (this.#decided === null) await wait(Math.min(LOOK_MS, until - now), undefined, { signal: AbortSignal.any([this.kernel.stopping, this.#awake.signal]) }).catch(() => {})
+      if (this.#decided === null) await this.#sleep(Math.min(LOOK_MS, until - now))
       this.kernel.stopping.throwIfAborted()
       if (this.#decided !== null) return { ...this.#judge(false), verdict: this.#decided === 'go' ? 'good' : 'bad', sentence: 'by a command' }
       const { failing } = this.kernel.reloading
@@ -137,6 +136,20 @@ class Bake {
       if (verdict.verdict === 'bad') return verdict
     }
     return null
+  }
+
+  /** Not beyond a command, nor the end of the fleet. @param {number} ms @returns {Promise<void>} */
+  #sleep (ms) {
+    const signals = [this.kernel.stopping, this.#awake.signal]
+    return new Promise(resolve => {
+      const end = () => {
+        clearTimeout(timer)
+        for (const signal of signals) signal.removeEventListener('abort', end)
+        resolve()
+      }
+      const timer = setTimeout(end, ms)
+      for (const signal of signals) signal.addEventListener('abort', end)
+    })
   }
 
   /** Ends a block, and the first half, where it is time. */
