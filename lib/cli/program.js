@@ -42,7 +42,7 @@ async function main (argv) {
   addTail(program)
   addTop(program)
   addVerbs(program)
-  for (const { command } of FEATURES) command?.()(program, { addFleetOptions, withFleet, complain, print, hasLost, losses })
+  for (const { command } of FEATURES) command?.()(program, { addFleetOptions, withFleet, complain, print, hasLost, losses, createNew: name => require('../primary/recycling/private-file').createNew(name) })
   addCpuprofile(program)
   addUnit(program)
   addCompletion(program)

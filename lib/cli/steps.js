@@ -27,6 +27,8 @@ function openSteps (stream, doing, now = () => performance.now()) {
   let isExplained = false
   /** @type {Set<number>} */
   const said = new Set()
+  /** The beginning of the note that was said last. */
+  let noted = ''
 
   /** @param {number} done @param {number} of @param {Wait[]} waits @param {string | undefined} note */
   const bar = (done, of, waits, note) => {
@@ -44,11 +46,18 @@ function openSteps (stream, doing, now = () => performance.now()) {
     isExplained ||= late.length > 0
     return lines.map(line => `${line}\n`).join('')
   }
+  /** On a terminal the bar has it; elsewhere it is a line as often as it begins otherwise. @param {string} note */
+  const explainNote = note => {
+    const [beginning] = note.split(',', 1)
+    if (isTerminal || beginning === noted) return ''
+    noted = beginning
+    return `${plain(note)}\n`
+  }
   if (isTerminal) stream.write(`${'░'.repeat(BAR_WIDTH)} ${doing}`)
   return {
     /** @param {{ done: number, of: number, line?: Record<string, any>, waits?: Wait[], note?: string }} progress `note`: what else is waited for */
     update ({ done, of, line, waits = [], note }) {
-      const text = `${explain(waits)}${line ? `${prettyLine(line, { colors })}\n` : ''}${isTerminal ? bar(done, of, waits, note) : ''}`
+      const text = `${explain(waits)}${note ? explainNote(note) : ''}${line ? `${prettyLine(line, { colors })}\n` : ''}${isTerminal ? bar(done, of, waits, note) : ''}`
       if (text !== '') stream.write(`${erase}${text}`)
     },
     close () {

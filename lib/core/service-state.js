@@ -65,7 +65,7 @@ class ServiceState {
         if (this.#phase === 'reloading') return this.#run()
         break
       case 'worker.sample':
-        if (this.#isOnTrial) return extend(longestRecycleMs(this.timeouts))
+        if (this.#isOnTrial && this.#phase === 'reloading') return extend(longestRecycleMs(this.timeouts))
         break
       case 'fleet.warning':
         if (this.#phase === 'reloading' && line.warning === 'rollout-stopped') return this.#run()

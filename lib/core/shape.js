@@ -53,6 +53,11 @@ function listOf (inner, most = Infinity) {
   }
 }
 
+/** @param {Shape} inner @param {number} most entries @returns {Shape} of an object with any names */
+function mapOf (inner, most) {
+  return value => object(value) ?? listOf(inner, most)(Object.values(/** @type {object} */ (value)))
+}
+
 /** @param {Record<string, Shape>} fields all that are allowed @returns {Shape} */
 function record (fields) {
   const names = Object.keys(fields)
@@ -85,4 +90,4 @@ function kind (what, fields = {}, handle = 'none', { isAside = false } = {}) {
   return { what, names: Object.keys(fields), fields: record(fields), handle, isAside }
 }
 
-module.exports = { kind, count, number, integer, duration, ratio, flag, text, orNull, optional, listOf, record, object }
+module.exports = { kind, count, number, integer, duration, ratio, flag, text, orNull, optional, listOf, mapOf, record, object }

@@ -123,7 +123,6 @@
  * @property {Pick<import('../primary/recycling/out-of-rotation').OutOfRotation, 'take' | 'request'>} outOfRotation has a worker do one of `tasks`
  * @property {(slot: number, variant?: import('../primary/workers/spawner').Variant | null) => Promise<Record<string, any>>} recycle has the worker of this slot replaced, by
  *   one with `variant`; resolves with the journal's `recycled`
- * @property {() => number} serving how many workers serve
  * @property {() => void} changed is to be called when what `beforeRecycle` says has changed
  * @property {import('../primary/measuring/sampler').Sampler['read']} read its size, now
  * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle) => import('../core/sample').Sample | null} sampleOf the latest
@@ -218,7 +217,8 @@
  * @property {typeof import('../core/units').count} count
  * @property {typeof import('../core/units').formatTime} time
  *
- * @typedef {Pick<typeof import('../cli/fleet'), 'addFleetOptions' | 'withFleet'> & Pick<typeof import('../cli/print'), 'complain' | 'print'> & Pick<typeof import('../cli/verbs'), 'hasLost' | 'losses'>} CommandTools
+ * @typedef {Pick<typeof import('../cli/fleet'), 'addFleetOptions' | 'withFleet'> & Pick<typeof import('../cli/print'), 'complain' | 'print'> & Pick<typeof import('../cli/verbs'), 'hasLost' | 'losses'> & Pick<typeof import('../primary/recycling/private-file'), 'createNew'>} CommandTools `createNew`: makes a file that
+ *   this user alone can read
  *
  * @typedef {import('./heapdump/feature').Commands & import('./leak-line/feature').Commands} Commands
  * @typedef {import('./canary/feature').Reload} Reload

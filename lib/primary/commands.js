@@ -11,7 +11,6 @@ const { readSignal } = require('../core/signal')
 /** @typedef {import('./workers/worker-handle').WorkerHandle} WorkerHandle @typedef {import('./workers/fleet').Slot} Slot */
 
 const SIGNAL_MS = 5000
-const PATIENCE = 3 // workers of a slot that fail in a row before a command that waits for it rejects
 
 class Commands {
   /** @param {import('./parts').Deps & { recycler: import('./recycling/recycler').Recycler, reloading: import('./recycling/reloading').Reloading, garbageCollection: import('./recycling/garbage-collection').GarbageCollection, cpuProfiles: import('./recycling/cpu-profiles').CpuProfiles, features: import('./features').RunningFeatures }} deps */
@@ -105,7 +104,7 @@ class Commands {
     if (noBudget !== null) throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'maxRss', given: `auto with ${workers} workers`, accepts: noBudget })
     this.fleet.isPinned = bounds !== null
     this.resize(workers, 'requested')
-    const failing = () => this.fleet.staying().find(({ incumbent, boots }) => !incumbent?.isServing && boots.failures >= PATIENCE)
+    const failing = () => this.fleet.failing(this.fleet.wanted)
     const isLeft = () => this.fleet.list().every(({ slot, recycle, leaving }) => this.fleet.numbers.includes(slot) && (recycle !== null || leaving.size === 0))
     await this.until(() => failing() !== undefined || (this.fleet.isComplete && isLeft()))
     const { slot, boots } = failing() ?? {}

@@ -123,7 +123,6 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
     outOfRotation,
     inTime,
     recycle: (slot, variant) => commands.recycle(slot, variant),
-    serving: () => fleet.serving().length,
     read: (handle, how) => sampler.read(handle, how),
     sampleOf: handle => figuresOf(handle)?.sample ?? null,
     createFile: (slot, suffix, how) => createPrivateFile({ slot, pid: fleet.slots.get(slot)?.incumbent?.pid, suffix, ...how }),
@@ -220,7 +219,8 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
       figuresOf: handle => sampler.figuresOf(handle),
       taskOf: handle => garbageCollection.taskOf(handle) ?? features.taskOf(handle),
       memory,
-      atFirst: () => autoSize.atFirst
+      atFirst: () => autoSize.atFirst,
+      canStandBy: () => lifecycle.canStandBy
     })
   }
 

@@ -32,8 +32,9 @@ class Reconciler {
    *   when it returns
    * @property {(handle: WorkerHandle) => import('../core/plan').WorkerFacts['task']} taskOf
    * @property {() => number} atFirst see Desired
+   * @property {() => boolean} canStandBy a standby that boots now is of use
    */
-  constructor ({ options, fleet, tasks, stopping, steps, figuresOf, taskOf, memory, atFirst }) {
+  constructor ({ options, fleet, tasks, stopping, steps, figuresOf, taskOf, memory, atFirst, canStandBy }) {
     this.options = options
     this.fleet = fleet
     this.tasks = tasks
@@ -43,6 +44,7 @@ class Reconciler {
     this.taskOf = taskOf
     this.memory = memory
     this.atFirst = atFirst
+    this.canStandBy = canStandBy
     stopping.addEventListener('abort', () => {
       clearTimeout(this.#timer)
       this.#rounds.emit('round')
@@ -76,7 +78,8 @@ class Reconciler {
   }
 
   #reconcile () {
-    const { standby: standbys, maxSurge, maxUnavailable, sizing } = this.options
+    const { standby, maxSurge, maxUnavailable, sizing } = this.options
+    const standbys = standby > 0 && this.canStandBy() ? standby : 0
     // The load asks for them now: as many boot at a time as there are CPUs to boot them.
     const maxBoots = boundsOf(this.options) ? Math.max(1, sizing.cpus) : 1
     const desired = { slots: this.fleet.numbers, generation: this.fleet.rollout.generation, standbys, maxSurge, maxUnavailable, maxBoots, atFirst: this.atFirst() }

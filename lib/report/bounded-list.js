@@ -42,4 +42,36 @@ class BoundedList {
   }
 }
 
-module.exports = { BoundedList }
+/**
+ * Figures of a report that are one list: of each line of an event, what `read` makes of it.
+ *
+ * @template Item
+ * @param {string} event
+ * @param {(line: Record<string, any>) => Item | null} read null: the line is damaged, or of another version
+ * @param {number} [most]
+ */
+function listOf (event, read, most = 1000) {
+  return class {
+    /** @type {BoundedList<Item>} */
+    #list = new BoundedList(most)
+
+    /** @type {Readonly<Record<string, (line: Record<string, any>) => void>>} */
+    handlers = Object.freeze({
+      [event]: (/** @type {Record<string, any>} */ line) => {
+        const item = read(line)
+        if (item !== null) this.#list.push(item)
+      }
+    })
+
+    summary () {
+      this.#list.thin()
+      return [...this.#list.items]
+    }
+
+    get omitted () {
+      return this.#list.omitted
+    }
+  }
+}
+
+module.exports = { BoundedList, listOf }

@@ -14,6 +14,12 @@ function start (how) {
   const stream = { columns: 200, ...how, hasColors: () => false, write: (/** @type {string} */ more) => { text += more } }
   const steps = openSteps(/** @type {any} */ (stream), 'reload', () => time)
   return {
+    /** @param {string} note */
+    note (note) {
+      text = ''
+      steps.update({ done: 0, of: 3, note })
+      return text
+    },
     /** @param {number} t @param {Partial<typeof WAIT>[]} waits */
     at (t, waits) {
       time = t
@@ -45,4 +51,13 @@ t.test('on a terminal the bar has it, within the width', async t => {
   t.match(steps.at(0, [{}, { slot: 1, pid: 4712 }]), /█{7}░{13} reload: 1 of 3; slot 0 \(4711\): 2 streams [^\n]{1,40}$/)
   t.ok(steps.at(1000, [{}]).replace(/^\r\x1b\[K/, '').length < 80) // eslint-disable-line no-control-regex
   t.match(steps.at(3000, [{}]), /waiting for slot 0 .*\n.*--drain-timeout\n█/)
+})
+
+t.test('what else is waited for: in a pipe a line as often as it begins otherwise, on a terminal with the bar', async t => {
+  const pipe = start({ isTTY: false })
+  t.equal(pipe.note('it warms up, 3s left'), 'it warms up, 3s left\n')
+  t.equal(pipe.note('it warms up, 2s left'), '')
+  t.equal(pipe.note('it is compared, 9s left'), 'it is compared, 9s left\n')
+  const terminal = start({ isTTY: true })
+  for (const left of [3, 2]) t.match(terminal.note(`it warms up, ${left}s left`), `reload: 0 of 3; it warms up, ${left}s left`)
 })

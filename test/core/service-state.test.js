@@ -33,6 +33,13 @@ t.test('a reload that is stopped ends too', async t => {
   t.same(told(['worker.ready'], ['fleet.reload', { generation: 1 }], ['fleet.warning', { warning: 'sigusr2' }], ['fleet.warning', { warning: 'rollout-stopped' }]).slice(2), [{}, { READY: 1 }])
 })
 
+t.test('a reload that tries its code takes as long as the user wants: each sample extends it; it ends as it is rejected, or with the reload', async t => {
+  const RELOADING = { RELOADING: 1, MONOTONIC_USEC: 42, ...EXTENDED }
+  t.same(told(['worker.ready'], ['worker.sample'], ['fleet.trial', { generation: 1 }], ['worker.sample'], ['fleet.rejected', { generation: 1 }], ['worker.sample']).slice(1), [{}, RELOADING, EXTENDED, { READY: 1 }, {}])
+  t.same(told(['worker.ready'], ['fleet.trial', { generation: 1 }], ['fleet.reload', { generation: 1 }], ['worker.sample'], ['fleet.reloaded', { generation: 1 }]).slice(1), [RELOADING, {}, {}, { READY: 1 }])
+  t.same(told(['worker.ready'], ['fleet.trial', { generation: 1 }], ['fleet.stopping', {}, false], ['worker.sample', {}, false]).slice(3), [{}])
+})
+
 t.test('a reload while the fleet starts is part of the start', async t => {
   t.same(told(['fleet.reload', { generation: 1 }, false], ['worker.ready'], ['fleet.reloaded', { generation: 1 }]), [{}, { READY: 1 }, {}])
 })

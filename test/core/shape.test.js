@@ -3,7 +3,7 @@
 const t = require('tap')
 const shapes = require('../../lib/core/shape')
 
-const { count, integer, duration, ratio, flag, text, orNull, optional, listOf, record } = shapes
+const { count, integer, duration, ratio, flag, text, orNull, optional, listOf, mapOf, record } = shapes
 
 t.test('each shape accepts its own values and no others', async t => {
   const values = [undefined, null, true, 0, -0.5, 0.5, 1, 7, -7, 2 ** 53, NaN, Infinity, '', '7', 'long text', [], [7], {}, { toString: 1 }]
@@ -17,6 +17,8 @@ t.test('each shape accepts its own values and no others', async t => {
   t.strictSame(taken(orNull(flag)), [null, true])
   t.strictSame(taken(optional(flag)), [undefined, true])
   t.strictSame(taken(listOf(count)), [[], [7]])
+  t.equal(mapOf(count, 2)({ a: 1, b: 2 }), null)
+  for (const bad of [{ a: 1, b: 2, c: 3 }, { a: 'x' }, [1], null]) t.not(mapOf(count, 2)(bad), null)
   t.strictSame(taken(record({})), [{}])
 })
 

@@ -12,7 +12,8 @@ const { judge } = require('./verdict')
 
 /**
  * @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle
- * @typedef {import('./verdict').Verdict & { sentence?: string }} Verdict `sentence`: what no figure has decided
+ * @typedef {import('./verdict').Verdict & { isFinal: boolean, isGood?: boolean, sentence?: string }} Verdict `isFinal`: its time was over; `isGood`, `sentence`: what no
+ *   figure has decided
  */
 
 const LOOK_MS = 1000
@@ -33,7 +34,6 @@ class Bake {
   #observed = new Observed()
   /** @type {ReturnType<typeof thresholdsOf>} */
   #thresholds = null
-  #isHalf = false
   #begunAt = 0
   #until = 0
   /** By a command. @type {'go' | 'back' | null} */
@@ -54,12 +54,14 @@ class Bake {
     return this.isCounting ? Math.max(0, this.#until - this.kernel.now()) : null
   }
 
-  /** It has been judged at the end of its time, and not before. */
-  isOver = false
-
   /** Workers that become ready are to count, too. */
   get isCounting () {
     return this.state === 'warming-up' || this.state === 'comparing'
+  }
+
+  /** It goes on, or back. */
+  get isDecided () {
+    return this.state === 'promoting' || this.state === 'leaving'
   }
 
   /** What the workers of each code have counted. */
@@ -128,9 +130,9 @@ class Bake {
     for (let now = this.kernel.now(); now < until; now = this.kernel.now()) {
       if (this.#decided === null) await this.#sleep(Math.min(LOOK_MS, until - now))
       this.kernel.stopping.throwIfAborted()
-      if (this.#decided !== null) return { ...this.#judge(false), verdict: this.#decided === 'go' ? 'good' : 'bad', sentence: 'by a command' }
+      if (this.#decided !== null) return { ...this.#judge(false), isGood: this.#decided === 'go', sentence: `a command has ${this.#decided === 'go' ? 'promoted it' : 'taken it back'}` }
       const { failing } = this.kernel.reloading
-      if (failing) return { ...this.#judge(false), verdict: 'bad', sentence: `its workers do not stay up: ${failing.why}` }
+      if (failing !== null) return { ...this.#judge(false), isGood: false, sentence: `its workers do not stay up: ${failing}` }
       this.#note()
       const verdict = this.#judge(false)
       if (verdict.verdict === 'bad') return verdict
@@ -155,17 +157,13 @@ class Bake {
   /** Ends a block, and the first half, where it is time. */
   #note () {
     const now = this.kernel.now()
-    if (this.state === 'comparing' && !this.#isHalf && now >= (this.#begunAt + this.#until) / 2) {
-      this.#isHalf = true
-      this.#observed.endHalf()
-    }
+    if (this.state === 'comparing' && now >= (this.#begunAt + this.#until) / 2) this.#observed.endHalf()
     if (now >= this.#begunAt + (this.#observed.blocks + 1) * this.blockMs) this.#observed.endBlock()
   }
 
   /** @param {boolean} isFinal @returns {Verdict} */
   #judge (isFinal) {
-    this.isOver = isFinal
-    return (this.verdict = judge({ ...this.sides, isFinal }))
+    return (this.verdict = { ...judge({ ...this.sides, isFinal }), isFinal })
   }
 }
 

@@ -19,16 +19,22 @@
  * @property {boolean} [abort] ends it: none is
  */
 
+const { kinds } = require('./kinds')
+
 const KEY = 'canary'
+const MOST_BUCKETS = 400 // of times to the response; see times.js
 
 /** @type {Readonly<import('..').Feature>} */
 module.exports = Object.freeze({
   name: 'canary',
-  options: ({ row, types }) => [
-    row('canary', '--canary <n|n%>', types.countOrPercent(0, 1024, 'the workers'), null, 'none', 'a reload begins with so many workers of the new code, beside the others, and goes on only if they are as good'),
-    row('bake', '--bake <time>', types.time(10_000, '10s'), 120_000, '2m', 'with --canary: how long they are compared', 'bakeMs'),
-    row('undecided', '--undecided <go|back>', types.oneOf('go', 'back'), 'back', 'back', 'with --canary: what the reload does where they have had too few requests to tell')
-  ],
+  options ({ row, types }) {
+    const { canary, bake, undecided } = kinds(types)
+    return [
+      row('canary', '--canary <n|n%>', canary, null, 'none', 'a reload begins with so many workers of the new code, beside the others, and goes on only if they are as good'),
+      row('bake', '--bake <time>', bake, 120_000, '2m', 'with --canary: how long they are compared', 'bakeMs'),
+      row('undecided', '--undecided <go|back>', undecided, 'back', 'back', 'with --canary: what the reload does where they have had too few requests to tell')
+    ]
+  },
   group: 'Replacing workers:',
   isOn: () => true, // for the command
   fromWorker: shapes => ({
@@ -96,11 +102,11 @@ function metric (name, help, of) {
 }
 
 /** @param {typeof import('../../core/shape')} shapes @returns {import('../../core/shape').Shape} of counts.js */
-function countsOf ({ count, duration, number, record, object, orNull }) {
+function countsOf ({ count, duration, number, record, mapOf, orNull }) {
   const ofKinds = record({ errors: count, refusals: count, slowMedian: count, slowTail: count })
   const sums = record({ groups: count, n: count, nn: number, k: number, kk: number, kn: number })
   const point = orNull(record({ requests: count, liveBytes: count }))
   return record({
-    requests: count, connections: count, squares: count, of: ofKinds, ofSquares: ofKinds, ofProducts: ofKinds, times: object, busyMs: duration, memory: record({ ramps: sums, sweeps: sums, last: point, lastSweep: point })
+    requests: count, connections: count, squares: count, of: ofKinds, ofSquares: ofKinds, ofProducts: ofKinds, times: mapOf(count, MOST_BUCKETS), busyMs: duration, memory: record({ ramps: sums, sweeps: sums, last: point, lastSweep: point })
   })
 }

@@ -58,9 +58,9 @@ class OfSlot {
     this.#atBlock = all
   }
 
-  /** The first half of the comparison is over. */
+  /** The first half of the comparison is over; of a worker that comes later there is none. */
   endHalf () {
-    this.#half = this.#all.memory
+    this.#half ??= this.#all.memory
   }
 }
 

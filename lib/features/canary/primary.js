@@ -11,10 +11,8 @@ const { termsOf } = require('./terms')
 /** @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle */
 
 class Canary {
-  /** @type {Bake | null} */
-  #bake = null
-  /** @type {Promise<string> | null} */
-  #running = null
+  /** The reload under way. @type {{ bake: Bake, outcome: Promise<string> } | null} */
+  #current = null
   /** Of the last reload that was tried. @type {Record<string, any> | null} */
   #last = null
   /** @type {Set<WorkerHandle>} */
@@ -42,17 +40,26 @@ class Canary {
 
   /** @param {import('./feature').Reload} how @returns {Promise<string | undefined> | null} null: all at once; else what came of it, in a sentence */
   reload (how) {
-    if (how.promote || how.abort) return this.#decide(how.promote ? 'go' : 'back')
-    if (this.#bake && this.#running && ['promoting', 'leaving'].includes(this.#bake.state)) return this.#after(this.#running, how)
-    if (this.#bake) throw new RecycleError('RECYCLE_ON_TRIAL', { left: formatTime(this.#bake.leftMs ?? this.#bake.terms.bakeMs) })
+    if (how.promote || how.abort) {
+      const others = Object.entries(how).filter(([name, value]) => !['promote', how.promote ? '' : 'abort'].includes(name) && value !== undefined && value !== false)
+      if (others.length > 0) throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `--${how.promote ? 'promote' : 'abort'} of a reload stands alone: without --${others[0][0]}` })
+      return this.#decide(how.promote ? 'go' : 'back')
+    }
+    if (this.#current?.bake.isDecided) return this.#after(this.#current.outcome, how)
+    if (this.#current) throw new RecycleError('RECYCLE_ON_TRIAL', { left: formatTime(this.#current.bake.leftMs ?? this.#current.bake.terms.bakeMs) })
     const terms = termsOf(how, this.kernel.options, this.kernel.fleet.desired)
     if (terms === null) return null
-    this.#bake = new Bake(this.kernel, terms)
-    this.#running = this.#run(this.#bake).finally(() => {
-      this.#bake = this.#running = null
+    const bake = new Bake(this.kernel, terms)
+    const outcome = this.#run(bake).finally(() => {
+      this.#current = null
       for (const handle of this.#workers) handle.send('unobserve')
     })
-    return this.#running
+    this.#current = { bake, outcome }
+    return outcome
+  }
+
+  get #bake () {
+    return this.#current?.bake
   }
 
   /** The code may be newer than what has been compared. @param {Promise<unknown>} running @param {import('./feature').Reload} how */
@@ -75,8 +82,9 @@ class Canary {
       throw error
     })
     const why = sayWhy(verdict)
-    const isGood = verdict.verdict === 'good' || (verdict.verdict === 'undecided' && bake.terms.undecided === 'go')
-    const { t: at } = this.kernel.record('canary.verdict', { generation, before, isGood, isFinal: bake.isOver, why, bakeMs: bake.terms.bakeMs, ...verdict, ...bake.sides })
+    const isGood = verdict.isGood ?? (verdict.verdict === 'good' || (verdict.verdict === 'undecided' && bake.terms.undecided === 'go'))
+    const { sentence, ...judged } = verdict
+    const { t: at } = this.kernel.record('canary.verdict', { generation, before, bakeMs: bake.terms.bakeMs, ...judged, isGood, why, ...bake.sides })
     this.#last = { ...bake.describe(), state: isGood ? 'promoted' : 'rejected', leftMs: null, at, why, isReplaced: false }
     bake.state = isGood ? 'promoting' : 'leaving'
     if (isGood) {
@@ -90,10 +98,11 @@ class Canary {
 
   /** @param {'go' | 'back'} what @returns {Promise<string>} */
   async #decide (what) {
-    if (this.#bake === null || this.#running === null) throw new RecycleError('RECYCLE_NO_TRIAL', { option: what === 'go' ? '--promote' : '--abort' })
-    this.#bake.decide(what)
+    if (this.#current === null || this.#current.bake.isDecided) throw new RecycleError('RECYCLE_NO_TRIAL', { option: what === 'go' ? '--promote' : '--abort' })
+    const { bake, outcome } = this.#current
+    bake.decide(what)
     try {
-      return await this.#running
+      return await outcome
     } catch (error) {
       if (what === 'back' && error instanceof RecycleError && error.code === 'RECYCLE_REJECTED') return error.details.why
       throw error

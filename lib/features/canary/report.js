@@ -2,41 +2,22 @@
 
 /** In the report: each reload whose code was compared first, and what came of it. */
 
-const { BoundedList } = require('../../report/bounded-list')
+const { listOf } = require('../../report/bounded-list')
 const { asNumber, asText } = require('../../report/journal-field')
 const { rowsOf, sayVerdict } = require('./sentence')
 const { TITLES } = require('./verdict-sentence')
-
-const MOST = 1000
 
 /**
  * @typedef {import('./verdict').Figure} Figure
  * @typedef {import('..').Live & { t: number }} Comparison
  */
 
-class Canaries {
-  /** @type {BoundedList<Comparison>} */
-  #list = new BoundedList(MOST)
-
-  /** @type {Readonly<Record<string, (line: Record<string, any>) => void>>} */
-  handlers = Object.freeze({
-    'canary.verdict': line => {
-      const t = asNumber(line.t)
-      if (t === null || !Array.isArray(line.figures)) return
-      const rows = rowsOf(line.figures.filter(isFigure))
-      const text = sayVerdict({ isGood: line.isGood === true, verdict: line.verdict, why: asText(line.why) ?? '', bakeMs: asNumber(line.bakeMs) ?? 0 })
-      this.#list.push({ t, title: `Generation ${asNumber(line.generation) ?? '–'}`, text, isBad: line.isGood !== true, rows })
-    }
-  })
-
-  summary () {
-    this.#list.thin()
-    return [...this.#list.items]
-  }
-
-  get omitted () {
-    return this.#list.omitted
-  }
+/** @param {Record<string, any>} line @returns {Comparison | null} */
+function comparison (line) {
+  const t = asNumber(line.t)
+  if (t === null || !Array.isArray(line.figures)) return null
+  const text = sayVerdict({ isGood: line.isGood === true, verdict: line.verdict, why: asText(line.why) ?? '', bakeMs: asNumber(line.bakeMs) ?? 0 })
+  return { t, title: `Generation ${asNumber(line.generation) ?? '–'}`, text, isBad: line.isGood !== true, rows: rowsOf(line.figures.filter(isFigure)) }
 }
 
 /** @param {any} given of a journal that may be of another version @returns {given is Figure} */
@@ -53,4 +34,4 @@ function linesOf (comparisons, { paint, width, clip, plain }) {
   })]
 }
 
-module.exports = { Canaries, linesOf }
+module.exports = { Canaries: listOf('canary.verdict', comparison), linesOf }

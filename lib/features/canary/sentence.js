@@ -27,7 +27,8 @@ function sayProgress (status) {
 /** @param {Record<string, any>} line `canary.verdict` */
 function sayVerdict ({ isGood, verdict, why, bakeMs }) {
   if (verdict === 'undecided') return `whether the new code is as good is not known after ${formatTime(bakeMs)}: ${why}; ${isGood ? 'the reload goes on, as --undecided go has it' : 'it is taken back'}`
-  return isGood ? `the new code is as good: ${why}` : `the new code is worse: ${why}`
+  if (verdict === 'good') return `the new code is as good: ${why}`
+  return verdict === 'bad' ? `the new code is worse: ${why}` : `the new code ${isGood ? 'goes to all workers' : 'leaves'}: ${why}`
 }
 
 /**
@@ -59,13 +60,13 @@ function sayCount (requests) {
 /** @param {Status | null | undefined} status @returns {import('..').Live | null} null: the latest reload was good, or there was none */
 function compared (status) {
   if (!status || status.state === 'promoted') return null
-  const { state, generation, why, isReplaced, requests, rssBytes, figures } = status
-  const isOver = state === 'rejected'
+  const { generation, why, isReplaced, requests, rssBytes, figures } = status
+  const isOver = status.state === 'rejected'
   const warning = isReplaced ? '; the code on the disk is what was taken back: a worker that is replaced runs it, so put the code before back, and reload' : ''
   const memory = (/** @type {Side} */ side) => rssBytes[side] === null ? '–' : formatSize(rssBytes[side])
   return {
     title: isOver ? `The latest reload was taken back (generation ${generation})` : `Generation ${generation} beside ${status.before}`,
-    text: isOver ? `${why}${warning}` : sayProgress(status) ?? STATES[state],
+    text: isOver ? `${why}${warning}` : String(sayProgress(status)),
     isBad: isOver,
     rows: figures.length === 0
       ? []

@@ -5,8 +5,9 @@
 const { RecycleError } = require('../../core/errors')
 const { mostOf } = require('../../core/limit')
 const { types } = require('../../core/option-types')
+const { kinds } = require('./kinds')
 
-const KINDS = { canary: types.countOrPercent(0, 1024, 'the workers'), bake: types.time(10_000, '10s'), undecided: types.oneOf('go', 'back') }
+const KINDS = kinds(types)
 
 /**
  * @typedef {object} Terms
@@ -29,7 +30,7 @@ function termsOf (how, options, size) {
     for (const name of ['bake', 'undecided']) if (name in how) throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `--${name} of a reload needs --canary` })
     return null
   }
-  return { workers: Math.min(1024, Math.max(1, Math.round(most))), bakeMs: bake, undecided }
+  return { workers: Math.max(1, Math.round(most)), bakeMs: bake, undecided }
 }
 
 /** @param {Record<string, any>} how */

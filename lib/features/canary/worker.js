@@ -16,11 +16,11 @@ class Observer {
   #thresholds = null
   #elu = performance.eventLoopUtilization()
   #sentAt = -Infinity
-  #listens = false
 
   /** @param {import('..').WorkerKernel} kernel */
   constructor (kernel) {
     this.kernel = kernel
+    kernel.onCollected(hasMarkSweep => this.#collected(hasMarkSweep))
     kernel.channel.on({
       observe: fields => this.#begin(fields),
       unobserve: () => {
@@ -44,8 +44,6 @@ class Observer {
     this.#connections = new WeakMap()
     this.#elu = performance.eventLoopUtilization()
     this.kernel.tracker.removeListener('rest', this.#count).on('rest', this.#count)
-    if (!this.#listens) this.kernel.onCollected(hasMarkSweep => this.#collected(hasMarkSweep))
-    this.#listens = true
   }
 
   /** @param {boolean} hasMarkSweep */

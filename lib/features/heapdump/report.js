@@ -3,34 +3,16 @@
 /** In the report: heap snapshots that were written, by hand or by `--on-condemn`. */
 
 const { formatSize } = require('../../core/units')
-const { BoundedList } = require('../../report/bounded-list')
+const { listOf } = require('../../report/bounded-list')
 const { asNumber, asText } = require('../../report/journal-field')
-
-const MOST = 1000
 
 /** @typedef {{ t: number, slot: number | null, pid: number | null, reason: string | null, file: string, bytes: number | null, pauseMs: number | null }} Heapdump */
 
-class Heapdumps {
-  /** @type {BoundedList<Heapdump>} */
-  #list = new BoundedList(MOST)
-
-  /** @type {Readonly<Record<string, (line: Record<string, any>) => void>>} */
-  handlers = Object.freeze({
-    heapdump: line => {
-      const [t, file] = [asNumber(line.t), asText(line.file)]
-      if (t === null || file === null) return
-      this.#list.push({ t, slot: asNumber(line.slot), pid: asNumber(line.pid), reason: asText(line.reason), file, bytes: asNumber(line.bytes), pauseMs: asNumber(line.pauseMs) })
-    }
-  })
-
-  summary () {
-    this.#list.thin()
-    return [...this.#list.items]
-  }
-
-  get omitted () {
-    return this.#list.omitted
-  }
+/** @param {Record<string, any>} line @returns {Heapdump | null} */
+function heapdump (line) {
+  const [t, file] = [asNumber(line.t), asText(line.file)]
+  if (t === null || file === null) return null
+  return { t, slot: asNumber(line.slot), pid: asNumber(line.pid), reason: asText(line.reason), file, bytes: asNumber(line.bytes), pauseMs: asNumber(line.pauseMs) }
 }
 
 /** @param {Heapdump[]} heapdumps @param {import('..').ReportTools} tools @returns {string[]} */
@@ -43,4 +25,4 @@ function linesOf (heapdumps, { paint, width, shown, clip, plain }) {
   return [paint('dim', 'heap snapshots'), ...lines]
 }
 
-module.exports = { Heapdumps, linesOf }
+module.exports = { Heapdumps: listOf('heapdump', heapdump), linesOf }

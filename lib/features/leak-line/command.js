@@ -23,12 +23,13 @@ function addLeak (program, tools) {
 }
 
 /** @param {import('commander').Command} command @param {string | undefined} slot @param {Given} given @param {Tools} tools */
-async function study (command, slot, { for: time, all = false, json = false, html, save }, { withFleet, complain, print, hasLost, losses }) {
+async function study (command, slot, { for: time, all = false, json = false, html, save }, { withFleet, complain, print, hasLost, losses, createNew }) {
+  const fs = require('node:fs')
   const { RecycleError } = require('../../core/errors')
   const { formatTime, parseTime, withUnit } = require('../../core/units')
   const forMs = parseTime(time)
   if (forMs === undefined || forMs < LEAST_MS || forMs > MOST_MS) throw new RecycleError('RECYCLE_BAD_OPTION', { option: '--for', given: time, accepts: withUnit(time) ?? 'a time of 2s to 60m, such as 60s' })
-  const files = [html, save].map(file => file === undefined ? null : createFile(file))
+  const files = [html, save].map(file => file === undefined ? null : createNew(file))
   const result = await withFleet(command, async client => {
     const target = slot ?? largest(await client.call('status'))
     complain(`the worker of slot ${target} is replaced by one that is profiled for ${formatTime(forMs)}; Ctrl-C ends it`)
@@ -38,12 +39,12 @@ async function study (command, slot, { for: time, all = false, json = false, htm
     })
     return client.call('leak', { target, forMs, isWhole: all })
   }).catch(error => {
-    for (const file of files) if (file !== null) require('node:fs').rmSync(file, { force: true })
+    for (const file of files) if (file !== null) fs.rmSync(file, { force: true })
     throw error
   })
   const [htmlFile, saveFile] = files
-  if (htmlFile !== null) write(htmlFile, require('./page').renderPage(result))
-  if (saveFile !== null) write(saveFile, require('./heapprofile').heapProfile(result.growth))
+  if (htmlFile !== null) fs.writeFileSync(htmlFile, require('./page').renderPage(result))
+  if (saveFile !== null) fs.writeFileSync(saveFile, require('./heapprofile').heapProfile(result.growth))
   if (json) print(JSON.stringify(result))
   else for (const line of require('./table').linesOf(result, { width: process.stdout.columns ?? Infinity, folder: process.cwd() })) print(line)
   complain(`slot ${result.slot}: an ordinary worker serves again, ${losses(result.recycled)}`)
@@ -56,25 +57,6 @@ function largest ({ workers }) {
   const { RecycleError } = require('../../core/errors')
   if (serving.length === 0) throw new RecycleError('RECYCLE_VERB_FAILED', { why: 'no worker serves at the moment' })
   return serving.reduce((/** @type {any} */ most, /** @type {any} */ worker) => worker.rssBytes > most.rssBytes ? worker : most).slot
-}
-
-/** Before anything is done to a worker; nothing that is there is overwritten. @param {string} given @returns {string} */
-function createFile (given) {
-  const fs = require('node:fs')
-  const file = require('node:path').resolve(given)
-  try {
-    fs.closeSync(fs.openSync(file, 'wx', 0o600))
-    return file
-  } catch (error) {
-    const { RecycleError } = require('../../core/errors')
-    const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
-    throw new RecycleError('RECYCLE_UNWRITABLE', { file, why: code === 'EEXIST' ? 'there is such a file already' : message })
-  }
-}
-
-/** @param {string} file @param {string} text */
-function write (file, text) {
-  require('node:fs').writeFileSync(file, text)
 }
 
 module.exports = { addLeak }

@@ -88,7 +88,7 @@ class LeakStudies {
   async #run (slot, how, signal) {
     const refuse = (/** @type {string} */ why) => new RecycleError('RECYCLE_NOT_DONE', { slot, what: 'the study', why })
     if (this.#study) throw refuse(`slot ${this.#study.slot} is under study`)
-    if (this.kernel.serving() < 2) throw refuse('no other worker serves, and one must while it is read')
+    if (this.kernel.fleet.serving().length < 2) throw refuse('no other worker serves, and one must while it is read')
     const study = this.#study = new Study(this.kernel, slot, how)
     try {
       const result = await study.run(signal)

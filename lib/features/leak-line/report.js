@@ -2,7 +2,7 @@
 
 /** In the report: the studies of leaks, by hand or by `--leak-report`. */
 
-const { BoundedList } = require('../../report/bounded-list')
+const { listOf } = require('../../report/bounded-list')
 const { asNumber, asText } = require('../../report/journal-field')
 const { sentencesOf, sentenceOf, statusLines, live } = require('./sentence')
 
@@ -10,27 +10,12 @@ const MOST = 100
 
 /** @typedef {{ t: number, slot: number | null, pid: number | null, by: string | null, verdict: string, sentences: string[] }} StudyFigures */
 
-class Studies {
-  /** @type {BoundedList<StudyFigures>} */
-  #list = new BoundedList(MOST)
-
-  /** @type {Readonly<Record<string, (line: Record<string, any>) => void>>} */
-  handlers = Object.freeze({
-    'leak.end': line => {
-      const [t, verdict] = [asNumber(line.t), asText(line.verdict)]
-      const sentences = say(line)
-      if (t !== null && verdict !== null && sentences !== null) this.#list.push({ t, slot: asNumber(line.slot), pid: asNumber(line.pid), by: asText(line.by), verdict, sentences })
-    }
-  })
-
-  summary () {
-    this.#list.thin()
-    return [...this.#list.items]
-  }
-
-  get omitted () {
-    return this.#list.omitted
-  }
+/** @param {Record<string, any>} line @returns {StudyFigures | null} */
+function study (line) {
+  const [t, verdict] = [asNumber(line.t), asText(line.verdict)]
+  const sentences = say(line)
+  if (t === null || verdict === null || sentences === null) return null
+  return { t, slot: asNumber(line.slot), pid: asNumber(line.pid), by: asText(line.by), verdict, sentences }
 }
 
 /** @param {Record<string, any>} line of a journal that may be another version's, or damaged @returns {string[] | null} */
@@ -52,4 +37,4 @@ function linesOf (studies, { paint, width, shown, clip, plain }) {
   return [paint('dim', 'studies of leaks'), ...lines]
 }
 
-module.exports = { Studies, linesOf, sentenceOf, statusLines, live }
+module.exports = { Studies: listOf('leak.end', study, MOST), linesOf, sentenceOf, statusLines, live }

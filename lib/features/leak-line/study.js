@@ -12,13 +12,15 @@
 const { RecycleError } = require('../../core/errors')
 const { figure } = require('../../core/sample')
 const { inliningFlags } = require('./inlining-flags')
-const { judge } = require('./outcome')
+const { judge, LEAST_REQUESTS } = require('./outcome')
 
 /** @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle @typedef {import('./outcome').Usage} Usage @typedef {{ promise: Promise<void>, resolve: () => void }} Resolvable */
 
 const INTERVAL_BYTES = 8 * 1024
 const READ_AT = [1 / 4, 5 / 8, 1] // of the time; before the first one, caches fill and code is compiled
 const READING_MS = 60_000
+const LONGEST_MS = 60_000 // by itself, where requests are few
+const LOOK_MS = 250
 const SETTLE_MS = 250 // out of rotation, before it is read: sockets close, and what an app does after its responses ends
 const TRIES = 5
 const AGAIN_MS = 1500
@@ -67,6 +69,7 @@ class Study {
       await this.#begin()
       for (const share of READ_AT) {
         await this.#until(share * how.forMs)
+        if (how.by === 'budget') await this.#untilServed()
         if (this.why !== null) break
         await this.read()
       }
@@ -158,6 +161,13 @@ class Study {
     const due = new Promise(resolve => { timer = setTimeout(resolve, Math.max(0, ms - this.#sinceReady())) })
     await Promise.race([due, this.#ended.promise])
     clearTimeout(timer)
+  }
+
+  /** A worker that was just read has no connections until some move back to it. */
+  async #untilServed () {
+    const last = this.readings.at(-1)
+    const isServed = () => last === undefined || Number(this.handle?.latest.requests) - last.requests >= LEAST_REQUESTS
+    while (this.why === null && !isServed() && this.#sinceReady() < LONGEST_MS) await this.#until(this.#sinceReady() + LOOK_MS)
   }
 
   async #tryToRead () {

@@ -50,6 +50,7 @@ class Balancer {
     handle.on('back', () => {
       this.#full.delete(handle)
       this.#tell(handle)
+      this.#uneven = UNEVEN_LOOKS - 2 // it has none: its share comes back at the second look
     })
     handle.on('exit', () => {
       this.#full.delete(handle)

@@ -21,7 +21,12 @@ const { RecycleError } = require('../../core/errors')
  */
 function createPrivateFile ({ slot, pid = 0, suffix, folder = '', asked }) {
   const time = new Date().toISOString() // eslint-disable-line no-restricted-syntax -- a time of day, for people
-  const file = path.resolve(asked ?? path.join(folder, `slot-${slot}-${pid}-${time.replace(/[:.]/g, '-')}.${suffix}`))
+  return createNew(asked ?? path.join(folder, `slot-${slot}-${pid}-${time.replace(/[:.]/g, '-')}.${suffix}`))
+}
+
+/** @param {string} name @returns {string} absolute @throws {RecycleError} RECYCLE_UNWRITABLE */
+function createNew (name) {
+  const file = path.resolve(name)
   try {
     fs.closeSync(fs.openSync(file, 'wx', 0o600))
     return file
@@ -31,4 +36,4 @@ function createPrivateFile ({ slot, pid = 0, suffix, folder = '', asked }) {
   }
 }
 
-module.exports = { createPrivateFile }
+module.exports = { createPrivateFile, createNew }

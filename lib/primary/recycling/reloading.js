@@ -10,15 +10,7 @@ const { Rollout } = require('../workers/rollout')
 /** @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle */
 
 class Reloading {
-  /**
-   * @param {object} deps
-   * @param {import('../workers/fleet').Fleet} deps.fleet
-   * @param {import('../workers/spawner').Spawner} deps.spawner
-   * @param {(event: string, fields: Record<string, any>) => Record<string, any>} deps.record
-   * @param {() => void} deps.changed to be called when what is desired has changed
-   * @param {(isSo: () => boolean) => Promise<void>} deps.until
-   * @param {(at: { requestedAlone: boolean }) => void} deps.look judges the workers
-   */
+  /** @param {import('../parts').Deps} deps */
   constructor ({ fleet, spawner, record, changed, until, look }) {
     this.fleet = fleet
     this.spawner = spawner
@@ -59,24 +51,21 @@ class Reloading {
     const { generation: before } = rollout
     const slots = this.fleet.free(workers)
     const generation = rollout.try(slots)
-    if (this.spawner.molds) this.spawner.molds.kept = before
+    this.spawner.keep(before)
     this.record('fleet.trial', { generation, before, slots })
     this.changed()
     await this.until(() => this.failing !== null || slots.every(slot => this.fleet.slots.get(slot)?.incumbent?.isServing))
     const { failing } = this
     if (failing === null) return { generation, before }
-    const why = `it does not start: ${failing.why}`
+    const why = `it does not start: ${failing}`
     await this.reject(why)
     throw new RecycleError('RECYCLE_REJECTED', { why })
   }
 
-  /** The trial's workers fail, three in a row: why the last one did; null: they do not. @returns {{ slot: number, why: string } | null} */
+  /** Why the last worker of the trial has failed, where they do again and again; null: they do not. @returns {string | null} */
   get failing () {
-    for (const slot of this.fleet.rollout.trial?.slots ?? []) {
-      const { incumbent = null, boots, unready = null } = this.fleet.slots.get(slot) ?? {}
-      if (boots && !incumbent?.isServing && boots.failures >= Rollout.PATIENCE) return { slot, why: unready?.why ?? 'it exits at once' }
-    }
-    return null
+    const slot = this.fleet.failing(this.fleet.rollout.trial?.slots ?? [])
+    return slot ? slot.unready?.why ?? 'it exits at once' : null
   }
 
   /** The fleet is to run the code on trial. @throws {RecycleError} RECYCLE_ROLLOUT_STOPPED */

@@ -86,6 +86,21 @@ class AppPath {
     return fs.existsSync(this.#previous.real) ? this.#previous : `${this.#previous.real}, which the fleet has run before, is there no more`
   }
 
+  /** @param {number} generation @param {number} later @returns {boolean} its file is there, and is not that of the later one; before this has a worker, not what the name leads to */
+  differs (generation, later) {
+    const file = this.known(generation)
+    return file !== null && fs.existsSync(file) && file !== (this.known(later) ?? this.#named)
+  }
+
+  /** What the name leads to now; null: nothing. */
+  get #named () {
+    try {
+      return realFile(path.resolve(this.folder, this.given))
+    } catch {
+      return null
+    }
+  }
+
   /** No worker runs it any more. @param {number} generation */
   forget (generation) {
     this.#found.delete(generation)

@@ -177,10 +177,14 @@ class Fleet {
     return this.list().filter(({ slot }) => this.numbers.includes(slot))
   }
 
-  /** Every slot that there is to be has a worker that serves. */
+  /** Every slot that there is to be, beside those of a trial, has a worker that serves. */
   get isComplete () {
-    const staying = this.staying()
-    return this.desired > 0 && staying.length === this.numbers.length && staying.every(({ incumbent }) => incumbent?.isServing)
+    return this.desired > 0 && this.wanted.every(slot => this.slots.get(slot)?.incumbent?.isServing)
+  }
+
+  /** @param {readonly number[]} numbers @returns {Slot | undefined} the first of these slots whose workers fail, as many in a row as a command waits for */
+  failing (numbers) {
+    return this.list().find(({ slot, incumbent, boots }) => numbers.includes(slot) && !incumbent?.isServing && boots.failures >= Rollout.PATIENCE)
   }
 
   /** Every worker alive, whatever its state. @returns {WorkerHandle[]} */

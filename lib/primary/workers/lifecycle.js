@@ -116,31 +116,38 @@ class Lifecycle extends EventEmitter {
 
   /** @param {Place} slot @returns {WorkerHandle | null} a standby that listens where the slot's clients are */
   fitting (slot) {
-    const { must, late } = this.#requiredOf(slot)
+    const generation = this.fleet.rollout.of(slot.slot)
+    const { must, late } = this.#requiredOf(slot, generation)
     const addresses = [...must, ...late]
-    return this.fleet.usableStandbys(this.#generationOf(slot)).find(standby => addresses.every(key => standby.addresses.has(key))) ?? null
+    return this.fleet.usableStandbys(generation).find(standby => addresses.every(key => standby.addresses.has(key))) ?? null
   }
 
-  /** @param {Place} place */
-  #requiredOf (place) {
+  /** @param {Place} place @param {number} generation */
+  #requiredOf (place, generation) {
     if (this.isHeld()) return inheritedAddresses(this.expected)
-    return requiredAddresses(this.fleet, place, this.#generationOf(place), this.fleet.serving().length > 0)
+    return requiredAddresses(this.fleet, place, generation, this.fleet.serving().length > 0)
   }
 
-  /** Of the code that a worker which is spawned there now runs. @param {Place} place */
-  #generationOf ({ slot }) {
-    const { generation, trial } = this.fleet.rollout
-    if (trial === null || generation === trial.generation) return generation
-    const isOnTrial = slot !== null && trial.slots.includes(slot)
-    return isOnTrial || !this.spawner.canRun(generation, trial.generation) ? trial.generation : generation
+  /** A standby that boots now can be called into the fleet's slots: it runs their code, and not code on trial. */
+  get canStandBy () {
+    return this.#codeOf(this.fleet.standbyPool) === this.fleet.rollout.generation
+  }
+
+  /** @param {Place} place @returns {number} the generation of what a worker that is spawned there now runs: that on trial, where it has taken the place of the code before */
+  #codeOf ({ slot }) {
+    const { rollout } = this.fleet
+    const generation = rollout.of(slot)
+    if (rollout.trial === null || generation === rollout.trial.generation) return generation
+    return this.spawner.canRun(generation, rollout.trial.generation) ? generation : rollout.trial.generation
   }
 
   /** @param {Place} place @returns {WorkerHandle} */
   #spawn (place) {
     const { variant } = place
     place.variant = null // the worker after it is an ordinary one again, whatever becomes of this one
-    const handle = this.spawner.spawn(place.slot, { generation: this.#generationOf(place), workers: this.fleet.desired, required: this.#requiredOf(place), variant })
-    const { slot, generation, budget, app } = handle
+    const generation = this.#codeOf(place)
+    const handle = this.spawner.spawn(place.slot, { generation, workers: this.fleet.desired, required: this.#requiredOf(place, generation), variant })
+    const { slot, budget, app } = handle
     handle.process.whenBegun(() => this.record('worker.spawn', { slot, pid: handle.pid, generation, app, budget }))
     handle.on('waived', late => this.#onWaived(handle, late))
     handle.on('standby', () => this.#onUp(handle))

@@ -48,7 +48,7 @@ class Molds extends EventEmitter {
    */
   fork (generation, start) {
     if (generation > this.#generation) [this.#generation, this.#failures] = [generation, 0]
-    if (this.#failures === Infinity) return { worker: start() }
+    if (this.#isGivenUp(generation)) return { worker: start() }
     const forkedBy = this.#moldOf(generation)
     const worker = forkedBy.control.forkBy(start)
     forkedBy.awaits(worker)
@@ -57,7 +57,7 @@ class Molds extends EventEmitter {
 
   /** @param {number} generation @returns {boolean} it can be forked without loading the app again */
   has (generation) {
-    return this.#failures < Infinity && [...this.#all].some(mold => mold.generation === generation && mold.isFrozen && mold.why === null)
+    return !this.#isGivenUp(generation) && [...this.#all].some(mold => mold.generation === generation && mold.isFrozen && mold.why === null)
   }
 
   /** No other generation is forked from here on. @param {number} generation */
@@ -79,11 +79,16 @@ class Molds extends EventEmitter {
     if (forkedBy?.generation === this.#generation && this.#failures < Infinity) this.#failures = -Infinity
   }
 
-  /** Workers of this generation are spawned from here on. @param {string} why */
+  /** @param {number} generation */
+  #isGivenUp (generation) {
+    return generation === this.#generation && this.#failures === Infinity
+  }
+
+  /** Workers of the latest generation are spawned from here on. @param {string} why */
   giveUp (why) {
     this.#failures = Infinity
     this.#record('fleet.warning', { warning: 'fork-failed', why })
-    for (const mold of this.#all) mold.retire()
+    for (const mold of this.#all) if (mold.generation !== this.kept) mold.retire()
   }
 
   /** Each ends with its last copy; one that loads the app yet, at once. */

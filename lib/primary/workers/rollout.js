@@ -53,6 +53,11 @@ class Rollout {
     this.trial = null
   }
 
+  /** @param {number | null} slot null: a standby's @returns {number} the generation that its worker is to be of */
+  of (slot) {
+    return slot !== null && this.trial?.slots.includes(slot) ? this.trial.generation : this.generation
+  }
+
   /** @param {number} generation a worker's @returns {'reload' | null} */
   requested (generation) {
     return this.#wanted !== null && generation < this.#wanted ? 'reload' : null

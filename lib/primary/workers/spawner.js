@@ -88,9 +88,14 @@ class Spawner {
     return handle
   }
 
+  /** It is to stay startable while a newer one is on trial. @param {number} generation */
+  keep (generation) {
+    if (this.molds) this.molds.kept = generation
+  }
+
   /** @param {number} generation @param {number} later @returns {boolean} a worker can still be started by the code of this generation, and not by the later one's */
   canRun (generation, later) {
-    return this.molds?.has(generation) || this.appPath.of(generation).real !== this.appPath.of(later).real
+    return this.molds?.has(generation) === true || this.appPath.differs(generation, later)
   }
 
   /** No other code is started from here on. @param {number} generation @param {number} [rejected] */

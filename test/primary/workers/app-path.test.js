@@ -65,6 +65,22 @@ t.test('the release before: none at first, then what all workers ran before anot
   t.equal(app.before(2), `${file(2)}, which the fleet has run before, is there no more`)
 })
 
+t.test('two generations differ where their files do, and that of the earlier one is there', async t => {
+  const { current, lead, file } = releases(t)
+  const app = new AppPath('app.js', [], current)
+  app.of(0)
+  t.equal(app.differs(0, 1), false, 'the name leads to the same one')
+  lead(2)
+  t.equal(app.differs(0, 1), true, 'before a worker of the later one')
+  app.of(1)
+  t.equal(app.differs(0, 1), true)
+  t.equal(app.differs(5, 1), false, 'no worker has been of it')
+  fs.rmSync(path.dirname(file(2)), { recursive: true })
+  t.equal(app.differs(0, 2), true, 'the name leads nowhere: nothing throws')
+  fs.rmSync(path.dirname(file(1)), { recursive: true })
+  t.equal(app.differs(0, 1), false)
+})
+
 t.test('a rejected release is forgotten; of many generations the latest are known', async t => {
   const { current, lead, file } = releases(t)
   const app = new AppPath('app.js', [], current)

@@ -73,6 +73,7 @@ t.test('code on trial has a generation of its own, and no worker is replaced for
   const rollout = new Rollout()
   t.equal(rollout.try([4]), 1)
   t.match(rollout, { generation: 0, trial: { generation: 1, slots: [4] } })
+  t.same([rollout.of(0), rollout.of(4), rollout.of(null)], [0, 1, 0])
   t.equal(rollout.requested(0), null)
   t.equal(rollout.failed(), false, 'the fleet is not being reloaded')
 })
