@@ -5,7 +5,7 @@ const { resolveOptions } = require('./core/resolved-options')
 const { operate } = require('./operate')
 const { machineFacts } = require('./primary/measuring/container')
 const { assemble } = require('./primary/start')
-const { Takeover } = require('./primary/upgrade/takeover')
+const { Takeover } = require('./primary/succession/takeover')
 
 /**
  * Runs an app under a supervisor in this process.

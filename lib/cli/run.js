@@ -49,7 +49,7 @@ function flagOf ({ name, short, flag, help, shown, kind }) {
  * @param {import('commander').Command} command
  */
 async function run (asked, given, command) {
-  const takeover = require('../primary/upgrade/takeover').Takeover.find()
+  const takeover = require('../primary/succession/takeover').Takeover.find()
   try {
     await runFleet(asked, given, command, takeover)
   } catch (error) {
@@ -62,7 +62,7 @@ async function run (asked, given, command) {
  * @param {Asked} asked
  * @param {Record<string, any>} given
  * @param {import('commander').Command} command
- * @param {import('../primary/upgrade/takeover').Takeover | null} takeover
+ * @param {import('../primary/succession/takeover').Takeover | null} takeover
  */
 async function runFleet ({ app, args, misplaced }, given, command, takeover) {
   const { config: named, printConfig, ...flags } = withoutDefaults(given)

@@ -2,8 +2,7 @@
 
 /** The commands that change a fleet. Each waits until the fleet is done, shows the steps, and sets the exit code. */
 
-const path = require('node:path')
-const { FEATURES } = require('../features')
+const { FEATURES, VERBS } = require('../features')
 const { streamsCut } = require('../core/account')
 const { count } = require('../core/units')
 const { addFleetName, addFleetOptions, withFleet } = require('./fleet')
@@ -42,10 +41,11 @@ function addVerbs (program) {
         `${name} has ${count(to, 'worker')}${workers === 'auto' ? '' : `, ${from} before${to < from ? `, ${losses(scaled)}` : ''}`}${sayScaled(about)}`, ({ scaled = [] }) => scaled)
     })
 
-  addFleetName(verb(program, 'upgrade', 'Replaces the supervisor and every worker by ones that run the code, and the Node.js, that are on disk now.'))
-    .option('--node <file>', 'run another Node.js than that of the command line by which the fleet was started')
-    .action((_name, { node }, command) => act(command, { node: node === undefined ? undefined : path.resolve(node) }, ({ pid, recycled }, name) =>
-      `${name} has a new supervisor, pid ${pid}: ${count(recycled.length, 'worker')} replaced, ${losses(recycled)}`, ({ recycled }) => recycled))
+  for (const [name, { help, flags, say }] of VERBS) {
+    const command = addFleetName(verb(program, name, help))
+    for (const [flag, help, read] of flags) command.addOption(command.createOption(flag, help).argParser(read))
+    command.action((_name, { wait, name, control, ...how }, command) => act(command, how, ({ recycled, ...result }, name) => `${name} ${say(result)}: ${count(recycled.length, 'worker')} replaced, ${losses(recycled)}`, ({ recycled }) => recycled))
+  }
 
   addFleetName(verb(program, 'stop', 'Stops the fleet; requests in flight finish.'))
     .option('--now', 'cut the requests in flight')

@@ -5,7 +5,7 @@
  * `recycle start <app>` and `recycle list` work.
  */
 
-const { FEATURES } = require('../features')
+const { FEATURES, SUCCESSION } = require('../features')
 const { nearest } = require('./did-you-mean')
 const { OPTIONS } = require('./options')
 
@@ -51,7 +51,7 @@ const COMMANDS = Object.freeze({
   init: 'recycle needs no config file; recycle.config.js, one for each app, exports an object with keys such as app, workers and maxRss',
   ecosystem: 'recycle needs no config file; recycle.config.js, one for each app, exports an object with keys such as app, workers and maxRss',
   env: `${ENVIRONMENT}; recycle --print-config shows the options and their origins`,
-  update: 'npm installs another version of recycle, and recycle upgrade has a running fleet go over to it',
+  update: `npm installs another version of recycle, and ${SUCCESSION.command} has a running fleet go over to it`,
   reset: 'what is counted is counted from the start of a fleet',
   serve: 'recycle runs Node.js apps, and serves no files itself: write recycle <file>',
   web: '--admin <port> serves metrics and a live page',

@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * Every message between two primaries, during an upgrade. The two may be of different versions, on different versions of
+ * Every message between two primaries, of which one takes the fleet of the other over. The two may be of different versions, on different versions of
  * Node.js, so each message is checked against its shape on both sides. How they travel is in message.js.
  */
 

@@ -8,6 +8,7 @@
  * Its timeouts are extended by what the fleet's own timeouts allow for the next step, since those are the ones that are meant.
  */
 
+const { SUCCESSION } = require('../features')
 const { REPLAY_MS } = require('./request-replay')
 
 const SLACK_MS = 10_000 // to give the addresses up, for a worker's account, and for a busy machine
@@ -42,7 +43,7 @@ class ServiceState {
     switch (line.event) {
       case 'fleet.start':
         return extend(this.timeouts.readyTimeoutMs + SLACK_MS)
-      case 'fleet.upgraded': // by the new primary
+      case SUCCESSION.events.leads: // by the new primary
       case 'fleet.resumed':
         return { MAINPID: line.pid, ...this.#run() }
       case 'fleet.stopping':

@@ -24,7 +24,7 @@
  * @property {(options: import('../core/options').Options) => number} [beforeStopMs] the longest that its part's beforeStop() takes
  * @property {(shapes: typeof import('../core/shape')) => Record<string, import('../core/message').Kind>} [fromWorker] messages, worker → primary
  * @property {(shapes: typeof import('../core/shape')) => Record<string, import('../core/message').Kind>} [fromPrimary] messages, primary → worker
- * @property {(shapes: typeof import('../core/shape')) => Record<string, import('../core/message').Kind>} [fromPredecessor] messages, in an upgrade, to the primary that follows
+ * @property {(shapes: typeof import('../core/shape')) => Record<string, import('../core/message').Kind>} [fromPredecessor] messages to the primary that takes the fleet over
  * @property {string[]} [api] functions of the worker API, which its part in a worker has
  * @property {Record<string, Event>} [events] of the journal
  * @property {(options: import('../core/options').Options) => Record<string, any>} [settings] of its part in a worker, plain data
@@ -45,6 +45,9 @@
  * @property {{ args: (kinds: typeof import('../operate/control-args').KINDS) => Record<string, import('../operate/control-args').Arg>, flags: [flags: string, help: string, preset?: string][], say?: (status: Record<string, any>) => string | null }} [reload]
  *   arguments of the control socket's `reload`, and options of `recycle reload` of the same names; `say`: what it waits for, by status()
  * @property {() => (program: import('commander').Command, tools: CommandTools) => void} [command] adds commands to the command line
+ * @property {Record<string, Verb>} [verbs] for the fleet, by name: methods of the supervisor, which its part in the primary has, verbs of the control socket, and commands
+ *   of the command line
+ * @property {Succession} [succession] it has another primary take the fleet over; one feature does
  * @property {string[]} [sampled] fields of a sample, which its part in the primary adds, that status() has of each worker
  * @property {{ name: string, help: string, value: (worker: Record<string, any>) => number | null | undefined }[]} [workerMetrics] gauges of each worker
  * @property {() => (kernel: PrimaryKernel) => PrimaryPart} [primary] loads its part of the primary
@@ -66,6 +69,22 @@
  * @property {(line: Record<string, any>, format: Format) => string} [sentence] for the log
  *
  * @typedef {'quiet' | 'info' | 'warn'} Level
+ *
+ * @typedef {object} Verb by which workers are replaced: it waits for their drains
+ * @property {(kinds: typeof import('../operate/control-args').KINDS) => Record<string, import('../operate/control-args').Arg>} args
+ * @property {() => CarryOut} carryOut loads it: resolves with the verb's result, of which `recycled` are the journal's lines
+ * @property {string} [signal] to the primary, which has the same done
+ * @property {string} help
+ * @property {[flags: string, help: string, read: (text: string) => unknown][]} flags options of the command, named as `args`
+ * @property {(result: Record<string, any>) => string} say what has been done, after the fleet's name
+ *
+ * @typedef {(supervisor: import('../operate/control-verbs').Supervised, args: Record<string, any>, progress: import('../operate/control-verbs').Progress, during: typeof import('../operate/control-verbs').during) => Promise<Record<string, any> & { recycled: Record<string, any>[] }>} CarryOut
+ *
+ * @typedef {object} Succession the kernel's, of a primary by another one; see lib/primary/succession. The feature says when there is one, and what it is called
+ * @property {LeftFor} reason of what is replaced and scaled for it
+ * @property {string} command that begins it, as users write it
+ * @property {{ begins: string, failed: string, leads: string }} events of the journal
+ * @property {(about: ReturnType<typeof import('../primary/succession/program').aboutThisProcess>) => string | null} whyNot null: this process can leave the fleet to another one
  *
  * @typedef {object} Request
  * @property {Requested} reason
@@ -102,12 +121,13 @@
  * @property {() => import('../core/memory-room').Memory | null} memory of the container, by the last look
  * @property {() => boolean} isSole whether this primary runs the fleet, and the workers of no other one are left
  * @property {() => Promise<void>} askLegacy has the predecessor's like, where workers of it are left, send what inherit() takes once more; resolves soon
- * @property {(fn: () => void) => void} onSole `fn` is called when that begins after an upgrade
+ * @property {(fn: () => void) => void} onSole `fn` is called when that begins, where this primary has taken the fleet over
  * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle, by: string, why: string | null) => void} wish has this worker leave the rotation, or, where
  *   nothing else wants it out, return
  * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle, reason: Requested) => void} replace has this worker replaced
  * @property {Pick<import('../primary/recycling/reloading').Reloading, 'all' | 'try' | 'promote' | 'reject' | 'failing'>} reloading
  * @property {(how: Record<string, any>) => Promise<string | undefined>} reload as the command
+ * @property {import('../primary/succession/handover').Handover['begin']} succeed has another primary take the fleet over
  * @property {AbortSignal} stopping its reason is what ended the fleet
  * @property {(handle: import('../primary/workers/worker-handle').WorkerHandle, how: string, request: string | null) => void} crashed counts as a crash: whether the fleet crashes again and again is told by its status; `request`: what has caused it
  * @property {(text: string) => void} print to stderr, whole lines
@@ -143,6 +163,7 @@
  *   killed; it resolves soon
  * @property {(hurried: AbortSignal) => Promise<unknown>} [beforeStop] what comes before a stop, while the fleet is in service; it resolves soon when `hurried`
  * @property {Record<string, (slot: number, how: any) => Promise<Record<string, any>>>} [commands] as `commands` names them
+ * @property {Record<string, (how?: any) => Promise<Record<string, any>>>} [verbs] as `verbs` names them
  * @property {(how: Record<string, any>) => Promise<string | undefined> | null} [reload] reloads the fleet its own way, by kernel.reloading, and says what came of it; null: it does not want to. `how` has the
  *   arguments that `reload` of the feature names
  * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle, isGone: boolean) => void} [crashed] it has, or, where it is not gone, its app has not caught an exception
@@ -150,7 +171,7 @@
  * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle) => string | null} [causeOf] what is known of why a worker that is condemned has grown, in a few words
  * @property {() => any} [describe] plain data for status()
  * @property {() => Promise<string>} [scrape] more metrics, in Prometheus's text format
- * @property {() => Promise<string | null>} [bequeath] what the next primary's like is to have, in an upgrade: called as that one begins to lead, and when this one's workers are gone
+ * @property {() => Promise<string | null>} [bequeath] what the next primary's like is to have: called as that one begins to lead, and when this one's workers are gone
  * @property {(text: string) => void} [inherit] takes that, in place of what came before
  * @property {() => void} [wake] the machine has slept: readings over that time say nothing
  *
@@ -220,12 +241,13 @@
  * @typedef {Pick<typeof import('../cli/fleet'), 'addFleetOptions' | 'withFleet'> & Pick<typeof import('../cli/print'), 'complain' | 'print'> & Pick<typeof import('../cli/verbs'), 'hasLost' | 'losses'> & Pick<typeof import('../primary/recycling/private-file'), 'createNew'>} CommandTools `createNew`: makes a file that
  *   this user alone can read
  *
- * @typedef {import('./heapdump/feature').Commands & import('./leak-line/feature').Commands} Commands
+ * @typedef {import('./heapdump/feature').Commands & import('./leak-line/feature').Commands & import('./upgrade/feature').Commands} Commands
  * @typedef {import('./canary/feature').Reload} Reload
  * @typedef {import('./heapdump/feature').Options & import('./leaks/feature').Options & import('./leak-line/feature').Options & import('./max-heap/feature').Options & import('./max-fds/feature').Options & import('./max-lag/feature').Options & import('./max-handles/feature').Options & import('./health/feature').Options & import('./exceptions/feature').Options & import('./failover/feature').Options & import('./blocked/feature').Options & import('./keep-alive/feature').Options & import('./stop-delay/feature').Options & import('./app-metrics/feature').Options & import('./elastic/feature').Options & import('./canary/feature').Options & import('./sticky/feature').Options} Options
  * @typedef {import('./max-heap/feature').Sampled & import('./max-fds/feature').Sampled & import('./max-lag/feature').Sampled & import('./max-handles/feature').Sampled & import('./health/feature').Sampled} Sampled
  * @typedef {'heap' | 'fds' | 'lag' | 'handles' | 'unhealthy'} Reason of a limit
  * @typedef {'exception' | 'stuck'} Requested
+ * @typedef {'upgrade'} LeftFor the reason of a succession
  */
 
 /** @type {readonly Readonly<Feature>[]} */
@@ -247,6 +269,7 @@ const FEATURES = Object.freeze([
   require('./migration/feature'),
   require('./keep-alive/feature'),
   require('./stop-delay/feature'),
+  require('./upgrade/feature'),
   require('./elastic/feature'),
   require('./canary/feature')
 ])
@@ -255,6 +278,10 @@ const FEATURES = Object.freeze([
 const LIMITS = FEATURES.flatMap(({ limit }) => limit ?? [])
 /** @type {readonly Request[]} */
 const REQUESTS = FEATURES.flatMap(({ request }) => request ?? [])
+/** By name. @type {readonly [string, Verb][]} */
+const VERBS = FEATURES.flatMap(({ verbs = {} }) => Object.entries(verbs))
+/** @type {Succession} */
+const SUCCESSION = Object.assign({}, ...FEATURES.map(({ succession }) => succession))
 
 /** @param {import('../core/options').Options} options @returns {number} ms: what is silent for so long is acted upon; Infinity: nothing is */
 function longestSilence (options) {
@@ -276,4 +303,4 @@ function boundsOf (options) {
   return null
 }
 
-module.exports = { FEATURES, LIMITS, REQUESTS, longestSilence, longestBeforeStop, boundsOf }
+module.exports = { FEATURES, LIMITS, REQUESTS, VERBS, SUCCESSION, longestSilence, longestBeforeStop, boundsOf }

@@ -2,7 +2,7 @@
 
 /** The journal's events as sentences, for the log and for `recycle tail`. */
 
-const { FEATURES, LIMITS, REQUESTS, boundsOf } = require('../features')
+const { FEATURES, LIMITS, REQUESTS, SUCCESSION, boundsOf } = require('../features')
 const { nameOf, listUneven } = require('../core/address')
 const { streamsCut } = require('../core/account')
 const { painter } = require('./painter')
@@ -34,7 +34,7 @@ const KILLED_FOR = {
 const TASKS = Object.assign({ collect: 'collect its garbage' }, ...FEATURES.map(({ tasks }) => tasks))
 
 /** Reasons that a command, or the worker itself, gives. */
-const ASKED_FOR = ['reload', 'requested', 'upgrade']
+const ASKED_FOR = ['reload', 'requested', SUCCESSION.reason]
 
 /** @type {Record<string, (line: Line) => string | null>} */
 const SENTENCES = {
@@ -42,9 +42,6 @@ const SENTENCES = {
   'fleet.reload': () => 'rolling reload',
   'fleet.trial': l => `${count(l.slots.length, 'worker')} of the new code ${l.slots.length === 1 ? 'joins' : 'join'}, on trial: slot ${l.slots.join(', ')}`,
   'fleet.rejected': l => `the new code is rejected: ${l.why}${l.isReplaced ? '; it is still on the disk, and a worker that is replaced runs it: put the code before back' : ''}`,
-  'fleet.upgrade': l => `upgrade: a new supervisor starts (${l.pid}) with ${l.node}`,
-  'fleet.upgrade-failed': l => `no upgrade: the new supervisor does not run the fleet: ${l.why}; this one does as before`,
-  'fleet.upgraded': l => `upgraded: supervisor ${l.oldPid} → ${l.pid}, Node.js ${l.node}`,
   'fleet.resumed': l => `supervisor ${l.oldPid} has exited; supervisor ${l.pid} runs the fleet again`,
   'fleet.left': l => `the fleet is left to supervisor ${l.pid}`,
   'fleet.reloaded': () => 'reloaded',
@@ -109,8 +106,8 @@ const WARNINGS = {
   'primary-failed': l => `recycle itself has failed (${l.what}) and goes on: ${l.why}`,
   'children-left': l => `${l.slot === null ? `process ${l.pid}` : workerOf(l)} has left processes in a session of their own, which are not ended: ${l.commands.join(', ')} (${l.pids.join(', ')})`,
   'on-demand': l => `${workerOf(l)} is ready without listening on ${l.addresses.map(nameOf).join(', ')}: its app opens that on demand, or no more, and it is not waited for again`,
-  package: l => `the installed recycle is ${l.found ?? 'gone'}, this fleet runs ${l.version}: its workers run the code that it started with, until recycle upgrade`,
-  node: l => `${l.was} is gone: workers run ${l.node === '/proc/self/exe' ? 'it still, as the kernel has it' : l.node}; recycle upgrade has the primary run the one on disk`,
+  package: l => `the installed recycle is ${l.found ?? 'gone'}, this fleet runs ${l.version}: its workers run the code that it started with, until ${SUCCESSION.command}`,
+  node: l => `${l.was} is gone: workers run ${l.node === '/proc/self/exe' ? 'it still, as the kernel has it' : l.node}; ${SUCCESSION.command} has the primary run the one on disk`,
   'uneven-addresses': l => `the workers listen on different addresses: ${listUneven(l.addresses)}`,
   'unused-socket': l => `descriptor ${l.fd}${l.name === null ? '' : ` (${l.name})`}, ${l.address ?? 'a socket'} that recycle was given, is not used: ${l.why}`,
   notify: l => `the service manager cannot be told what the fleet does: ${l.why}`,
@@ -121,7 +118,7 @@ const WARNINGS = {
   ...Object.assign({}, ...FEATURES.map(({ warnings }) => warnings))
 }
 
-const LOUD = ['worker.crash', 'worker.no-room', 'worker.protocol-error', 'worker.threw', 'worker.not-ready', 'fleet.warning', 'fleet.failed', 'fleet.upgrade-failed', 'fleet.resumed', 'fleet.rejected']
+const LOUD = ['worker.crash', 'worker.no-room', 'worker.protocol-error', 'worker.threw', 'worker.not-ready', 'fleet.warning', 'fleet.failed', 'fleet.resumed', 'fleet.rejected']
 const QUIET = ['worker.sample', 'fleet.memory']
 
 /** @type {Record<string, import('../features').Event>} */

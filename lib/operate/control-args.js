@@ -3,7 +3,7 @@
 /** The arguments of the control socket's verbs: type and form are checked before a verb begins. */
 
 const path = require('node:path')
-const { FEATURES } = require('../features')
+const { FEATURES, VERBS } = require('../features')
 const { RecycleError } = require('../core/errors')
 
 /** @typedef {{ accepts: string, fits: (value: any) => boolean, isNeeded?: boolean }} Arg */
@@ -39,9 +39,9 @@ const ARGS = {
   cpuprofile: { target: TARGET, file: FILE, durationMs: { accepts: 'a number of milliseconds', fits: value => typeof value === 'number' } },
   signal: { signal: { accepts: 'the name of a signal', isNeeded: true, fits: value => typeof value === 'string' } },
   scale: { workers: { accepts: 'a whole number from 1 to 1024, one with its sign, such as "+1", or auto', isNeeded: true, fits: value => value === 'auto' || isCount(value) } },
-  upgrade: { node: FILE },
   stop: { now: KINDS.flag },
   reload: Object.assign({}, ...FEATURES.map(({ reload }) => reload?.args(KINDS))),
+  ...Object.fromEntries(VERBS.map(([name, { args }]) => [name, args(KINDS)])),
   ...Object.fromEntries(COMMANDS.map(([name, args]) => [name, { target: TARGET, ...args }])),
   follow: { last: { accepts: 'a whole number', fits: value => Number.isInteger(value) && value >= 0 } }
 }

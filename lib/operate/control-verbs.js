@@ -8,12 +8,12 @@
  *     recycle   { target }                → { done: lines, failed: [{ slot, code, message }] }; a slot, a pid or all
  *     gc        { target }                → the same; a slot or all
  *     a command of a feature's: { target, … } → the journal's line; a slot
+ *     a verb of a feature's: { … }        → as that says
  *     cpuprofile { target, durationMs?, file? } → the journal's line; a slot
  *     signal    { signal }                → { signal, workers, told, failed: [{ slot, message }] }
  *     reload    { what features take }    → { recycled: lines, left: lines, outcome? }; left: workers that were on trial
  *     rollback  {}                        → { app, recycled: lines }; app: the file of the release
  *     scale     { workers }               → { from, to, scaled: lines, … }; workers: 4, "+1", "-1" or "auto"; what features say of the number, as in the status
- *     upgrade   { node? }                 → { pid, recycled: lines }; pid: the new primary's; node: an absolute path
  *     stop      { now? }                  → { stopped: lines }; also of recycles that were under way
  *     follow    { last? }                 → events until the fleet ends; last: number of earlier events to begin with
  *
@@ -21,12 +21,12 @@
  * workers that drain: { slot, pid, connections, streams, inFlight, drainLeftMs }, as in the status; `note`: what else it waits for.
  */
 
-const { FEATURES } = require('../features')
+const { FEATURES, VERBS: OF_FEATURES } = require('../features')
 const { RecycleError } = require('../core/errors')
 const { COMMANDS, readArgs } = require('./control-args')
 
 const WAITS_EVERY_MS = 1000
-const WAIT_FOR_DRAINS = ['recycle', 'reload', 'rollback', 'scale', 'upgrade', 'stop']
+const WAIT_FOR_DRAINS = ['recycle', 'reload', 'rollback', 'scale', 'stop', ...OF_FEATURES.map(([name]) => name)]
 
 /**
  * @typedef {Record<string, any>} Line
@@ -51,7 +51,7 @@ const VERBS = {
   reload,
   rollback,
   scale,
-  upgrade,
+  ...Object.fromEntries(OF_FEATURES.map(([name, { carryOut }]) => [name, async (supervisor, args, progress) => carryOut()(supervisor, args, progress, during)])),
   stop,
   follow
 }
@@ -120,23 +120,6 @@ async function scale (supervisor, { workers }, progress) {
 /** @param {Record<string, any>} status @returns {Record<string, any>} what features say of the number of workers, by key */
 function aboutWorkers (status) {
   return Object.fromEntries(FEATURES.flatMap(({ status: part }) => part?.scaled ? [[part.key, status[part.key]]] : []))
-}
-
-/** A new primary boots its workers, and then those of this one leave. @param {Supervised} supervisor @param {Record<string, any>} args @param {Progress} progress */
-async function upgrade (supervisor, { node }, progress) {
-  let booted = 0
-  let of = 2 * supervisor.size
-  const onBooted = (/** @type {{ done: number, of: number }} */ boot) => {
-    booted = boot.done
-    of = boot.of + supervisor.size
-    progress({ done: booted, of })
-  }
-  supervisor.handover.on('progress', onBooted)
-  let pid = 0
-  const recycled = await during(supervisor, ['recycled'], lines => progress({ done: Math.min(of, booted + lines.length), of, line: lines.at(-1) }), async () => {
-    ({ pid } = await supervisor.upgrade({ node }))
-  }).finally(() => supervisor.handover.removeListener('progress', onBooted))
-  return { pid, recycled }
 }
 
 /** A stop during a stop waits for the same end; only `now` shortens it. @param {Supervised} supervisor @param {Record<string, any>} args @param {Progress} progress */
@@ -265,4 +248,4 @@ function noteOf (status) {
   return FEATURES.flatMap(({ reload }) => reload?.say?.(status) ?? [])[0]
 }
 
-module.exports = { VERBS, carryOut }
+module.exports = { VERBS, during, carryOut }

@@ -23,11 +23,11 @@ class Commands {
     this.features = features
     this.garbageCollection = garbageCollection
     this.cpuProfiles = cpuProfiles
-    /** Those of features, each for one worker; their types are in lib/features. */
-    this.ofFeatures = Object.fromEntries(Object.entries(features.commands).map(([name, command]) => [name, async (/** @type {number} */ slot, /** @type {any} */ how = {}) => {
+    /** Those of features, for the fleet and for one worker; their types are in lib/features. */
+    this.ofFeatures = Object.assign({}, features.verbs, Object.fromEntries(Object.entries(features.commands).map(([name, command]) => [name, async (/** @type {number} */ slot, /** @type {any} */ how = {}) => {
       this.#slotOf(slot)
       return command(slot, how)
-    }]))
+    }])))
     this.record = record
     this.resize = resize
     this.until = until

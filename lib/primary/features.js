@@ -10,6 +10,8 @@ class RunningFeatures {
   #parts = new Map()
   /** By name. @type {NonNullable<import('../features').PrimaryPart['commands']>} */
   commands
+  /** By name. @type {NonNullable<import('../features').PrimaryPart['verbs']>} */
+  verbs
 
   /** @param {import('../features').PrimaryKernel} kernel */
   constructor (kernel) {
@@ -17,6 +19,7 @@ class RunningFeatures {
     /** Of sessions. @type {import('./handoff/no-owners').Owners} */
     this.owners = [...this.#parts.values()].find(({ owners }) => owners)?.owners ?? new NoOwners()
     this.commands = Object.assign({}, ...[...this.#parts.values()].map(({ commands }) => commands))
+    this.verbs = Object.assign({}, ...[...this.#parts.values()].map(({ verbs }) => verbs))
   }
 
   /** Requests belong to sessions. */

@@ -22,7 +22,7 @@ const { inTime } = require('./measuring/meter/in-time')
 const { Sampler } = require('./measuring/sampler')
 const { Reconciler } = require('./reconciler')
 const { CpuProfiles } = require('./recycling/cpu-profiles')
-const { Departure } = require('./recycling/departure')
+const { Departure } = require('./succession/departure')
 const { GarbageCollection } = require('./recycling/garbage-collection')
 const { OutOfRotation } = require('./recycling/out-of-rotation')
 const { createPrivateFile } = require('./recycling/private-file')
@@ -33,8 +33,8 @@ const { Shutdown } = require('./recycling/shutdown')
 const { ListeningSockets } = require('./sockets/listening-sockets')
 const { Tasks } = require('./tasks')
 const { Tenure } = require('./tenure')
-const { Handover } = require('./upgrade/handover')
-const { Succession } = require('./upgrade/succession')
+const { Handover } = require('./succession/handover')
+const { Succession } = require('./succession/succession')
 const { Children } = require('./workers/children')
 const { CrashWatch } = require('./workers/crash-watch')
 const { Fleet } = require('./workers/fleet')
@@ -49,7 +49,7 @@ const { kill } = require('./workers/retirement')
  * @property {import('./workers/spawner').Spawner} spawner
  * @property {ReturnType<typeof import('./measuring/meter').pickMeter>} meter
  * @property {import('./sockets/inherited-sockets').InheritedSockets} [inherited]
- * @property {import('./upgrade/takeover').Takeover | null} [takeover] of a running fleet
+ * @property {import('./succession/takeover').Takeover | null} [takeover] of a running fleet
  *
  * @typedef {object} Hooks
  * @property {(event: string, fields: Record<string, any>) => Record<string, any>} record writes a line of the journal
@@ -88,6 +88,7 @@ const { kill } = require('./workers/retirement')
 function assembleParts ({ options, spawner, meter, inherited, takeover = null }, { record, look, abandon, onMessage }) {
   const fleet = new Fleet()
   const isHeld = () => takeover !== null && !takeover.isLeading
+  const isSole = () => takeover?.isSole ?? true
   const failures = new Failures({ record, abandon, mustEnd: () => isHeld() || fleet.list().every(({ isNew }) => isNew) })
   const tasks = new Tasks((name, error) => failures.note(name, error))
   const tenure = new Tenure()
@@ -133,8 +134,9 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
     generation: () => fleet.rollout.generation,
     reloading,
     reload: how => commands.reload(how),
+    succeed: how => handover.begin(how),
     stopping: tenure,
-    isSole: () => takeover?.isSole ?? true,
+    isSole,
     askLegacy: async () => takeover?.askLegacy(),
     onSole: fn => { takeover?.on('sole', fn) },
     wish: (handle, by, why) => rotation.wish(handle, by, why),
@@ -174,7 +176,7 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
   const shutdown = new Shutdown(deps)
   const departure = new Departure({ ...deps, sampler })
   /** @type {Handover} */
-  const handover = new Handover({ ...deps, features, ledger, owners, departure, tenure }).on('resumed', changed)
+  const handover = new Handover({ ...deps, features, ledger, owners, departure, tenure, isSole }).on('resumed', changed)
   const succession = takeover && new Succession({ ...deps, takeover, lifecycle })
   /** @type {Commands} */
   const commands = new Commands({ ...deps, recycler, reloading, garbageCollection, cpuProfiles, features })

@@ -1,5 +1,6 @@
 'use strict'
 
+const { VERBS } = require('../features')
 const { isUnderNodemon } = require('./ancestors')
 const { now } = require('./clock')
 
@@ -12,11 +13,12 @@ const SAME_MS = 1000
  *   SIGTERM, SIGINT   stop; a second one, a second later or more, stops now
  *   SIGHUP            rolling reload; stop, where it says that the terminal has closed
  *   SIGTTIN, SIGTTOU  one worker more, one fewer
- *   SIGUSR2           upgrade: another primary, of the code on disk, takes the fleet over (as in nginx, unicorn and gunicorn);
- *                     stop, where nodemon sends it: it starts anew itself
+ *   SIGUSR2           stop, where nodemon sends it: it starts anew itself
  *   SIGUSR1           nothing: by default Node.js would open an inspector
  *
- * @param {import('./supervisor').Supervisor} supervisor
+ * Others are verbs of features, as in nginx, unicorn and gunicorn.
+ *
+ * @param {import('./supervisor').Supervisor & Record<string, any>} supervisor with the verbs of features
  * @param {import('./terminal').Terminal} terminal as this process was started
  * @param {import('./ancestors').Ancestor[]} ancestors as this process was started
  */
@@ -36,7 +38,7 @@ function obeySignals (supervisor, terminal, ancestors) {
     if (!terminal.isGone) attempt(supervisor.reload())
     else if (!supervisor.isStopping) stop() // it comes from the kernel and from the shell: the second one must not hurry
   })
-  process.on('SIGUSR2', () => isRestarted ? stop() : attempt(supervisor.upgrade()))
+  for (const [verb, { signal }] of VERBS) if (signal) process.on(signal, () => isRestarted && signal === 'SIGUSR2' ? stop() : attempt(supervisor[verb]()))
   process.on('SIGUSR1', () => {})
   process.on('SIGTTIN', () => attempt(supervisor.scale(supervisor.size + 1)))
   process.on('SIGTTOU', () => attempt(supervisor.scale(Math.max(1, supervisor.size - 1))))

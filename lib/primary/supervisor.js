@@ -72,6 +72,7 @@ class Supervisor extends EventEmitter {
       .on('to-stop', () => { this.stop() })
       .on('handed-over', () => this.emit('handed-over'))
       .on('resumed', () => this.emit('resumed'))
+      .on('left', () => { this.#stopped ??= this.#end() })
     this.succession = this.parts.succession
   }
 
@@ -113,23 +114,6 @@ class Supervisor extends EventEmitter {
   /** @see Commands.rollback */
   async rollback () {
     return this.parts.commands.rollback()
-  }
-
-  /**
-   * Has another primary, of the code and the Node.js that are on disk now, take the fleet over; this one ends with `stopped`.
-   *
-   * @param {{ node?: string }} [how] `node`: the file of another Node.js
-   * @returns {Promise<Record<string, any>>} the journal's `fleet.left`, when the new primary runs the fleet and the old workers are gone
-   * @throws {RecycleError} RECYCLE_NOT_UPGRADED, RECYCLE_UPGRADED, RECYCLE_STOPPED
-   */
-  async upgrade (how = {}) {
-    if (!this.handover.isLeaving) this.parts.tenure.throwIfAborted()
-    if (!this.handover.isLeaving && this.isStopping) throw new RecycleError('RECYCLE_STOPPED')
-    if (this.parts.fleet.rollout.trial) throw new RecycleError('RECYCLE_NOT_UPGRADED', { why: 'a reload has new code on trial' })
-    if (this.takeover && !this.takeover.isSole) throw new RecycleError('RECYCLE_NOT_UPGRADED', { why: 'the upgrade before has not ended yet' })
-    const line = await this.handover.begin(how)
-    this.#stopped ??= this.#end()
-    return line
   }
 
   /** @see Commands.scale @param {number | 'auto'} workers 1 to 1024, or auto */
@@ -228,6 +212,7 @@ class Supervisor extends EventEmitter {
 
   async #stop () {
     this.announce('fleet.stopping', {})
+    this.handover.isStopping = true
     const waits = this.#isInService && this.parts.features.beforeStop(this.#hurried.signal)
     if (waits) await waits
     this.parts.tenure.end(this.#failure ?? new RecycleError('RECYCLE_STOPPED'))

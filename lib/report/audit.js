@@ -25,6 +25,7 @@
  * @property {number | null} connections by its last sample
  */
 
+const { SUCCESSION } = require('../features')
 const { lostWith } = require('../core/account')
 const { asCount, asNumber, asText } = require('./journal-field')
 const { BoundedList } = require('./bounded-list')
@@ -87,7 +88,7 @@ class Audit {
         this.#successor = started // it runs the fleet when it says so; until then the other one does
       }
     },
-    'fleet.upgraded': () => {
+    [SUCCESSION.events.leads]: () => {
       this.fleet = this.#successor ?? this.fleet
       this.#successor = null
     },

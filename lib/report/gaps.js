@@ -13,6 +13,7 @@
  */
 
 const { count } = require('../core/units')
+const { SUCCESSION } = require('../features')
 const { asCount, asNumber, asText } = require('./journal-field')
 
 const MOST = 100
@@ -62,7 +63,7 @@ class Gaps {
 
   /** @type {Readonly<Record<string, (line: Record<string, any>) => void>>} */
   #handlers = Object.freeze({
-    'fleet.upgraded': () => {
+    [SUCCESSION.events.leads]: () => {
       if (this.#successor) ({ pid: this.pid, intervalMs: this.#intervalMs } = this.#successor)
       this.#successor = null
       this.#recycles = 0
@@ -79,7 +80,7 @@ class Gaps {
       this.pid = null
       this.#workers.clear()
     },
-    recycled: line => { if (line.how !== 'upgrade') this.#recycles++ },
+    recycled: line => { if (line.how !== SUCCESSION.reason) this.#recycles++ },
     'worker.spawn': line => {
       this.#strangers.delete(line.pid)
       this.#workers.set(line.pid, null)

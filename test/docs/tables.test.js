@@ -15,6 +15,7 @@ const { OPTIONS } = require('../../lib/core/options')
 const { resolveOptions } = require('../../lib/core/resolved-options')
 const { TRANSITIONS } = require('../../lib/core/state')
 const { DRILL_OPTIONS } = require('../../lib/drill/options')
+const { SUCCESSION } = require('../../lib/features')
 const { Metrics } = require('../../lib/operate/admin/metrics')
 const { pages, ROOT, page, fences, inlineCode, rows } = require('../support/docs')
 
@@ -61,7 +62,7 @@ t.test('the config file of the docs is valid', async t => {
 
 t.test('the page on the journal has every event that is recorded, and no other', async t => {
   const { text } = page('docs/journal.md')
-  const events = [...new Set([...sources('lib/primary'), ...sources('lib/features')].flatMap(recordedIn)), 'fleet.admin', 'journal.gap', 'journal.end', 'fleet.control'] // of lib/operate
+  const events = [...new Set([...sources('lib/primary'), ...sources('lib/features')].flatMap(recordedIn)), ...Object.values(SUCCESSION.events), 'fleet.admin', 'journal.gap', 'journal.end', 'fleet.control'] // of lib/operate
   t.ok(events.length >= 10)
   const shown = new Set(['| event | when | fields |', '| event | fields |'].flatMap(head => tableBelow(text, head)).flatMap(([event]) => event.split(', ')))
   t.same([...shown].sort(), events.map(event => `\`${event}\``).sort())

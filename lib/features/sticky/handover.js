@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * Sessions (`--sticky`) over an upgrade. The old primary tells which slot has which session before the new one leads; from then on what its
+ * Sessions (`--sticky`) over a succession. The old primary tells which slot has which session before the new one leads; from then on what its
  * workers give away goes to the new fleet, state first. A request of a session that an old worker still has waits in the new primary.
  */
 
@@ -9,7 +9,7 @@ const { ownerOf } = require('./rendezvous')
 
 const AT_ONCE = 1000 // sessions in a message
 
-/** @typedef {import('./owners').State} State @typedef {import('../../primary/upgrade/peer').Peer<any>} Peer */
+/** @typedef {import('./owners').State} State @typedef {import('../../primary/succession/peer').Peer<any>} Peer */
 
 /** In the old primary: what it tells its successor. */
 class SessionsForSuccessor {

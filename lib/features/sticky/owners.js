@@ -69,7 +69,7 @@ class SessionOwners {
     })
   }
 
-  /** This fleet's sessions are going to be another primary's. @param {import('../../primary/upgrade/peer').Peer<any>} successor */
+  /** This fleet's sessions are going to be another primary's. @param {import('../../primary/succession/peer').Peer<any>} successor */
   lendTo (successor) {
     this.#successor = new SessionsForSuccessor(successor, this.#slots, this.fleet.wanted)
   }
@@ -93,7 +93,7 @@ class SessionOwners {
     this.#successor = null
   }
 
-  /** @param {import('../../primary/upgrade/peer').Peer<any>} predecessor whose fleet this one takes over */
+  /** @param {import('../../primary/succession/peer').Peer<any>} predecessor whose fleet this one takes over */
   succeed (predecessor) {
     this.#predecessor = new SessionsOfPredecessor(predecessor, {
       learn: (session, slot) => { this.#slots.set(session, slot) },

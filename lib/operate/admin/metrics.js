@@ -24,7 +24,7 @@ const { OF_WORKER, OF_SLOT, GC_KINDS, inServiceBySlot, isInSlot, gcOf, seconds }
  * @property {Record<string, any> | null} memory
  */
 
-const SCALE_REASONS = ['requested', 'upgrade', ...FEATURES.flatMap(({ scaleReasons = {} }) => Object.keys(scaleReasons))]
+const SCALE_REASONS = ['requested', ...FEATURES.flatMap(({ scaleReasons = {} }) => Object.keys(scaleReasons))]
 const COLLECT_REASONS = ['rss', 'hard-rss', 'requested']
 const STATES = ['spawning', 'standby', 'ready', 'out-of-rotation', 'draining']
 const BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]

@@ -73,7 +73,7 @@ class HandoffLedger {
     handle.on('exit', () => this.#gone(handle))
   }
 
-  /** @param {import('../upgrade/remote-workers').RemoteSender} sender a primary that lends */
+  /** @param {import('../succession/remote-workers').RemoteSender} sender a primary that lends */
   connectLender (sender) {
     const handle = /** @type {WorkerHandle} */ (/** @type {unknown} */ (sender))
     const lent = new Map()

@@ -11,11 +11,11 @@
  * @property {(session: string) => boolean} isAway its owner does not serve now, and will, or another will soon
  * @property {boolean} isOver what find() does not find has no owner here any more
  * @property {() => void} onMoved called when sessions that were nowhere have an owner
- * @property {(successor: import('../upgrade/peer').Peer<any>) => void} lendTo this fleet's sessions are going to be another primary's
+ * @property {(successor: import('../succession/peer').Peer<any>) => void} lendTo this fleet's sessions are going to be another primary's
  * @property {boolean} isLent it knows of them
  * @property {() => void} handOver this fleet's workers have been told to leave
  * @property {() => void} resume that primary is gone
- * @property {(predecessor: import('../upgrade/peer').Peer<any>) => void} succeed this primary takes its fleet over
+ * @property {(predecessor: import('../succession/peer').Peer<any>) => void} succeed this primary takes its fleet over
  *
  * @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle
  */

@@ -4,7 +4,7 @@
 
 const { now } = require('../clock')
 
-/** @typedef {import('../../core/verdict').Reason | 'scale' | 'stop' | 'upgrade'} Reason */
+/** @typedef {import('../../core/verdict').Reason | Ended} Reason @typedef {'scale' | 'stop' | import('../../features').LeftFor} Ended */
 
 class Condemnation {
   /** @type {Reason | null} null: it stays */
@@ -51,7 +51,7 @@ class Condemnation {
     this.#at = at
   }
 
-  /** It ends with the fleet, or with its slot, unless it is condemned. @param {'scale' | 'stop' | 'upgrade'} reason */
+  /** It ends with the fleet, or with its slot, unless it is condemned. @param {Ended} reason */
   dismiss (reason) {
     this.#reason ??= reason
   }

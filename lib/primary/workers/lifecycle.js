@@ -10,6 +10,7 @@
 
 const { EventEmitter } = require('node:events')
 const { getSystemErrorName } = require('node:util')
+const { SUCCESSION } = require('../../features')
 const { nameOf } = require('../../core/address')
 const { explainRefusal, explainSilence } = require('../../core/start-failure')
 const { now } = require('../clock')
@@ -250,7 +251,7 @@ class Lifecycle extends EventEmitter {
 async function boots (handle, timeoutMs) {
   const { event, value } = await handle.next(['up', 'exit', 'foreign'], timeoutMs)
   if (event === 'exit') return `it ${howItLeft(value)}`
-  if (event === 'foreign') return `the installed recycle is ${value}, this fleet runs ${version}: recycle upgrade`
+  if (event === 'foreign') return `the installed recycle is ${value}, this fleet runs ${version}: ${SUCCESSION.command}`
   if (event !== 'timeout') return null
   if (handle.process.forkedBy !== null && handle.process.pid === null) return boots(handle, timeoutMs) // its mold's time is up first
   if (handle.readiness.waive()) return null

@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * An upgrade of the supervisor as its two primaries see it, and when there can be none. Pure.
+ * The succession of a primary by another one, which takes its fleet over, as the two see it. Pure.
  *
  *     predecessor                            successor
  *     running                                booting
@@ -51,28 +51,4 @@ function next (table, from, event) {
   return Object.hasOwn(table[from], event) ? table[from][event] : null
 }
 
-/** Inits of containers: they end with the process that they have started. */
-const INITS = ['tini', 'docker-init', 'podman-init', 'catatonit', 'dumb-init']
-
-/**
- * Why this process cannot leave the fleet to another one: what has started it would take its exit for the fleet's.
- *
- * @param {object} process
- * @param {number} process.pid
- * @param {number} process.startedBy its parent's pid at the start
- * @param {string | null} process.init the name of PID 1; null: not known
- * @param {Record<string, string | undefined>} process.env
- * @returns {string | null} null: it can
- */
-function whyNoUpgrade ({ pid, startedBy, init, env }) {
-  if (pid === 1) return 'recycle is PID 1, and the container ends with it; start a container of the new version instead'
-  if (startedBy === 1 && init !== null && INITS.includes(init)) {
-    return `${init}, the init of this container, ends with the process that it has started, which is this one; start a container of the new version instead`
-  }
-  if (env.SYSTEMD_EXEC_PID === String(pid) && !env.NOTIFY_SOCKET) {
-    return 'systemd would end the service with this process; with Type=notify and NotifyAccess=all in the unit it is told of the new one'
-  }
-  return null
-}
-
-module.exports = { PREDECESSOR, SUCCESSOR, next, whyNoUpgrade }
+module.exports = { PREDECESSOR, SUCCESSOR, next }

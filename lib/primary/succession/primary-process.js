@@ -14,8 +14,6 @@ const READ_MS = 1000 // of what it had sent before it exited
 
 /** The successor, as the predecessor sees it: it leads a session, so that no terminal's signal meant for the one reaches the other. */
 class SuccessorProcess extends EventEmitter {
-  hasBegun = true
-
   /** @param {import('./program').Program} program */
   constructor ({ node, args, cwd, env }) {
     super()
@@ -77,8 +75,6 @@ class SuccessorProcess extends EventEmitter {
 
 /** The predecessor, as the successor sees it: it has exited when the channel ends. */
 class PredecessorProcess extends EventEmitter {
-  hasBegun = true
-
   /** @returns {PredecessorProcess | null} null: this process has not been started by one */
   static find () {
     const pid = Number(process.env[VARIABLE])

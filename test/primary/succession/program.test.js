@@ -3,7 +3,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const t = require('tap')
-const { programOnDisk } = require('../../../lib/primary/upgrade/program')
+const { programOnDisk } = require('../../../lib/primary/succession/program')
 const { folderAsNamed } = require('../../../lib/primary/workers/app-path')
 const { nodeOnDisk } = require('../../../lib/primary/workers/node-file')
 

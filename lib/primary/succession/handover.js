@@ -1,15 +1,16 @@
 'use strict'
 
 /**
- * The predecessor's side of an upgrade: starts the successor, lends it the listening sockets, and has this fleet's workers
- * leave when the other one's accept. The steps, and what a death at each of them leads to, are in lib/core/upgrade.js.
+ * The predecessor's side of a succession: starts the successor, lends it the listening sockets, and has this fleet's workers
+ * leave when the other one's accept. The steps, and what a death at each of them leads to, are in lib/core/succession.js.
  */
 
 const { EventEmitter } = require('node:events')
 const fs = require('node:fs')
 const { RecycleError } = require('../../core/errors')
 const { VERSION, LONGEST_LEGACY, FROM_SUCCESSOR } = require('../../core/primary-message')
-const { PREDECESSOR, next, whyNoUpgrade } = require('../../core/upgrade')
+const { PREDECESSOR, next } = require('../../core/succession')
+const { SUCCESSION: { reason, events, whyNot } } = require('../../features')
 const { Peer } = require('./peer')
 const { SuccessorProcess } = require('./primary-process')
 const { aboutThisProcess, programOnDisk } = require('./program')
@@ -26,9 +27,9 @@ const REAP_MS = 10_000
  * @typedef {{ addresses: string[], workers: { slot: number, pid: number }[] }} Serving
  */
 
-/** Emits `progress` ({ done, of }), `handed-over`, `resumed` if the successor has died since, and `to-stop` if the fleet must stop, which this primary runs. */
+/** Emits `progress` ({ done, of }), `handed-over`, `resumed` if the successor has died since, `left` at the end, and `to-stop` if the fleet must stop, which this primary runs. */
 class Handover extends EventEmitter {
-  /** @type {import('../../core/upgrade').PredecessorState} */
+  /** @type {import('../../core/succession').PredecessorState} */
   #state = 'running'
   /** @type {Successor | null} */
   #successor = null
@@ -45,8 +46,8 @@ class Handover extends EventEmitter {
   /** The successor's workers. @type {import('./remote-workers').RemoteReceiver[]} */
   receivers = []
 
-  /** @param {import('../parts').Deps & { features: import('../features').RunningFeatures, ledger: import('../handoff/ledger').HandoffLedger, owners: import('../handoff/no-owners').Owners, departure: import('../recycling/departure').Departure, tenure: import('../tenure').Tenure }} deps */
-  constructor ({ listeningSockets, features, ledger, owners, fleet, departure, tenure, options, record }) {
+  /** @param {import('../parts').Deps & { features: import('../features').RunningFeatures, ledger: import('../handoff/ledger').HandoffLedger, owners: import('../handoff/no-owners').Owners, departure: import('../succession/departure').Departure, tenure: import('../tenure').Tenure, isSole: () => boolean }} deps */
+  constructor ({ listeningSockets, features, ledger, owners, fleet, departure, tenure, isSole, options, record }) {
     super()
     this.listeningSockets = listeningSockets
     this.features = features
@@ -55,6 +56,7 @@ class Handover extends EventEmitter {
     this.fleet = fleet
     this.departure = departure
     this.tenure = tenure
+    this.isSole = isSole
     this.options = options
     this.record = record
     /** Set by what operates the fleet. @type {{ address: string, handle: any } | null} */
@@ -84,16 +86,19 @@ class Handover extends EventEmitter {
   /**
    * @param {{ node?: string }} how `node`: the file of another Node.js
    * @returns {Promise<Record<string, any>>} the journal's `fleet.left`, when the old workers are gone; another call joins it
-   * @throws {RecycleError} RECYCLE_NOT_UPGRADED; the fleet is as before
+   * @throws {RecycleError} RECYCLE_NOT_UPGRADED: the fleet is as before; RECYCLE_UPGRADED, RECYCLE_STOPPED
    */
-  begin (how) {
+  async begin (how = {}) {
+    if (!this.isLeaving) this.tenure.throwIfAborted()
+    if (!this.isLeaving && this.isStopping) throw new RecycleError('RECYCLE_STOPPED')
+    if (this.fleet.rollout.trial) throw new RecycleError('RECYCLE_NOT_UPGRADED', { why: 'a reload has new code on trial' })
+    if (!this.isSole()) throw new RecycleError('RECYCLE_NOT_UPGRADED', { why: `the ${reason} before has not ended yet` })
     this.#underWay ??= this.#run(how).finally(() => { this.#underWay = null })
     return this.#underWay
   }
 
   /** Ends what can still be undone. Resolves when it is decided which primary runs the fleet. @param {string} why */
   async cancel (why) {
-    this.isStopping = true
     if (this.#state === 'starting' || this.#state === 'preparing') this.#successor?.emit('failed', { why })
     await this.#decided
     if (this.isLeaving) await this.#underWay?.catch(() => {})
@@ -101,7 +106,7 @@ class Handover extends EventEmitter {
 
   /** @param {{ node?: string }} how */
   async #run ({ node }) {
-    const why = whyNoUpgrade(aboutThisProcess())
+    const why = whyNot(aboutThisProcess())
     if (why !== null) throw this.#failed(null, why)
     this.#step('start')
     const served = this.#replace(programOnDisk(node))
@@ -122,7 +127,7 @@ class Handover extends EventEmitter {
         this.#endsWithIt = true
         if (this.isLeaving) this.#release(successor)
       })
-      this.record('fleet.upgrade', { pid: successor.process.pid, node: program.node })
+      this.record(events.begins, { pid: successor.process.pid, node: program.node })
       const serving = await this.#handOver(successor)
       this.#step('serving')
       return { successor, serving }
@@ -203,7 +208,9 @@ class Handover extends EventEmitter {
       this.#step('left')
       successor.other.release()
       this.listeningSockets.letGo()
-      return this.record('fleet.left', { pid })
+      const line = this.record('fleet.left', { pid })
+      this.emit('left')
+      return line
     }
     this.receivers = []
     this.owners.resume()
@@ -230,7 +237,7 @@ class Handover extends EventEmitter {
 
   /** @param {number | null} pid @param {string} why */
   #failed (pid, why) {
-    this.record('fleet.upgrade-failed', { pid, why })
+    this.record(events.failed, { pid, why })
     return new RecycleError('RECYCLE_NOT_UPGRADED', { why })
   }
 

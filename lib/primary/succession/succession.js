@@ -6,7 +6,7 @@
  */
 
 const { EventEmitter } = require('node:events')
-const { boundsOf } = require('../../features')
+const { SUCCESSION, boundsOf } = require('../../features')
 const { RecycleError } = require('../../core/errors')
 
 const PATIENCE = 3 // workers of a slot that die in a row
@@ -84,13 +84,13 @@ class Succession extends EventEmitter {
   #scale (asked) {
     const to = asked ?? this.options.workers
     if (to === this.fleet.desired) this.changed()
-    else this.resize(to, 'upgrade')
+    else this.resize(to, SUCCESSION.reason)
   }
 
   /** @param {number | null} workers */
   async #lead (workers) {
     this.#scale(workers ?? (boundsOf(this.options) ? this.#asked : null)) // where the predecessor has died, nothing newer is known
-    this.record('fleet.upgraded', { pid: process.pid, oldPid: this.takeover.pid, node: process.version })
+    this.record(SUCCESSION.events.leads, { pid: process.pid, oldPid: this.takeover.pid, node: process.version })
     this.emit('lead')
     await Promise.all(this.fleet.all().filter(({ state, slot }) => state === 'standby' && slot !== null).map(handle => this.lifecycle.call(handle)))
     this.changed()

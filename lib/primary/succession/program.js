@@ -27,7 +27,7 @@ function programOnDisk (node = nodeOnDisk(process.argv0, process.execPath, proce
   return { node, args: [...process.execArgv, ...process.argv.slice(1)], cwd: START_FOLDER, env: { ...env, ...AT_START.service } }
 }
 
-/** What whyNoUpgrade() judges by. */
+/** @returns {{ pid: number, startedBy: number, init: string | null, env: NodeJS.ProcessEnv }} `startedBy`: its parent's pid at the start; `init`: the name of PID 1, null: not known */
 function aboutThisProcess () {
   return { pid: process.pid, startedBy: AT_START.startedBy, init: nameOfInit(), env: { ...process.env, ...AT_START.service } }
 }

@@ -5,6 +5,7 @@
  * The addresses stay, and so does what waits in their queues.
  */
 
+const { SUCCESSION: { reason } } = require('../../features')
 const { orderFor, retire } = require('../workers/retirement')
 
 const MOVE_MS = 5 // for each connection: between the two primaries they go one by one
@@ -45,16 +46,16 @@ class Departure {
     const isOurs = handle.state !== 'draining'
     const hasServed = handle.calledAt !== null
     if (slot !== null) this.fleet.slots.get(slot)?.vacate(handle)
-    handle.condemnation.dismiss('upgrade')
-    const order = { ...orderFor('upgrade', this.options, hasServed ? null : 0), deadlineMs: this.deadlineMs }
+    handle.condemnation.dismiss(reason)
+    const order = { ...orderFor(reason, this.options, hasServed ? null : 0), deadlineMs: this.deadlineMs }
     const { account, drainMs } = await retire(handle, order, this.record)
     if (!isOurs || !hasServed) return
     this.record('recycled', {
       slot,
       pid: successors?.get(Number(slot)) ?? null,
       oldPid: handle.pid,
-      reason: 'upgrade',
-      how: 'upgrade',
+      reason,
+      how: reason,
       ...account,
       drainMs,
       tookMs: drainMs,

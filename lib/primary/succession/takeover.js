@@ -1,14 +1,14 @@
 'use strict'
 
 /**
- * The successor's side of an upgrade: this process has been started by the primary of a running fleet, whose listening
- * sockets and connections it takes over. The steps are in lib/core/upgrade.js.
+ * The successor's side of a succession: this process has been started by the primary of a running fleet, whose listening
+ * sockets and connections it takes over. The steps are in lib/core/succession.js.
  */
 
 const { EventEmitter } = require('node:events')
 const { version } = require('../../../package.json')
 const { VERSION, FROM_PREDECESSOR } = require('../../core/primary-message')
-const { SUCCESSOR, next } = require('../../core/upgrade')
+const { SUCCESSOR, next } = require('../../core/succession')
 const { Peer } = require('./peer')
 const { PredecessorProcess } = require('./primary-process')
 const { RemoteSender } = require('./remote-workers')
@@ -21,7 +21,7 @@ const LEGACY_MS = 500
  * when the other one has left, and `ended` (why) when nothing is taken over.
  */
 class Takeover extends EventEmitter {
-  /** @type {import('../../core/upgrade').SuccessorState} */
+  /** @type {import('../../core/succession').SuccessorState} */
   #state = 'booting'
   /** By what the admin server is to listen on. @type {Map<string, any>} */
   #adminSockets = new Map()
