@@ -233,11 +233,13 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
     if (autoSize.isOpen) handle.once('ready', () => look()) // the others wait for what it takes
     for (const event of ['standby', 'ready']) handle.on(event, () => sampler.attend(handle))
     handle.on('missing', ({ key, missing }) => record('fleet.warning', { warning: 'no-handoff', key, missing }))
-    handle.on('threw', thrown => record('worker.threw', { slot: handle.slot, pid: handle.pid, ...thrown }))
-    handle.on('requested', ({ reason }) => {
-      record('worker.request', { slot: handle.slot, pid: handle.pid, reason: reason ?? null })
-      handle.condemnation.request('requested')
-      look({ requestedAlone: true })
+    handle.hear({
+      threw: ({ where, error }) => { record('worker.threw', { slot: handle.slot, pid: handle.pid, where, error }) },
+      requested ({ reason }) {
+        record('worker.request', { slot: handle.slot, pid: handle.pid, reason: reason ?? null })
+        handle.condemnation.request('requested')
+        look({ requestedAlone: true })
+      }
     })
     handle.on('flaw', ({ type, flaw }) => {
       record('worker.protocol-error', { slot: handle.slot, pid: handle.pid, type, flaw })

@@ -31,8 +31,8 @@ class AppMetrics {
 
   /** @param {WorkerHandle} handle */
   connect (handle) {
-    handle.once('hello', () => { if (!handle.isGone) this.#workers.set(handle, { metrics: null, isAsked: false }) }) // it may be read late
-    handle.on('app-metrics', ({ json }) => this.#hear(handle, json))
+    handle.once('entered', () => { if (!handle.isGone) this.#workers.set(handle, { metrics: null, isAsked: false }) }) // it may be read late
+    handle.hear({ 'app-metrics': ({ json }) => this.#hear(handle, json) })
     handle.once('exit', () => this.#lose(handle))
   }
 

@@ -52,6 +52,7 @@ class BlockedLoops {
     handle.known.blocked = { forMs: 0 }
     this.#workers.set(handle, { silence: new Silence(), toldAt: null, isStopTold: false, isKilled: false, telling: null })
     this.#timer ??= setInterval(() => { for (const worker of this.#workers.keys()) this.#look(worker) }, Math.min(LOOK_MS, this.limitMs / 10)).unref()
+    handle.hear({ where: where => { handle.emit('told', where) } })
     handle.on('leaving', () => setImmediate(() => this.#look(handle))) // it is in the journal that it drains
     handle.once('exit', () => {
       this.#workers.delete(handle)
@@ -123,10 +124,10 @@ class BlockedLoops {
 
   /** @param {WorkerHandle} handle @returns {Promise<{ request: string | null, requests: { request: string, count: number }[] | null, stack: string[] | null }>} */
   async #where (handle) {
-    const answer = handle.next(['where', 'exit'], TELL_MS)
+    const told = handle.next(['told', 'exit'], TELL_MS)
     handle.process.kill('SIGURG')
-    const { event, value } = await answer
-    const { request = null, requests = null, stack = null, serial = null } = event === 'where' ? value : {}
+    const { event, value } = await told
+    const { request = null, requests = null, stack = null, serial = null } = event === 'told' ? value : {}
     handle.blockedBy = serial
     return { request, requests, stack }
   }

@@ -29,7 +29,7 @@ class Canary {
       this.#workers.add(handle)
       if (this.#bake?.isCounting) this.#bake.connect(handle)
     })
-    handle.on('observed', ({ counts }) => this.#bake?.hear(handle, counts))
+    handle.hear({ observed: ({ counts }) => this.#bake?.hear(handle, counts) })
     handle.once('exit', () => this.#workers.delete(handle))
   }
 

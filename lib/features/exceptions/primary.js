@@ -25,21 +25,26 @@ class Exceptions {
 
   /** @param {import('../../primary/workers/worker-handle').WorkerHandle} handle */
   connect (handle) {
-    handle.on('fatal', ({ trace }) => this.#print(`${handle.generation} ${trace}`, trace))
-    handle.on('uncaught', ({ name, message, stack, request, isAnswered }) => {
-      const kind = this.#kinds.add({ name, message, stack, request })
-      const { count: seen } = kind
-      const at = this.kernel.now()
-      if (seen <= OFTEN || at - (this.#toldAt.get(kind) ?? 0) >= AGAIN_MS) {
-        this.#toldAt.set(kind, at)
-        const what = kind.name === name ? { name, message } : { name: kind.name, message: `${name}: ${message}`.slice(0, LONGEST.message) } // one of the others
-        this.kernel.record('worker.exception', { slot: handle.slot, pid: handle.pid, ...what, stack, request, isAnswered, seen })
-      }
-      this.kernel.crashed(handle, `${name}: ${message}`, request)
-      if (!handle.isServing) return // it leaves already
-      if (!this.kernel.hasSessions()) this.kernel.wish(handle, 'exceptions', `its app has not caught ${name}`) // sessions stay until it drains
-      this.kernel.replace(handle, 'exception')
+    handle.hear({
+      fatal: ({ trace }) => this.#print(`${handle.generation} ${trace}`, trace),
+      uncaught: thrown => this.#onUncaught(handle, thrown)
     })
+  }
+
+  /** @param {import('../../primary/workers/worker-handle').WorkerHandle} handle @param {Record<string, any>} thrown */
+  #onUncaught (handle, { name, message, stack, request, isAnswered }) {
+    const kind = this.#kinds.add({ name, message, stack, request })
+    const { count: seen } = kind
+    const at = this.kernel.now()
+    if (seen <= OFTEN || at - (this.#toldAt.get(kind) ?? 0) >= AGAIN_MS) {
+      this.#toldAt.set(kind, at)
+      const what = kind.name === name ? { name, message } : { name: kind.name, message: `${name}: ${message}`.slice(0, LONGEST.message) } // one of the others
+      this.kernel.record('worker.exception', { slot: handle.slot, pid: handle.pid, ...what, stack, request, isAnswered, seen })
+    }
+    this.kernel.crashed(handle, `${name}: ${message}`, request)
+    if (!handle.isServing) return // it leaves already
+    if (!this.kernel.hasSessions()) this.kernel.wish(handle, 'exceptions', `its app has not caught ${name}`) // sessions stay until it drains
+    this.kernel.replace(handle, 'exception')
   }
 
   /** @param {string} key @param {string} trace */

@@ -43,7 +43,7 @@ class Failover {
 
   /** @param {WorkerHandle} handle */
   connect (handle) {
-    handle.once('hello', () => this.#open(handle))
+    handle.once('entered', () => this.#open(handle))
     handle.prependListener('offer', ({ parcel: { copy } }, socket) => { if (copy && socket) this.#lend(handle, copy) }) // before the ledger sends it back, perhaps
   }
 

@@ -6,10 +6,12 @@ function warnOfShort ({ options, record }) {
   let short = null
   return {
     connect (handle) {
-      handle.on('proxy-idle', ({ header, idleMs, timeoutMs }) => {
-        if (short !== null) return // each worker tells it
-        short = { header, idleMs, timeoutMs }
-        record('fleet.warning', { warning: 'keep-alive-timeout', slot: handle.slot, pid: handle.pid, ...short })
+      handle.hear({
+        'proxy-idle' ({ header, idleMs, timeoutMs }) {
+          if (short !== null) return // each worker tells it
+          short = { header, idleMs, timeoutMs }
+          record('fleet.warning', { warning: 'keep-alive-timeout', slot: handle.slot, pid: handle.pid, ...short })
+        }
       })
     },
     describe: () => ({ timeoutMs: options.keepAliveTimeoutMs, short })

@@ -91,9 +91,11 @@ class Study {
     handle.once('ready', () => this.#ready.resolve())
     handle.once('leaving', () => this.end(handle.reason === null ? 'its worker was replaced' : `its worker was replaced (${handle.reason})`))
     handle.once('exit', () => this.end('its worker has ended'))
-    handle.on('leak-reading', ({ growth, requests, rssBytes, heapTotalBytes, heapUsedBytes, externalBytes }) => {
-      this.readings.push({ requests, rssBytes, heapTotalBytes, heapUsedBytes, externalBytes, atMs: Math.round(this.#sinceReady()), pauseMs: 0 })
-      if (growth !== null) this.growth = parse(growth) ?? this.growth
+    handle.hear({
+      'leak-reading': ({ growth, ...usage }) => {
+        this.readings.push({ ...(usage), atMs: Math.round(this.#sinceReady()), pauseMs: 0 })
+        if (growth !== null) this.growth = parse(growth) ?? this.growth
+      }
     })
   }
 

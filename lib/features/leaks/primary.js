@@ -30,7 +30,7 @@ class LeakingRoutes {
 
   /** @param {WorkerHandle} handle */
   connect (handle) {
-    handle.on('memory', fields => this.#add(handle, fields))
+    handle.hear({ memory: fields => this.#add(handle, fields) })
   }
 
   /** @returns the estimate of the last seconds, plain data */

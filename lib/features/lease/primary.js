@@ -29,13 +29,15 @@ class Leases {
       delete handle.known.lease
       this.#look()
     }
-    handle.on('lease', () => {
-      this.#waiting.set(handle, this.kernel.now())
-      handle.known.lease = 'waits'
-      this.#look()
+    handle.hear({
+      lease: () => {
+        this.#waiting.set(handle, this.kernel.now())
+        handle.known.lease = 'waits'
+        this.#look()
+      },
+      'lease-over': over
     })
     handle.on('ready', () => this.#look())
-    handle.on('lease-over', over)
     handle.on('exit', over)
   }
 

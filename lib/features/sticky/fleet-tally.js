@@ -30,7 +30,7 @@ class FleetTally {
 
   /** @param {import('../../primary/workers/worker-handle').WorkerHandle} handle */
   connect (handle) {
-    handle.on('tally', counts => this.#add(counts))
+    handle.hear({ tally: counts => this.#add(counts) })
   }
 
   /** @param {Counts} counts */

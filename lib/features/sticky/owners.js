@@ -51,16 +51,18 @@ class SessionOwners {
 
   /** @param {WorkerHandle} handle */
   connect (handle) {
-    handle.on('own', ({ id, session }) => {
-      this.#own(handle, session)
-      handle.send('answer', { id, errno: 0 })
-    })
-    handle.on('disown', ({ session }) => { if (this.#slots.get(session) === handle.slot) this.#slots.delete(session) })
-    handle.on('transfer', ({ session, value }) => this.#transfer(handle, { session, value }))
-    handle.on('transferred', ({ except }) => {
-      this.#kept.set(handle, new Set(except))
-      this.#tellLeft(handle.slot)
-      this.onMoved()
+    handle.hear({
+      own: ({ id, session }) => {
+        this.#own(handle, session)
+        handle.send('answer', { id, errno: 0 })
+      },
+      disown: ({ session }) => { if (this.#slots.get(session) === handle.slot) this.#slots.delete(session) },
+      transfer: ({ session, value }) => this.#transfer(handle, { session, value }),
+      transferred: ({ except }) => {
+        this.#kept.set(handle, new Set(except))
+        this.#tellLeft(handle.slot)
+        this.onMoved()
+      }
     })
     handle.on('exit', () => this.#tellLeft(handle.slot))
     handle.on('ready', () => {

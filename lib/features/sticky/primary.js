@@ -17,7 +17,7 @@ function keepSessions (kernel) {
     sessionOf: asked => sessionOf(key, asked),
     connect (handle) {
       tally.connect(handle)
-      handle.on('listen', ({ query: { address, port }, data }) => {
+      handle.on('address', ({ query: { address, port }, data }) => {
         if (data === undefined) return // https servers alone have any
         const error = new RecycleError('RECYCLE_STICKY_TLS', { option: '--sticky', address: port > 0 ? `port ${port}` : address })
         if (!kernel.hasServed()) return kernel.abandon(error)

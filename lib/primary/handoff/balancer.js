@@ -38,16 +38,18 @@ class Balancer {
 
   /** @param {WorkerHandle} handle */
   connect (handle) {
-    handle.on('full', ({ isAtCeiling }) => {
-      this.#full.set(handle, isAtCeiling)
-      this.#raise()
+    handle.hear({
+      full: ({ isAtCeiling }) => {
+        this.#full.set(handle, isAtCeiling)
+        this.#raise()
+      },
+      room: () => this.#full.delete(handle)
     })
-    handle.on('room', () => this.#full.delete(handle))
     handle.on('ready', () => {
       this.#steer()
       this.#tell(handle)
     })
-    handle.on('back', () => {
+    handle.on('returned', () => {
       this.#full.delete(handle)
       this.#tell(handle)
       this.#uneven = UNEVEN_LOOKS - 2 // it has none: its share comes back at the second look

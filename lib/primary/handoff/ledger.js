@@ -65,11 +65,13 @@ class HandoffLedger {
 
   /** @param {WorkerHandle} handle a worker that can offer and adopt */
   connect (handle) {
-    handle.on('offer', (offer, socket) => this.#accept(handle, offer, socket))
-    handle.on('adopted', ({ id, copy }) => this.#adopted(handle, id, copy))
-    handle.on('refused', ({ id }) => this.#refused(handle, id))
+    handle.hear({
+      offer: (offer, socket) => this.#accept(handle, offer, socket),
+      adopted: ({ id, copy }) => this.#adopted(handle, id, copy),
+      refused: ({ id }) => this.#refused(handle, id)
+    })
     handle.on('ready', () => this.#queue.pump())
-    handle.on('back', () => this.#queue.pump())
+    handle.on('returned', () => this.#queue.pump())
     handle.on('exit', () => this.#gone(handle))
   }
 
@@ -78,9 +80,11 @@ class HandoffLedger {
     const handle = /** @type {WorkerHandle} */ (/** @type {unknown} */ (sender))
     const lent = new Map()
     this.#lent.set(handle, lent)
-    sender.on('offer', (offer, socket) => this.#accept(handle, offer, socket))
-    sender.on('keep', ({ id }) => this.#own(lent.get(id)))
-    sender.on('drop', ({ id }) => this.#drop(lent.get(id)))
+    sender.hear({
+      offer: (offer, socket) => this.#accept(handle, offer, socket),
+      keep: ({ id }) => this.#own(lent.get(id)),
+      drop: ({ id }) => this.#drop(lent.get(id))
+    })
     sender.on('exit', () => { for (const entry of lent.values()) this.#own(entry) })
   }
 

@@ -41,7 +41,7 @@ class MemoryWatch {
 
   /** @param {WorkerHandle} handle */
   connect (handle) {
-    handle.once('hello', ({ heapLimitBytes }) => {
+    handle.once('entered', ({ heapLimitBytes }) => {
       if (this.#isHeapChecked) return
       this.#isHeapChecked = true
       const flags = [...(process.env.NODE_OPTIONS ?? '').split(/\s+/), ...this.spawner.execArgv]

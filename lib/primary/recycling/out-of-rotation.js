@@ -122,7 +122,7 @@ class OutOfRotation {
     handle.send('rejoin')
     handle.become('ready')
     if (isHeard) handle.heardAt = now()
-    handle.emit('back')
+    handle.emit('returned')
   }
 }
 

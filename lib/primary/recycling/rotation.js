@@ -31,8 +31,10 @@ class Rotation {
 
   /** @param {WorkerHandle} handle */
   connect (handle) {
-    handle.on('pause', ({ reason }) => this.wish(handle, APP, reason || 'the app has paused it'))
-    handle.on('resume', () => this.wish(handle, APP, null))
+    handle.hear({
+      pause: ({ reason }) => this.wish(handle, APP, reason || 'the app has paused it'),
+      resume: () => this.wish(handle, APP, null)
+    })
     for (const event of ['ready', 'back', 'leaving', 'exit']) handle.on(event, () => this.#arrange())
   }
 

@@ -67,7 +67,7 @@ class ListeningSockets {
 
   /** Gives a worker what it asks for. @param {import('../workers/worker-handle').WorkerHandle} handle */
   connect (handle) {
-    handle.on('listen', ({ key, query, data }, answer) => {
+    handle.on('address', ({ key, query, data }, answer) => {
       if (this.#isClosing) return // what is being given up is not taken again; a worker that asks now is about to go
       const { errno, handle: socket, data: shared, isQueued } = this.open(key, query, data, handle)
       if (errno) {
@@ -76,11 +76,11 @@ class ListeningSockets {
       }
       answer({ errno, data: shared, ...isQueued && { isQueued } }, socket)
     })
-    handle.on('listening', ({ key }) => {
+    handle.on('listens', ({ key }) => {
       const listener = this.#byKey.get(key)
       if (listener) listener.isQueued = true
     })
-    handle.on('unlisten', ({ key }) => { if (handle.state !== 'draining') this.leave(key, handle) })
+    handle.on('closes', ({ key }) => { if (handle.state !== 'draining') this.leave(key, handle) })
     handle.on('exit', () => this.forget(handle))
   }
 

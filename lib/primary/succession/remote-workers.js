@@ -15,11 +15,23 @@
 
 const { EventEmitter } = require('node:events')
 
+/** @typedef {Record<string, (fields: any, socket?: any) => void>} Handlers by the message's type */
+
+class Remote extends EventEmitter {
+  /** @type {Handlers} */
+  handlers = {}
+
+  /** @param {Handlers} handlers one for each message, as in WorkerHandle */
+  hear (handlers) {
+    Object.assign(this.handlers, handlers)
+  }
+}
+
 /**
  * A receiver: as many as the other fleet has workers, each with one connection under way. What they have in connections does
  * not matter here, where all of this fleet's leave.
  */
-class RemoteReceiver extends EventEmitter {
+class RemoteReceiver extends Remote {
   connections = 0
   isServing = true
 
@@ -61,7 +73,7 @@ class RemoteReceivers {
     this.takesSessions = takesSessions
     this.addresses = new Set(addresses)
     this.all = Array.from({ length: count }, () => new RemoteReceiver(this))
-    for (const answer of ['adopted', 'refused']) successor.on(answer, fields => this.byId.get(fields.id)?.emit(answer, fields))
+    for (const answer of ['adopted', 'refused']) successor.on(answer, fields => this.byId.get(fields.id)?.handlers[answer]?.(fields))
     successor.on('exit', left => { for (const receiver of this.all) receiver.emit('exit', left) })
   }
 
@@ -72,15 +84,16 @@ class RemoteReceivers {
 }
 
 /** The sender: the other primary, which has each connection until it says `keep`. */
-class RemoteSender extends EventEmitter {
+class RemoteSender extends Remote {
   slot = null
 
   /** @param {import('./peer').Peer<any>} predecessor */
   constructor (predecessor) {
     super()
     this.predecessor = predecessor
-    predecessor.on('adopt', (offer, socket) => this.emit('offer', offer, socket))
-    for (const event of ['keep', 'drop', 'exit']) predecessor.on(event, fields => this.emit(event, fields))
+    predecessor.on('adopt', (offer, socket) => this.handlers.offer?.(offer, socket))
+    for (const type of ['keep', 'drop']) predecessor.on(type, fields => this.handlers[type]?.(fields))
+    predecessor.on('exit', left => this.emit('exit', left))
   }
 
   get isGone () {

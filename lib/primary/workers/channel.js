@@ -101,7 +101,7 @@ class Channel extends EventEmitter {
    * @returns {Promise<{ event: string | 'timeout', value?: any }>}
    */
   next (events, timeoutMs) {
-    if (this.account && events.includes('drained')) return Promise.resolve({ event: 'drained', value: this.account })
+    if (this.account && events.includes('emptied')) return Promise.resolve({ event: 'emptied', value: this.account })
     if (this.isGone && events.includes('exit')) return Promise.resolve({ event: 'exit', value: this.left })
     return new Promise(resolve => {
       const settle = (/** @type {string} */ event, /** @type {any} */ value) => {

@@ -30,7 +30,7 @@ class CrashWatch {
 
   /** @param {WorkerHandle} handle one that has just been spawned */
   connect (handle) {
-    handle.once('hello', () => {
+    handle.once('entered', () => {
       const forMs = this.#alertUntil - now()
       if (forMs > 0) handle.send('tell-requests', { forMs })
     })

@@ -119,10 +119,10 @@ class Retirement {
   /** @returns {Promise<Omit<FinalAccount, 'ended'>>} */
   async #drained () {
     const next = Math.min(...[this.#silentUntil, this.#until].filter(at => at > now()))
-    const { event, value } = await this.handle.next(['drained', 'exit', 'hurried'], next === Infinity ? 0 : next - now())
+    const { event, value } = await this.handle.next(['emptied', 'exit', 'hurried'], next === Infinity ? 0 : next - now())
     if (event === 'timeout') await new Promise(resolve => setImmediate(resolve)) // what it has said by now is read
     if (event === 'hurried' || (event === 'timeout' && (now() < this.#end || this.handle.account))) return this.#drained()
-    return event === 'drained' ? { ...value, lost: false } : { ...lostAccount(this.handle.connections, this.handle.latest.inFlight), lost: true }
+    return event === 'emptied' ? { ...value, lost: false } : { ...lostAccount(this.handle.connections, this.handle.latest.inFlight), lost: true }
   }
 
   /** When its account is given up, by what is known now. */

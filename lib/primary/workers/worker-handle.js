@@ -24,9 +24,9 @@ const NO_BEAT = { requests: 0, inFlight: 0, connections: 0, lasting: 0, streams:
 /**
  * Emits `failed` ({ type, error }: what the primary lacks for that message), `booted` (it is ready but for a gate; see features), `waived`
  * (where it was given time to listen, and does not), `up` (it may be called), `standby`, `ready` (it has been called, and serves), `foreign` (it is of
- * that other version of recycle), `leaving`,
- * `exit` (Left), `drained` (account), `message` (the app's own), and what the worker says of its addresses, connections and
- * wishes, by the message's type.
+ * that other version of recycle), `entered` ({ heapLimitBytes }: its preload has run), `address` (it wants to listen, and what the answer is to be given to),
+ * `listens`, `closes` ({ key }), `returned` (into rotation), `leaving`, `exit` (Left), `emptied` (account), `message` (the app's own). Its messages have a handler each,
+ * by hear().
  */
 class WorkerHandle extends Channel {
   /** @type {import('../../core/state').State} */
@@ -80,6 +80,8 @@ class WorkerHandle extends Channel {
   blockedBy = null
   /** Its preload has run: it holds signals off, and takes commands. */
   hasEntered = false
+  /** By the message's type. @type {Record<string, (fields: any, socket?: any) => void>} */
+  #handlers = {}
   /** To be awaited before it is killed: what features still want to know of it. @type {() => Promise<void>} */
   beforeKill = async () => {}
 
@@ -180,31 +182,39 @@ class WorkerHandle extends Channel {
     this.call('serve', { slot }, Infinity).then(({ why }) => { if (why === null && ['spawning', 'standby'].includes(this.state)) this.#comeUp('ready') })
   }
 
-  /** What has no handler here is emitted by its type. */
+  /**
+   * A message without a handler, of a feature that is off, is of no consequence.
+   *
+   * @param {Record<string, (fields: any, socket?: any) => void>} handlers one for each message, by its type; see lib/core/message.js
+   * @throws {Error} where there is no such message, or it has a handler already
+   */
+  hear (handlers) {
+    Object.assign(this.#handlers, checkHandlers(FROM_WORKER, handlers, this.#handlers))
+  }
+
   #listen () {
-    /** @type {Record<string, (fields: any, socket: any) => void>} */
-    const handlers = checkHandlers(FROM_WORKER, {
+    this.hear({
       hello: fields => {
         this.hasEntered = true
-        this.emit('hello', fields)
+        this.emit('entered', fields)
         const { addon } = loadAddon()
         if (addon) this.offerBatching(addon)
       },
       listen: ({ id, ...fields }) => {
         this.tried.add(fields.query.port)
         if (!this.asked.has(fields.key)) this.asked.set(fields.key, this.upSince === null ? 0 : now() - this.upSince)
-        this.emit('listen', fields, (/** @type {Record<string, any>} */ answer, /** @type {any} */ socket) => this.send('answer', { id, ...answer }, socket))
+        this.emit('address', fields, (/** @type {Record<string, any>} */ answer, /** @type {any} */ socket) => this.send('answer', { id, ...answer }, socket))
       },
       listening: ({ key, missing }) => {
         if (!this.asked.has(key)) return this.#refuse({ type: 'listening' }, undefined, 'it has not asked for this address')
         this.addresses.add(key)
-        this.emit('listening', { key })
+        this.emit('listens', { key })
         if (missing) this.emit('missing', { key, missing })
         this.readiness.check('listening')
       },
       unlisten: fields => {
         this.addresses.delete(fields.key)
-        this.emit('unlisten', fields)
+        this.emit('closes', fields)
         this.renounce(fields.key)
       },
       beat: beat => {
@@ -217,10 +227,6 @@ class WorkerHandle extends Channel {
         this.requests = isAll ? requests : [...requests, ...this.requests.filter(({ request }) => !names.has(request))].slice(0, MOST_REQUESTS)
       },
       exception: ({ error }) => { this.exception = error },
-      offer: (fields, socket) => {
-        this.#shifted--
-        this.emit('offer', fields, socket)
-      },
       batching: () => { this.isBatching = true },
       batch: batch => {
         for (const { message, descriptor } of this.open(batch)) receive(message, descriptor, BATCHED)
@@ -229,7 +235,7 @@ class WorkerHandle extends Channel {
       drained: ({ account }) => {
         if (this.state !== 'draining') return this.#refuse({ type: 'drained' }, undefined, 'it has not been told to leave')
         this.account = account
-        this.emit('drained', account)
+        this.emit('emptied', account)
       }
     })
     /** @param {any} message @param {any} socket @param {{ has: (type: string) => boolean }} [allowed] */
@@ -238,10 +244,9 @@ class WorkerHandle extends Channel {
       const flaw = allowed?.has(message.type) === false ? 'it does not belong into a batch' : flawOf(FROM_WORKER, message, socket)
       if (flaw !== null) return this.#refuse(message, socket, flaw)
       if (!FROM_WORKER[message.type].isAside) this.heardAt = now()
-      const handler = handlers[message.type]
+      if (message.type === 'offer') this.#shifted--
       try {
-        if (handler) handler(message, socket)
-        else this.emit(message.type, message, socket)
+        this.#handlers[message.type]?.(message, socket)
       } catch (error) { // one worker must not end the fleet
         if (/** @type {NodeJS.ErrnoException} */ (error).syscall) this.emit('failed', { type: message.type, error }) // the primary lacks descriptors, say
         else this.#refuse(message, undefined, `the primary failed at it: ${/** @type {Error} */ (error).stack?.split('\n', 2).join('')}`)

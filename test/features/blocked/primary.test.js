@@ -1,6 +1,7 @@
 'use strict'
 
-const { EventEmitter, once } = require('node:events')
+const { once } = require('node:events')
+const { Heard } = require('../../support/heard')
 const { setImmediate: turn } = require('node:timers/promises')
 const t = require('tap')
 const { BlockedLoops } = require('../../../lib/features/blocked/primary')
@@ -10,10 +11,10 @@ const WHERE = { stack: ['parse (/srv/app.js:12:5)'], request: 'GET /report', ser
 /** @param {any} t @param {{ tells?: boolean }} [how] */
 function scene (t, { tells = true } = {}) {
   const seen = /** @type {any} */ ({ now: 0, by: null, lines: [], replaced: 0, killed: 0, asked: 0 })
-  const handle = /** @type {any} */ (Object.assign(new EventEmitter(), {
+  const handle = /** @type {any} */ (Object.assign(new Heard(), {
     slot: 1, pid: 4711, state: 'ready', hasEntered: true, isWatched: true, heardAt: 0, account: null, known: {}, latest: { debugged: false, inFlight: 2 }, condemnation: { requested: null }, blockedBy: null
   }))
-  handle.process = { kill: () => { seen.asked++; if (tells) handle.emit('where', WHERE) } }
+  handle.process = { kill: () => { seen.asked++; if (tells) handle.say('where', WHERE) } }
   handle.next = (/** @type {string[]} */ events) => Promise.race(events.map(async event => ({ event, value: (await once(handle, event))[0] })))
   const kernel = {
     options: { stuckTimeoutMs: 10_000 },

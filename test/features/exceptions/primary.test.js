@@ -1,6 +1,6 @@
 'use strict'
 
-const { EventEmitter } = require('node:events')
+const { Heard } = require('../../support/heard')
 const t = require('tap')
 const { countExceptions } = require('../../../lib/features/exceptions/primary')
 
@@ -24,9 +24,9 @@ function primary (options = {}) {
     print: (/** @type {string} */ text) => kernel.calls.push(['print', text])
   }
   const part = /** @type {any} */ (countExceptions(/** @type {any} */ (kernel)))
-  const handle = /** @type {any} */ (Object.assign(new EventEmitter(), { slot: 2, pid: 22, generation: 1, isServing: true }))
+  const handle = /** @type {any} */ (Object.assign(new Heard(), { slot: 2, pid: 22, generation: 1, isServing: true }))
   part.connect(handle)
-  const throws = (/** @type {Record<string, any>} */ about = {}) => handle.emit('uncaught', { name: 'Error', message: 'it', stack: STACK, request: 'GET /', isAnswered: true, ...about })
+  const throws = (/** @type {Record<string, any>} */ about = {}) => handle.say('uncaught', { name: 'Error', message: 'it', stack: STACK, request: 'GET /', isAnswered: true, ...about })
   return { kernel, part, handle, throws }
 }
 
@@ -66,7 +66,7 @@ t.test('the lines of kinds beyond 200 are limited like those of one, and say wha
 
 t.test('what ends workers of one generation at their start is printed once in ten seconds', async t => {
   const { kernel, handle } = primary()
-  const dies = (/** @type {string} */ trace) => handle.emit('fatal', { trace })
+  const dies = (/** @type {string} */ trace) => handle.say('fatal', { trace })
   for (kernel.at of [0, 5000, 9999]) dies('a')
   dies('b')
   handle.generation = 2

@@ -1,6 +1,6 @@
 'use strict'
 
-const { EventEmitter } = require('node:events')
+const { Heard } = require('../../support/heard')
 const t = require('tap')
 const feature = require('../../../lib/features/keep-alive/feature')
 const { warnOfShort } = require('../../../lib/features/keep-alive/primary')
@@ -13,9 +13,9 @@ t.test('what several workers tell is one warning, in the journal and in status()
   const paint = (/** @type {string} */ _, /** @type {string} */ text) => text
   t.same(sayStatus(part.describe(), paint), [])
   for (const slot of [0, 1]) {
-    const handle = Object.assign(new EventEmitter(), { slot, pid: 100 + slot })
+    const handle = Object.assign(new Heard(), { slot, pid: 100 + slot })
     part.connect(handle)
-    handle.emit('proxy-idle', { header: 'Via', idleMs: 4812.4, timeoutMs: 5000 })
+    handle.say('proxy-idle', { header: 'Via', idleMs: 4812.4, timeoutMs: 5000 })
   }
   t.same(lines, [{ event: 'fleet.warning', warning: 'keep-alive-timeout', slot: 0, pid: 100, header: 'Via', idleMs: 4812.4, timeoutMs: 5000 }])
   const [sentence] = sayStatus(part.describe(), paint)

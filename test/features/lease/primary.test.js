@@ -1,6 +1,6 @@
 'use strict'
 
-const { EventEmitter } = require('node:events')
+const { Heard } = require('../../support/heard')
 const t = require('tap')
 const { lease } = require('../../../lib/features/lease/primary')
 
@@ -19,7 +19,7 @@ function primary () {
   }
   const leases = lease(/** @type {any} */ (kernel))
   const worker = (/** @type {number | null} */ slot, /** @type {number} */ pid, state = 'ready') => {
-    const handle = /** @type {any} */ (Object.assign(new EventEmitter(), { slot, pid, state, known: {}, /** @type {any[]} */ sent: [] }))
+    const handle = /** @type {any} */ (Object.assign(new Heard(), { slot, pid, state, known: {}, /** @type {any[]} */ sent: [] }))
     handle.send = (/** @type {string} */ type, /** @type {any} */ fields) => handle.sent.push({ type, ...fields })
     leases.connect(handle)
     return handle
@@ -32,7 +32,7 @@ t.test('a worker that serves gets the lease of its slot when it asks', async t =
   const { kernel, worker } = primary()
   const a = worker(3, 1)
   t.same(a.known, {})
-  a.emit('lease')
+  a.say('lease')
   t.same(a.sent, [{ type: 'leased', slot: 3 }])
   t.same(kernel.lines, [{ event: 'worker.lease', slot: 3, pid: 1, waitedMs: 0 }])
   t.same(a.known, { lease: 'held' })
@@ -41,7 +41,7 @@ t.test('a worker that serves gets the lease of its slot when it asks', async t =
 t.test('one that boots, or stands by, gets it when it is ready in a slot', async t => {
   const { kernel, worker } = primary()
   const a = worker(null, 1, 'standby')
-  a.emit('lease')
+  a.say('lease')
   t.same([a.sent, a.known], [[], { lease: 'waits' }])
   kernel.at = 40
   Object.assign(a, { slot: 0, state: 'ready' }).emit('ready')
@@ -52,7 +52,7 @@ t.test('one that boots, or stands by, gets it when it is ready in a slot', async
 t.test('out of rotation a worker gets it too: what it does with it takes no requests', async t => {
   const { worker } = primary()
   const a = worker(0, 1, 'out-of-rotation')
-  a.emit('lease')
+  a.say('lease')
   t.same(a.sent, [{ type: 'leased', slot: 0 }])
 })
 
@@ -60,20 +60,21 @@ for (const how of ['lease-over', 'exit']) {
   t.test(`a replacement gets it when its predecessor has given it back: ${how}`, async t => {
     const { kernel, worker, holders } = primary()
     const [old, other, next] = [worker(0, 1), worker(1, 2), worker(0, 3)]
-    for (const handle of [old, other, next]) handle.emit('lease')
+    for (const handle of [old, other, next]) handle.say('lease')
     t.same(holders(), [1, 2])
     t.same(next.known, { lease: 'waits' })
     old.state = 'draining'
     next.emit('ready')
     t.same(holders(), [1, 2], 'not while the other one drains')
     kernel.at = 500
-    old.emit(how)
+    if (how === 'exit') old.emit(how)
+    else old.say(how)
     t.same(holders(), [1, 2, 3])
     t.equal(kernel.lines[2].waitedMs, 500)
     t.same([old.known, other.known, next.known], [{}, { lease: 'held' }, { lease: 'held' }])
     old.emit('exit')
     t.same(next.known, { lease: 'held' }, 'what it has given back is not taken from the next one')
-    worker(0, 4).emit('lease')
+    worker(0, 4).say('lease')
     t.same(holders(), [1, 2, 3])
   })
 }
@@ -81,7 +82,7 @@ for (const how of ['lease-over', 'exit']) {
 t.test('one that leaves, or has left, before it is its turn never gets it', async t => {
   const { worker, holders } = primary()
   const [old, leaving, gone, next] = [worker(0, 1), worker(0, 2), worker(0, 3), worker(0, 4)]
-  for (const handle of [old, leaving, gone, next]) handle.emit('lease')
+  for (const handle of [old, leaving, gone, next]) handle.say('lease')
   leaving.state = 'draining'
   gone.emit('exit')
   old.emit('exit')
@@ -92,7 +93,7 @@ t.test('after an upgrade there is none before the old workers are gone', async t
   const { kernel, worker, holders } = primary()
   kernel.sole = false
   const a = worker(0, 1)
-  a.emit('lease')
+  a.say('lease')
   t.same(holders(), [])
   kernel.sole = true
   kernel.becameSole()

@@ -1,14 +1,14 @@
 'use strict'
 
-const { EventEmitter } = require('node:events')
 const { mock } = require('node:test')
 const t = require('tap')
 const { ownerOf } = require('../../../lib/features/sticky/rendezvous')
 const { MOST_SESSIONS, MOST_WAITING, SessionOwners } = require('../../../lib/features/sticky/owners')
 const { Fleet } = require('../../../lib/primary/workers/fleet')
+const { Heard } = require('../../support/heard')
 
 /** A worker as the owners see it. */
-class Worker extends EventEmitter {
+class Worker extends Heard {
   isServing = true
   isGone = false
   asked = new Set()
@@ -55,7 +55,7 @@ t.test('a session that no worker has begun belongs to a slot by its hash, one th
   const { owners, workers } = scene(3)
   const session = sessionOf(2, 3)
   t.equal(owners.find(session), workers[2])
-  workers[0].emit('own', { id: 1, session })
+  workers[0].say('own', { id: 1, session })
   t.equal(owners.find(session), workers[0])
   t.same(workers[2].got, [{ type: 'forget', session }], 'the other one is told')
 })
@@ -63,19 +63,19 @@ t.test('a session that no worker has begun belongs to a slot by its hash, one th
 t.test('a replacement inherits the sessions of its slot when the old worker is done with them', async t => {
   const { owners, workers: [old], join } = scene(2)
   const [begun, given] = ['begun', 'given']
-  old.emit('own', { id: 1, session: begun })
-  old.emit('own', { id: 1, session: given })
+  old.say('own', { id: 1, session: begun })
+  old.say('own', { id: 1, session: given })
   const heir = join(0)
   t.equal(owners.find(begun), old, 'it leaves, and has not said that it is done')
-  heir.emit('own', { id: 1, session: 'new' })
+  heir.say('own', { id: 1, session: 'new' })
   t.equal(owners.find('new'), heir, 'what the replacement has begun is its own')
-  old.emit('transfer', { session: given, value: 'AA==' })
+  old.say('transfer', { session: given, value: 'AA==' })
   t.equal(owners.find(given), heir)
   t.same(heir.got, [{ type: 'session-state', session: given, value: 'AA==' }])
   t.equal(owners.find(begun), old)
   let isTold = false
   owners.onMoved = () => { isTold = true }
-  old.emit('transferred', { except: [] })
+  old.say('transferred', { except: [] })
   t.ok(isTold)
   t.equal(owners.find(begun), heir)
 })
@@ -83,7 +83,7 @@ t.test('a replacement inherits the sessions of its slot when the old worker is d
 t.test('a worker that dies while it leaves, or has given its account, owns nothing', async t => {
   for (const end of [{ isGone: true }, { account: {} }]) {
     const { owners, workers: [old], join } = scene(1)
-    old.emit('own', { id: 1, session: 's' })
+    old.say('own', { id: 1, session: 's' })
     const heir = join(0)
     Object.assign(old, end)
     t.equal(owners.find('s'), heir)
@@ -95,7 +95,7 @@ t.test('there is no owner while the slot\'s worker does not serve; state for it 
   first.isServing = false
   const session = sessionOf(0, 2)
   t.equal(owners.find(session), null)
-  second.emit('transfer', { session, value: 'AA==' })
+  second.say('transfer', { session, value: 'AA==' })
   t.same(first.got, [])
   fleet.slots.get(0)?.remove(/** @type {any} */ (first))
   const next = join(0)
@@ -106,13 +106,13 @@ t.test('there is no owner while the slot\'s worker does not serve; state for it 
 t.test('where the fleet shrinks, the sessions of slots that go are others\'; where it grows, those that were begun stay', async t => {
   const { owners, workers, fleet, join } = scene(3)
   owners.find('anything')
-  workers[2].emit('own', { id: 1, session: 'two' })
-  workers[1].emit('own', { id: 1, session: 'one' })
+  workers[2].say('own', { id: 1, session: 'two' })
+  workers[1].say('own', { id: 1, session: 'one' })
   fleet.resize(2)
   fleet.slots.get(2)?.vacate(/** @type {any} */ (workers[2]))
   t.equal(owners.find('two'), workers[2], 'until it is done with them')
   for (const worker of workers.slice(0, 2)) t.same(worker.got.at(-1), { type: 'forget', session: null })
-  workers[2].emit('transferred', { except: [] })
+  workers[2].say('transferred', { except: [] })
   t.ok(workers.slice(0, 2).includes(/** @type {any} */ (owners.find('two'))))
   t.equal(owners.find('one'), workers[1])
   fleet.resize(4)
@@ -124,15 +124,15 @@ t.test('where the fleet shrinks, the sessions of slots that go are others\'; whe
 
 /** Has a worker answer as sessions.js does: these are in use. @param {Worker} worker @param {string[]} used */
 function answering (worker, used) {
-  worker.send = (type, { session }) => { if (type === 'unused' && !used.includes(session)) worker.emit('disown', { session }) }
+  worker.send = (type, { session }) => { if (type === 'unused' && !used.includes(session)) worker.say('disown', { session }) }
 }
 
 t.test('the sessions that are not used for longest are forgotten, and not the oldest', async t => {
   const { owners, workers } = scene(2)
   const [busy, idle] = [sessionOf(1, 2), sessionOf(1, 2) + 'x']
-  for (const session of [busy, idle]) workers[0].emit('own', { id: 1, session })
+  for (const session of [busy, idle]) workers[0].say('own', { id: 1, session })
   answering(workers[0], [busy])
-  for (let i = 0; i < 2.5 * MOST_SESSIONS; i++) workers[0].emit('own', { id: 1, session: `more ${i}` })
+  for (let i = 0; i < 2.5 * MOST_SESSIONS; i++) workers[0].say('own', { id: 1, session: `more ${i}` })
   t.equal(owners.find(busy), workers[0])
   t.ok(owners.size <= MOST_SESSIONS + 1, `${owners.size}`)
   t.equal(owners.find(`more ${2.5 * MOST_SESSIONS - 1}`), workers[0])
@@ -141,7 +141,7 @@ t.test('the sessions that are not used for longest are forgotten, and not the ol
 t.test('a worker that is to be scaled away has its sessions until it leaves', async t => {
   const { owners, workers, fleet } = scene(3)
   owners.find('anything')
-  workers[2].emit('own', { id: 1, session: 'two' })
+  workers[2].say('own', { id: 1, session: 'two' })
   fleet.resize(2)
   t.equal(owners.find('two'), workers[2], 'it has not been told yet')
   fleet.slots.get(2)?.vacate(/** @type {any} */ (workers[2]))
@@ -151,11 +151,11 @@ t.test('a worker that is to be scaled away has its sessions until it leaves', as
 t.test('a session belongs to the slot that its state has gone to, also when its first slot is there again', async t => {
   const { owners, workers, fleet, join } = scene(3)
   owners.find('anything')
-  workers[2].emit('own', { id: 1, session: 'two' })
+  workers[2].say('own', { id: 1, session: 'two' })
   fleet.resize(2)
   fleet.slots.get(2)?.vacate(/** @type {any} */ (workers[2]))
-  workers[2].emit('transfer', { session: 'two', value: 'AA==' })
-  workers[2].emit('transferred', { except: [] })
+  workers[2].say('transfer', { session: 'two', value: 'AA==' })
+  workers[2].say('transferred', { except: [] })
   const [owner] = workers.filter(({ got }) => got.some(({ type }) => type === 'session-state'))
   fleet.resize(4)
   fleet.close(2)
@@ -166,7 +166,7 @@ t.test('a session belongs to the slot that its state has gone to, also when its 
 
 t.test('where all are in use, or their worker does not answer, sessions are forgotten at twice as many, and their owner is told', async t => {
   const { owners, workers } = scene(1)
-  for (let i = 0; i < 2 * MOST_SESSIONS + 10; i++) workers[0].emit('own', { id: 1, session: `more ${i}` })
+  for (let i = 0; i < 2 * MOST_SESSIONS + 10; i++) workers[0].say('own', { id: 1, session: `more ${i}` })
   t.equal(owners.size, 2 * MOST_SESSIONS)
   t.same(workers[0].got.filter(({ type }) => type === 'forget').length, 10, 'it asks again')
 })
@@ -176,10 +176,10 @@ t.test('a leaving worker keeps what it has excepted, until it has transferred th
   const heir = join(0)
   let moves = 0
   owners.onMoved = () => moves++
-  old.emit('transferred', { except: ['pending'] })
+  old.say('transferred', { except: ['pending'] })
   t.equal(owners.find('other'), heir)
   t.equal(owners.find('pending'), old)
-  old.emit('transfer', { session: 'pending', value: 'AA==' })
+  old.say('transfer', { session: 'pending', value: 'AA==' })
   t.equal(owners.find('pending'), heir)
   await null
   t.equal(moves, 2)
@@ -190,7 +190,7 @@ t.test('an owner out of rotation gets state, which it has before it is back', as
   const { owners, workers: [first, second] } = scene(2)
   Object.assign(first, { isServing: false, state: 'out-of-rotation' })
   const session = sessionOf(0, 2)
-  second.emit('transfer', { session, value: 'AA==' })
+  second.say('transfer', { session, value: 'AA==' })
   t.same(first.got, [{ type: 'session-state', session, value: 'AA==' }])
   t.equal(owners.find(session), null, 'requests wait')
   t.same([owners.isAway(session), owners.isAway(sessionOf(1, 2))], [true, false])
@@ -204,12 +204,12 @@ t.test('state for which there is no room is counted, and told in one line', asyn
   fleet.slots.get(0)?.remove(/** @type {any} */ (first))
   const session = sessionOf(0, 2)
   const value = 'A'.repeat(MOST_WAITING / 4)
-  for (let i = 0; i < 6; i++) second.emit('transfer', { session, value })
+  for (let i = 0; i < 6; i++) second.say('transfer', { session, value })
   mock.timers.tick(1000)
   t.same(lines, [{ event: 'fleet.warning', warning: 'sessions-lost', sessions: 2, chars: value.length * 2 }])
   const next = join(0)
   next.emit('ready')
   t.equal(next.got.length, 4)
-  second.emit('transfer', { session, value })
+  second.say('transfer', { session, value })
   t.equal(next.got.length, 5, 'there is room again')
 })

@@ -1,6 +1,6 @@
 'use strict'
 
-const { EventEmitter } = require('node:events')
+const { Heard } = require('../../support/heard')
 const t = require('tap')
 const { parseSessionKey } = require('../../../lib/features/sticky/session')
 const { hashOf } = require('../../../lib/features/sticky/rendezvous')
@@ -14,9 +14,9 @@ function warned (workers, { desired = workers.length, begun = 0, sticky = 'cooki
   const options = /** @type {any} */ ({ sticky: parseSessionKey(sticky) })
   const primary = new FleetTally({ options, fleet: /** @type {any} */ ({ desired }), record: (event, fields) => lines.push({ event, ...fields }) })
   const tallies = workers.map(() => {
-    const handle = /** @type {any} */ (new EventEmitter())
+    const handle = /** @type {any} */ (new Heard())
     primary.connect(handle)
-    return new Tally(counts => handle.emit('tally', counts))
+    return new Tally(counts => handle.say('tally', counts))
   })
   for (const tally of tallies) for (let i = 0; i < begun; i++) tally.begin()
   for (let i = 0; workers.some(sessions => i < sessions.length); i++) for (const [w, sessions] of workers.entries()) if (i < sessions.length) tallies[w].count(sessions[i])

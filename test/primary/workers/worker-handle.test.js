@@ -75,15 +75,19 @@ t.test('a standby is up when it has booted, and again when it serves in its slot
   t.equal(handle.readyMs, Number(upSince) - Number(calledAt))
 })
 
-t.test('what a worker says by a message that changes none of its facts is emitted by the message\'s type, and heard', async t => {
+t.test('each message has one handler', async t => {
   const { handle, says } = worker(0)
   handle.heardAt = 0
   /** @type {any[]} */
   const heard = []
-  handle.on('full', fields => heard.push(fields.isAtCeiling))
-  says('full', { isAtCeiling: true })
-  t.same(heard, [true])
+  says('full', { isAtCeiling: true }) // none yet
+  handle.hear({ full: fields => { heard.push(fields.isAtCeiling) } })
+  says('full', { isAtCeiling: false })
+  t.same(heard, [false])
   t.ok(handle.heardAt > 0)
+  t.throws(() => handle.hear({ full () {} }), { message: 'the message full has a handler already' })
+  t.throws(() => handle.hear({ beat () {} }), { message: 'the message beat has a handler already' })
+  t.throws(() => handle.hear({ level () {} }), { message: 'there is no message level' }, 'it is the primary that says so')
 })
 
 t.test('a message at which the primary fails is a flaw of the worker, and the next one is heard', async t => {
@@ -91,7 +95,7 @@ t.test('a message at which the primary fails is a flaw of the worker, and the ne
   /** @type {any[]} */
   const flaws = []
   handle.on('flaw', flaw => flaws.push(flaw))
-  handle.once('full', () => { throw new TypeError('as told') })
+  handle.hear({ full () { throw new TypeError('as told') } })
   says('full', { isAtCeiling: true })
   t.match(flaws, [{ type: 'full', flaw: /^the primary failed at it: TypeError: as told {4}at / }])
   t.equal(handle.condemnation.requested, 'protocol-error')
