@@ -49,6 +49,7 @@ class BoundedList {
  * @param {string} event
  * @param {(line: Record<string, any>) => Item | null} read null: the line is damaged, or of another version
  * @param {number} [most]
+ * @returns {new () => import('../features').Figures & { summary: () => Item[], omitted: number }}
  */
 function listOf (event, read, most = 1000) {
   return class {

@@ -17,21 +17,13 @@ const { EventEmitter } = require('node:events')
 
 /** @typedef {Record<string, (fields: any, socket?: any) => void>} Handlers by the message's type */
 
-class Remote extends EventEmitter {
-  /** @type {Handlers} */
-  handlers = {}
-
-  /** @param {Handlers} handlers one for each message, as in WorkerHandle */
-  hear (handlers) {
-    Object.assign(this.handlers, handlers)
-  }
-}
-
 /**
  * A receiver: as many as the other fleet has workers, each with one connection under way. What they have in connections does
  * not matter here, where all of this fleet's leave.
  */
-class RemoteReceiver extends Remote {
+class RemoteReceiver extends EventEmitter {
+  /** @type {Handlers} */
+  handlers = {}
   connections = 0
   isServing = true
 
@@ -39,6 +31,11 @@ class RemoteReceiver extends Remote {
   constructor (group) {
     super()
     this.group = group
+  }
+
+  /** @param {Handlers} handlers one for each message, as in WorkerHandle */
+  hear (handlers) {
+    Object.assign(this.handlers, handlers)
   }
 
   get isGone () {
@@ -84,7 +81,9 @@ class RemoteReceivers {
 }
 
 /** The sender: the other primary, which has each connection until it says `keep`. */
-class RemoteSender extends Remote {
+class RemoteSender extends EventEmitter {
+  /** @type {Handlers} */
+  handlers = {}
   slot = null
 
   /** @param {import('./peer').Peer<any>} predecessor */
@@ -94,6 +93,11 @@ class RemoteSender extends Remote {
     predecessor.on('adopt', (offer, socket) => this.handlers.offer?.(offer, socket))
     for (const type of ['keep', 'drop']) predecessor.on(type, fields => this.handlers[type]?.(fields))
     predecessor.on('exit', left => this.emit('exit', left))
+  }
+
+  /** @param {Handlers} handlers one for each message, as in WorkerHandle */
+  hear (handlers) {
+    Object.assign(this.handlers, handlers)
   }
 
   get isGone () {
