@@ -48,7 +48,7 @@ export interface FleetOptions {
   replay?: 'off' | 'safe'
   /** time from which on a leaving worker gives unanswered requests away; 0 for long polls (default: the drain timeout) */
   replayAfter?: 0 | string
-  /** even: a worker with more connections than the others stops accepting and gives idle ones away; shared: any worker accepts (default: even) */
+  /** even: a worker that is busier, or has more connections, than the others gives some away, and one with more stops accepting; shared: any worker accepts (default: even) */
   schedule?: 'even' | 'shared'
   /** file to append events and samples to, as NDJSON; reopened when it is rotated (default: none) */
   journal?: string

@@ -6,7 +6,7 @@
  * that does not respond.
  *
  * The limit is never below the floor: to stop and resume for every short connection would cost more than evenness is
- * worth. Below the floor, spread() evens out by moving connections.
+ * worth. Below the floor, workers even out by moving connections (sharing.js).
  */
 
 const FLOOR = 64
@@ -49,37 +49,4 @@ function leavesToNew (loads) {
   return haveTime && fresh.length < loads.length && loads.some(({ streams }) => streams > 0)
 }
 
-/**
- * How many of its idle connections each worker should give to its siblings. Every worker above the mean gives at the same
- * time: giving by the fullest alone would take a round for each worker.
- *
- * @param {readonly number[]} counts each worker's lasting connections: short ones even out by themselves, and to search
- *   thousands of them for idle ones would slow every response
- * @returns {number[]} one for each worker; all 0: the workers are even enough
- */
-function spread (counts) {
-  const mean = counts.reduce((sum, count) => sum + count, 0) / counts.length
-  const most = Math.max(...counts)
-  if (most <= Math.max(mean + 1, mean * STEP)) return forIdle(counts, mean)
-  return counts.map(count => Math.max(0, Math.floor(count - mean)))
-}
-
-/**
- * A worker without any connection does nothing, however even the others are: each gets up to the mean, from the fullest.
- *
- * @param {readonly number[]} counts @param {number} mean
- * @returns {number[]}
- */
-function forIdle (counts, mean) {
-  const share = Math.max(1, Math.floor(mean))
-  const gifts = counts.map(() => 0)
-  for (let wanted = share * counts.filter(count => count === 0).length; wanted > 0; wanted--) {
-    const left = counts.map((count, i) => count - gifts[i])
-    const fullest = left.indexOf(Math.max(...left))
-    if (left[fullest] <= share) break
-    gifts[fullest]++
-  }
-  return gifts
-}
-
-module.exports = { FLOOR, leavesToNew, nextLimit, spread }
+module.exports = { FLOOR, leavesToNew, nextLimit }

@@ -17,6 +17,7 @@
  * @property {number} streams how many of them last as long as the app wants: upgraded, raw, or streams of events
  * @property {number} lasting how many of them have lasted for a second, or come from a sibling
  * @property {number} elu event-loop utilisation since the last beat, 0 to 1
+ * @property {number} movable of that, by the requests of connections that can move
  * @property {import('./gc-pauses').Gc} gc pauses of the garbage collector; the longest since the last beat
  * @property {number} loopLagMs longest delay of the event loop since the last beat
  * @property {boolean} debugged an inspector is open: silence may be a breakpoint
@@ -30,6 +31,7 @@
  * @property {number} [deaths] how many of these have died meanwhile
  * @property {string} [session] of its latest request, where requests belong to any
  * @property {boolean} [isOwned] this session is the receiver's
+ * @property {number} [load] of its sender's event loop, by its requests
  * @property {{ row: number, serial: number }} [copy] the sender's, where the primary has a descriptor of it already
  * @property {string} [kind] its protocol is the app's: which function of the app takes it
  * @property {string} [state] for that function: serialised, in base64
@@ -85,7 +87,7 @@ const query = record({
 })
 const copy = optional(record({ row: count, serial: count }))
 const parcel = record({
-  key: name, leftMs: orNull(duration), bytes: optional(text(LONGEST_BYTES)), replayed: optional(count), deaths: optional(count), session: optional(text(LONGEST_SESSION)), isOwned: optional(flag), copy, kind: optional(text(LONGEST_KIND)), state: optional(text(LONGEST_BYTES))
+  key: name, leftMs: orNull(duration), bytes: optional(text(LONGEST_BYTES)), replayed: optional(count), deaths: optional(count), session: optional(text(LONGEST_SESSION)), isOwned: optional(flag), load: optional(ratio), copy, kind: optional(text(LONGEST_KIND)), state: optional(text(LONGEST_BYTES))
 })
 const batch = { number: count, messages: listOf(object, MOST_BATCHED) } // each is checked by itself
 const shared = record({ ticketKeys: text(1000), options: optional(text(100)), isOpaque: optional(flag) }) // what net calls server data: https servers alone have any
@@ -101,7 +103,7 @@ const FROM_WORKER = Object.freeze({
   listen: kind('a call: the listening socket for this query of net\'s', { id, key: name, query, data: optional(shared) }),
   listening: kind('a server listens; `missing`: why its connections cannot move, or null', { key: name, missing: orNull(why) }),
   unlisten: kind('the app has closed that server', { key: name }),
-  beat: kind('the heartbeat, pushed and never asked for', { requests: count, inFlight: count, connections: count, lasting: count, streams: count, elu: ratio, gc: GC, loopLagMs: duration, debugged: flag, ceiling: orNull(count), ...beatOfFeatures() }),
+  beat: kind('the heartbeat, pushed and never asked for', { requests: count, inFlight: count, connections: count, lasting: count, streams: count, elu: ratio, movable: ratio, gc: GC, loopLagMs: duration, debugged: flag, ceiling: orNull(count), ...beatOfFeatures() }),
   exception: kind('before it serves: an exception that its app has not caught', { error: text(LONGEST_ERROR) }),
   threw: kind('what the app has thrown where it was called by this package; the first few', { where: text(100), error: text(LONGEST_ERROR) }),
   requested: kind('the app asks to be recycled', { reason: optional(orNull(text(LONGEST_WISH))) }),
@@ -138,7 +140,7 @@ const FROM_PRIMARY = Object.freeze({
   profile: kind('a call: write a CPU profile while it serves', { id, durationMs: duration, file: name }),
   'tell-requests': kind('tell each request as it begins, for so long: workers have died suddenly', { forMs: duration }),
   level: kind('leave the queue to the others from this many connections on', { level: count }),
-  share: kind('give so many idle connections away', { count }),
+  share: kind('give connections away: those that make so much `load` (one has at most `most`), and idle ones, up to a `count`', { load: ratio, most: ratio, count }),
   adopt: kind('take this connection over, and do not read it yet; `isLent`: if this primary dies, another one takes it back', { id, parcel, isLent: flag }, 'socket'),
   keep: kind('the adopted connection is this worker\'s: read it', { id }),
   drop: kind('the adopted connection is another worker\'s by now: close this copy', { id }),

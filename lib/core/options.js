@@ -94,7 +94,7 @@ const OF_KERNEL = [
   row('handoff', '--no-handoff', types.boolean(), true, 'on', 'drain by Connection: close instead of moving keep-alive connections to a sibling'),
   row('replay', '--replay <off|safe>', types.oneOf('off', 'safe'), 'safe', 'safe', 'safe: at the drain timeout a GET, HEAD or OPTIONS request that is not answered moves to another worker, in place of being cut'),
   row('replayAfter', '--replay-after <time>', types.time(0, '0'), null, 'the drain timeout', 'time from which on a leaving worker gives unanswered requests away; 0 for long polls', 'replayAfterMs'),
-  row('schedule', '--schedule <even|shared>', types.oneOf('even', 'shared'), 'even', 'even', 'even: a worker with more connections than the others stops accepting and gives idle ones away; shared: any worker accepts'),
+  row('schedule', '--schedule <even|shared>', types.oneOf('even', 'shared'), 'even', 'even', 'even: a worker that is busier, or has more connections, than the others gives some away, and one with more stops accepting; shared: any worker accepts'),
   row('journal', '--journal <file>', types.path(), null, 'none', 'file to append events and samples to, as NDJSON; reopened when it is rotated'),
   row('log', '--log <format>', types.oneOf('pretty', 'json', 'silent'), null, 'pretty on a terminal, else json', "the supervisor's log on stderr: pretty, json or silent"),
   row('gc', '--gc <profile>', types.oneOf('default', 'huge-heap', 'no-mark-sweep'), 'default', 'default', 'V8 flags for the workers: default, huge-heap or no-mark-sweep; the last two need --max-rss'),

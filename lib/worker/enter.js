@@ -66,7 +66,7 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
     isGiven = true
     channel.send('drained', { account })
   }
-  offerRebalance({ channel, state, sender })
+  offerRebalance({ channel, state, tracker, sender })
   offerProfile(channel)
   tellRequestsInFlight({ channel, tracker })
   const pauses = new GcPauses()

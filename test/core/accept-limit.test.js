@@ -1,8 +1,7 @@
 'use strict'
 
 const t = require('tap')
-const fc = require('fast-check')
-const { FLOOR, leavesToNew, nextLimit, spread } = require('../../lib/core/accept-limit')
+const { FLOOR, leavesToNew, nextLimit } = require('../../lib/core/accept-limit')
 
 const vessel = (/** @type {number} */ connections, more = {}) => ({ connections, isFull: false, isAtCeiling: false, isResponsive: true, ...more })
 const full = (/** @type {number} */ connections, more = {}) => vessel(connections, { isFull: true, ...more })
@@ -32,37 +31,6 @@ t.test('the limit falls with the number of connections, never below the floor', 
   t.equal(nextLimit(10_000, [vessel(1000)]), 1150)
   t.equal(nextLimit(1300, [vessel(1000), vessel(1000)]), 1300, 'not for a little')
   t.same([nextLimit(92, [vessel(69)]), nextLimit(93, [vessel(69)])], [92, 80])
-})
-
-t.test('workers with equal numbers of connections move none; of unequal ones each moves what it has above the mean', async t => {
-  t.same(spread([]), [])
-  t.same(spread([500]), [0])
-  t.same(spread([10, 10]), [0, 0])
-  t.same(spread([1, 0]), [0, 0])
-  t.same(spread([0, 30, 0]), [0, 20, 0])
-  t.same(spread([3, 3, 3, 3, 0]), [1, 1, 0, 0, 0], 'but a worker without any gets its share')
-  t.same([spread([2, 2, 0]), spread([2, 0, 0]), spread([1, 1, 0])], [[1, 0, 0], [1, 0, 0], [0, 0, 0]])
-  t.same(spread([15, 5, 3, 12, 15]), [5, 0, 0, 2, 5])
-  t.same(spread([1, 1, 4]), [0, 0, 2])
-  t.same(spread([4, 4, 5]), [0, 0, 0])
-  t.same(spread([3, 3, 3, 3, 3, 3, 0, 0]), [1, 1, 1, 1, 0, 0, 0, 0], 'each of those without any')
-  t.same(spread([90, 110]), [0, 0])
-  t.same(spread([11, 10, 9, 10, 10]), [0, 0, 0, 0, 0], 'no worker moves connections where the fullest is hardly above the mean')
-})
-
-t.test('connections moved to the emptiest workers make the numbers equal, in one round if all of them arrive', async t => {
-  fc.assert(fc.property(fc.array(fc.nat(1000), { minLength: 2, maxLength: 8 }), counts => {
-    const gifts = spread(counts)
-    counts.forEach((count, i) => {
-      if (!(gifts[i] >= 0 && gifts[i] <= count)) throw new Error(`${gifts[i]} of ${count}`)
-      counts[i] -= gifts[i]
-    })
-    for (let left = gifts.reduce((sum, count) => sum + count); left > 0; left--) counts[counts.indexOf(Math.min(...counts))]++
-    if (spread(counts).some(count => count > 0)) throw new Error(`not even: ${counts}`)
-    const mean = counts.reduce((sum, count) => sum + count) / counts.length
-    if (Math.max(...counts) > Math.max(mean + 2, mean * 1.25)) throw new Error(`uneven: ${counts}`)
-  }))
-  t.pass()
 })
 
 t.test('in a rollout, workers of the old generation leave new connections to those of the new one where there are streams, and time for them', async t => {

@@ -76,7 +76,7 @@ async function workerParts (t, listener = (request, response) => response.end(re
   const handoff = new Handoff({ channel, tracker, inbox })
   const sender = new Sender({ tracker, handoff })
   const emptying = new Emptying({ tracker, acceptors, sender })
-  offerRebalance({ channel, state, sender })
+  offerRebalance({ channel, state, tracker, sender })
 
   const elsewhere = net.createServer({ pauseOnConnect: true }).listen(0, '127.0.0.1')
   await once(elsewhere, 'listening')

@@ -20,7 +20,7 @@ const { OF_WORKER, OF_SLOT, GC_KINDS, inServiceBySlot, isInSlot, gcOf, seconds }
  * @typedef {Record<string, any>} Worker as in status()
  * @typedef {object} Status the part of status() that is used here
  * @property {Worker[]} workers
- * @property {{ workers: number }} totals
+ * @property {{ workers: number, shared?: number }} totals
  * @property {Record<string, any> | null} memory
  */
 
@@ -61,6 +61,8 @@ class Metrics {
     unacked: this.#counter('connections_unacknowledged_total', 'Connections handed over and never acknowledged: their outcome is not known.'),
     unaccounted: this.#counter('connections_unaccounted_total', 'Connections that ended with a worker that crashed or gave no account: their requests are not known.')
   }
+
+  #shared = this.#counter('connections_shared_total', 'Connections that went from a busier or fuller worker to another one while both served.')
 
   /** The pids of workers whose account is to come. */
   #draining = new Set()
@@ -137,6 +139,7 @@ class Metrics {
     const { workers, totals, memory } = status
     this.look(workers)
     this.#slots.set(totals.workers)
+    this.#shared.inc(this.#growth.of(FLEET, 'shared', totals.shared))
     for (const state of STATES) this.#workers.set({ state }, workers.filter(worker => worker.state === state).length)
     this.#show(workers)
     this.#busy.set(busyWorkers(workers))

@@ -1,20 +1,19 @@
 'use strict'
 
 /**
- * Keeps the workers even: tells them the level at which they leave the queue to the others, and has those that are fuller
- * than most give idle connections away; in a rollout, where there are streams, those of the old generation accept no more. Also notices in time when the fleet as a whole runs out of descriptors.
+ * Keeps the workers even: tells them the level at which they leave the queue to the others, and has those that are busier or fuller
+ * than most give connections away; in a rollout, where there are streams, those of the old generation accept no more. Also notices in time when the fleet as a whole runs out of descriptors.
  */
 
-const { FLOOR, leavesToNew, nextLimit, spread } = require('../../core/accept-limit')
-const { now } = require('../clock')
+const { FLOOR, leavesToNew, nextLimit } = require('../../core/accept-limit')
+const { giftsOf, isGift } = require('../../core/sharing')
+const { boots, isSilent } = require('./loads')
 
 /** @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle */
 
 const LOOK_MS = 250
-const SILENT_MS = 1500
 const UNEVEN_LOOKS = 4 // in a row, before connections are moved: the beats know by then what the last move has changed
 const WARN_AT = 0.8
-const BOOT_MS = 1000 // after it is up, a beat may still tell of its boot
 const NO_LEVEL = Number.MAX_SAFE_INTEGER
 
 class Balancer {
@@ -70,26 +69,35 @@ class Balancer {
     this.#steer()
     if (this.options.schedule !== 'even') return
     this.#raise()
-    const serving = this.fleet.serving()
-    const gifts = this.options.handoff ? spread(serving.map(handle => handle.latest.lasting)) : []
-    const { moved } = this.ledger.totals
+    if (this.options.handoff) this.#share(this.fleet.serving())
+  }
+
+  /** @param {WorkerHandle[]} serving */
+  #share (serving) {
+    const { totals: { moved }, loads } = this.ledger
     const isMoving = moved !== this.#moved // what a worker that leaves has is on its way: the beats do not know where it will be
     this.#moved = moved
-    this.#uneven = gifts.some(count => count > 0) && !isMoving ? this.#uneven + 1 : 0
+    loads.look(serving, isMoving)
+    const isKnown = serving.every(handle => loads.isKnown(handle))
+    const gifts = giftsOf(serving.map(handle => ({
+      busy: isKnown ? loads.of(handle) : 0,
+      movable: isSilent(handle) ? 0 : handle.latest.movable,
+      lasting: handle.latest.lasting
+    })))
+    this.#uneven = gifts.some(isGift) && !isMoving ? this.#uneven + 1 : 0
     if (this.#uneven < UNEVEN_LOOKS) return
     this.#uneven = 0
-    serving.forEach((handle, i) => { if (gifts[i] > 0) handle.send('share', { count: gifts[i] }) })
+    serving.forEach((handle, i) => { if (isGift(gifts[i])) handle.send('share', gifts[i]) })
   }
 
   #raise () {
     if (this.options.schedule !== 'even') return
     const serving = this.fleet.serving().filter(handle => !this.#isSteering || !this.#isStale(handle))
-    const at = now()
     const level = nextLimit(this.#level, serving.map(handle => ({
       connections: handle.latest.connections,
       isFull: this.#full.has(handle),
       isAtCeiling: this.#full.get(handle) === true,
-      isResponsive: at - handle.heardAt < SILENT_MS
+      isResponsive: !isSilent(handle)
     })))
     if (level === this.#level) return
     this.#level = level
@@ -100,8 +108,8 @@ class Balancer {
   #steer () {
     const serving = this.fleet.serving()
     const isSteering = leavesToNew(serving.map(handle => {
-      const { latest: { streams, elu }, upSince } = handle
-      return { isStale: this.#isStale(handle), streams, elu: now() - Number(upSince) < BOOT_MS ? null : elu }
+      const { latest: { streams, elu } } = handle
+      return { isStale: this.#isStale(handle), streams, elu: boots(handle) ? null : elu }
     }))
     if (isSteering === this.#isSteering) return
     this.#isSteering = isSteering

@@ -7,7 +7,7 @@
  *
  *     sender                primary's ledger                receiver
  *       │ offer + socket ──▶ queued
- *       │                     │  place: at the least connected, mostly the sender's successor
+ *       │                     │  place: at the least busy or connected, mostly the sender's successor
  *       │                     ├─ adopt + socket ──────────────────▶ │ held, unread
  *       │                    offered                                │
  *       │                     ◀────────────── adopted | refused ────┤
@@ -30,6 +30,7 @@
  */
 
 const { Entry } = require('./entry')
+const { Loads } = require('./loads')
 const { Placement } = require('./placement')
 const { Queue } = require('./queue')
 
@@ -56,11 +57,13 @@ class HandoffLedger {
    */
   constructor (serving, successorOf, owners, isLeavingGap = () => false) {
     this.isLeavingGap = isLeavingGap
-    this.placement = new Placement(serving, successorOf, owners)
+    this.loads = new Loads()
+    this.placement = new Placement(serving, successorOf, owners, this.loads)
     owners.onMoved = () => this.#queue.pump()
     /** Takes our copy of a connection that a worker reads from here on, and has noted by this number. @type {(receiver: WorkerHandle, copy: import('./entry').Copy, socket: any, key: string) => void} */
     this.onKept = (receiver, copy, socket) => socket.close()
-    this.totals = { moved: 0, refused: 0, takenBack: 0, lost: 0, misplaced: 0 }
+    /** `shared`: of those that moved, by a worker that went on serving, since it was busier or fuller than others. */
+    this.totals = { moved: 0, shared: 0, refused: 0, takenBack: 0, lost: 0, misplaced: 0 }
   }
 
   /** @param {WorkerHandle} handle a worker that can offer and adopt */
@@ -155,7 +158,7 @@ class HandoffLedger {
     this.#entries.set(entry.id, entry)
     entry.receiver = receiver
     entry.tried.add(receiver)
-    this.placement.sent(receiver)
+    this.placement.sent(receiver, entry.parcel.load)
     entry.deadline = setTimeout(() => this.#timedOut(entry), ANSWER_MS)
     const { id, parcel, leftMs, isLent, socket } = entry
     const fields = { ...parcel, leftMs: leftMs === null ? null : Math.max(1, leftMs), ...(isOwned && { isOwned }) }
@@ -179,6 +182,7 @@ class HandoffLedger {
   #keep (entry, receiver) {
     receiver.send('keep', { id: entry.id })
     this.totals.moved++
+    if (entry.claim === 'own' && entry.sender.isServing && entry.parcel.bytes === undefined) this.totals.shared++
     if (!entry.sender.isGone && entry.claim === 'own') entry.sender.send('moved', { id: entry.offerId })
     if (entry.copy) this.onKept(receiver, entry.copy, entry.giveSocket(), entry.parcel.key)
     this.#close(entry)

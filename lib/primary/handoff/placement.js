@@ -1,10 +1,13 @@
 'use strict'
 
 /**
- * Which worker gets a connection: the least connected of those that take it, and have not been asked for it before; one with a
+ * Which worker gets a connection, of those that take it and have not been asked for it before: the least connected; where it has a load of its own, the least busy. One with a
  * request of a session, the session's owner. An idle one of a session goes to its owner where that takes it now. Counts what is under way to each: a receiver has no more than two batches (lib/mold/batches.js);
  * without batches it has one, for Node would queue more behind it, where they cannot be taken back.
  */
+
+const { receiverOf } = require('../../core/sharing')
+const { Loads } = require('./loads')
 
 const WINDOW = 1
 const BATCHED_WINDOW = 256
@@ -38,8 +41,10 @@ class Placement {
    * @param {() => WorkerHandle[]} serving
    * @param {(sender: WorkerHandle) => WorkerHandle | null} successorOf
    * @param {import('./no-owners').Owners} owners
+   * @param {Loads} [loads]
    */
-  constructor (serving, successorOf, owners) {
+  constructor (serving, successorOf, owners, loads = new Loads()) {
+    this.loads = loads
     this.serving = serving
     this.successorOf = successorOf
     this.owners = owners
@@ -47,13 +52,13 @@ class Placement {
 
   /** @param {Placed} placed @returns {Place} */
   find (placed) {
-    const { sender, parcel: { session, key, bytes, kind }, tried, isAnyones } = placed
+    const { sender, parcel: { session, key, bytes, kind, load }, tried, isAnyones } = placed
     if (session !== undefined && !isAnyones) {
       const place = this.#atOwner(placed, session)
       if (bytes !== undefined || place.to || place.why === 'full' || place.why === 'sender') return place
     }
     const able = this.serving().filter(handle => !handle.isGone && handle.addresses.has(key) && !tried.has(handle) && !this.#silent.has(handle))
-    return able.length === 0 ? none('none') : this.#ifRoom(this.#leastConnected(sender, kind === undefined ? able : thatStay(able)), false)
+    return able.length === 0 ? none('none') : this.#ifRoom(this.#leastLoaded(sender, kind === undefined ? able : thatStay(able), load), false)
   }
 
   /** @param {Placed} placed @param {string} session @returns {Place} */
@@ -71,12 +76,11 @@ class Placement {
     return hasRoom ? { to, isOwned, why: null } : none('full')
   }
 
-  /** Among equals the sender's successor, which starts with none. @param {WorkerHandle} sender @param {WorkerHandle[]} able */
-  #leastConnected (sender, able) {
+  /** Among equals the sender's successor, which starts with none. @param {WorkerHandle} sender @param {WorkerHandle[]} able @param {number} [own] the connection's load */
+  #leastLoaded (sender, able, own = 0) {
     const successor = this.successorOf(sender)
     const inOrder = successor && able.includes(successor) ? [successor, ...able] : able
-    const load = (/** @type {WorkerHandle} */ handle) => handle.connections + this.#countOf(handle)
-    return inOrder.reduce((least, handle) => load(handle) < load(least) ? handle : least)
+    return receiverOf(inOrder.map(handle => ({ handle, busy: this.loads.of(handle), connections: handle.connections + this.#countOf(handle) })), own).handle
   }
 
   /** @param {WorkerHandle} receiver */
@@ -89,8 +93,9 @@ class Placement {
     return this.serving().some(handle => handle !== sender && handle.addresses.has(key) && this.#silent.has(handle))
   }
 
-  /** A socket is on its way to it. @param {WorkerHandle} receiver */
-  sent (receiver) {
+  /** A socket is on its way to it. @param {WorkerHandle} receiver @param {number} [load] */
+  sent (receiver, load = 0) {
+    this.loads.give(receiver, load)
     this.#underWay.set(receiver, this.#countOf(receiver) + 1)
   }
 

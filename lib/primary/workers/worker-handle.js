@@ -19,7 +19,7 @@ const { version } = require('./worker-code')
 /** @typedef {ReturnType<WorkerHandle['facts']>} WorkerFacts */
 
 /** @type {import('../../core/message').Beat} */
-const NO_BEAT = { requests: 0, inFlight: 0, connections: 0, lasting: 0, streams: 0, elu: 0, ...NO_DELAYS, debugged: false, ceiling: null }
+const NO_BEAT = { requests: 0, inFlight: 0, connections: 0, lasting: 0, streams: 0, elu: 0, movable: 0, ...NO_DELAYS, debugged: false, ceiling: null }
 
 /**
  * Emits `failed` ({ type, error }: what the primary lacks for that message), `booted` (it is ready but for a gate; see features), `waived`

@@ -87,6 +87,10 @@ class Connection {
     /** The bytes that had been read when its parser was last seen between two requests. @type {number | null} */
     this.idleBytes = null
     this.since = performance.now()
+    /** Requests since the last heartbeat. */
+    this.requests = 0
+    /** The part of this worker's event loop that its requests take, 0 to 1; as of the last heartbeats, the latest of which counts half. */
+    this.load = 0
     /** Its neighbours in the list. @type {Connection | null} */
     this.before = null
     /** @type {Connection | null} */
@@ -151,6 +155,11 @@ class Connection {
   /** It has been open for a second, here or in a sibling. @param {number} now ms, performance.now() */
   isLasting (now) {
     return this.isAdopted || this.hasStayed(now)
+  }
+
+  /** It can go to a sibling while this worker serves, at a moment at which it is idle. */
+  get isMovable () {
+    return this.acceptor.isMovable && !this.isPinned && !this.isUnwanted && this.session === null && !this.isStream
   }
 
   /** It closes: a response has been sent with `Connection: close`, or the socket has ended. */

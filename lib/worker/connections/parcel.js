@@ -14,6 +14,7 @@
  * @property {string | null} session with `--sticky`: the session of its latest request
  * @property {boolean} isOwned the worker that gets it owns this session
  * @property {Copy | null} [copy] of the worker that offers it
+ * @property {number} load of the worker that has it, by its requests; 0 to 1
  * @property {string | null} kind of one whose protocol is the app's: which function of the app takes it; null: it is the server's
  * @property {Buffer} state for that function
  *
@@ -27,6 +28,7 @@
 const { performance } = require('node:perf_hooks')
 const { detachHandle } = require('../../core/internals')
 const { toWire } = require('../../core/request-replay')
+const { LIGHT } = require('../../core/sharing')
 
 const NOTHING = Buffer.alloc(0)
 
@@ -40,11 +42,11 @@ const NOTHING = Buffer.alloc(0)
  * @returns {Parcel}
  */
 function pack (connection, request, packed) {
-  const { socket, acceptor: { key }, exchanges: [exchange], replayed, deaths, sessionId: session, copy } = connection
+  const { socket, acceptor: { key }, exchanges: [exchange], replayed, deaths, sessionId: session, copy, load } = connection
   const begun = packed?.unread ?? request ?? (exchange ? toWire(exchange.head) : NOTHING)
   const bytes = Buffer.concat([begun, takeUnread(socket)])
   const leftMs = packed || request || exchange ? null : timeLeft(connection) // a request that has come is waited for
-  return { handle: detachHandle(socket), key, leftMs, bytes, replayed: replayed + (exchange ? 1 : 0), deaths, session, isOwned: false, copy, kind: packed?.kind ?? null, state: packed?.state ?? NOTHING }
+  return { handle: detachHandle(socket), key, leftMs, bytes, replayed: replayed + (exchange ? 1 : 0), deaths, session, isOwned: false, copy, load, kind: packed?.kind ?? null, state: packed?.state ?? NOTHING }
 }
 
 /** What has been read from the handle, or put back by the app, and not consumed. @param {import('node:net').Socket} socket @returns {Buffer} */
@@ -55,7 +57,7 @@ function takeUnread (socket) {
 }
 
 /** @param {Parcel} parcel @returns {ParcelFields} */
-function toFields ({ key, leftMs, bytes, replayed, deaths, session, copy, kind, state }) {
+function toFields ({ key, leftMs, bytes, replayed, deaths, session, copy, load, kind, state }) {
   return {
     key,
     leftMs,
@@ -63,14 +65,15 @@ function toFields ({ key, leftMs, bytes, replayed, deaths, session, copy, kind, 
     ...(replayed > 0 && { replayed }),
     ...(deaths > 0 && { deaths }),
     ...(session !== null && { session }),
+    ...(load >= LIGHT && { load: Math.round(1e5 * load) / 1e5 }),
     ...(copy && { copy: { row: copy.row, serial: copy.serial } }),
     ...(kind !== null && { kind, state: state.toString('base64') })
   }
 }
 
 /** @param {ParcelFields} fields @param {any} handle @returns {Parcel} */
-function fromFields ({ key, leftMs, bytes, replayed = 0, deaths = 0, session, isOwned = false, kind, state }, handle) {
-  return { handle, key, leftMs, bytes: bytes === undefined ? NOTHING : Buffer.from(bytes, 'base64'), replayed, deaths, session: session ?? null, isOwned, kind: kind ?? null, state: state === undefined ? NOTHING : Buffer.from(state, 'base64') }
+function fromFields ({ key, leftMs, bytes, replayed = 0, deaths = 0, session, isOwned = false, load = 0, kind, state }, handle) {
+  return { handle, key, leftMs, bytes: bytes === undefined ? NOTHING : Buffer.from(bytes, 'base64'), replayed, deaths, session: session ?? null, isOwned, load, kind: kind ?? null, state: state === undefined ? NOTHING : Buffer.from(state, 'base64') }
 }
 
 /**

@@ -13,6 +13,7 @@ const diagnostics = require('node:diagnostics_channel')
 const { EventEmitter } = require('node:events')
 const { performance } = require('node:perf_hooks')
 const { betweenRequests, handleWatcher } = require('../../core/internals')
+const { LIGHT } = require('../../core/sharing')
 const { Connection } = require('./connection')
 const { ConnectionList } = require('./connection-list')
 const { pack } = require('./parcel')
@@ -47,8 +48,12 @@ class ConnectionTracker extends EventEmitter {
   inFlight = 0
   /** Connections that last as long as the app wants, as of the last sweep(). */
   streams = 0
+  /** Of this worker's event loop what the requests of connections take that can move, as of the last sweep(); 0 to 1. */
+  movable = 0
   /** @type {Witness | null} */
   witness = null
+  /** Requests begun by the last sweep(). */
+  #swept = 0
   /** @type {Connection | null} */
   #latest = null
   /** By the app's server: finds the acceptor of a connection that no listener has reported. @type {WeakMap<object, import('../accepting/acceptor').Acceptor>} */
@@ -120,6 +125,7 @@ class ConnectionTracker extends EventEmitter {
     connection.sessionId = parcel.session
     connection.isSettled = parcel.bytes.includes(HEAD_END) // of a part of a head the session is not known yet
     connection.isOwned = parcel.isOwned
+    connection.load = parcel.load
     connection.since = performance.now()
     connection.until = parcel.leftMs === null ? null : connection.since + parcel.leftMs
     const isBack = connection.stage === 'offered'
@@ -172,10 +178,19 @@ class ConnectionTracker extends EventEmitter {
   /**
    * Ends what no event has reported: a response whose `finish` reached no listener of http's, a socket that is neither TCP nor
    * a pipe. The event of a response that has just been flushed is still to come, so that one is ended at the next sweep.
+   * Also says of each connection what part of the event loop it takes.
+   *
+   * @param {number} [utilization] of the event loop since the last sweep, 0 to 1
    */
-  sweep () {
-    this.streams = 0
+  sweep (utilization = 0) {
+    const perRequest = utilization / Math.max(1, this.requests - this.#swept)
+    this.#swept = this.requests
+    this.streams = this.movable = 0
     for (const connection of this.connections) {
+      const load = (connection.load + perRequest * connection.requests) / 2
+      connection.load = load < LIGHT / 8 ? 0 : load // numbers that are nearly 0 are slow
+      connection.requests = 0
+      if (connection.load > 0 && connection.sessionId === null && connection.isMovable) this.movable += connection.load
       if (connection.socket?.destroyed) this.release(connection)
       else if (connection.isStream) this.streams++
       if (connection.isForeign) this.witness?.upgraded(connection)
@@ -262,6 +277,7 @@ class ConnectionTracker extends EventEmitter {
     const head = { method, url, version, headers: rawHeaders.slice() } // the app may change its own
     const exchange = { head, response, since: performance.now(), written: /** @type {any} */ (connection.socket)._handle?.bytesWritten, isMarked: false, connection }
     connection.exchanges.push(exchange)
+    connection.requests++
     this.requests++
     this.inFlight++
     if (connection.replayed > 0) request.replayed = connection.replayed

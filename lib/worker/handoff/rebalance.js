@@ -1,22 +1,25 @@
 'use strict'
 
 /**
- * Moves idle connections to siblings while this worker serves, because the primary has found that it has more than its share.
- * Only connections that have been open for a second, and have been served before, are moved, and none of a session (`--sticky`).
+ * Moves connections to siblings while this worker serves, because the primary has found that it has more than its share of the load, or of the
+ * connections. Only connections that have been open for a second, and have been served before, are moved, and none of a session
+ * (`--sticky`). Each moves when it is idle: a busy one is so between two requests.
  */
 
 const { performance } = require('node:perf_hooks')
+const { LIGHT, choose } = require('../../core/sharing')
 
 const MAX_MS = 2000
 
-/** @param {Pick<import('../enter').Parts, 'channel' | 'state' | 'sender'>} parts */
-function offerRebalance ({ channel, state, sender }) {
+/** @param {Pick<import('../enter').Parts, 'channel' | 'state' | 'tracker' | 'sender'>} parts */
+function offerRebalance ({ channel, state, tracker, sender }) {
   channel.on({
-    share ({ count }) {
+    share (gift) {
       if (!state.isServing) return
       const until = performance.now() + MAX_MS
       const onLook = () => { if (sender.isSpent || performance.now() > until) sender.end() }
-      sender.begin({ quota: count, isWorthIt, onLook })
+      const chosen = choose([...tracker.connections].filter(isWorthIt), gift)
+      sender.begin({ quota: chosen.size, isWorthIt: connection => chosen.has(connection), onLook })
       sender.look()
     }
   })
@@ -24,7 +27,8 @@ function offerRebalance ({ channel, state, sender }) {
 
 /** @param {import('../connections/connection').Connection} connection */
 function isWorthIt (connection) {
-  if (connection.sessionId !== null) return false // its next request would bring it back
+  if (connection.sessionId !== null || !connection.isMovable) return false // the next request of a session would bring it back
+  if (connection.load < LIGHT && connection.exchanges.length > 0) return false // it waits for a response: others are idle now
   return connection.isAdopted || (connection.idleSince !== null && connection.hasStayed(performance.now()))
 }
 

@@ -17,9 +17,10 @@ const { setImmediate, setInterval } = require('node:timers')
 function startHeartbeat ({ beatMs }, { channel, tracker, admission, pauses, features }) {
   let elu = performance.eventLoopUtilization()
   let connections = 0
+  let swept = elu
   const send = () => {
     connections = tracker.connections.size
-    const since = performance.eventLoopUtilization(elu)
+    const { utilization } = performance.eventLoopUtilization(elu)
     elu = performance.eventLoopUtilization()
     channel.send('beat', {
       requests: tracker.requests,
@@ -27,7 +28,8 @@ function startHeartbeat ({ beatMs }, { channel, tracker, admission, pauses, feat
       connections,
       lasting: tracker.lasting,
       streams: tracker.streams,
-      elu: Math.round(since.utilization * 1000) / 1000,
+      elu: Math.round(utilization * 1000) / 1000,
+      movable: Math.round(Math.min(1, tracker.movable) * 1000) / 1000,
       ...pauses.take(),
       debugged: inspector.url() !== undefined,
       ceiling: admission.ceiling === Infinity ? null : admission.ceiling,
@@ -36,7 +38,8 @@ function startHeartbeat ({ beatMs }, { channel, tracker, admission, pauses, feat
   }
   const beat = () => {
     if (!channel.check()) return
-    tracker.sweep()
+    tracker.sweep(performance.eventLoopUtilization(swept).utilization)
+    swept = performance.eventLoopUtilization()
     admission.measure()
     send()
     for (const feature of features) feature.beat?.()

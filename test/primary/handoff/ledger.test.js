@@ -133,7 +133,21 @@ t.test('an offer is adopted: kept by the receiver, moved for the sender, closed 
   t.equal(receiver.last('keep').id, id)
   t.same(sender.got, [{ type: 'moved', id: 7 }], 'by the number of the sender')
   t.equal(socket.closed, 1)
-  t.same(ledger.totals, { moved: 1, refused: 0, takenBack: 0, lost: 0, misplaced: 0 })
+  t.same(ledger.totals, { moved: 1, shared: 0, refused: 0, takenBack: 0, lost: 0, misplaced: 0 })
+})
+
+t.test('what a worker that goes on serving gives away is counted by itself, where it is no request of another session', async t => {
+  const { sender, receivers: [receiver], ledger } = scene(1)
+  const adopt = () => receiver.say('adopted', { id: receiver.last('adopt').id })
+  sender.offer(1, 5000, undefined, null)
+  adopt()
+  t.match(ledger.totals, { moved: 1, shared: 0 }, 'it drains')
+  sender.isServing = true
+  sender.offer(2)
+  adopt()
+  sender.offer(3, 5000, undefined, null)
+  adopt()
+  t.match(ledger.totals, { moved: 3, shared: 1 })
 })
 
 t.test('a connection without a time limit keeps none', async t => {

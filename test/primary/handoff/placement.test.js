@@ -26,6 +26,20 @@ t.test('the least connected worker is chosen, of those that take it and were not
   t.equal(placement.find(connection(sender, { tried: [sender, idle, busy] })).why, 'none')
 })
 
+t.test('a connection that makes load goes to the least busy worker, with what that has just been given; one that makes none to the least connected', async t => {
+  const [busy, idle] = [worker('busy', { connections: 2, latest: { elu: 0.6 } }), worker('idle', { connections: 9, isBatching: true, latest: { elu: 0.1 } })]
+  const placement = placementOf([sender, busy, idle])
+  const making = (/** @type {number | undefined} */ load) => {
+    const placed = connection(sender)
+    return placement.find(/** @type {any} */ ({ ...placed, parcel: { ...placed.parcel, load } })).to
+  }
+  t.same([making(undefined), making(0.00005), making(0.2)].map(({ name }) => name), ['busy', 'busy', 'idle'])
+  placement.sent(idle, 0.3)
+  t.equal(making(0.2), idle)
+  placement.sent(idle, 0.4)
+  t.equal(making(0.2), busy)
+})
+
 t.test('among equals the sender\'s successor is chosen, and what is under way counts', async t => {
   const [first, successor] = [worker('first', { isBatching: true }), worker('successor', { isBatching: true })]
   const placement = placementOf([first, successor], { successor })

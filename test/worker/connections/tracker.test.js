@@ -11,7 +11,7 @@ const { Duplex } = require('node:stream')
 const { setImmediate: turn } = require('node:timers/promises')
 const t = require('tap')
 const { ConnectionTracker } = require('../../../lib/worker/connections/tracker')
-const { KEY, workerParts } = require('../../support/worker-parts')
+const { KEY, workerParts, received } = require('../../support/worker-parts')
 
 /** @param {import('tap').Test} t */
 async function start (t) {
@@ -30,6 +30,32 @@ async function start (t) {
   }
   return { tracker, acceptor, connect }
 }
+
+t.test('a connection takes that part of the event loop which its requests are of all; an older one counts half as much as the next', async t => {
+  const { tracker, connect, receive, connectElsewhere } = await workerParts(t)
+  const [one, other, pinned] = [await connect(), await connect(), await connect()]
+  one.client.write('GET / HTTP/1.1\r\nHost: here\r\n\r\n')
+  await received(one.client, '\r\n\r\n/')
+  t.ok(one.connection.requests > 0, 'its requests are counted; trackers of other tests count them too')
+  t.equal(other.connection.requests, 0)
+  tracker.sweep(0)
+  pinned.connection.isPinned = true
+  const sweep = (/** @type {number[]} */ requests) => {
+    for (const [i, { connection }] of [one, other, pinned].entries()) {
+      connection.requests = requests[i]
+      tracker.requests += requests[i]
+    }
+    tracker.sweep(1)
+    return [one, other, pinned].map(({ connection: { load } }) => load)
+  }
+  t.same(sweep([3, 0, 1]), [0.375, 0, 0.125])
+  t.equal(tracker.movable, 0.375)
+  t.same(sweep([0, 1, 0]), [0.1875, 0.5, 0.0625])
+  t.same(sweep([0, 0, 0]), [0.09375, 0.25, 0.03125], 'without requests none takes any')
+  receive.adopt({ id: 1, parcel: { key: KEY, leftMs: null, load: 0.5 } }, (await connectElsewhere()).handle)
+  t.equal([...tracker.connections].at(-1)?.load, 0.5, 'one that comes from a sibling does what it did there')
+  t.equal(tracker.take(other.connection).load, 0.25)
+})
 
 t.test('a connection is lasting when it has been here for a second', async t => {
   const { tracker, connect } = await start(t)

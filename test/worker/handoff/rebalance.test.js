@@ -16,7 +16,7 @@ async function scene (t, count) {
 
 t.test('two are on their way at a time, each that has moved makes room for the next, and no more go than were asked for', async t => {
   const { receive, ids, connections, tracker } = await scene(t, 7)
-  receive.share({ count: 5 })
+  receive.share({ load: 0, most: 0, count: 5 })
   t.same(ids(), [1, 2])
   receive.moved({ id: 1 })
   t.same(ids(), [1, 2, 3])
@@ -33,8 +33,8 @@ t.test('two are on their way at a time, each that has moved makes room for the n
 
 t.test('a second call counts instead of the first', async t => {
   const { receive, ids, tracker } = await scene(t, 4)
-  receive.share({ count: 4 })
-  receive.share({ count: 1 })
+  receive.share({ load: 0, most: 0, count: 4 })
+  receive.share({ load: 0, most: 0, count: 1 })
   for (const id of [1, 2, 3]) receive.moved({ id })
   t.same(ids(), [1, 2, 3], 'two were on their way already')
   t.ok(tracker.listenerCount('rest') <= 1)
@@ -45,14 +45,14 @@ t.test('a connection that has not lasted, has had no response or is pinned stays
   connections[0].since = performance.now()
   connections[1].idleSince = null
   connections[2].isPinned = true
-  receive.share({ count: 4 })
+  receive.share({ load: 0, most: 0, count: 4 })
   t.equal(all('offer').length, 1)
   t.equal(connections[3].stage, 'offered')
 })
 
 t.test('a connection on which something has come since it was seen idle stays', async t => {
   const { receive, ids, connections } = await scene(t, 4)
-  receive.share({ count: 4 })
+  receive.share({ load: 0, most: 0, count: 4 })
   connections[2].exchanges.push(/** @type {any} */ ({}))
   receive.moved({ id: 1 })
   t.same(ids(), [1, 2, 3])
@@ -63,7 +63,7 @@ t.test('a connection on which something has come since it was seen idle stays', 
 
 t.test('a sibling that is full is not asked again at once: the sender pauses, and offers later', async t => {
   const { receive, ids, connections } = await scene(t, 4)
-  receive.share({ count: 4 })
+  receive.share({ load: 0, most: 0, count: 4 })
   const began = performance.now()
   receive.back({ id: 1, isStalled: false })
   receive.back({ id: 2, isStalled: false })
@@ -75,12 +75,35 @@ t.test('a sibling that is full is not asked again at once: the sender pauses, an
 
 t.test('where the worker does not serve, nothing is given away', async t => {
   const { receive, ids, state, emptying } = await scene(t, 4)
-  receive.share({ count: 4 })
+  receive.share({ load: 0, most: 0, count: 4 })
   state.become('draining')
   emptying.begin(/** @type {any} */ ({ handoff: false, deadlineMs: 60_000, onLook () {}, onGone () {}, onEmpty () {} }))
   receive.moved({ id: 1 })
   receive.moved({ id: 2 })
-  receive.share({ count: 4 })
+  receive.share({ load: 0, most: 0, count: 4 })
   t.same(ids(), [1, 2])
   emptying.retract()
+})
+
+t.test('for a load, the connections go that make it, each between two requests, with what it is; others stay', async t => {
+  const { receive, all, connections, tracker } = await scene(t, 5)
+  connections.forEach((connection, i) => { connection.load = [0, 0.3, 0.2, 0.25, 0][i] })
+  connections[1].exchanges.push(/** @type {any} */ ({ response: {} }))
+  receive.share({ load: 0.6, most: 0.7, count: 0 })
+  t.same(all('offer').map(({ parcel: { load } }) => load), [0.25], 'the first is busy, and the last would be too much')
+  connections[1].exchanges.length = 0
+  tracker.emit('rest', connections[1])
+  while (all('offer').length < 2) await new Promise(resolve => setTimeout(resolve, 10))
+  t.same(all('offer').map(({ parcel: { load } }) => load), [0.25, 0.3])
+  receive.moved({ id: 1 })
+  receive.moved({ id: 2 })
+  t.same(connections.map(({ fate }) => fate), [null, 'moved', null, 'moved', null])
+})
+
+t.test('a connection that has waited for its response for long does not count among those that do nothing', async t => {
+  const { receive, connections } = await scene(t, 2)
+  connections[0].exchanges.push(/** @type {any} */ ({ response: {} }))
+  receive.share({ load: 0, most: 0, count: 1 })
+  t.same(connections.map(({ stage }) => stage), ['served', 'offered'])
+  connections[0].exchanges.length = 0
 })

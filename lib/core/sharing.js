@@ -1,0 +1,134 @@
+'use strict'
+
+/**
+ * Which connections go from one worker to another while all serve. First by load: a worker whose event loop is busier than most gives
+ * away connections that make the difference, the busiest first. Then by number: one with more connections than most gives away those that do
+ * the least. A connection's load is the part of its worker's event loop that its requests have taken, 0 to 1.
+ *
+ * Nothing moves for a small difference, and where one connection makes all the load, the other ones leave. What has moved is not measured yet at the next decision, so the caller leaves a second between two.
+ */
+
+const NOTICEABLE = 0.1 // of an event loop: a smaller difference makes no request late
+const OF_GAP = 0.6 // a connection that makes more of the difference to the least busy worker stays: its move would only move the difference
+const ENOUGH = 0.9 // of a load that is to go: no more connections for the rest
+const LIGHT = 0.0001 // a connection below that makes no load
+const UNEVEN = 1.15 // times the mean number
+const BESIDE = 0.05 // load that goes with connections which leave for their number
+const MOST_BUSY = 256 // connections that one worker gives by one decision
+const MOST_IDLE = 1000
+const STEP = 0.05 // of an event loop: workers that differ by less are told apart by their connections
+
+/**
+ * @typedef {object} Share of one worker
+ * @property {number} busy of its event loop, 0 to 1
+ * @property {number} movable of that, by connections that can move
+ * @property {number} lasting connections that have been open for a second: short ones even out by themselves, and to search thousands of
+ *   them would slow every response
+ *
+ * @typedef {object} Gift to the other workers
+ * @property {number} load of connections that go for what they do
+ * @property {number} most load that one of them may have
+ * @property {number} count of connections in all
+ */
+
+/**
+ * Every worker above the mean gives at the same time: giving by the first alone would take a round for each worker.
+ *
+ * @param {readonly Share[]} shares of all workers that serve and answer
+ * @returns {Gift[]} one for each
+ */
+function giftsOf (shares) {
+  const mean = shares.reduce((sum, { busy }) => sum + busy, 0) / shares.length
+  const least = Math.min(...shares.map(({ busy }) => busy))
+  const counts = spread(shares.map(({ lasting }) => lasting))
+  return shares.map(({ busy, movable }, i) => {
+    const load = busy > mean + NOTICEABLE ? Math.min(busy - mean, movable) : 0
+    return { load: load < LIGHT ? 0 : load, most: load < LIGHT ? 0 : OF_GAP * (busy - least), count: Math.min(MOST_IDLE, counts[i]) }
+  })
+}
+
+/** @param {Gift} gift */
+function isGift ({ load, count }) {
+  return load > 0 || count > 0
+}
+
+/**
+ * How many of its connections each worker should give to its siblings.
+ *
+ * @param {readonly number[]} counts
+ * @returns {number[]} one for each worker; all 0: the workers are even enough
+ */
+function spread (counts) {
+  const mean = counts.reduce((sum, count) => sum + count, 0) / counts.length
+  const most = Math.max(...counts)
+  if (most <= Math.max(mean + 1, mean * UNEVEN)) return forIdle(counts, mean)
+  return counts.map(count => Math.max(0, Math.floor(count - mean)))
+}
+
+/**
+ * A worker without any connection does nothing, however even the others are: each gets up to the mean, from the fullest.
+ *
+ * @param {readonly number[]} counts @param {number} mean
+ * @returns {number[]}
+ */
+function forIdle (counts, mean) {
+  const share = Math.max(1, Math.floor(mean))
+  const gifts = counts.map(() => 0)
+  for (let wanted = share * counts.filter(count => count === 0).length; wanted > 0; wanted--) {
+    const left = counts.map((count, i) => count - gifts[i])
+    const fullest = left.indexOf(Math.max(...left))
+    if (left[fullest] <= share) break
+    gifts[fullest]++
+  }
+  return gifts
+}
+
+/**
+ * The connections that make a gift.
+ *
+ * @template {{ load: number }} T
+ * @param {readonly T[]} connections that can move, the oldest first
+ * @param {Gift} gift
+ * @returns {Set<T>}
+ */
+function choose (connections, { load, most, count }) {
+  /** @type {Set<T>} */
+  const chosen = new Set()
+  const byLoad = load > 0 ? connections.filter(connection => connection.load >= LIGHT).sort((a, b) => b.load - a.load) : []
+  let given = 0
+  const take = (/** @type {T} */ connection) => {
+    chosen.add(connection)
+    given += connection.load
+  }
+  for (const connection of byLoad) {
+    if (given >= ENOUGH * load || chosen.size === MOST_BUSY) break
+    if (given + connection.load <= load && connection.load <= most) take(connection)
+  }
+  // Nothing else makes half of it: the least of those that make more.
+  const above = given < load / 2 ? byLoad.findLast(connection => connection.load > load) : undefined
+  if (above && given + above.load <= most) take(above)
+  if (chosen.size >= count) return chosen
+  let beside = 0
+  for (const connection of [...connections].sort((a, b) => a.load - b.load)) {
+    if (chosen.size >= count || (beside > 0 && beside + connection.load > BESIDE)) break
+    if (chosen.has(connection)) continue
+    chosen.add(connection)
+    beside += connection.load
+  }
+  return chosen
+}
+
+/**
+ * Which worker gets a connection: the least connected; where it makes load, the least busy.
+ *
+ * @template {{ busy: number, connections: number }} T
+ * @param {readonly T[]} workers at least one; the first of equals is chosen
+ * @param {number} load of the connection
+ * @returns {T}
+ */
+function receiverOf (workers, load) {
+  const stepsOf = (/** @type {T} */ { busy }) => load < LIGHT ? 0 : Math.floor(busy / STEP)
+  return workers.reduce((least, one) => (stepsOf(one) - stepsOf(least) || one.connections - least.connections) < 0 ? one : least)
+}
+
+module.exports = { LIGHT, giftsOf, isGift, choose, receiverOf }

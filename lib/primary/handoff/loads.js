@@ -1,0 +1,68 @@
+'use strict'
+
+/**
+ * How busy each worker's event loop is, from its heartbeats: the mean of those since connections have moved last, later ones count for more. The one
+ * that comes just after a move is left out, since it tells of both.
+ */
+
+const { now } = require('../clock')
+
+/** @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle */
+
+const SILENT_MS = 1500
+const BOOT_MS = 1000 // after it is up, a beat may still tell of its boot
+const SETTLE_MS = 1000 // what a connection does in its new worker is in the beats by then
+const LEAST_SHARE = 0.5 // of the mean, that a beat has
+
+class Loads {
+  /** @type {WeakMap<WorkerHandle, { beat: unknown, busy: number, beats: number }>} `beats` below 0: one that is left out */
+  #known = new WeakMap()
+  /** What connections that have come since do. @type {WeakMap<WorkerHandle, { load: number, at: number }>} */
+  #given = new WeakMap()
+
+  /** @param {readonly WorkerHandle[]} handles that serve @param {boolean} isMoving connections have moved since the last look */
+  look (handles, isMoving) {
+    for (const handle of handles) {
+      const { latest } = handle
+      const known = this.#known.get(handle)
+      if (!known || isMoving) {
+        this.#known.set(handle, { beat: latest, busy: latest.elu, beats: -1 })
+      } else if (known.beat !== latest && !boots(handle)) {
+        const beats = known.beats + 1
+        const share = Math.max(LEAST_SHARE, 1 / Math.max(1, beats))
+        this.#known.set(handle, { beat: latest, busy: known.busy + share * (latest.elu - known.busy), beats })
+      }
+    }
+  }
+
+  /** What it does is measured. @param {WorkerHandle} handle */
+  isKnown (handle) {
+    return isSilent(handle) || (this.#known.get(handle)?.beats ?? 0) > 0
+  }
+
+  /** @param {WorkerHandle} handle one of another primary has no beats here @returns {number} of its event loop, 0 to 1; above that with what it was given */
+  of (handle) {
+    if (isSilent(handle)) return 1
+    const { load, at } = this.#given.get(handle) ?? { load: 0, at: -Infinity }
+    const busy = this.#known.get(handle)?.busy ?? handle.latest?.elu ?? 0
+    return (boots(handle) ? 0 : busy) + load * Math.max(0, 1 - (now() - at) / SETTLE_MS)
+  }
+
+  /** It gets a connection. @param {WorkerHandle} handle @param {number} load */
+  give (handle, load) {
+    const { load: before, at } = this.#given.get(handle) ?? { load: 0, at: -Infinity }
+    this.#given.set(handle, { load: before * Math.max(0, 1 - (now() - at) / SETTLE_MS) + load, at: now() })
+  }
+}
+
+/** Something holds its event loop. @param {WorkerHandle} handle */
+function isSilent ({ heardAt, latest }) {
+  return now() - heardAt > SILENT_MS && !latest.debugged
+}
+
+/** @param {WorkerHandle} handle */
+function boots ({ upSince }) {
+  return now() - Number(upSince) < BOOT_MS
+}
+
+module.exports = { Loads, isSilent, boots }
