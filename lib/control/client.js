@@ -140,7 +140,7 @@ const WHY = {
  * @param {string} socketPath
  * @returns {Promise<Found | null>} null: no process listens there
  */
-async function hail (socketPath) {
+async function fleetAt (socketPath) {
   try {
     const client = await connect(socketPath)
     const { name, pid, app } = /** @type {NonNullable<Client['hello']>} */ (client.hello)
@@ -154,7 +154,7 @@ async function hail (socketPath) {
 
 /** @param {import('./socket-path').Env} [env] @param {{ ofAll?: boolean }} [how] `ofAll`: for root, those of other users too @returns {Promise<Found[]>} the fleets with a socket in one of the usual folders */
 async function listFleets (env = process.env, { ofAll = false } = {}) {
-  const found = await Promise.all([...allSockets(env), ...ofAll ? socketsOfOthers(env) : []].map(hail))
+  const found = await Promise.all([...allSockets(env), ...ofAll ? socketsOfOthers(env) : []].map(fleetAt))
   return found.filter(fleet => fleet !== null)
 }
 
@@ -175,7 +175,7 @@ async function findFleet ({ name, control }, env = process.env) {
   }
   const isName = types.name().read(name) !== undefined // fleets have no other names, and a path would lead out of the folder
   if (typeof name === 'string' && isName) {
-    const found = await Promise.all(trustedFolders(env).map(folder => hail(socketIn(folder, name))))
+    const found = await Promise.all(trustedFolders(env).map(folder => fleetAt(socketIn(folder, name))))
     const fleet = found.find(fleet => fleet !== null)
     if (fleet) return fleet
   }
@@ -186,4 +186,4 @@ async function findFleet ({ name, control }, env = process.env) {
   return running[0]
 }
 
-module.exports = { Client, connect, hail, listFleets, findFleet }
+module.exports = { Client, connect, fleetAt, listFleets, findFleet }

@@ -14,7 +14,7 @@ const path = require('node:path')
 const { setTimeout: sleep } = require('node:timers/promises')
 const { RecycleError } = require('../core/errors')
 const { fileId } = require('../core/file-id')
-const { hail } = require('./client')
+const { fleetAt } = require('./client')
 const { controlFolders, socketIn, prepareFolder, checkLength, ourUid } = require('./socket-path')
 
 const PATIENCE_MS = 15_000
@@ -143,7 +143,7 @@ async function staleId (socket, remedy, predecessor) {
   if (found.isSymbolicLink()) refuse(socket, 'it is a symbolic link')
   if (!found.isSocket()) refuse(socket, 'the path exists and is not a socket')
   if (found.uid !== ourUid()) refuse(socket, `it belongs to another user (uid ${found.uid})`)
-  const holder = await hail(socket)
+  const holder = await fleetAt(socket)
   if (holder && holder.pid !== predecessor) throw new RecycleError('RECYCLE_CONTROL_TAKEN', { path: socket, pid: holder.pid, remedy })
   return fileId(found)
 }

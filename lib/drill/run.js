@@ -65,7 +65,7 @@ class Run {
 
   /** @param {Fleet} fleet @param {AbortSignal} [signal] */
   async go (fleet, signal) {
-    this.#attend(fleet)
+    this.#follow(fleet)
     try {
       await Promise.race([fleet.ready(), aborted(signal)])
       if (signal?.aborted) throw new TooEarly()
@@ -127,7 +127,7 @@ class Run {
   }
 
   /** @param {Fleet} fleet */
-  #attend (fleet) {
+  #follow (fleet) {
     const isRemote = fleet instanceof RemoteFleet
     this.#fleet = fleet
     fleet.once('stopped', failure => {

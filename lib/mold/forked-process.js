@@ -45,7 +45,7 @@ class MoldControl extends EventEmitter {
   #isRetiring = false
   isUp = true
   /** The app has called listen(). */
-  isHeld = false
+  hasListened = false
 
   /** @param {Addon} addon */
   constructor (addon) {
@@ -128,7 +128,7 @@ class MoldControl extends EventEmitter {
   /** @param {{ held?: true, frozen?: true, refused?: string, forked?: number, pid?: number, failed?: number, errno?: number, ended?: number, code?: number, signal?: string | null }} answer */
   #hear ({ held, frozen, refused, forked, pid = 0, failed, errno = 0, ended, code = 0, signal = null }) {
     if (held) {
-      this.isHeld = true
+      this.hasListened = true
       return
     }
     if (frozen) return this.emit('frozen')

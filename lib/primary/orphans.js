@@ -32,13 +32,13 @@ class Orphans {
     const probe = new ChildProcess() // one that is never started
     if (!this.#ours.delete(probe)) return 'this Node.js does not announce the children that it starts'
     this.#addon = addon
-    process.on('SIGCHLD', this.#heed)
-    this.#heed()
+    process.on('SIGCHLD', this.#collectSoon)
+    this.#collectSoon()
     return null
   }
 
   close () {
-    process.removeListener('SIGCHLD', this.#heed)
+    process.removeListener('SIGCHLD', this.#collectSoon)
     diagnostics.unsubscribe('child_process', this.#meet)
     clearTimeout(this.#timer)
   }
@@ -50,7 +50,7 @@ class Orphans {
     child.once('error', () => { if (child.pid === undefined) this.#ours.delete(child) }) // it could not be started
   }
 
-  #heed = () => {
+  #collectSoon = () => {
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => this.#collect(), 0) // behind Node's own handler of the same signal
   }

@@ -70,7 +70,7 @@ const { kill } = require('./workers/retirement')
  * @property {(handle: WorkerHandle) => import('./measuring/figures').Figures | null} figuresOf
  * @property {(handle: WorkerHandle) => boolean} wasOomKilled to be called once, when it is gone
  * @property {() => import('../core/memory-room').Memory | null} memory of the container, by the last look
- * @property {() => boolean} isHeld another primary runs the fleet: workers stand by in their slots
+ * @property {() => boolean} isFollower another primary runs the fleet: workers stand by in their slots
  * @property {(slot: number) => void} collect has the worker of this slot collect its garbage, out of rotation
  * @property {ListeningSockets} listeningSockets
  * @property {Hooks['record']} record
@@ -87,9 +87,9 @@ const { kill } = require('./workers/retirement')
 /** @param {Given} given @param {Hooks} hooks */
 function assembleParts ({ options, spawner, meter, inherited, takeover = null }, { record, look, abandon, onMessage }) {
   const fleet = new Fleet()
-  const isHeld = () => takeover !== null && !takeover.isLeading
+  const isFollower = () => takeover !== null && !takeover.isLeading
   const isSole = () => takeover?.isSole ?? true
-  const failures = new Failures({ record, abandon, mustEnd: () => isHeld() || fleet.list().every(({ isNew }) => isNew) })
+  const failures = new Failures({ record, abandon, mustEnd: () => isFollower() || fleet.list().every(({ isNew }) => isNew) })
   const tasks = new Tasks((name, error) => failures.note(name, error))
   const tenure = new Tenure()
   const listeningSockets = new ListeningSockets({ inherited, record })
@@ -110,7 +110,7 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
   const wasOomKilled = (/** @type {WorkerHandle} */ handle) => memoryWatch.wasOomKilled(handle)
   const collect = (/** @type {number} */ slot) => tasks.run('collect', () => garbageCollection.request(slot).catch(() => {})) // refused: `worker.in-rotation` has it
   /** @type {Deps} */
-  const deps = { options, fleet, spawner, meter, tasks, stopping: tenure, changed, resize, until, figuresOf, wasOomKilled, memory, isHeld, collect, listeningSockets, record, look, abandon, autoSize, fresh: autoSize.observe.bind(autoSize) }
+  const deps = { options, fleet, spawner, meter, tasks, stopping: tenure, changed, resize, until, figuresOf, wasOomKilled, memory, isFollower, collect, listeningSockets, record, look, abandon, autoSize, fresh: autoSize.observe.bind(autoSize) }
 
   const outOfRotation = new OutOfRotation({ ...deps, hasSessions: () => features.hasSessions })
   const reloading = new Reloading(deps)
@@ -130,7 +130,7 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
     fleet,
     resize,
     memory,
-    leads: () => !isHeld() && !tenure.aborted,
+    leads: () => !isFollower() && !tenure.aborted,
     generation: () => fleet.rollout.generation,
     reloading,
     reload: how => commands.reload(how),
@@ -231,7 +231,7 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
     for (const part of [listeningSockets, owners, ledger, balancer, memoryWatch, features, children, crashWatch, rotation]) part.connect(handle)
     handle.beforeKill = () => features.beforeKill(handle)
     if (autoSize.isOpen) handle.once('ready', () => look()) // the others wait for what it takes
-    for (const event of ['standby', 'ready']) handle.on(event, () => sampler.attend(handle))
+    for (const event of ['standby', 'ready']) handle.on(event, () => sampler.watch(handle))
     handle.on('missing', ({ key, missing }) => record('fleet.warning', { warning: 'no-handoff', key, missing }))
     handle.hear({
       threw: ({ where, error }) => { record('worker.threw', { slot: handle.slot, pid: handle.pid, where, error }) },

@@ -112,7 +112,7 @@ t.test('the sampler decides, and the journal\'s lines, through JSON, give every 
     const sampler = new Sampler(/** @type {any} */ ({ options, features, fleet, meter, record, fresh () {}, stopping: new AbortController().signal }))
     for (const { handle } of handles) {
       running.connect(handle)
-      sampler.attend(handle)
+      sampler.watch(handle)
       handle.upSince = now() - UP_MS
     }
 

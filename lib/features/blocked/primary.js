@@ -7,7 +7,7 @@
 
 const { setTimeout: delay } = require('node:timers/promises')
 const { loadInterrupt } = require('./interrupt')
-const { heldBy } = require('./process-state')
+const { stoppedBy } = require('./process-state')
 const { Silence } = require('./silence')
 
 const LOOK_MS = 250
@@ -36,10 +36,10 @@ class BlockedLoops {
   #latest = null
   #isTold = false
 
-  /** @param {import('..').PrimaryKernel} kernel @param {{ look?: typeof heldBy, missing?: string | null }} [by] `missing`: why workers cannot say where they are */
-  constructor (kernel, { look = heldBy, missing = loadInterrupt().missing } = {}) {
+  /** @param {import('..').PrimaryKernel} kernel @param {{ look?: typeof stoppedBy, missing?: string | null }} [by] `missing`: why workers cannot say where they are */
+  constructor (kernel, { look = stoppedBy, missing = loadInterrupt().missing } = {}) {
     this.kernel = kernel
-    this.heldBy = look
+    this.stoppedBy = look
     this.missing = missing
     this.limitMs = kernel.options.stuckTimeoutMs
     this.silentMs = Math.min(SILENT_MS, this.limitMs / 2)
@@ -98,12 +98,12 @@ class BlockedLoops {
     if (!watched || !handle.hasEntered || handle.state === 'out-of-rotation') return 0 // a collection or a heap snapshot blocks it, and has a limit of its own
     const at = this.kernel.now()
     const isSilent = at - handle.heardAt >= this.silentMs
-    const by = !isSilent ? null : handle.latest.debugged ? 'debugger' : this.heldBy(handle.pid)
-    const { blockedMs, heldMs } = watched.silence.look(at, { heardAt: handle.heardAt, isHeld: by !== null })
-    if (heldMs >= this.limitMs && handle.isWatched && !watched.isStopTold) {
-      this.kernel.record('fleet.warning', { warning: 'stopped', slot: handle.slot, pid: handle.pid, by, forMs: heldMs })
+    const by = !isSilent ? null : handle.latest.debugged ? 'debugger' : this.stoppedBy(handle.pid)
+    const { blockedMs, stoppedMs } = watched.silence.look(at, { heardAt: handle.heardAt, isStopped: by !== null })
+    if (stoppedMs >= this.limitMs && handle.isWatched && !watched.isStopTold) {
+      this.kernel.record('fleet.warning', { warning: 'stopped', slot: handle.slot, pid: handle.pid, by, forMs: stoppedMs })
     }
-    watched.isStopTold = heldMs >= this.limitMs
+    watched.isStopTold = stoppedMs >= this.limitMs
     return blockedMs
   }
 

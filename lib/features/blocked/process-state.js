@@ -9,7 +9,7 @@ const fs = require('node:fs')
  * @param {(pid: number) => string} [read]
  * @returns {'signal' | 'debugger' | null} stopped by a signal, or held by gdb, strace and the like; null also where there is no /proc
  */
-function heldBy (pid, read = statusOf) {
+function stoppedBy (pid, read = statusOf) {
   const status = read(pid)
   if (/^TracerPid:\t[1-9]/m.test(status)) return 'debugger'
   return /^State:\tT/m.test(status) ? 'signal' : null
@@ -24,4 +24,4 @@ function statusOf (pid) {
   }
 }
 
-module.exports = { heldBy }
+module.exports = { stoppedBy }

@@ -8,21 +8,21 @@
 class Silence {
   #sparedAt = -Infinity
   /** Since when it has not been able to run. @type {number | null} */
-  #heldSince = null
+  #stoppedSince = null
 
   /**
    * @param {number} at
-   * @param {{ heardAt: number, isHeld: boolean }} seen now
-   * @returns {{ blockedMs: number, heldMs: number }}
+   * @param {{ heardAt: number, isStopped: boolean }} seen now
+   * @returns {{ blockedMs: number, stoppedMs: number }}
    */
-  look (at, { heardAt, isHeld }) {
-    if (isHeld) {
+  look (at, { heardAt, isStopped }) {
+    if (isStopped) {
       this.#sparedAt = at
-      this.#heldSince ??= heardAt
+      this.#stoppedSince ??= heardAt
     } else {
-      this.#heldSince = null
+      this.#stoppedSince = null
     }
-    return { blockedMs: Math.max(0, at - Math.max(heardAt, this.#sparedAt)), heldMs: this.#heldSince === null ? 0 : at - this.#heldSince }
+    return { blockedMs: Math.max(0, at - Math.max(heardAt, this.#sparedAt)), stoppedMs: this.#stoppedSince === null ? 0 : at - this.#stoppedSince }
   }
 }
 

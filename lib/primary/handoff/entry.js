@@ -27,7 +27,7 @@ class Entry {
   /** Null: it is queued. @type {WorkerHandle | null} */
   receiver = null
   /** The receiver has adopted it, and waits for `keep`. */
-  isHeld = false
+  isAdopted = false
   /** Where its receiver has noted it. @type {Copy | null} */
   copy = null
   /** Its session has no owner that takes it. */
@@ -77,7 +77,7 @@ class Entry {
     if (this.deadline) clearTimeout(this.deadline)
     this.deadline = null
     this.receiver = null
-    this.isHeld = false
+    this.isAdopted = false
     this.copy = null
   }
 

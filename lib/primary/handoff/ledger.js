@@ -191,7 +191,7 @@ class HandoffLedger {
   /** @param {Entry} entry a lent one, which a receiver has adopted */
   #hold (entry) {
     if (entry.deadline) clearTimeout(entry.deadline)
-    entry.isHeld = true
+    entry.isAdopted = true
     if (entry.claim === 'asked') return
     entry.claim = 'asked'
     entry.sender.send('moved', { id: entry.offerId })
@@ -201,13 +201,13 @@ class HandoffLedger {
   #own (entry) {
     if (!entry) return
     entry.claim = 'given'
-    if (entry.isHeld && entry.receiver) this.#keep(entry, entry.receiver)
+    if (entry.isAdopted && entry.receiver) this.#keep(entry, entry.receiver)
   }
 
   /** Its sender has it again. @param {Entry} [entry] */
   #drop (entry) {
     if (!entry) return
-    if (entry.isHeld && entry.receiver) entry.receiver.send('drop', { id: entry.id })
+    if (entry.isAdopted && entry.receiver) entry.receiver.send('drop', { id: entry.id })
     this.#close(entry) // a receiver that answers later is told then
   }
 

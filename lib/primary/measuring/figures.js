@@ -20,7 +20,7 @@ class Figures {
   /** When the latest of these was read: ms, by clock.js. */
   #trendAt = 0
   /** It is in the journal that its readings in full do not return. */
-  isHeldSaid = false
+  isLateSaid = false
   /** Since it was ready, or kept, a sample of it has been judged. */
   isJudged = false
 

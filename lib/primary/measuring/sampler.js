@@ -41,7 +41,7 @@ class Sampler {
   }
 
   /** @param {WorkerHandle} handle one that has become ready, or a standby: it is judged by what it does from here on */
-  attend (handle) {
+  watch (handle) {
     const known = this.#figures.get(handle)
     if (known) return known.restart()
     const figures = new Figures(this.meter.probe(handle.pid, handle), new CpuProbe(handle.pid), this.features.probe(handle))
@@ -77,14 +77,14 @@ class Sampler {
     const figures = this.#figures.get(handle)
     const reading = without(await figures?.probe.read(at, inFull) ?? null, ownBytes(handle.latest))
     if (figures && reading && reading.pssBytes !== null) figures.lastFull = reading
-    if (figures && figures.isHeldSaid !== (figures.probe.isHeld === true)) this.#sayHeld(handle, figures)
+    if (figures && figures.isLateSaid !== (figures.probe.isLate === true)) this.#sayLate(handle, figures)
     return reading
   }
 
   /** @param {WorkerHandle} handle @param {Figures} figures */
-  #sayHeld ({ slot, pid }, figures) {
-    figures.isHeldSaid = figures.probe.isHeld === true
-    if (figures.isHeldSaid) this.record('fleet.warning', { warning: 'meter', slot, pid, file: this.meter.name })
+  #sayLate ({ slot, pid }, figures) {
+    figures.isLateSaid = figures.probe.isLate === true
+    if (figures.isLateSaid) this.record('fleet.warning', { warning: 'meter', slot, pid, file: this.meter.name })
   }
 
   /**

@@ -43,9 +43,9 @@ class Lifecycle extends EventEmitter {
   #saidUneven = ''
 
   /** @param {import('../parts').Deps & { crashWatch: import('./crash-watch').CrashWatch, outcomeOf: (handle: WorkerHandle) => import('../../core/account').Outcome | null }} deps */
-  constructor ({ options, fleet, spawner, listeningSockets, wasOomKilled, crashWatch, outcomeOf, changed, record, stopping, isHeld }) {
+  constructor ({ options, fleet, spawner, listeningSockets, wasOomKilled, crashWatch, outcomeOf, changed, record, stopping, isFollower }) {
     super()
-    this.isHeld = isHeld
+    this.isFollower = isFollower
     /** The addresses of the other primary's workers, while it runs the fleet. @type {ReadonlySet<string>} */
     this.expected = new Set()
     this.options = options
@@ -73,7 +73,7 @@ class Lifecycle extends EventEmitter {
     if (standby) this.fleet.standbyPool.remove(standby)
     place.seat(handle)
     let why = standby ? null : await boots(handle, this.options.readyTimeoutMs)
-    if (why === null && (place.slot === null || this.isHeld())) handle.standBy()
+    if (why === null && (place.slot === null || this.isFollower())) handle.standBy()
     else why ??= await this.#serves(handle, Number(place.slot))
     if (why === null) return { why }
     const hasCrashed = handle.isGone
@@ -125,7 +125,7 @@ class Lifecycle extends EventEmitter {
 
   /** @param {Place} place @param {number} generation */
   #requiredOf (place, generation) {
-    if (this.isHeld()) return inheritedAddresses(this.expected)
+    if (this.isFollower()) return inheritedAddresses(this.expected)
     return requiredAddresses(this.fleet, place, generation, this.fleet.serving().length > 0)
   }
 

@@ -158,7 +158,7 @@ class Mold extends EventEmitter {
     guardChannel(this.worker.process, () => {}) // what its app sends is of no use here
     this.pid = this.worker.process.pid ?? null
     const deadline = setTimeout(() => {
-      if (!control.isHeld) return this.end(`its mold did not listen within ${readyTimeoutMs} ms`)
+      if (!control.hasListened) return this.end(`its mold did not listen within ${readyTimeoutMs} ms`)
       this.#refuse(`the app could not be warmed up within ${readyTimeoutMs} ms; one that gets ready in listen's callback answers no request earlier, and takes --warm 0`)
     }, readyTimeoutMs)
     control.once('frozen', () => {

@@ -42,7 +42,7 @@ class Admission {
   /** Acceptors that are shut because their servers have their maxConnections. @type {Set<import('./acceptor').Acceptor>} */
   #filled = new Set()
   /** With its acceptors shut and no connection, nothing else may keep the process alive. */
-  #isHeld = false
+  #isKeptAlive = false
 
   /** @param {Pick<import('../enter').Parts, 'channel' | 'state' | 'acceptors' | 'tracker'>} parts */
   constructor ({ channel, state, acceptors, tracker }) {
@@ -172,21 +172,21 @@ class Admission {
   }
 
   #hold () {
-    if (!this.#isHeld) this.channel.expect(1)
-    this.#isHeld = true
+    if (!this.#isKeptAlive) this.channel.expect(1)
+    this.#isKeptAlive = true
   }
 
   /** An acceptor has opened, or its server has been closed: when all have, they keep the process alive themselves. */
   unhold () {
-    if (!this.#isHeld || this.#isFull || !(this.state.isServing || this.state.current === 'held')) return
+    if (!this.#isKeptAlive || this.#isFull || !(this.state.isServing || this.state.current === 'held')) return
     if ([...this.acceptors].some(acceptor => !acceptor.isClosed && !acceptor.isOpen)) return
     this.letGo()
   }
 
   /** What has been shut, which it will not open again, does not keep this process alive any longer. */
   letGo () {
-    if (!this.#isHeld) return
-    this.#isHeld = false
+    if (!this.#isKeptAlive) return
+    this.#isKeptAlive = false
     this.channel.expect(-1)
   }
 

@@ -9,7 +9,7 @@ const { RecycleError } = require('../../../core/errors')
  * @typedef {object} Probe reads one worker's memory
  * @property {(now: number, inFull?: boolean | null) => Promise<import('../../../core/sample').Reading | null>} read
  * @property {() => void} close
- * @property {boolean} [isHeld] the last reading in full has not returned in time
+ * @property {boolean} [isLate] the last reading in full has not returned in time
  */
 
 /**

@@ -78,7 +78,7 @@ class ProcfsProbe {
   /** A full reading is under way. */
   #isReading = false
   /** The last full reading has not returned in time. */
-  isHeld = false
+  isLate = false
 
   /**
    * @param {number} pid
@@ -103,7 +103,7 @@ class ProcfsProbe {
     if (rssBytes === null) return null
     const isWanted = inFull !== null && (inFull || this.#isDue(rssBytes, now)) && !this.#isReading
     const text = isWanted ? await inTurn(() => this.#readFull()) : null
-    if (isWanted) this.isHeld = text === null
+    if (isWanted) this.isLate = text === null
     if (!text) return isWanted && this.#guard() === null ? null : { rssBytes, pssBytes: null, ussBytes: null, meter: 'statm' }
     const full = parseSmaps(text)
     this.#last = { at: now, guardBytes: rssBytes, full }
