@@ -7,62 +7,83 @@
  *
  * A feature requires nothing when it is loaded: what it needs to describe itself is an argument, and its parts are loaded where it is on.
  *
+ * @typedef {import('../core/options').Options} FleetOptions those of the kernel, too
+ * @typedef {import('../primary/workers/worker-handle').WorkerHandle} WorkerHandle
+ * @typedef {typeof import('../operate/control-args').KINDS} ArgKinds
+ * @typedef {Record<string, import('../operate/control-args').Arg>} Args
+ * @typedef {typeof import('../core/shape')} Shapes
+ * @typedef {Record<string, import('../core/message').Kind>} Kinds
+ *
  * @typedef {object} Feature
  * @property {string} name of its folder
- * @property {(make: { row: typeof import('../core/options').row, types: typeof import('../core/option-types').types }) => Readonly<import('../core/options').Option>[]} options
+ * @property {(make: { row: typeof import('../core/options').row, types: typeof import('../core/option-types').types }) =>
+ *   Readonly<import('../core/options').Option>[]} options
  * @property {string} group the heading of its options in the help
  * @property {string[]} [mostUsed] options that the help has at its top
- * @property {(options: import('../core/options').Options, by: { of: (name: string) => { called: string, text: unknown }, refuse: (name: string, accepts: string) => never }) => void} [check]
- *   refuses options that do not go together; `text`: as given, undefined where it is not
- * @property {(options: Record<string, any>) => Partial<import('../core/options').Options>} [resolve] options that follow from those that are given; `sizing` is among them
+ * @property {(options: FleetOptions, by: { of: (name: string) => { called: string, text: unknown }, refuse: (name: string, accepts: string) => never }) =>
+ *   void} [check] refuses options that do not go together; `text`: as given, undefined where it is not
+ * @property {(options: Record<string, any>) => Partial<FleetOptions>} [resolve] options that follow from those that are given; `sizing` is among them
  * @property {(options: import('../core/options').Options) => boolean} isOn in this fleet
- * @property {(options: import('../core/options').Options) => Readonly<import('../core/container-budget').Bounds> | null} [bounds] within which its part in the primary decides how
- *   many workers there are to be, unless a command has set it; null: it does not
- * @property {Record<string, (line: Record<string, any>, format: Format) => string>} [scaleReasons] for which it changes that number, and how the sentence of `fleet.scale` ends
+ * @property {(options: FleetOptions) => Readonly<import('../core/container-budget').Bounds> | null} [bounds] within which its part in the primary decides
+ *   how many workers there are to be, unless a command has set it; null: it does not
+ * @property {Record<string, (line: Record<string, any>, format: Format) => string>} [scaleReasons] for which it does: how a sentence of `fleet.scale` ends
  * @property {Record<string, { answer: string }>} [habits] what users of other supervisors write, and what to write instead; see lib/core/habits.js
  * @property {(options: import('../core/options').Options) => number} [longestSilenceMs] of a worker, until something is done about it: heartbeats come oftener
  * @property {(options: import('../core/options').Options) => number} [beforeStopMs] the longest that its part's beforeStop() takes
- * @property {(shapes: typeof import('../core/shape')) => Record<string, import('../core/message').Kind>} [fromWorker] messages, worker → primary
- * @property {(shapes: typeof import('../core/shape')) => Record<string, import('../core/message').Kind>} [fromPrimary] messages, primary → worker
- * @property {(shapes: typeof import('../core/shape')) => Record<string, import('../core/message').Kind>} [fromPredecessor] messages to the primary that takes the fleet over
+ * @property {(shapes: Shapes) => Kinds} [fromWorker] messages, worker → primary
+ * @property {(shapes: Shapes) => Kinds} [fromPrimary] messages, primary → worker
+ * @property {(shapes: Shapes) => Kinds} [fromPredecessor] messages to the primary that takes the fleet over
  * @property {string[]} [api] functions of the worker API, which its part in a worker has
  * @property {Record<string, Event>} [events] of the journal
  * @property {(options: import('../core/options').Options) => Record<string, any>} [settings] of its part in a worker, plain data
- * @property {(options: import('../core/options').Options) => { option: string, given: string, accepts: string } | null} [refuse] why this system cannot do it; may throw another error
- * @property {(shapes: typeof import('../core/shape')) => Record<string, import('../core/shape').Shape>} [beat] fields that its part in a worker adds to the heartbeat
+ * @property {(options: FleetOptions) => { option: string, given: string, accepts: string } | null} [refuse] why this system cannot do it; may throw
+ *   another error
+ * @property {(shapes: Shapes) => Record<string, import('../core/shape').Shape>} [beat] fields that its part in a worker adds to the heartbeat
  * @property {(beat: Record<string, any>) => number} [ownBytes] how much of a worker's memory is this feature's, and not the app's, by a heartbeat
  * @property {boolean} [isGate] a worker that has booted is ready only when its part in the primary has let it pass, by `handle.readiness.judge()`
  * @property {Record<string, (line: Record<string, any>, format: Format) => string>} [warnings] sentences of `fleet.warning`
  * @property {(known: any, options: import('../core/options').Options) => Record<string, any>} [ofWorker] what status() has of each worker; `known`: what its
  *   part in the primary has noted in `handle.known[name]`, plain data
- * @property {{ is: (worker: Record<string, any>, options: import('../core/options').Options) => boolean, say: (count: number) => string }} [unfit] workers that are not
- *   counted as ready, by what status() has of them
+ * @property {{ is: (worker: Record<string, any>, options: FleetOptions) => boolean, say: (count: number) => string }} [unfit] workers that are not counted
+ *   as ready, by what status() has of them
  * @property {Request} [request] a reason for which its part in the primary has a worker replaced, whatever its figures are
  * @property {Limit} [limit] a reason to replace a worker
  * @property {Record<string, string>} [tasks] what it has a worker do out of rotation, by message, and what for, in the log
- * @property {(args: typeof import('../operate/control-args').KINDS) => Record<string, Record<string, import('../operate/control-args').Arg>>} [commands] for one worker, by name: methods of
- *   the supervisor and verbs of the control socket, with their arguments beside the worker's slot
- * @property {{ args: (kinds: typeof import('../operate/control-args').KINDS) => Record<string, import('../operate/control-args').Arg>, flags: [flags: string, help: string, preset?: string][], say?: (status: Record<string, any>) => string | null }} [reload]
- *   arguments of the control socket's `reload`, and options of `recycle reload` of the same names; `say`: what it waits for, by status()
+ * @property {(kinds: ArgKinds) => Record<string, Args>} [commands] for one worker, by name: methods of the supervisor and verbs of the control socket,
+ *   with their arguments beside the worker's slot
+ * @property {ReloadArgs} [reload]
  * @property {() => (program: import('commander').Command, tools: CommandTools) => void} [command] adds commands to the command line
- * @property {Record<string, Verb>} [verbs] for the fleet, by name: methods of the supervisor, which its part in the primary has, verbs of the control socket, and commands
- *   of the command line
+ * @property {Record<string, Verb>} [verbs] for the fleet, by name: methods of the supervisor, which its part in the primary has, verbs of the control
+ *   socket, and commands of the command line
  * @property {Succession} [succession] it has another primary take the fleet over; one feature does
  * @property {string[]} [sampled] fields of a sample, which its part in the primary adds, that status() has of each worker
  * @property {{ name: string, help: string, value: (worker: Record<string, any>) => number | null | undefined }[]} [workerMetrics] gauges of each worker
  * @property {() => (kernel: PrimaryKernel) => PrimaryPart} [primary] loads its part of the primary
  * @property {() => (kernel: WorkerKernel, settings: Record<string, any>) => WorkerPart} [worker] loads its part of a worker
- * @property {() => (kernel: WorkerKernel, settings: Record<string, any>) => WorkerPart} [variant] loads its part of a worker that its part in the primary has had started in place
- *   of an ordinary one; see PrimaryKernel's `recycle`
+ * @property {() => (kernel: WorkerKernel, settings: Record<string, any>) => WorkerPart} [variant] loads its part of a worker that its part in the primary
+ *   has had started in place of an ordinary one; see PrimaryKernel's `recycle`
  * @property {Metric[]} [metrics]
- * @property {{ key: string, live?: (about: any) => Live | null, lines?: (about: any, paint: ReturnType<typeof import('../journal/painter').painter>) => string[], beside?: (about: any) => string, scaled?: (about: any) => string }} [status] `key` of its part's
- *   description in status(), null where it is off; `lines` of it below the table of `recycle status`, `live`: what `recycle top` and the live page show of it, null where that is nothing; `beside`: what follows the number of workers there; `scaled`: the same
- *   after `recycle scale`, whose result has the description, too
+ * @property {Described} [status]
  * @property {{ key: string, figures: () => new () => Figures, lines: () => (figures: any, to: ReportTools) => string[] }} [report] its figures, by
  *   `key`, and their lines in the terminal; of a list, `<key>Omitted` has how many earlier ones are not in it
  *
- * @typedef {{ title: string, text: string, isBad: boolean, rows: { label: string, old: string, fresh: string, isWorse: boolean }[] }} Live figures of workers of the
- *   code before beside those of new code
+ * @typedef {object} ReloadArgs arguments of the control socket's `reload`, and options of `recycle reload` of the same names
+ * @property {(kinds: ArgKinds) => Args} args
+ * @property {[flags: string, help: string, preset?: string][]} flags
+ * @property {(status: Record<string, any>) => string | null} [say] what it waits for, by status()
+ *
+ * @typedef {object} Described what is made of its part's description in status()
+ * @property {string} key of the description, null where the feature is off
+ * @property {(about: any) => Live | null} [live] what `recycle top` and the live page show of it, null where that is nothing
+ * @property {(about: any, paint: ReturnType<typeof import('../journal/painter').painter>) => string[]} [lines] below the table of `recycle status`
+ * @property {(about: any) => string} [beside] what follows the number of workers there
+ * @property {(about: any) => string} [scaled] the same after `recycle scale`, whose result has the description, too
+ *
+ * @typedef {object} Live figures of workers of the code before beside those of new code
+ * @property {string} title
+ * @property {string} text
+ * @property {boolean} isBad
+ * @property {{ label: string, old: string, fresh: string, isWorse: boolean }[]} rows
  *
  * @typedef {object} Event
  * @property {Level | ((line: Record<string, any>) => Level)} level quiet: it is in the journal alone
@@ -78,13 +99,14 @@
  * @property {[flags: string, help: string, read: (text: string) => unknown][]} flags options of the command, named as `args`
  * @property {(result: Record<string, any>) => string} say what has been done, after the fleet's name
  *
- * @typedef {(supervisor: import('../operate/control-verbs').Supervised, args: Record<string, any>, progress: import('../operate/control-verbs').Progress, during: typeof import('../operate/control-verbs').during) => Promise<Record<string, any> & { recycled: Record<string, any>[] }>} CarryOut
+ * @typedef {(supervisor: import('../operate/control-verbs').Supervised, args: Record<string, any>, progress: import('../operate/control-verbs').Progress,
+ *   during: typeof import('../operate/control-verbs').during) => Promise<Record<string, any> & { recycled: Record<string, any>[] }>} CarryOut
  *
  * @typedef {object} Succession the kernel's, of a primary by another one; see lib/primary/succession. The feature says when there is one, and what it is called
  * @property {LeftFor} reason of what is replaced and scaled for it
  * @property {string} command that begins it, as users write it
  * @property {{ begins: string, failed: string, leads: string }} events of the journal
- * @property {(about: ReturnType<typeof import('../primary/succession/program').aboutThisProcess>) => string | null} whyNot null: this process can leave the fleet to another one
+ * @property {(about: ReturnType<typeof import('../primary/succession/program').aboutThisProcess>) => string | null} whyNot null: this one can be left
  *
  * @typedef {object} Request
  * @property {Requested} reason
@@ -94,14 +116,20 @@
  * @typedef {object} Limit of a figure in a sample; off where the option is not set
  * @property {Reason} reason
  * @property {import('../core/recycle-backoff').Rule} backoff of a slot whose workers are condemned for it again and again
- * @property {(options: import('../core/options').Options, by: { lower: (value: number | null) => number | null, lowered: (limit: import('../core/limit').Limit | null) => import('../core/limit').Limit | null }) => Record<string, any>} budget
- *   what is drawn at a worker's spawn: lowered by its jitter
- * @property {(sample: Record<string, any>, budget: Record<string, any>, by: Pick<typeof import('../core/limit'), 'mostOf'>) => { figure: number | null | undefined, most: number | null }} of
- *   the figure, and what it must not exceed
+ * @property {(options: FleetOptions, by: { lower: (value: number | null) => number | null, lowered: Lowered }) => Record<string, any>} budget what is drawn
+ *   at a worker's spawn: lowered by its jitter
+ * @property {(sample: Record<string, any>, budget: Record<string, any>, by: Pick<typeof import('../core/limit'), 'mostOf'>) => Judged} of
  * @property {'latest' | 'all'} isOverBy the latest sample, or all consecutive ones
  * @property {(line: Record<string, any>, format: Format) => string} sentence of worker.condemn
  *
- * @typedef {{ size: (bytes: number) => string, time: (ms: number) => string, count: typeof import('../core/units').count, worker: (line: Record<string, any>) => string }} Format
+ * @typedef {(limit: import('../core/limit').Limit | null) => import('../core/limit').Limit | null} Lowered
+ * @typedef {{ figure: number | null | undefined, most: number | null }} Judged the figure, and what it must not exceed
+ *
+ * @typedef {object} Format
+ * @property {(bytes: number) => string} size
+ * @property {(ms: number) => string} time
+ * @property {typeof import('../core/units').count} count
+ * @property {(line: Record<string, any>) => string} worker
  *
  * @typedef {object} Metric
  * @property {string} name without its prefix
@@ -122,32 +150,33 @@
  * @property {() => boolean} isSole whether this primary runs the fleet, and the workers of no other one are left
  * @property {() => Promise<void>} askLegacy has the predecessor's like, where workers of it are left, send what inherit() takes once more; resolves soon
  * @property {(fn: () => void) => void} onSole `fn` is called when that begins, where this primary has taken the fleet over
- * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle, by: string, why: string | null) => void} wish has this worker leave the rotation, or, where
- *   nothing else wants it out, return
+ * @property {(worker: WorkerHandle, by: string, why: string | null) => void} wish has this worker leave the rotation, or, where nothing else wants it out,
+ *   return
  * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle, reason: Requested) => void} replace has this worker replaced
  * @property {Pick<import('../primary/recycling/reloading').Reloading, 'all' | 'try' | 'promote' | 'reject' | 'failing'>} reloading
  * @property {(how: Record<string, any>) => Promise<string | undefined>} reload as the command
  * @property {import('../primary/succession/handover').Handover['begin']} succeed has another primary take the fleet over
  * @property {AbortSignal} stopping its reason is what ended the fleet
- * @property {(handle: import('../primary/workers/worker-handle').WorkerHandle, how: string, request: string | null) => void} crashed counts as a crash: whether the fleet crashes again and again is told by its status; `request`: what has caused it
+ * @property {(handle: WorkerHandle, how: string, request: string | null) => void} crashed counts as a crash: the fleet's status tells whether it crashes
+ *   again and again; `request`: what has caused it
  * @property {(text: string) => void} print to stderr, whole lines
  * @property {(error: import('../core/errors').RecycleError) => void} abandon stops the fleet for an error
  * @property {() => boolean} hasServed some worker has
  * @property {() => boolean} hasSessions requests belong to sessions, each of which is one worker's
  * @property {(asked: Asked) => string | null} sessionOf null: the request belongs to none
- * @property {(dead: import('../primary/workers/worker-handle').WorkerHandle, parcel: import('../core/message').ParcelFields, socket: any) => void} give has another worker
- *   go on with a connection of one that is gone
+ * @property {(dead: WorkerHandle, parcel: import('../core/message').ParcelFields, socket: any) => void} give has another worker go on with a connection of
+ *   one that is gone
  * @property {() => boolean} isStopping no worker will serve any more, nor of a primary that follows
  * @property {(slot: number) => void} collect has the worker of this slot collect its garbage, out of rotation
  * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle) => void} kill ends a worker that leaves: its event loop is blocked
  * @property {Pick<import('../primary/recycling/out-of-rotation').OutOfRotation, 'take' | 'request'>} outOfRotation has a worker do one of `tasks`
- * @property {(slot: number, variant?: import('../primary/workers/spawner').Variant | null) => Promise<Record<string, any>>} recycle has the worker of this slot replaced, by
- *   one with `variant`; resolves with the journal's `recycled`
+ * @property {(slot: number, variant?: import('../primary/workers/spawner').Variant | null) => Promise<Record<string, any>>} recycle has the worker of this
+ *   slot replaced, by one with `variant`; resolves with the journal's `recycled`
  * @property {() => void} changed is to be called when what `beforeRecycle` says has changed
  * @property {import('../primary/measuring/sampler').Sampler['read']} read its size, now
  * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle) => import('../core/sample').Sample | null} sampleOf the latest
- * @property {(slot: number, suffix: string, how: { asked?: string, folder?: string }) => string} createFile makes a file that this user alone can read: `asked`, or one in
- *   the folder, named by slot, pid and time; throws RECYCLE_UNWRITABLE
+ * @property {(slot: number, suffix: string, how: { asked?: string, folder?: string }) => string} createFile makes a file that this user alone can read:
+ *   `asked`, or one in the folder, named by slot, pid and time; throws RECYCLE_UNWRITABLE
  *
  * @typedef {object} PrimaryPart
  * @property {(ended: AbortSignal) => void} [begin] the fleet starts; `ended`: it has stopped, or another primary runs it
@@ -155,23 +184,21 @@
  * @property {import('../primary/handoff/no-owners').Owners} [owners] of sessions
  * @property {(asked: Asked) => string | null} [sessionOf] this request belongs to
  * @property {(worker: Probed) => Probe} [probe] called with each worker that is ready, or stands by
- * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle, copy: import('../worker/connections/parcel').Copy, socket: any, key: string) => void} [kept] a worker
- *   has adopted this connection, and has noted it by `copy`; takes the descriptor
- * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle) => import('../core/account').Outcome | null} [left] a worker is gone: what has become of its
- *   connections
- * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle) => Promise<unknown>} [beforeKill] what is still to be known of a worker that is to be
- *   killed; it resolves soon
+ * @property {(worker: WorkerHandle, copy: import('../worker/connections/parcel').Copy, socket: any, key: string) => void} [kept] a worker has adopted this
+ *   connection, and has noted it by `copy`; takes the descriptor
+ * @property {(worker: WorkerHandle) => import('../core/account').Outcome | null} [left] a worker is gone: what has become of its connections
+ * @property {(worker: WorkerHandle) => Promise<unknown>} [beforeKill] what is still to be known of a worker that is to be killed; it resolves soon
  * @property {(hurried: AbortSignal) => Promise<unknown>} [beforeStop] what comes before a stop, while the fleet is in service; it resolves soon when `hurried`
  * @property {Record<string, (slot: number, how: any) => Promise<Record<string, any>>>} [commands] as `commands` names them
  * @property {Record<string, (how?: any) => Promise<Record<string, any>>>} [verbs] as `verbs` names them
- * @property {(how: Record<string, any>) => Promise<string | undefined> | null} [reload] reloads the fleet its own way, by kernel.reloading, and says what came of it; null: it does not want to. `how` has the
- *   arguments that `reload` of the feature names
- * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle, isGone: boolean) => void} [crashed] it has, or, where it is not gone, its app has not caught an exception
+ * @property {(how: Record<string, any>) => Promise<string | undefined> | null} [reload] reloads the fleet its own way, by kernel.reloading, and says what
+ *   came of it; null: it does not want to. `how` has the arguments that `reload` of the feature names
+ * @property {(worker: WorkerHandle, isGone: boolean) => void} [crashed] it has, or, where it is not gone, its app has not caught an exception
  * @property {BeforeRecycle} [beforeRecycle] what a condemned worker does before its recycle, out of rotation, one at a time
- * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle) => string | null} [causeOf] what is known of why a worker that is condemned has grown, in a few words
+ * @property {(worker: WorkerHandle) => string | null} [causeOf] what is known of why a worker that is condemned has grown, in a few words
  * @property {() => any} [describe] plain data for status()
  * @property {() => Promise<string>} [scrape] more metrics, in Prometheus's text format
- * @property {() => Promise<string | null>} [bequeath] what the next primary's like is to have: called as that one begins to lead, and when this one's workers are gone
+ * @property {() => Promise<string | null>} [bequeath] what the next primary's like is to have: called as that begins to lead, and when these workers are gone
  * @property {(text: string) => void} [inherit] takes that, in place of what came before
  * @property {() => void} [wake] the machine has slept: readings over that time say nothing
  *
@@ -207,7 +234,7 @@
  * @property {() => void} announceClose from here on each HTTP/1 response says that its connection closes
  * @property {typeof import('../worker/call-app').callApp} callApp
  * @property {() => ReturnType<typeof import('../worker/vitals/memory').collect>} collect frees what is not alive, and holds this thread until it is done
- * @property {() => import('../worker/connections/connection').Exchange | null} currentExchange whose code runs, as far as a feature that is on knows; that one sets it
+ * @property {() => import('../worker/connections/connection').Exchange | null} currentExchange whose code runs; a feature that is on sets it, or none
  *
  * @typedef {object} WorkerPart
  * @property {() => Record<string, any>} [figures] for the heartbeat: the fields of `beat`
@@ -217,7 +244,7 @@
  * @property {() => void} [release] called when what the app does in onDrain() is done
  * @property {() => void} [endCalls] the primary has exited, and answers no more
  * @property {() => Promise<unknown>} [drained] called when the drain is over; this process is kept until it resolves, or until the drain timeout
- * @property {Record<string, (fields: any) => Record<string, any>>} [tasks] done out of rotation, by message: each holds this thread until it is done; what it returns is the answer
+ * @property {Record<string, (fields: any) => Record<string, any>>} [tasks] done out of rotation, by message: each holds this thread, and returns the answer
  * @property {Record<string, (...args: any[]) => unknown>} [api] the functions that `api` names; calls made before this part was there follow
  *
  * @typedef {object} Figures of a report
@@ -238,13 +265,20 @@
  * @property {typeof import('../core/units').count} count
  * @property {typeof import('../core/units').formatTime} time
  *
- * @typedef {Pick<typeof import('../cli/fleet'), 'addFleetOptions' | 'withFleet'> & Pick<typeof import('../cli/print'), 'complain' | 'print'> & Pick<typeof import('../cli/verbs'), 'hasLost' | 'losses'> & Pick<typeof import('../primary/recycling/private-file'), 'createNew'>} CommandTools `createNew`: makes a file that
- *   this user alone can read
+ * @typedef {Pick<typeof import('../cli/fleet'), 'addFleetOptions' | 'withFleet'> & Pick<typeof import('../cli/print'), 'complain' | 'print'>
+ *   & Pick<typeof import('../cli/verbs'), 'hasLost' | 'losses'> & Pick<typeof import('../primary/recycling/private-file'), 'createNew'>} CommandTools
+ *   `createNew`: makes a file that this user alone can read
  *
  * @typedef {import('./heapdump/feature').Commands & import('./leak-line/feature').Commands & import('./upgrade/feature').Commands} Commands
  * @typedef {import('./canary/feature').Reload} Reload
- * @typedef {import('./heapdump/feature').Options & import('./leaks/feature').Options & import('./leak-line/feature').Options & import('./max-heap/feature').Options & import('./max-fds/feature').Options & import('./max-lag/feature').Options & import('./max-handles/feature').Options & import('./health/feature').Options & import('./exceptions/feature').Options & import('./failover/feature').Options & import('./blocked/feature').Options & import('./keep-alive/feature').Options & import('./stop-delay/feature').Options & import('./app-metrics/feature').Options & import('./elastic/feature').Options & import('./canary/feature').Options & import('./sticky/feature').Options} Options
- * @typedef {import('./max-heap/feature').Sampled & import('./max-fds/feature').Sampled & import('./max-lag/feature').Sampled & import('./max-handles/feature').Sampled & import('./health/feature').Sampled} Sampled
+ * @typedef {import('./heapdump/feature').Options & import('./leaks/feature').Options & import('./leak-line/feature').Options
+ *   & import('./max-heap/feature').Options & import('./max-fds/feature').Options & import('./max-lag/feature').Options
+ *   & import('./max-handles/feature').Options & import('./health/feature').Options & import('./exceptions/feature').Options
+ *   & import('./failover/feature').Options & import('./blocked/feature').Options & import('./keep-alive/feature').Options
+ *   & import('./stop-delay/feature').Options & import('./app-metrics/feature').Options & import('./elastic/feature').Options
+ *   & import('./canary/feature').Options & import('./sticky/feature').Options} Options
+ * @typedef {import('./max-heap/feature').Sampled & import('./max-fds/feature').Sampled & import('./max-lag/feature').Sampled
+ *   & import('./max-handles/feature').Sampled & import('./health/feature').Sampled} Sampled
  * @typedef {'heap' | 'fds' | 'lag' | 'handles' | 'unhealthy'} Reason of a limit
  * @typedef {'exception' | 'stuck'} Requested
  * @typedef {'upgrade'} LeftFor the reason of a succession
