@@ -74,7 +74,10 @@ function valueOf (option, { from, text }, options, fleet) {
   return inForce === null || inForce.replace(' ', '') === written ? written : `${written} (${inForce})`
 }
 
-/** @param {import('../core/options').Option} option @param {import('../core/options').Options} options @param {string | null} fleet @returns {string | null} null: as written */
+/**
+ * @param {import('../core/options').Option} option @param {import('../core/options').Options} options @param {string | null} fleet
+ * @returns {string | null} null: as written
+ */
 function inForceOf ({ key, kind }, options, fleet) {
   const value = /** @type {any} */ (options)[key]
   const bounds = boundsOf(options)

@@ -17,8 +17,9 @@ const GROUPS = Object.freeze({
   'Output and control:': ['log', 'output', 'prefix', 'control', 'adminAllowRemote']
 })
 
-/** @type {Map<string, string>} */
-const OF_FEATURES = new Map(FEATURES.flatMap(({ options, group, mostUsed = [] }) => options({ row, types }).map(({ name }) => [name, mostUsed.includes(name) ? MOST_USED : group])))
+/** Of options of features. @type {Map<string, string>} */
+const OF_FEATURES = new Map(FEATURES.flatMap(({ options, group, mostUsed = [] }) =>
+  options({ row, types }).map(({ name }) => [name, mostUsed.includes(name) ? MOST_USED : group])))
 
 /** @param {string} name of an option @returns {string} the heading that it stands under */
 function groupOf (name) {

@@ -12,7 +12,7 @@ const { groupOf } = require('./help')
 const { compileWhenBusy } = require('./lean-v8')
 const { lastWords } = require('./print')
 
-/** `recycle [options] <app> [app args…]`, the default command. @param {import('commander').Command} program @param {{ isStart?: boolean }} [how] isStart: by the word start, as in pm2 */
+/** `recycle [options] <app> [app args…]`, or by the word start, as pm2. @param {import('commander').Command} program @param {{ isStart?: boolean }} [how] */
 function addRun (program, { isStart = false } = {}) {
   const command = program
     .argument('[app]', 'the file that `node` would run; the config file may name it instead')
@@ -68,7 +68,8 @@ async function runFleet ({ app, args, misplaced }, given, command, takeover) {
   const { config: named, printConfig, ...flags } = withoutDefaults(given)
   const config = await loadConfig(named)
   const found = app === undefined && config?.app === undefined ? findStart('.') : null
-  if (app === undefined && config === null && found?.start === null && found.why === null && Object.keys(withoutDefaults(given)).length === 0) return command.outputHelp()
+  const isBare = app === undefined && config === null && Object.keys(withoutDefaults(given)).length === 0
+  if (isBare && found?.start === null && found.why === null) return command.outputHelp()
   const { options, origins } = resolveAll(flags, config)
   if (printConfig) {
     const { formatOrigins } = require('./config-origins')
@@ -134,7 +135,7 @@ function orNoSuchCommand (app, commands, assemble) {
   }
 }
 
-/** Commander adds a default value for each `--no-…` flag. @param {Record<string, any>} given @returns {Record<string, any>} only the flags of the command line */
+/** Commander adds a default for each `--no-…` flag. @param {Record<string, any>} given @returns {Record<string, any>} only the flags of the command line */
 function withoutDefaults (given) {
   return Object.fromEntries(Object.entries(given).filter(([name, value]) =>
     !(value === true && OPTIONS.some(o => o.name === name && o.flag.startsWith('--no-')))))

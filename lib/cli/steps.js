@@ -9,7 +9,15 @@ const BAR_WIDTH = 20
 const NOTICE_MS = 3000 // a drain that takes longer is explained
 const HINT = 'what is still open then is closed; sooner: an app that ends its streams on SIGTERM or recycle:drain, or a shorter --drain-timeout'
 
-/** @typedef {{ slot: number | null, pid: number, connections: number, streams: number, inFlight: number, drainLeftMs: number | null }} Wait a worker that drains */
+/**
+ * @typedef {object} Wait a worker that drains
+ * @property {number | null} slot
+ * @property {number} pid
+ * @property {number} connections
+ * @property {number} streams
+ * @property {number} inFlight
+ * @property {number | null} drainLeftMs
+ */
 
 /**
  * The progress of a command: a line for each step, what is waited for where that takes long, and on a terminal a bar below them.

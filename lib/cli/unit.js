@@ -84,7 +84,8 @@ function unit ({ name, options, flags, app, args, folder, env, user, port }) {
   const { unitsOf } = require('../core/service-unit')
   const timeouts = resolveOptions(flags ?? optionsOf(options), { parallelism: os.availableParallelism(), nameOf: ({ flag }) => flag.split(' ')[0] })
   const bin = path.join(__dirname, '..', '..', 'bin', 'recycle.js')
-  const units = unitsOf({ name, command: [process.execPath, bin, ...options, app, ...args], folder, user: user ?? os.userInfo().username, env, port: port || null, timeouts })
+  const command = [process.execPath, bin, ...options, app, ...args]
+  const units = unitsOf({ name, command, folder, user: user ?? os.userInfo().username, env, port: port || null, timeouts })
   const where = units.map(({ file }) => file).join(' ')
   const status = `# then: systemctl daemon-reload; systemctl enable --now ${where}; and RECYCLE_CONTROL_DIR=/run/${name} recycle status\n`
   return units.map(({ file, text }) => `# /etc/systemd/system/${file}\n${text}`).join('') + status

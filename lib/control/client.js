@@ -152,7 +152,11 @@ async function fleetAt (socketPath) {
   }
 }
 
-/** @param {import('./socket-path').Env} [env] @param {{ ofAll?: boolean }} [how] `ofAll`: for root, those of other users too @returns {Promise<Found[]>} the fleets with a socket in one of the usual folders */
+/**
+ * @param {import('./socket-path').Env} [env]
+ * @param {{ ofAll?: boolean }} [how] `ofAll`: for root, those of other users too
+ * @returns {Promise<Found[]>} the fleets with a socket in one of the usual folders
+ */
 async function listFleets (env = process.env, { ofAll = false } = {}) {
   const found = await Promise.all([...allSockets(env), ...ofAll ? socketsOfOthers(env) : []].map(fleetAt))
   return found.filter(fleet => fleet !== null)

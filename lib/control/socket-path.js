@@ -54,7 +54,7 @@ function allSockets (env) {
     .map(file => path.join(folder, file)))
 }
 
-/** Those of all other users, for root, which may open them; none of a folder in which another user than its owner could write. @param {Env} env @returns {string[]} */
+/** Those of other users, for root, which may open them; none of a folder in which others than its owner could write. @param {Env} env @returns {string[]} */
 function socketsOfOthers (env) {
   if (ourUid() !== 0 || env.RECYCLE_CONTROL_DIR) return []
   const named = filesIn('/tmp').flatMap(file => /^recycle-(\d+)$/.exec(file) ?? []).filter(part => /^\d+$/.test(part)).map(uid => ({ folder: `/tmp/recycle-${uid}`, uid: Number(uid) }))

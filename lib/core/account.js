@@ -44,9 +44,9 @@ const { count, flag, text, orNull, listOf, record } = require('./shape')
 const LONGEST_PATH = 2000
 const CUT = record({ method: orNull(text(100)), path: orNull(text(LONGEST_PATH)), ageMs: count, remotePort: orNull(count), upgraded: flag })
 const ENDS = Object.freeze(/** @type {const} */ (['moved', 'closedByClient', 'closedAfterResponse', 'closedIdle', 'cut', 'unacked', 'unaccounted']))
-const NONE = Object.freeze({
-  finished: 0, aborted: 0, moved: 0, refused: 0, takenBack: 0, replayed: 0, closedByClient: 0, closedAfterResponse: 0, closedIdle: 0, cut: 0, unacked: 0, unaccounted: 0
-})
+const COUNTS = /** @type {const} */ (['finished', 'aborted', 'moved', 'refused', 'takenBack', 'replayed',
+  'closedByClient', 'closedAfterResponse', 'closedIdle', 'cut', 'unacked', 'unaccounted'])
+const NONE = /** @type {Record<typeof COUNTS[number], number>} */ (Object.freeze(Object.fromEntries(COUNTS.map(name => [name, 0]))))
 const FIELDS = record({
   connections: count,
   inFlight: count,

@@ -43,8 +43,8 @@ function listUneven (uneven) {
  * has tried that port, or listens on any that is free.
  *
  * @param {string} key where it is to
- * @param {{ asked: Iterable<string>, tried: ReadonlySet<number>, known: Iterable<string> }} worker `tried`: ports that it has asked for, whatever became of that;
- *   `known`: where its predecessor listened
+ * @param {{ asked: Iterable<string>, tried: ReadonlySet<number>, known: Iterable<string> }} worker `tried`: ports that it has asked for, with
+ *   success or without; `known`: where its predecessor listened
  */
 function isEvading (key, { asked, tried, known }) {
   const port = portOf(key)

@@ -35,7 +35,7 @@ function drawBudget (options, workers, random) {
     samples: options.samples,
     maxRequests: lower(options.maxRequests),
     maxAgeMs: lower(options.maxAgeMs),
-    ...Object.assign({}, ...FEATURES.map(({ limit, isOn }) => limit && isOn(options) ? limit.budget(options, { lower, lowered: of => lowered(of, share) }) : {}))
+    ...Object.assign({}, ...FEATURES.map(({ limit, isOn }) => limit && isOn(options) && limit.budget(options, { lower, lowered: of => lowered(of, share) })))
   })
 }
 

@@ -77,7 +77,11 @@ function readPressure (text) {
   return Number.isNaN(some) || Number.isNaN(full) ? null : { some, full }
 }
 
-/** @param {string | null} quota of cpu.max, `"150000 100000"`, or of cpu.cfs_quota_us @param {string | null} [period] of cpu.cfs_period_us @returns {number | null} CPUs; null: no quota */
+/**
+ * @param {string | null} quota of cpu.max, `"150000 100000"`, or of cpu.cfs_quota_us
+ * @param {string | null} [period] of cpu.cfs_period_us
+ * @returns {number | null} CPUs; null: no quota
+ */
 function readQuota (quota, period = null) {
   const [allowed, per] = `${quota ?? ''} ${period ?? ''}`.trim().split(/\s+/).map(Number)
   const cpus = allowed / per

@@ -53,7 +53,8 @@ const UNKNOWN_BYTES = 512 * MIB
 
 /**
  * @param {{ parallelism: number, container?: Container | null }} machine
- * @param {{ workers: number | 'auto' | { min: number, max: number | 'auto' }, maxRssBytes: number | 'auto' | null, maxSurge: number, standby: number, fork: 'spawn' | 'mold' }} options
+ * @param {{ workers: number | 'auto' | { min: number, max: number | 'auto' }, maxRssBytes: number | 'auto' | null,
+ *   maxSurge: number, standby: number, fork: 'spawn' | 'mold' }} options
  * @returns {Readonly<Sizing>}
  */
 function size ({ parallelism, container = null }, { workers, maxRssBytes, maxSurge, standby, fork }) {
@@ -75,7 +76,7 @@ function size ({ parallelism, container = null }, { workers, maxRssBytes, maxSur
   return Object.freeze({ ...sizing, fitting, isAutoWorkers: workers === 'auto', isAutoBudget: maxRssBytes === 'auto' })
 }
 
-/** @param {Pick<Sizing, 'limitBytes' | 'primaryBytes' | 'marginBytes'>} sizing @returns {number} bytes for all processes but the primary; below 0 where it takes more than there is */
+/** For all but the primary; below 0: there is less. @param {Pick<Sizing, 'limitBytes' | 'primaryBytes' | 'marginBytes'>} sizing @returns {number} bytes */
 function forWorkers ({ limitBytes, primaryBytes, marginBytes }) {
   return Number(limitBytes) - primaryBytes - marginBytes
 }
@@ -174,4 +175,6 @@ function sizingWarnings ({ limitBytes, source, fitting, desired, beside, isAutoW
   return [{ warning: 'over-committed', workers, beside, softBytes: maxRssBytes, limitBytes, source, fitting }]
 }
 
-module.exports = { LEAST_BYTES, size, autoWorkers, workersAtFirst, workersThatFit, autoBudget, budgetFor, whyNoAutoBudget, budgetArithmetic, workersArithmetic, sizingWarnings }
+module.exports = {
+  LEAST_BYTES, size, autoWorkers, workersAtFirst, workersThatFit, autoBudget, budgetFor, whyNoAutoBudget, budgetArithmetic, workersArithmetic, sizingWarnings
+}

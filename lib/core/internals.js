@@ -226,4 +226,17 @@ function isEventStream (response) {
   return String(response.sentHeaders?.['content-type']).startsWith('text/event-stream')
 }
 
-module.exports = { isEventStream, acceptEarly, trackBeforeListening, betweenRequests, isBetweenMessages, watchBegins, currentChunk, mostFieldsOf, watchParser, detachHandle, handleWatcher, missingForHandoff }
+module.exports = {
+  isEventStream,
+  acceptEarly,
+  trackBeforeListening,
+  betweenRequests,
+  isBetweenMessages,
+  watchBegins,
+  currentChunk,
+  mostFieldsOf,
+  watchParser,
+  detachHandle,
+  handleWatcher,
+  missingForHandoff
+}

@@ -86,11 +86,13 @@ const query = record({
   gid: optional(count)
 })
 const copy = optional(record({ row: count, serial: count }))
-const parcel = record({
-  key: name, leftMs: orNull(duration), bytes: optional(text(LONGEST_BYTES)), replayed: optional(count), deaths: optional(count), session: optional(text(LONGEST_SESSION)), isOwned: optional(flag), load: optional(ratio), copy, kind: optional(text(LONGEST_KIND)), state: optional(text(LONGEST_BYTES))
-})
+const placed = { session: optional(text(LONGEST_SESSION)), isOwned: optional(flag), load: optional(ratio) }
+const ofRequest = { bytes: optional(text(LONGEST_BYTES)), replayed: optional(count), deaths: optional(count) }
+const ofApp = { kind: optional(text(LONGEST_KIND)), state: optional(text(LONGEST_BYTES)) }
+const parcel = record({ key: name, leftMs: orNull(duration), ...ofRequest, ...placed, copy, ...ofApp })
+const ofTask = { tookMs: optional(duration), pauseMs: optional(duration), bytes: optional(count), before: optional(usage), after: optional(usage) }
 const batch = { number: count, messages: listOf(object, MOST_BATCHED) } // each is checked by itself
-const shared = record({ ticketKeys: text(1000), options: optional(text(100)), isOpaque: optional(flag) }) // what net calls server data: https servers alone have any
+const shared = record({ ticketKeys: text(1000), options: optional(text(100)), isOpaque: optional(flag) }) // net's server data: https servers alone have any
 
 function beatOfFeatures () {
   const fields = Object.assign({}, ...FEATURES.map(({ beat }) => beat?.(shapes)))
@@ -120,7 +122,7 @@ const FROM_WORKER = Object.freeze({
   batching: kind('it has the socket that came with `batching`'),
   batch: kind('messages of a hand-off; where connections come with them, a packet of that number is on that socket, and each message names its `descriptor` by its index there', batch),
   answer: kind('the answer to a call of the primary\'s; `why` it was not done, or null', {
-    id, why: orNull(why), moved: optional(count), tookMs: optional(duration), pauseMs: optional(duration), bytes: optional(count), before: optional(usage), after: optional(usage), listeners: optional(count), isSkipped: optional(flag), isTls: optional(flag)
+    id, why: orNull(why), moved: optional(count), ...ofTask, listeners: optional(count), isSkipped: optional(flag), isTls: optional(flag)
   }),
   drained: kind('nothing is left in this worker', { account: ACCOUNT }),
   ...Object.assign({}, ...FEATURES.map(({ fromWorker }) => fromWorker?.(shapes)))
@@ -189,7 +191,7 @@ function flawOf (kinds, { cmd, type, ...fields }, handle) {
   return null
 }
 
-/** A bare handle of a TCP or unix socket, and not of a server or socket that the app has sent, nor of a datagram socket; or a descriptor. @param {any} handle */
+/** A bare handle of a TCP or unix socket, but not of a server or socket that the app has sent, nor of datagrams; or a descriptor. @param {any} handle */
 function isStream (handle) {
   return handle.isOfApp !== true && (typeof handle.readStop === 'function' || handle.isDescriptor === true) && typeof handle.close === 'function'
 }
@@ -211,4 +213,6 @@ function checkHandlers (kinds, handlers, registered = {}) {
   return handlers
 }
 
-module.exports = { FROM_WORKER, FROM_PRIMARY, LONGEST_WISH, LONGEST_ERROR, MOST_REQUESTS, name, why, id, parcel, shared, message, ourMessage, flawOf, checkHandlers }
+module.exports = {
+  FROM_WORKER, FROM_PRIMARY, LONGEST_WISH, LONGEST_ERROR, MOST_REQUESTS, name, why, id, parcel, shared, message, ourMessage, flawOf, checkHandlers
+}

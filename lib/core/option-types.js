@@ -166,7 +166,7 @@ function isOfType (schema, value) {
   return typeof value === schema.type // eslint-disable-line valid-typeof
 }
 
-/** Whether it is a number as text where the value may be a number. @param {Schema} schema @param {unknown} value */
+/** Whether this is a number as text where the value may be a number. @param {Schema} schema @param {unknown} value */
 function isQuotedNumber ({ anyOf = [] }, value) {
   return typeof value === 'string' && /^\s*\d+(\.\d+)?\s*$/.test(value) && anyOf.some(({ type }) => type === 'integer' || type === 'number')
 }

@@ -86,7 +86,10 @@ function plan (facts, desired, now) {
   const outOfRotation = leaveRotation(facts, desired)
   const recycles = recycle(facts, desired, { room, fits, surging: before + boots.starting + more.length, ...outOfRotation, clock })
   return {
-    actions: [...rejoin(facts), ...leave(facts, desired), ...boots.actions, ...standbys, ...more, ...outOfRotation.actions, ...recycles, ...foresee(facts, desired, clock)],
+    actions: [
+      ...rejoin(facts), ...leave(facts, desired), ...boots.actions, ...standbys, ...more, ...outOfRotation.actions, ...recycles,
+      ...foresee(facts, desired, clock)
+    ],
     wakeAt: clock.wakeAt
   }
 }
@@ -119,7 +122,7 @@ const isSeen = worker => worker !== null && worker.state !== 'spawning' && worke
 /** @param {WorkerFacts | null} worker */
 const isStarting = worker => worker?.state === 'spawning' || worker?.state === 'standby'
 
-/** Processes that start or run beside the desired workers; a standby that a recycle can take is not one of them. @param {Facts} facts @param {Desired} desired */
+/** Processes that start or run beside the desired workers, but for standbys that a recycle can take. @param {Facts} facts @param {Desired} desired */
 function surging ({ slots, standbys }, desired) {
   return slots.filter(({ recycle, isNew, incumbent }) => recycle === 'surge' || (isNew && isStarting(incumbent))).length +
     standbys.filter(standby => !isUsable(standby, desired)).length
@@ -145,10 +148,15 @@ function rejoin ({ slots }) {
   return slots.filter(({ incumbent }) => incumbent?.state === 'out-of-rotation').map(({ slot }) => ({ type: 'rejoin', slot }))
 }
 
-/** Slots beyond those desired: their worker leaves when its recycle is over and one that stays serves; one that was given up leaves already. @param {Facts} facts @param {Desired} desired @returns {Action[]} */
+/**
+ * Slots beyond those desired: their worker leaves when its recycle is over and one that stays serves; one that was given up leaves already.
+ *
+ * @param {Facts} facts @param {Desired} desired @returns {Action[]}
+ */
 function leave ({ slots }, { slots: wanted }) {
   const isNeeded = slots.some(({ incumbent }) => isServing(incumbent)) && !slots.some(({ slot, incumbent }) => wanted.includes(slot) && isServing(incumbent))
-  return slots.filter(({ slot, recycle }) => !wanted.includes(slot) && recycle === null).flatMap(/** @returns {Action[]} */ ({ slot, incumbent, isLeaving }) => {
+  const unwanted = slots.filter(({ slot, recycle }) => !wanted.includes(slot) && recycle === null)
+  return unwanted.flatMap(/** @returns {Action[]} */ ({ slot, incumbent, isLeaving }) => {
     if (incumbent === null) return isLeaving ? [] : [{ type: 'close', slot }]
     return isNeeded || incumbent.state === 'draining' ? [] : [{ type: 'scale-away', slot }]
   })
@@ -244,7 +252,8 @@ function recycle ({ slots }, { slots: wanted, maxUnavailable }, { room, fits, su
   const leaving = new Set(actions.map(action => 'slot' in action && action.slot)) // they are out of rotation when these begin
   const ready = staying.filter(({ slot, incumbent }) => isServing(incumbent) && !leaving.has(slot)).length
   const maxSurge = Math.min(room, maxUnavailable > 0 ? fits : Math.max(1, fits))
-  const turns = nextRecycles(condemned.filter(({ incumbent }) => !(isFull && incumbent.canWait)), { workers: wanted.length, ready, surging, maxSurge, maxUnavailable }, clock.now)
+  const movable = condemned.filter(({ incumbent }) => !(isFull && incumbent.canWait))
+  const turns = nextRecycles(movable, { workers: wanted.length, ready, surging, maxSurge, maxUnavailable }, clock.now)
   const surges = turns.filter(({ how }) => how === 'surge').length
   // Those for which the memory alone has no room: beyond what fits, while the surge would allow more.
   return [...turns.map(/** @returns {Action} */ ({ slot, how }, i) => {
@@ -253,10 +262,15 @@ function recycle ({ slots }, { slots: wanted, maxUnavailable }, { room, fits, su
   }), ...waiting.map(/** @returns {Action} */ ({ slot }) => ({ type: 'wait', slot }))]
 }
 
-/** Workers that are condemned before they cross their budgets, because others are going to cross theirs at the same time. @param {Facts} facts @param {Desired} desired @param {Clock} clock @returns {Action[]} */
+/**
+ * Workers that are condemned before they cross their budgets, because others are going to cross theirs at the same time.
+ *
+ * @param {Facts} facts @param {Desired} desired @param {Clock} clock @returns {Action[]}
+ */
 function foresee ({ slots, bootMs }, { slots: wanted, maxSurge, maxUnavailable }, clock) {
   const crossings = slots.flatMap(({ slot, incumbent, recycle, recycleNotBefore }) =>
-    wanted.includes(slot) && incumbent !== null && isServing(incumbent) && incumbent.reason === null && incumbent.crossesAt !== null && recycle === null && recycleNotBefore <= clock.now
+    wanted.includes(slot) && incumbent !== null && isServing(incumbent) && incumbent.reason === null && incumbent.crossesAt !== null &&
+    recycle === null && recycleNotBefore <= clock.now
       ? [{ slot, crossesAt: incumbent.crossesAt }]
       : [])
   return spreadCrossings(crossings, { bootMs, atOnce: Math.max(1, maxSurge, maxUnavailable) })

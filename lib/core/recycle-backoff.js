@@ -33,7 +33,7 @@ const RULES = Object.freeze({
   ...OF_FEATURES
 })
 
-/** Its worker serves well meanwhile, so a recycle for this reason waits where the memory has no room for a replacement. @param {string | null} reason */
+/** The slot's worker serves well meanwhile, so a recycle for this reason waits where the memory has no room for a replacement. @param {string | null} reason */
 function canWait (reason) {
   const rule = /** @type {Record<string, string>} */ (RULES)[String(reason)]
   return rule === 'fresh' || rule === 'paced'
@@ -55,7 +55,11 @@ class RecycleBackoff {
     else this.#fresh.succeeded()
   }
 
-  /** @param {import('./verdict').Reason} reason but for a recycle that a command has asked for @param {number} ageMs since it was ready @param {number} now @param {boolean} [isIdle] it has had no request: its memory grows by itself */
+  /**
+   * @param {import('./verdict').Reason} reason but for a recycle that a command has asked for
+   * @param {number} ageMs since it was ready @param {number} now
+   * @param {boolean} [isIdle] it has had no request: its memory grows by itself
+   */
   condemned (reason, ageMs, now, isIdle = false) {
     const rule = RULES[reason]
     if (rule === 'paced') this.#pacedUntil = now + Math.max(0, PACE_MS - ageMs)

@@ -20,7 +20,12 @@
  * @typedef {'booting' | 'preparing' | 'waiting' | 'leading' | 'sole' | 'ended'} SuccessorState
  */
 
-/** By event; `gone`: the successor has failed, exited or not answered in time. @type {Readonly<Record<PredecessorState, Readonly<Record<string, PredecessorState>>>>} */
+/**
+ * @template {string} State
+ * @typedef {Readonly<Record<State, Readonly<Record<string, State>>>>} Transitions by state and event
+ */
+
+/** `gone`: the successor has failed, exited or not answered in time. @type {Transitions<PredecessorState>} */
 const PREDECESSOR = Object.freeze({
   running: { start: 'starting' },
   starting: { hello: 'preparing', gone: 'running' },
@@ -30,7 +35,7 @@ const PREDECESSOR = Object.freeze({
   left: {}
 })
 
-/** By event; `gone`: the predecessor has died; `abort`: it does without this one. @type {Readonly<Record<SuccessorState, Readonly<Record<string, SuccessorState>>>>} */
+/** `gone`: the predecessor has died; `abort`: it does without this one. @type {Transitions<SuccessorState>} */
 const SUCCESSOR = Object.freeze({
   booting: { begin: 'preparing', gone: 'ended', abort: 'ended', failed: 'ended' },
   preparing: { prepared: 'waiting', gone: 'leading', abort: 'ended', failed: 'ended' },

@@ -4,18 +4,20 @@
  * The verdict on a worker: keep it, or condemn it for one reason. It depends only on what the journal records, so that
  * replaying it over a journal reproduces every decision (test/core/replay.test.js).
  *
- * @typedef {'rss' | 'hard-rss' | import('../features').Reason | 'requests' | 'age' | import('../features').Requested | 'requested' | 'reload' | 'protocol-error' | 'forecast'} Reason `forecast` comes of the plan alone: see plan.js
+ * @typedef {'rss' | 'hard-rss' | import('../features').Reason | 'requests' | 'age' | import('../features').Requested | 'requested' | 'reload'
+ *   | 'protocol-error' | 'forecast'} Reason `forecast` comes of the plan alone: see plan.js
  * @typedef {Reason | null} Verdict null: keep
  *
  * @typedef {import('./sample').Sample} Sample
  * @typedef {import('./budget').Budget} Budget
+ * @typedef {(window: import('./window').Window, budget: Budget, latest: Sample) => boolean} IsCause
  */
 
 const { LIMITS: LIMITS_OF_FEATURES, REQUESTS } = require('../features')
 const { mostOf } = require('./limit')
 const { figure } = require('./sample')
 
-/** In the order in which they are looked for: the first that holds is the reason. @type {readonly (readonly [Reason, (window: import('./window').Window, budget: Budget, latest: Sample) => boolean])[]} */
+/** In the order in which they are looked for: the first that holds is the reason. @type {readonly (readonly [Reason, IsCause])[]} */
 const CAUSES = [
   ['hard-rss', (_, budget, latest) => isOver(latest, budget, budget.hardBytes)],
   ['rss', ({ samples }, budget) => samples.length >= budget.samples && samples.every(sample => isOver(sample, budget, budget.softBytes))],

@@ -42,7 +42,10 @@ function forceKills (fleet, everyMs, signal, killed) {
   }, dead)
 }
 
-/** @param {Recyclable} fleet @param {number} everyMs @param {AbortSignal} signal @param {(worker: Serving) => unknown} act @param {ReadonlySet<number>} [except] pids */
+/**
+ * @param {Recyclable} fleet @param {number} everyMs @param {AbortSignal} signal
+ * @param {(worker: Serving) => unknown} act @param {ReadonlySet<number>} [except] pids
+ */
 async function eachSlot (fleet, everyMs, signal, act, except = new Set()) {
   let nextAt = performance.now() + everyMs
   /** @type {number | null} */

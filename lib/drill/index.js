@@ -24,7 +24,7 @@ const OF_RUNNING = { intervalMs: 500, maxRssBytes: null, maxRequests: null, maxA
  * @typedef {import('./verdict').Verdict & {
  *   requests: number, dropped: number, recycles: number, kills: number, sockets: number, errors: Record<string, number>, statuses: Record<string, number>,
  *   url: string | null, file: string
- * }} Outcome `sockets`: how many connections the clients opened; `errors`: drops by their error; `statuses`: those by a wrong status, by it; `file`: the run file
+ * }} Outcome `sockets`: connections that the clients opened; `errors`: drops by their error; `statuses`: those by a wrong status, by it; `file`: the run file
  */
 
 /**
@@ -53,7 +53,7 @@ const OF_RUNNING = { intervalMs: 500, maxRssBytes: null, maxRequests: null, maxA
  * `supervise()`, and does not stop the fleet at the end.
  *
  * @param {{ app?: string, args?: string[], signal?: AbortSignal, onProgress?: (figures: import('./progress').Figures) => void } & Record<string, any>} options
- * @returns {Promise<Outcome>} `exitCode` 0: nothing was dropped; 1: something was, or the workers listen on different addresses; 2: inconclusive, `sentence` says why
+ * @returns {Promise<Outcome>} `exitCode` 0: nothing was dropped; 1: something was, or workers listen on different addresses; 2: inconclusive, see `sentence`
  * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_UNKNOWN_OPTION, RECYCLE_BAD_USAGE, RECYCLE_NO_APP, RECYCLE_JOURNAL
  *   and those of `supervise()`; for a running fleet RECYCLE_NO_FLEET, RECYCLE_NO_ANSWER, RECYCLE_SEVERAL_FLEETS
  */

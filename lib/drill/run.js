@@ -117,7 +117,8 @@ class Run {
       statuses,
       broke: this.#broke
     })
-    return { ...verdict, requests, dropped, recycles, kills: this.#kills, sockets, errors: Object.fromEntries(errors), statuses: Object.fromEntries(statuses), url, file: this.file }
+    const [byError, byStatus] = [Object.fromEntries(errors), Object.fromEntries(statuses)]
+    return { ...verdict, requests, dropped, recycles, kills: this.#kills, sockets, errors: byError, statuses: byStatus, url, file: this.file }
   }
 
   async clear () {

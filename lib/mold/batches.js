@@ -45,7 +45,7 @@ class Batches {
     this.send = send
   }
 
-  /** It is sent with the others of this tick. @param {Item} item `handle`: anything with a descriptor, or undefined */
+  /** The item is sent with the others of this tick. @param {Item} item `handle`: anything with a descriptor, or undefined */
   add (item) {
     if (this.#items.length === 0) process.nextTick(() => this.flush())
     this.#items.push(item)

@@ -90,7 +90,7 @@ class MoldControl extends EventEmitter {
     }
   }
 
-  /** It forks no more, and ends when the last process that it forked has. */
+  /** The mold forks no more, and ends when the last process that it forked has. */
   retire () {
     if (!this.isUp || this.#isRetiring) return
     this.#isRetiring = true // told twice before it looks, it would read both as one message
@@ -125,7 +125,10 @@ class MoldControl extends EventEmitter {
     this.socket.destroy()
   }
 
-  /** @param {{ held?: true, frozen?: true, refused?: string, forked?: number, pid?: number, failed?: number, errno?: number, ended?: number, code?: number, signal?: string | null }} answer */
+  /**
+   * @param {{ held?: true, frozen?: true, refused?: string, forked?: number, pid?: number, failed?: number, errno?: number, ended?: number,
+   *   code?: number, signal?: string | null }} answer
+   */
   #hear ({ held, frozen, refused, forked, pid = 0, failed, errno = 0, ended, code = 0, signal = null }) {
     if (held) {
       this.hasListened = true
@@ -208,7 +211,7 @@ class Handle {
     this.onexit(code, signal)
   }
 
-  /** Its mold has died, and with it the one that is told how it ends. */
+  /** The process's mold has died, and with it the one that is told how it ends. */
   orphan () {
     if (this.pid === undefined) return this.end(-os.constants.errno.ESRCH, '')
     const end = () => {

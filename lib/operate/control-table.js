@@ -44,7 +44,8 @@ const COLUMNS = [
  * @param {{ width?: number, colors?: boolean }} [how]
  * @returns {string} lines, each with its end
  */
-function formatStatus ({ name, pid, app, workers, totals, crashing = null, uneven = [], memory, freshOverBudget = null, budgets = null, notReaped = null, ...more }, { width = Infinity, colors = false } = {}) {
+function formatStatus (status, { width = Infinity, colors = false } = {}) {
+  const { name, pid, app, workers, totals, crashing = null, uneven = [], memory, freshOverBudget = null, budgets = null, notReaped = null, ...more } = status
   const paint = painter(colors)
   const rss = workers.reduce((/** @type {number} */ sum, /** @type {Worker} */ { rssBytes }) => sum + (rssBytes ?? 0), 0)
   const of = (/** @type {string} */ field) => new Set(workers.map((/** @type {Worker} */ worker) => worker[field])).size > 1

@@ -45,13 +45,15 @@ const VERBS = {
   status: async supervisor => supervisor.status(),
   recycle: (supervisor, { target }, progress) => each(slotsOf(supervisor, target, true), slot => supervisor.recycle(slot), progress),
   gc: (supervisor, { target }, progress) => each(slotsOf(supervisor, target, false), slot => supervisor.gc(slot), progress),
-  ...Object.fromEntries(COMMANDS.map(([name]) => [name, async (supervisor, { target, ...how }, progress, { signal }) => supervisor[name](slotOf(supervisor, target), { ...how, signal })])),
+  ...Object.fromEntries(COMMANDS.map(([name]) => [name, async (supervisor, { target, ...how }, progress, { signal }) =>
+    supervisor[name](slotOf(supervisor, target), { ...how, signal })])),
   cpuprofile: async (supervisor, { target, durationMs, file }) => supervisor.cpuprofile(slotOf(supervisor, target), { durationMs, file }),
   signal: async (supervisor, { signal }) => supervisor.signal(signal),
   reload,
   rollback,
   scale,
-  ...Object.fromEntries(OF_FEATURES.map(([name, { carryOut }]) => [name, async (supervisor, args, progress) => carryOut()(supervisor, args, progress, during)])),
+  ...Object.fromEntries(OF_FEATURES.map(([name, { carryOut }]) =>
+    [name, async (supervisor, args, progress) => carryOut()(supervisor, args, progress, during)])),
   stop,
   follow
 }
@@ -122,7 +124,7 @@ function aboutWorkers (status) {
   return Object.fromEntries(FEATURES.flatMap(({ status: part }) => part?.scaled ? [[part.key, status[part.key]]] : []))
 }
 
-/** A stop during a stop waits for the same end; only `now` shortens it. @param {Supervised} supervisor @param {Record<string, any>} args @param {Progress} progress */
+/** A stop during a stop waits for its end; `now` shortens it. @param {Supervised} supervisor @param {Record<string, any>} args @param {Progress} progress */
 async function stop (supervisor, { now = false }, progress) {
   const of = supervisor.size
   const joins = supervisor.isStopping && !now
@@ -223,7 +225,7 @@ async function carryOut (verb, supervisor, args, progress, asking) {
   }
 }
 
-/** Says with the progress for which workers a verb waits: one with open streams drains for as long as it may. @param {Supervised} supervisor @param {Progress} progress */
+/** Says which workers a verb waits for: one with open streams drains for as long as it may. @param {Supervised} supervisor @param {Progress} progress */
 function sayWaits (supervisor, progress) {
   let latest = { done: 0, of: supervisor.size }
   const timer = setInterval(() => {

@@ -41,7 +41,10 @@ class KeptSocket {
     return this.#open?.socket.path ?? null
   }
 
-  /** @param {number} [predecessor] the pid of a primary that may listen there until `publish()` @throws {import('../core/errors').RecycleError} RECYCLE_CONTROL, RECYCLE_CONTROL_TAKEN */
+  /**
+   * @param {number} [predecessor] the pid of a primary that may listen there until `publish()`
+   * @throws {import('../core/errors').RecycleError} RECYCLE_CONTROL, RECYCLE_CONTROL_TAKEN
+   */
   async open (predecessor) {
     try {
       await this.#tryOnce(predecessor)
@@ -52,7 +55,7 @@ class KeptSocket {
     if (predecessor === undefined) this.#watch()
   }
 
-  /** It takes the predecessor's place. */
+  /** The socket takes the predecessor's place. */
   publish () {
     this.#open?.socket.publish()
     this.#watch()

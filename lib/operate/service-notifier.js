@@ -102,7 +102,7 @@ class ServiceNotifier {
   }
 }
 
-/** @param {import('../mold/addon').Addon} addon @param {string} socket @param {string[]} assignments @returns {Promise<string | null>} why they could not be sent; null: they were */
+/** @param {import('../mold/addon').Addon} addon @param {string} socket @param {string[]} assignments @returns {Promise<string | null>} why not; null: sent */
 async function send (addon, socket, assignments) {
   for (let attempts = 1; ; attempts++) {
     try {

@@ -106,7 +106,7 @@ function phaseAt ({ how, drainAt, drainedAt, retiredAt }, t) {
  * @template Item
  */
 class InTime {
-  /** Ascending by `from`; `latest`: the latest end so far, at which a backward search stops. @type {{ item: Item, from: number, to: number, latest: number }[]} */
+  /** Ascending by `from`; `latest`: the latest end so far, which stops a search backward. @type {{ item: Item, from: number, to: number, latest: number }[]} */
   #spans
 
   /** @param {readonly Item[]} items @param {(item: Item) => number} from @param {(item: Item) => number} to */

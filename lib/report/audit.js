@@ -160,7 +160,8 @@ class Audit {
     if (!isInDrain) this.inFlightAtCrashes += inFlight
     const oomKilled = line.oomKilled === true
     if (oomKilled) this.oomKills++
-    this.crashEvents.push({ t, slot: asNumber(line.slot), pid: asNumber(line.pid), code: asNumber(line.code), signal: asText(line.signal), oomKilled, connections: connections && asCount(connections), inFlight })
+    const [slot, pid, code, signal] = [asNumber(line.slot), asNumber(line.pid), asNumber(line.code), asText(line.signal)]
+    this.crashEvents.push({ t, slot, pid, code, signal, oomKilled, connections: connections && asCount(connections), inFlight })
   }
 
   /** @param {Record<string, any>} line */
@@ -184,7 +185,7 @@ class Audit {
     this.#drawFall(event, worker)
   }
 
-  /** Adds points at the replacement: between two samples the slot's memory did not decrease slowly, but fell. @param {RecycleEvent} event @param {Incumbent} [old] */
+  /** At the replacement: between two samples the slot's memory did not decrease slowly, but fell. @param {RecycleEvent} event @param {Incumbent} [old] */
   #drawFall ({ slot, pid, rssBefore, rssAfter, drainAt, t }, old) {
     const successor = this.#workers.get(pid)
     if (slot === null || !rssBefore || !rssAfter || successor?.metric !== 'rss') return

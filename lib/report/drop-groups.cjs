@@ -28,7 +28,11 @@ function dropGroups (drops) {
   return [...groups.values()]
 }
 
-/** What to do about drops of requests that took longer than their worker's drain. @param {Drop[]} drops @param {Report['recycleEvents']} recycleEvents @param {(ms: number) => string} time @returns {string | null} */
+/**
+ * What to do about drops of requests that took longer than their worker's drain.
+ *
+ * @param {Drop[]} drops @param {Report['recycleEvents']} recycleEvents @param {(ms: number) => string} time @returns {string | null}
+ */
 function hintOf (drops, recycleEvents, time) {
   const ids = new Set(drops.map(({ recycle }) => recycle))
   const cut = recycleEvents.filter(({ id, cut }) => Number(cut) > 0 && ids.has(id))

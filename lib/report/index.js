@@ -17,7 +17,7 @@ const { Figures } = require('./figures')
  * @returns {Promise<{ report: Report, series: import('./figures').Series }>}
  * @throws {RecycleError} RECYCLE_UNREADABLE
  */
-async function readReport (files, { now, isAlive } = { now: Date.now(), isAlive: isRunning }) { // eslint-disable-line no-restricted-properties -- the journal's clock
+async function readReport (files, { now, isAlive } = { now: Date.now(), isAlive: isRunning }) { // eslint-disable-line no-restricted-properties -- journals'
   const figures = new Figures()
   const tally = emptyTally()
   for await (const lines of readJournals(files, tally)) {

@@ -123,7 +123,7 @@ function unfinishedEvent (id, { pid, slot, reason, drainAt, t }) {
   }
 }
 
-/** The account of a line, by the names of core/account.js; of `cut` the streams are apart. @param {Record<string, any>} line @returns {Record<string, number>} */
+/** The account of a line, by core/account.js's names; of `cut` the streams are apart. @param {Record<string, any>} line @returns {Record<string, number>} */
 function accountOf (line) {
   const account = Object.fromEntries(ACCOUNT.map(name => [name, asCount(line[name])]))
   account.streamsCut = streamsCut({ cut: account.cut, cuts: Array.isArray(line.cuts) ? line.cuts : [] })

@@ -102,7 +102,8 @@ class Picture {
 
   /** The whole picture. @param {number} now @param {Status} status @returns {Part} */
   whole (now, status) {
-    return this.#part(now, status, { memory: this.#memory, traffic: this.#traffic, recycles: this.#audit.events.items.length, crashes: this.#audit.crashEvents.items.length })
+    const { events, crashEvents } = this.#audit
+    return this.#part(now, status, { memory: this.#memory, traffic: this.#traffic, recycles: events.items.length, crashes: crashEvents.items.length })
   }
 
   /** What is new since the last call. @param {number} now @param {Status} status @returns {Part} */
@@ -138,11 +139,12 @@ class Picture {
   #about () {
     const { fleet, recycles, crashes, crashesInDrains, connectionsAtCrashes, inFlightAtCrashes, totals, byReason } = this.#audit
     const { moved, cut, unaccounted } = totals
+    const lost = { cut, unaccounted, crashes, crashesInDrains, connectionsAtCrashes, inFlightAtCrashes }
     return {
       ...fleet,
       startedAt: this.#startedAt,
       windowMs: this.windowMs,
-      verdict: verdictOf({ client: null, gaps: [], requests: null, dropped: null, recycles, cut, unaccounted, crashes, crashesInDrains, connectionsAtCrashes, inFlightAtCrashes }),
+      verdict: verdictOf({ client: null, gaps: [], requests: null, dropped: null, recycles, ...lost }),
       recycles,
       crashes,
       connectionsAtCrashes,

@@ -38,7 +38,9 @@ class State {
 
   /** The input of the report's charts. */
   get report () {
-    return { ...this.about, ...this.range, isLive: true, drops: [], recycleEvents: this.#recycleEvents, recycleEventsOmitted: 0, dropped: null, crashEvents: this.#crashEvents, crashEventsOmitted: 0 }
+    const [recycleEvents, crashEvents] = [this.#recycleEvents, this.#crashEvents]
+    const events = { drops: [], recycleEvents, recycleEventsOmitted: 0, dropped: null, crashEvents, crashEventsOmitted: 0 }
+    return { ...this.about, ...this.range, isLive: true, ...events }
   }
 
   get series () {

@@ -34,7 +34,7 @@ function time (ms) {
   return hours > 0 ? `${hours} h ${minutes} min` : `${minutes} min ${seconds} s`
 }
 
-/** Formats the time of an event as the charts' axis has it: since the start in a short run, else as the time of day. @param {{ from: number, to: number, isLive?: boolean }} run */
+/** The time of an event as the charts' axis has it: since the start in a short run, else of day. @param {{ from: number, to: number, isLive?: boolean }} run */
 function timeOf ({ from, to, isLive = false }) {
   return isLive || !isShort(from, to) ? clockOf({ from, to }) : t => `+${((t - from) / 1000).toFixed(1)} s`
 }

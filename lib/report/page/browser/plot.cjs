@@ -32,7 +32,8 @@ class Plots {
    * @param {number} what.height px
    * @param {boolean} what.isLast it shows the time axis
    * @param {number[][]} what.data x in s, then a row for each line
-   * @param {{ label: string, color: string, format: (value: number) => string, fill?: boolean, dash?: number[], points?: boolean, stepped?: boolean }[]} what.lines
+   * @param {{ label: string, color: string, format: (value: number) => string, fill?: boolean, dash?: number[], points?: boolean,
+   *   stepped?: boolean }[]} what.lines
    * @param {(value: number) => string} what.format the axis
    * @param {[number, number] | undefined} what.y its range; undefined: from 0
    * @param {boolean} [what.isLog]
