@@ -33,7 +33,10 @@ module.exports = Object.freeze({
   longestSilenceMs: ({ stuckTimeoutMs }) => stuckTimeoutMs,
   fromWorker: ({ kind, text, count, orNull, listOf, record }) => ({
     where: kind('from the middle of what blocks its event loop, on SIGURG: the stack, innermost first; the request whose code runs, and the `serial` of its connection, as far as is known; and those in flight, latest first', {
-      stack: listOf(text(LONGEST_FRAME), MOST_FRAMES), request: orNull(text(LONGEST)), serial: orNull(count), requests: listOf(record({ request: text(LONGEST), count }), MOST_REQUESTS)
+      stack: listOf(text(LONGEST_FRAME), MOST_FRAMES),
+      request: orNull(text(LONGEST)),
+      serial: orNull(count),
+      requests: listOf(record({ request: text(LONGEST), count }), MOST_REQUESTS)
     }, 'none', { isAside: true })
   }),
   request: {

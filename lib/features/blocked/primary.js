@@ -36,7 +36,7 @@ class BlockedLoops {
   #latest = null
   #isTold = false
 
-  /** @param {import('..').PrimaryKernel} kernel @param {{ look?: typeof stoppedBy, missing?: string | null }} [by] `missing`: why workers cannot say where they are */
+  /** @param {import('..').PrimaryKernel} kernel @param {{ look?: typeof stoppedBy, missing?: string | null }} [by] `missing`: why workers cannot tell */
   constructor (kernel, { look = stoppedBy, missing = loadInterrupt().missing } = {}) {
     this.kernel = kernel
     this.stoppedBy = look
@@ -122,7 +122,7 @@ class BlockedLoops {
     return watched.telling
   }
 
-  /** @param {WorkerHandle} handle @returns {Promise<{ request: string | null, requests: { request: string, count: number }[] | null, stack: string[] | null }>} */
+  /** Where a worker is. @param {WorkerHandle} handle */
   async #where (handle) {
     const told = handle.next(['told', 'exit'], TELL_MS)
     handle.process.kill('SIGURG')

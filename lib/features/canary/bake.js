@@ -12,8 +12,8 @@ const { judge } = require('./verdict')
 
 /**
  * @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle
- * @typedef {import('./verdict').Verdict & { isFinal: boolean, isGood?: boolean, sentence?: string }} Verdict `isFinal`: its time was over; `isGood`, `sentence`: what no
- *   figure has decided
+ * @typedef {import('./verdict').Verdict & { isFinal: boolean, isGood?: boolean, sentence?: string }} Verdict `isFinal`: its time was over;
+ *   `isGood`, `sentence`: what no figure has decided
  */
 
 const LOOK_MS = 1000
@@ -59,7 +59,7 @@ class Bake {
     return this.state === 'warming-up' || this.state === 'comparing'
   }
 
-  /** It goes on, or back. */
+  /** The new code goes on, or back. */
   get isDecided () {
     return this.state === 'promoting' || this.state === 'leaving'
   }
@@ -73,7 +73,8 @@ class Bake {
   describe () {
     const { state, generation, before, leftMs, terms, verdict } = this
     const rss = (/** @type {boolean} */ isFresh) => mean(this.#observed.workers(isFresh).map(handle => this.kernel.sampleOf(handle)?.rssBytes ?? null))
-    return { state, generation, before, leftMs, ...terms, requests: verdict?.requests ?? { old: 0, fresh: 0 }, rssBytes: { old: rss(false), fresh: rss(true) }, figures: verdict?.figures ?? [] }
+    const { requests = { old: 0, fresh: 0 }, figures = [] } = verdict ?? {}
+    return { state, generation, before, leftMs, ...terms, requests, rssBytes: { old: rss(false), fresh: rss(true) }, figures }
   }
 
   /** @param {'go' | 'back'} decided by a command */

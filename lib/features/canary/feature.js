@@ -88,7 +88,11 @@ module.exports = Object.freeze({
   }
 })
 
-/** @param {string} name @param {string} help @param {(side: ReturnType<typeof import('./sentence').sides>[0]) => number | null} of @returns {import('..').Metric} */
+/**
+ * @param {string} name @param {string} help
+ * @param {(side: ReturnType<typeof import('./sentence').sides>[0]) => number | null} of
+ * @returns {import('..').Metric}
+ */
 function metric (name, help, of) {
   return {
     name,
@@ -106,7 +110,7 @@ function countsOf ({ count, duration, number, record, mapOf, orNull }) {
   const ofKinds = record({ errors: count, refusals: count, slowMedian: count, slowTail: count })
   const sums = record({ groups: count, n: count, nn: number, k: number, kk: number, kn: number })
   const point = orNull(record({ requests: count, liveBytes: count }))
-  return record({
-    requests: count, connections: count, squares: count, of: ofKinds, ofSquares: ofKinds, ofProducts: ofKinds, times: mapOf(count, MOST_BUCKETS), busyMs: duration, memory: record({ ramps: sums, sweeps: sums, last: point, lastSweep: point })
-  })
+  const memory = record({ ramps: sums, sweeps: sums, last: point, lastSweep: point })
+  const kinds = { of: ofKinds, ofSquares: ofKinds, ofProducts: ofKinds }
+  return record({ requests: count, connections: count, squares: count, ...kinds, times: mapOf(count, MOST_BUCKETS), busyMs: duration, memory })
 }

@@ -22,8 +22,8 @@ const { binomialTail } = require('./tails')
 const { poolTimes, quantileOf } = require('./times')
 
 /**
- * By how much a share must be larger: `least` as a difference, and `times`. A 4xx is most often by what a client asks for, so it takes more of them, and `stricter`
- * times less chance. Times to the response differ among equal workers.
+ * By how much a share must be larger: `least` as a difference, and `times`. A 4xx is most often by what a client asks for, so it takes more
+ * of them, and `stricter` times less chance. Times to the response differ among equal workers.
  *
  * @type {Record<Kind, { least: number, times: number, stricter: number, text: string }>}
  */

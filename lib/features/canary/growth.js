@@ -1,9 +1,10 @@
 'use strict'
 
 /**
- * Whether a request of the new code keeps more memory, in the second half of the bake. What a mark-sweep leaves is no garbage: where the old workers have had enough of
- * them, the growth from one to the next is compared. Else that from scavenge to scavenge is, and two mark-sweeps of the new code must show half of it: a scavenge
- * also leaves garbage that has become old. By growths, because errors of levels add up. Caches of new workers fill: so it must not grow much slower than in the first half.
+ * Whether a request of the new code keeps more memory, in the second half of the bake. What a mark-sweep leaves is no garbage: where the
+ * old workers have had enough of them, the growth from one to the next is compared. Else that from scavenge to scavenge is, and two
+ * mark-sweeps of the new code must show half of it: a scavenge also leaves garbage that has become old. By growths, because errors of
+ * levels add up. Caches of new workers fill: so it must not grow much slower than in the first half.
  *
  * @typedef {import('./sums').Sums} Sums
  * @typedef {import('./counts').Memory} Memory

@@ -1,9 +1,9 @@
 'use strict'
 
 /**
- * Whether the event loop works longer for a request in the new code. A worker also works without requests (timers, its own reports), which weighs more where it has
- * fewer of them. So what the old workers need is taken as a time for each stretch and a time for each request, and the new ones are compared with what old ones would
- * need for the same requests in the same stretch.
+ * Whether the event loop works longer for a request in the new code. A worker also works without requests (timers, its own reports),
+ * which weighs more where it has fewer of them. So what the old workers need is taken as a time for each stretch and a time for each
+ * request, and the new ones are compared with what old ones would need for the same requests in the same stretch.
  *
  * @typedef {import('./verdict').Window} Window
  */
@@ -56,8 +56,8 @@ function costsOf (old, idleMs) {
 }
 
 /**
- * What is needed is the larger of two: with the time without requests, which is more for a worker with fewer requests than the old ones; and all of the time by the
- * request, which is more for a worker with more of them.
+ * What is needed is the larger of two: with the time without requests, which is more for a worker with fewer requests than the old ones;
+ * and all of the time by the request, which is more for a worker with more of them.
  *
  * @param {readonly Window[]} windows @param {readonly Window[]} old @param {number} idleMs
  * @returns {import('./sums').Sums} by stretch: ms of the event loop, over those that old workers would need

@@ -33,7 +33,7 @@ function sayVerdict ({ isGood, verdict, why, bakeMs }) {
 
 /**
  * @param {Status | null | undefined} status
- * @returns {{ labels: { generation: string, code: 'before' | 'new' }, requests: number, errors: number | null, p50: number | null, p99: number | null, rssBytes: number | null }[]}
+ * @returns {(Record<'errors' | 'p50' | 'p99' | 'rssBytes', number | null> & { labels: { generation: string, code: 'before' | 'new' }, requests: number })[]}
  *   the code before, and the new one; none: none is compared
  */
 function sides (status) {

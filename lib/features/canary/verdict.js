@@ -10,7 +10,7 @@
  * @property {number} crashes
  * @property {number} exceptions uncaught ones
  * @property {import('./counts').Memory | null} half `memory` of the Counts, as it was in the middle of the bake; null: that is to come
- * @property {import('./counts').Block[]} blocks stretches of time, all of one length: the first of each worker is of the same seconds, and so on; whole ones only
+ * @property {import('./counts').Block[]} blocks stretches of time, all of one length, whole ones only: the n-th of each worker is of the same seconds
  *
  * @typedef {object} Verdict JSON
  * @property {'good' | 'bad' | 'undecided' | 'going-on'} verdict
@@ -28,7 +28,8 @@
  * @property {'count' | 'share' | 'ms' | 'ms a request' | 'bytes a request'} unit
  * @property {number | null} old null: not known
  * @property {number | null} fresh
- * @property {{ old: number | null, fresh: number | null } | null} slow of p50 and p99: the share of responses that are slower than the old workers' p50, p99 (new code: and 5 %)
+ * @property {{ old: number | null, fresh: number | null } | null} slow of p50 and p99: the share of responses that are slower than the old
+ *   workers' p50, p99 (new code: and 5 %)
  * @property {boolean} isWorse
  * @property {number} p how likely so large a difference is in equal code, at most; 1: it is none, or it cannot be told
  * @property {string | null} why it is not worse; null: it is

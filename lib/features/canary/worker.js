@@ -54,7 +54,8 @@ class Observer {
   }
 
   #count = (/** @type {any} */ connection, /** @type {any} */ { response, since }) => {
-    if (this.#counts === null || connection.isStream || response.writableFinished === false) return // how long a stream lasts is up to the app, and an end by the client says nothing
+    // How long a stream lasts is up to the app, and an end by the client says nothing.
+    if (this.#counts === null || connection.isStream || response.writableFinished === false) return
     const of = this.#connections.get(connection) ?? newConnection()
     this.#connections.set(connection, of)
     countResponse(this.#counts, of, { status: response.statusCode ?? response.sentHeaders?.[':status'] ?? 0, ms: performance.now() - since }, this.#thresholds)

@@ -1,8 +1,10 @@
 'use strict'
 
-/** `--workers <min>..<max>`: as many workers as the load needs. */
-
-/** @typedef {{ autoscale: Readonly<import('../../core/container-budget').Bounds> | null }} Options no option: of `--workers <min>..<max>`; null: the fleet keeps its size */
+/**
+ * `--workers <min>..<max>`: as many workers as the load needs.
+ *
+ * @typedef {{ autoscale: Readonly<import('../../core/container-budget').Bounds> | null }} Options of that option; null: the fleet keeps its size
+ */
 
 /** @param {Record<string, any>} line */
 const sayBusy = ({ busy }) => `as much to do as ${busy.toFixed(1)} workers have time for`

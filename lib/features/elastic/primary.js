@@ -58,7 +58,8 @@ class Sizing {
     const { workers, reason, busy } = decision
     if (reason === 'no-room') return this.#sayNoRoom(busy)
     this.#hasSaidNoRoom = false
-    kernel.resize(workers, reason, { leaveFirst: leastLoaded(fleet.wanted.map(slot => this.#loadOf(slot, at))), busy, requestsPerSecond: load.requestsPerSecond })
+    const leaveFirst = leastLoaded(fleet.wanted.map(slot => this.#loadOf(slot, at)))
+    kernel.resize(workers, reason, { leaveFirst, busy, requestsPerSecond: load.requestsPerSecond })
   }
 
   /** @param {number} at @returns {import('./decide').Load} */

@@ -1,9 +1,9 @@
 'use strict'
 
 /**
- * In a worker: an exception that the app does not catch is answered for, and the worker goes on until it has been replaced. Whose code threw it is
- * told by an AsyncLocalStorage that each request enters; where the handler throws as it is called, Node may have left that context when it tells. An app that listens for `uncaughtException` keeps the exception. A worker that does
- * not serve yet ends, as by Node.
+ * In a worker: an exception that the app does not catch is answered for, and the worker goes on until it has been replaced. Whose code threw
+ * it is told by an AsyncLocalStorage that each request enters; where the handler throws as it is called, Node may have left that context when
+ * it tells. An app that listens for `uncaughtException` keeps the exception. A worker that does not serve yet ends, as by Node.
  */
 
 const { AsyncLocalStorage } = require('node:async_hooks')
@@ -17,7 +17,7 @@ const BODY = 'Internal Server Error\n'
 
 /**
  * @typedef {import('../../worker/connections/connection').Exchange} Exchange
- * @typedef {{ exchange: WeakRef<Exchange>, method: string, url: string }} Current a timer or promise of the app's may keep it for ever: what it keeps must be small
+ * @typedef {{ exchange: WeakRef<Exchange>, method: string, url: string }} Current small, for a timer or promise of the app's may keep it for ever
  */
 
 /** @param {import('..').WorkerKernel} kernel @returns {import('..').WorkerPart} */
@@ -26,7 +26,7 @@ function surviveExceptions (kernel) {
   /** @type {AsyncLocalStorage<Current>} */
   const requests = new AsyncLocalStorage()
   const isOfItsOwnMode = [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(/\s+/)].some(flag => flag.startsWith('--unhandled-rejections'))
-  /** Its handler may be running, in this turn. @type {Exchange | null} */
+  /** The exchange whose handler may be running, in this turn. @type {Exchange | null} */
   let starting = null
   const forget = () => { starting = null }
   tracker.on('request', (_, exchange) => {

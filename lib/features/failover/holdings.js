@@ -134,7 +134,7 @@ class Holdings {
     }
   }
 
-  /** @param {import('./row').Row} row @param {import('./row').Bytes} counted @returns {Buffer | null} what was read of its request in flight, behind the prefix; null: nothing is kept */
+  /** What was read of its request in flight, behind the prefix; null: nothing is. @param {import('./row').Row} row @param {import('./row').Bytes} counted */
   keptOf (row, counted) {
     const places = placesOf(row, counted, this.#spill)
     const parts = places?.flatMap(({ offset, length }) => this.readAt(offset, length) ?? []) ?? []

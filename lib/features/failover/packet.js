@@ -19,7 +19,10 @@ const MOST_ENDED = 1000
 const TICK_MS = 25 // between two sendings of a worker: what lives for less is never told
 
 const SHAPE = record({
-  key: optional(text(8192)), idleMs: optional(orNull(duration)), begun: optional(listOf(count, 2 * MOST_DESCRIPTORS)), ended: optional(listOf(count, 2 * MOST_ENDED))
+  key: optional(text(8192)),
+  idleMs: optional(orNull(duration)),
+  begun: optional(listOf(count, 2 * MOST_DESCRIPTORS)),
+  ended: optional(listOf(count, 2 * MOST_ENDED))
 })
 
 /** @param {Packet} packet */

@@ -18,7 +18,13 @@ const { answerLast } = require('./last-answer')
 const { MEMORY, TICK_MS, decode } = require('./packet')
 const { ENDED_BY_CLIENT, PREFIX_BYTES, bytesOf, fateOf, parseHead } = require('./row')
 
-/** @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle @typedef {import('./holdings').Held} Held @typedef {import('../../core/account').Outcome} Outcome */
+/**
+ * @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle
+ * @typedef {import('./holdings').Held} Held
+ * @typedef {import('../../core/account').Outcome} Outcome
+ * @typedef {import('./row').Row} Row
+ * @typedef {import('./row').Bytes} Bytes
+ */
 
 const SHARE = 0.8 // of the descriptors that this process may have: the others are for its own work
 const LEAST_OWN = 128
@@ -100,7 +106,11 @@ class Failover {
     return hasCome
   }
 
-  /** A worker reads this connection from here on. @param {WorkerHandle} handle @param {import('../../worker/connections/parcel').Copy} copy @param {any} socket @param {string} key */
+  /**
+   * A worker reads this connection from here on.
+   *
+   * @param {WorkerHandle} handle @param {import('../../worker/connections/parcel').Copy} copy @param {any} socket @param {string} key
+   */
   kept (handle, copy, socket, key) {
     const holdings = this.#holdings.get(handle)
     if (holdings && this.#count < this.most) holdings.begin(copy, socket, key)
@@ -128,13 +138,18 @@ class Failover {
     })
     const isBlocked = ['no-account', 'blocked'].includes(String(handle.process.killedFor))
     const latest = isBlocked ? latestOf(all.flatMap(({ request }) => request ?? [])) : null
-    for (const held of all) this.#settle(handle, held, isBlocked && (handle.blockedBy === null ? held.request === latest : held.row.serial === handle.blockedBy), outcome)
+    const blocks = (/** @type {typeof all[0]} */ { row, request }) => handle.blockedBy === null ? request === latest : row.serial === handle.blockedBy
+    for (const held of all) this.#settle(handle, held, isBlocked && blocks(held), outcome)
     holdings.close()
     for (const name of /** @type {const} */ (['moved', 'replayed', 'answered', 'cut'])) this.totals[name] += outcome[name]
     return outcome
   }
 
-  /** @param {WorkerHandle} worker @param {Held & { bytes?: import('./row').Bytes, request: Request | null }} held @param {boolean} isBlocking its request is not given to another worker @param {Outcome} outcome */
+  /**
+   * @param {WorkerHandle} worker @param {Held & { bytes?: Bytes, request: Request | null }} held
+   * @param {boolean} isBlocking its request is not given to another worker
+   * @param {Outcome} outcome
+   */
   #settle (worker, { socket, row, key, idleMs, bytes, request }, isBlocking, outcome) {
     const fate = bytes ? fateOf(row, bytes, request?.isAlone === true) : 'ended'
     if (fate === 'ended' || (fate === 'idle' && this.kernel.isStopping())) {
@@ -160,7 +175,11 @@ class Failover {
     else socket.close()
   }
 
-  /** All that was read is there, and another worker may have it: a part of a head, or a request that may be handled twice. @param {import('./row').Row} row @param {import('./row').Bytes} bytes @param {Request} request */
+  /**
+   * All that was read is there, and another worker may have it: a part of a head, or a request that may be handled twice.
+   *
+   * @param {Row} row @param {Bytes} bytes @param {Request} request
+   */
   #isReplayed ({ deaths, hasThrown, latest }, { read }, { bytes, head, isAlone }) {
     if (this.kernel.isStopping() || read !== latest.read + bytes.length) return false
     if (head === null) return !bytes.includes('\r\n\r\n')

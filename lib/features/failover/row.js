@@ -67,7 +67,9 @@ function readRow (view, at) {
   const state = (/** @type {number} */ from) => ({ read: number(from), written: number(from + 1) })
   const flags = number(LATEST)
   const latest = flags % 2 === 1 ? 1 : 0
-  return { serial: number(SERIAL), deaths: Math.floor((flags % THREW) / 2), hasThrown: flags >= THREW, latest: state(STATES[latest]), other: state(STATES[1 - latest]), kept: Math.trunc(number(KEPT)), place: number(PLACE) }
+  const [deaths, kept] = [Math.floor((flags % THREW) / 2), Math.trunc(number(KEPT))]
+  const [mine, other] = [state(STATES[latest]), state(STATES[1 - latest])]
+  return { serial: number(SERIAL), deaths, hasThrown: flags >= THREW, latest: mine, other, kept, place: number(PLACE) }
 }
 
 /** @param {[read: number, written: number, unread: number, state: number]} counted @returns {Bytes} the end of the client's half counts as a byte there */
@@ -90,10 +92,15 @@ function fateOf (row, bytes, isWholeRequest) {
   return [latest, other].some(({ read, written }) => written === bytes.written && !(read > bytes.read)) ? 'unanswered' : 'begun'
 }
 
-/** A response that ends while its request's head is being parsed: the parser does not tell how much it has read. @param {Row} row @param {Bytes} bytes @param {boolean} isWholeRequest */
+/**
+ * A response that ends while its request's head is being parsed: the parser does not tell how much it has read.
+ *
+ * @param {Row} row @param {Bytes} bytes @param {boolean} isWholeRequest
+ */
 function isAnsweredAtOnce (row, bytes, isWholeRequest) {
   const { latest, other } = row
-  return isWholeRequest && Number.isNaN(other.read) && other.written > latest.written && other.written === bytes.written && bytes.read === latest.read + keptOf(row, bytes)
+  if (!isWholeRequest || !Number.isNaN(other.read) || bytes.read !== latest.read + keptOf(row, bytes)) return false
+  return other.written > latest.written && other.written === bytes.written
 }
 
 /** How many bytes are kept of a request in flight. The kernel's count is the later one. @param {Row} row @param {Bytes} bytes */
@@ -144,4 +151,27 @@ function parseHead (text) {
   return { head: { method, url, version, headers }, length: end + HEAD_END.length }
 }
 
-module.exports = { ROW_BYTES, MOST_ROWS, PLACES, PREFIX_BYTES, SPILL, SPILL_PREFIX_BYTES, MEMORY_BYTES, SERIAL, LATEST, THREW, STATES, KEPT, AT_END, PLACE, CLOSES, ENDED_BY_CLIENT, readRow, bytesOf, fateOf, readSpill, placesOf, parseHead }
+module.exports = {
+  ROW_BYTES,
+  MOST_ROWS,
+  PLACES,
+  PREFIX_BYTES,
+  SPILL,
+  SPILL_PREFIX_BYTES,
+  MEMORY_BYTES,
+  SERIAL,
+  LATEST,
+  THREW,
+  STATES,
+  KEPT,
+  AT_END,
+  PLACE,
+  CLOSES,
+  ENDED_BY_CLIENT,
+  readRow,
+  bytesOf,
+  fateOf,
+  readSpill,
+  placesOf,
+  parseHead
+}

@@ -68,7 +68,7 @@ class Note {
     this.#at = (row % ROWS_OF_CHUNK) * NUMBERS_OF_ROW
   }
 
-  /** @param {number} read @param {number} written @param {{ bytes?: Buffer, deaths?: number }} [request] `bytes` that have been read since, of a request in flight */
+  /** @param {number} read @param {number} written @param {{ bytes?: Buffer, deaths?: number }} [request] `bytes`: read since, of a request in flight */
   begin (read, written, { bytes = NOTHING, deaths = 0 } = {}) {
     for (const state of STATES) this.#write(state, read, written)
     this.#view[this.#at + LATEST] = 2 * deaths
@@ -81,7 +81,7 @@ class Note {
     this.#write(STATES[1 - this.#latest], isLast ? CLOSES : read, written)
   }
 
-  /** It is between two requests, or about to be closed. @param {number} read NaN: it is neither @param {number} written @param {boolean} isLast */
+  /** The connection is between two requests, or about to be closed. @param {number} read NaN: it is neither @param {number} written @param {boolean} isLast */
   rest (read, written, isLast) {
     this.announce(read, written, isLast)
     this.#latest = 1 - this.#latest
@@ -94,7 +94,7 @@ class Note {
     return this.#view[this.#at + KEPT] % 1 === AT_END
   }
 
-  /** Its request is not to be handled by another worker. */
+  /** The request of the connection is not to be handled by another worker. */
   threw () {
     const at = this.#at + LATEST
     if (this.#view[at] < THREW) this.#view[at] += THREW

@@ -84,11 +84,12 @@ class Duplicates {
   /** @param {Connection} connection @param {any} handle @param {boolean} isReset */
   closing (connection, handle, isReset) {
     if (!connection.copy) return
-    if (/** @type {any} */ (connection.socket)?._handle === handle) this.addon.shut(handle.fd, isReset) // else another process has it: a sibling, or a child of the app's
+    // Else another process has it: a sibling, or a child of the app's.
+    if (/** @type {any} */ (connection.socket)?._handle === handle) this.addon.shut(handle.fd, isReset)
     this.#end(connection)
   }
 
-  /** Its protocol is the app's from here on, and no sibling can go on with it. @param {Connection} connection */
+  /** The protocol of the connection is the app's from here on, and no sibling can go on with it. @param {Connection} connection */
   upgraded (connection) {
     if (connection.copy) this.#end(connection)
   }
@@ -141,7 +142,11 @@ class Duplicates {
     connection.copy = null
   }
 
-  /** @returns {Map<import('../../worker/accepting/acceptor').Acceptor, Connection[]>} those that have lasted for a tick, without a row, and can have one, which they have then */
+  /**
+   * Gives a row to those that have lasted for a tick, without a row, and can have one.
+   *
+   * @returns {Map<import('../../worker/accepting/acceptor').Acceptor, Connection[]>}
+   */
   #takeFresh () {
     const fresh = new Map()
     const from = this.#lookedUntil

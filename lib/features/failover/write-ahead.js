@@ -28,7 +28,8 @@ function watchLastWrites (onLast) {
       ending = before
     }
   }
-  socket._writeGeneric = /** @this {any} */ function (/** @type {boolean} */ isMany, /** @type {any} */ data, /** @type {any} */ encoding, /** @type {any} */ callback) {
+  /** @this {any} @param {boolean} isMany @param {any} data @param {any} encoding @param {any} callback */
+  socket._writeGeneric = function (isMany, data, encoding, callback) {
     if (ending !== null && this._httpMessage === ending) onLast(this, ending, isMany ? sumOf(data) : lengthOf(data, encoding))
     return write.call(this, isMany, data, encoding, callback)
   }

@@ -32,7 +32,11 @@ async function probe (handle, pair, { path, timeoutMs, cancel }) {
   return cancel.signal.aborted && !isLate ? { status: null, why: 'the worker leaves', isSkipped: true } : found
 }
 
-/** @param {WorkerHandle} handle @param {{ near: import('node:net').Socket, far: any }} pair @param {{ path: string, timeoutMs: number, signal: AbortSignal }} how @returns {Promise<Found>} */
+/**
+ * @param {WorkerHandle} handle @param {{ near: import('node:net').Socket, far: any }} pair
+ * @param {{ path: string, timeoutMs: number, signal: AbortSignal }} how
+ * @returns {Promise<Found>}
+ */
 async function attempt (handle, { near, far }, { path, timeoutMs, signal }) {
   near.on('error', () => {}) // the request's has it
   try {

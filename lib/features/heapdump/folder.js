@@ -39,7 +39,8 @@ class HeapdumpFolder {
 
   /** @returns {{ usedBytes: number, freeBytes: number }} size of the snapshots in it; what is free in its file system */
   usage () {
-    const sizes = fs.readdirSync(this.path).filter(name => name.endsWith(EXTENSION)).map(name => fs.lstatSync(path.join(this.path, name), { throwIfNoEntry: false })?.size ?? 0)
+    const names = fs.readdirSync(this.path).filter(name => name.endsWith(EXTENSION))
+    const sizes = names.map(name => fs.lstatSync(path.join(this.path, name), { throwIfNoEntry: false })?.size ?? 0)
     const { bavail, bsize } = fs.statfsSync(this.path)
     return { usedBytes: sizes.reduce((sum, size) => sum + size, 0), freeBytes: bavail * bsize }
   }

@@ -14,7 +14,10 @@ const { figure } = require('../../core/sample')
 const { HeapdumpFolder } = require('./folder')
 const { isQuotaLeft, lackOfRoom } = require('./quota')
 
-/** @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle */
+/**
+ * @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle
+ * @typedef {import('../../primary/workers/channel').Answer} Answer
+ */
 
 const DUMP_MS = 10 * 60_000
 
@@ -105,7 +108,7 @@ class Heapdumps {
   /**
    * @param {string} file absolute, there already and empty
    * @param {string} reason
-   * @param {(task: import('../../primary/recycling/out-of-rotation').Task) => Promise<import('../../primary/workers/channel').Answer & { handle: WorkerHandle }>} take
+   * @param {(task: import('../../primary/recycling/out-of-rotation').Task) => Promise<Answer & { handle: WorkerHandle }>} take
    * @returns {Promise<Record<string, any>>} the journal's `heapdump`
    */
   async #dump (file, reason, take) {

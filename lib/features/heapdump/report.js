@@ -6,13 +6,14 @@ const { formatSize } = require('../../core/units')
 const { listOf } = require('../../report/bounded-list')
 const { asNumber, asText } = require('../../report/journal-field')
 
-/** @typedef {{ t: number, slot: number | null, pid: number | null, reason: string | null, file: string, bytes: number | null, pauseMs: number | null }} Heapdump */
+/** @typedef {NonNullable<ReturnType<typeof heapdump>>} Heapdump */
 
-/** @param {Record<string, any>} line @returns {Heapdump | null} */
+/** @param {Record<string, any>} line */
 function heapdump (line) {
   const [t, file] = [asNumber(line.t), asText(line.file)]
   if (t === null || file === null) return null
-  return { t, slot: asNumber(line.slot), pid: asNumber(line.pid), reason: asText(line.reason), file, bytes: asNumber(line.bytes), pauseMs: asNumber(line.pauseMs) }
+  const [slot, pid, reason] = [asNumber(line.slot), asNumber(line.pid), asText(line.reason)]
+  return { t, slot, pid, reason, file, bytes: asNumber(line.bytes), pauseMs: asNumber(line.pauseMs) }
 }
 
 /** @param {Heapdump[]} heapdumps @param {import('..').ReportTools} tools @returns {string[]} */

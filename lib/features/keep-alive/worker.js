@@ -25,7 +25,7 @@ function keepAlive ({ channel, tracker }, { timeoutMs }) {
     tracker.on('request', look)
   }
 
-  /** It runs for every request. @param {Connection} connection @param {import('../../worker/connections/connection').Exchange} exchange @param {http.IncomingMessage} request */
+  /** Runs for every request. @param {Connection} connection @param {{ since: number }} exchange @param {http.IncomingMessage} request */
   function look ({ idleSince, acceptor }, { since }, request) {
     if (idleSince === null || since - idleSince < IDLE_MS) return
     const { keepAliveTimeout } = /** @type {http.Server} */ (acceptor.server)
@@ -49,7 +49,8 @@ function keepAlive ({ channel, tracker }, { timeoutMs }) {
 function extend (server, timeoutMs) {
   if (server.keepAliveTimeout !== NODES.keepAliveTimeout) return
   server.keepAliveTimeout = timeoutMs
-  if (server.headersTimeout === NODES.headersTimeout) server.headersTimeout = Math.max(server.headersTimeout, Math.min(timeoutMs + MARGIN_MS, server.requestTimeout || Infinity))
+  if (server.headersTimeout !== NODES.headersTimeout) return
+  server.headersTimeout = Math.max(server.headersTimeout, Math.min(timeoutMs + MARGIN_MS, server.requestTimeout || Infinity))
 }
 
 module.exports = { keepAlive, extend }

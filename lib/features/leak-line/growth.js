@@ -58,11 +58,13 @@ function sumOf (changes, intervalBytes) {
  * @param {readonly Reading[]} readings two or more, in the order of time
  * @param {readonly number[]} requests of the worker so far, at each
  * @param {Stacks} stacks
- * @param {{ intervalBytes: number, isWhole?: boolean, isIgnored?: (frame: Frame) => boolean }} how `isWhole`: nothing is folded; `isIgnored`: what such a function has allocated does not count
+ * @param {{ intervalBytes: number, isWhole?: boolean, isIgnored?: (frame: Frame) => boolean }} how `isWhole`: nothing is folded; `isIgnored`: what
+ *   such a function has allocated does not count
  * @returns {Growth}
  */
 function growthOf (readings, requests, stacks, { intervalBytes, isWhole = false, isIgnored = () => false }) {
-  const between = (/** @type {Reading} */ from, /** @type {Reading} */ to) => new Map([...compare(from, to, intervalBytes)].filter(([node]) => node !== -1 && !stacks.pathOf(node).some(at => isIgnored(stacks.frameOf(at)))))
+  const counts = (/** @type {number} */ node) => node !== -1 && !stacks.pathOf(node).some(at => isIgnored(stacks.frameOf(at)))
+  const between = (/** @type {Reading} */ from, /** @type {Reading} */ to) => new Map([...compare(from, to, intervalBytes)].filter(([node]) => counts(node)))
   const [first, last] = [readings[0], readings[readings.length - 1]]
   const all = between(first, last)
   const at = middleOf(requests)
@@ -90,7 +92,7 @@ function growthOf (readings, requests, stacks, { intervalBytes, isWhole = false,
   }
 }
 
-/** @param {readonly number[]} requests so far, at each reading @returns {number | null} the reading that divides them most evenly; null: none leaves enough on both sides */
+/** The reading that divides them most evenly; null: none leaves enough on both sides. @param {readonly number[]} requests so far, at each reading */
 function middleOf (requests) {
   const [first, last] = [requests[0], requests[requests.length - 1]]
   const least = requests.map(count => Math.min(count - first, last - count))
@@ -107,7 +109,7 @@ function foldNode (node, stacks, isWhole) {
   return { key: `${at.file}:${at.line}:${at.column}:${at.name}`, at, callers: found.callers.map(i => path[i]), by: found.by === null ? null : path[found.by] }
 }
 
-/** As Map.groupBy(), which Node.js 20 has not. @template K, V @param {Map<K, V>} map @param {(entry: [K, V]) => string} keyOf @returns {Map<string, [K, V][]>} */
+/** As Map.groupBy(), which Node.js 20 lacks. @template K, V @param {Map<K, V>} map @param {(entry: [K, V]) => string} keyOf @returns {Map<string, [K, V][]>} */
 function groupBy (map, keyOf) {
   /** @type {Map<string, [K, V][]>} */
   const groups = new Map()

@@ -1,12 +1,12 @@
 'use strict'
 
 /**
- * How far an estimate by samples may be off. V8 samples an allocation of `size` bytes with the probability 1 − e^(−size / interval), and a sample's weight is what it stands for:
- * size / probability. Small objects are found by chance, and their number has a Poisson distribution; one much larger than the interval is found for certain, so that
- * its weight is no guess.
+ * How far an estimate by samples may be off. V8 samples an allocation of `size` bytes with the probability 1 − e^(−size / interval), and a
+ * sample's weight is what it stands for: size / probability. Small objects are found by chance, and their number has a Poisson distribution;
+ * one much larger than the interval is found for certain, so that its weight is no guess.
  *
  * @typedef {{ bytes: number, low: number, high: number, samples: number }} Estimate `low` to `high`: the 95 % interval; `samples`: how many more there are
- * @typedef {{ sum: number, guessed: number, squares: number, count: number }} Weights of samples: their sum; what of it is by chance, and the variance of that; their number
+ * @typedef {{ sum: number, guessed: number, squares: number, count: number }} Weights of samples: the sum; what of it is by chance, its variance; their number
  */
 
 const Z = 1.96
@@ -33,7 +33,7 @@ function joinWeights (to, from) {
   to.count += from.count
 }
 
-/** Of allocations whose samples have this weight, in intervals: x / (1 − e^(−x)) is the weight, e^(−x) the share. @param {number} weight @returns {number} 0 to 1 */
+/** Of allocations whose samples have this weight, in intervals: x / (1 − e^(−x)) is the weight, e^(−x) the share, 0 to 1. @param {number} weight */
 function missedShare (weight) {
   if (weight <= 1) return 1
   let x = weight

@@ -104,7 +104,7 @@ function place ({ name, file, line }) {
 
 /** @param {readonly Usage[]} readings @returns {Outcome['outside']} null: V8's heap has most of the growth */
 function outsideOf (readings) {
-  const parts = readings.map(({ rssBytes, heapTotalBytes, externalBytes }) => ({ external: externalBytes, native: rssBytes - heapTotalBytes - externalBytes, heap: heapTotalBytes }))
+  const parts = readings.map(({ rssBytes, heapTotalBytes: heap, externalBytes: external }) => ({ external, native: rssBytes - heap - external, heap }))
   const rise = (/** @type {'external' | 'native' | 'heap'} */ part, /** @type {number} */ least) => {
     const values = parts.map(usage => usage[part])
     const all = values[values.length - 1] - values[0]

@@ -7,10 +7,12 @@ const { renderDocument } = require('../../report/page/document')
 const { sentencesOf, size } = require('./sentence')
 const { sayFile, sayPlace } = require('./place')
 
+/** @typedef {import('./outcome').Found} Found */
+
 /** @param {Record<string, any>} result of a study @returns {string} HTML */
 function renderPage ({ outcome, growth, why, tookMs, slot, pid, readings }) {
   const folder = path.resolve()
-  const rows = outcome.found.map((/** @type {import('./outcome').Found} */ { at, callers, by, share, isSure, isGrowing, bytesPerRequest, low, high, samples }) => ({
+  const rows = outcome.found.map((/** @type {Found} */ { at, callers, by, share, isSure, isGrowing, bytesPerRequest, low, high, samples }) => ({
     cells: [`${Math.round(100 * share)} %`, size(bytesPerRequest), `${size(low)} to ${size(high)}`, `${samples}`, sayPlace(at, folder), callers.map(caller => sayPlace(caller, folder)).join(' ← '), by ? sayPlace(by, folder) : ''],
     isSure,
     isGrowing

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * `recycle leak`, and `--leak-report`: studies of a worker, one at a time; see study.js. By `--leak-report` one begins by itself when a worker that was not up for an hour is condemned
- * for its memory, once a day at most.
+ * `recycle leak`, and `--leak-report`: studies of a worker, one at a time; see study.js. By `--leak-report` one begins by itself when a
+ * worker that was not up for an hour is condemned for its memory, once a day at most.
  */
 
 const { RecycleError } = require('../../core/errors')

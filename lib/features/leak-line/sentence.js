@@ -56,14 +56,16 @@ function sentenceOf (line, { worker }) {
   return `${worker(line)} is not under study any more: ${sentencesOf(/** @type {any} */ (line)).join('; ')}`
 }
 
-/** Of status(), for `recycle top` and the live page. @param {{ study: Record<string, any> | null, latest: Record<string, any> | null }} about @returns {import('..').Live | null} */
+/** @typedef {{ study: Record<string, any> | null, latest: Record<string, any> | null }} About of status() */
+
+/** For `recycle top` and the live page. @param {About} about @returns {import('..').Live | null} */
 function live ({ study, latest }) {
   if (study === null && latest === null) return null
   const now = study === null ? [] : [`slot ${study.slot} is under study: ${formatTime(study.sinceMs)} of ${formatTime(study.forMs)}, ${count(study.requests, 'request')}`]
   return { title: 'The line that leaks', text: [...now, ...latest === null ? [] : sentencesOf(/** @type {any} */ (latest))].join('; '), isBad: latest?.verdict === 'grows', rows: [] }
 }
 
-/** Of status(). @param {{ study: Record<string, any> | null, latest: Record<string, any> | null }} about @param {(style: any, text: string) => string} paint @returns {string[]} */
+/** @param {About} about @param {(style: any, text: string) => string} paint @returns {string[]} */
 function statusLines ({ study, latest }, paint) {
   return [
     ...study ? [paint('yellow', `slot ${study.slot} (${study.pid ?? '–'}) is under study for leaks: ${formatTime(study.sinceMs)} of ${formatTime(study.forMs)}, ${count(study.requests, 'request')}`)] : [],

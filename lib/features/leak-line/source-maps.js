@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * Where a function is in the source that its file was compiled from. The map is in the script's own `sourceMappingURL`: inline, as tsx has it, or a file beside the
- * script. What has no map, or a bad one, stays where it is.
+ * Where a function is in the source that its file was compiled from. The map is in the script's own `sourceMappingURL`: inline, as tsx has
+ * it, or a file beside the script. What has no map, or a bad one, stays where it is.
  */
 
 const fs = require('node:fs')

@@ -14,7 +14,11 @@ const { figure } = require('../../core/sample')
 const { inliningFlags } = require('./inlining-flags')
 const { judge, LEAST_REQUESTS } = require('./outcome')
 
-/** @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle @typedef {import('./outcome').Usage} Usage @typedef {{ promise: Promise<void>, resolve: () => void }} Resolvable */
+/**
+ * @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle
+ * @typedef {import('./outcome').Usage} Usage
+ * @typedef {{ promise: Promise<void>, resolve: () => void }} Resolvable
+ */
 
 const INTERVAL_BYTES = 8 * 1024
 const READ_AT = [1 / 4, 5 / 8, 1] // of the time; before the first one, caches fill and code is compiled
@@ -128,7 +132,8 @@ class Study {
   /** @returns {Record<string, any>} plain data for status() */
   describe () {
     const { slot, handle, how, readings } = this
-    return { slot, pid: handle?.pid ?? null, by: how.by, forMs: how.forMs, sinceMs: Math.round(this.#sinceReady()), requests: handle?.latest.requests ?? 0, readings: readings.length }
+    const requests = handle?.latest.requests ?? 0
+    return { slot, pid: handle?.pid ?? null, by: how.by, forMs: how.forMs, sinceMs: Math.round(this.#sinceReady()), requests, readings: readings.length }
   }
 
   #sinceReady () {

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * In the worker under study: V8's sampling heap profiler runs from before the app is loaded, and is read out of rotation, after a collection. Inlined functions would count for the
- * function that they were inlined into, so this worker is started with flags that have V8 inline none.
+ * In the worker under study: V8's sampling heap profiler runs from before the app is loaded, and is read out of rotation, after a collection.
+ * Inlined functions would count for the function that they were inlined into, so this worker is started with flags that have V8 inline none.
  */
 
 const inspector = require('node:inspector')
@@ -59,7 +59,8 @@ function profileAllocations ({ channel, tracker, collect }, { intervalBytes, fla
         requests.push(tracker.requests)
         mapUrls.clear()
         maps = new SourceMaps(() => '') // they are large
-        const growth = readings.length > 1 ? JSON.stringify(growthOf(readings, requests, stacks, { intervalBytes, isWhole, isIgnored: ({ file }) => file.startsWith(__dirname) })) : null
+        const how = { intervalBytes, isWhole, isIgnored: (/** @type {{ file: string }} */ { file }) => file.startsWith(__dirname) }
+        const growth = readings.length > 1 ? JSON.stringify(growthOf(readings, requests, stacks, how)) : null
         channel.send('leak-reading', { requests: tracker.requests, rssBytes: rss, heapTotalBytes: heapTotal, heapUsedBytes: heapUsed, externalBytes: Math.max(0, external - ownBytes), growth })
         return { pauseMs: performance.now() - began }
       }

@@ -8,8 +8,9 @@
  * shares of the traffic vary. A route is compared with the other routes, since what all requests keep cannot be told from what
  * grows with time alone. There are two ways to know what is kept, and the better one counts:
  *
- * - between two mark-sweeps, from scavenge to scavenge: many samples. What is alive for a moment after a request is told from what is
- *   kept, because it goes with the requests since the sample before. But objects that became old and died in the meantime count as kept. The next mark-sweep tells how much of it all was such garbage; at worst all of it was this route's.
+ * - between two mark-sweeps, from scavenge to scavenge: many samples. What is alive for a moment after a request is told from what is kept,
+ *   because it goes with the requests since the sample before. But objects that became old and died in the meantime count as kept. The next
+ *   mark-sweep tells how much of it all was such garbage; at worst all of it was this route's.
  * - from mark-sweep to mark-sweep: exact, but few samples.
  *
  * @typedef {object} Point a worker after a collection
@@ -157,7 +158,7 @@ class RouteMemory {
     return [...this.#indices.values()].map(i => spans.reduce((sum, [from, to]) => sum + (to.requests[i] ?? 0) - (from.requests[i] ?? 0), 0))
   }
 
-  /** What mark-sweeps have freed of what had grown since the mark-sweep before. @param {Epoch[][]} workers @returns {{ bytes: number, requests: number[] } | null} null: there was none */
+  /** What mark-sweeps have freed of what had grown since the mark-sweep before; null: there was none. @param {Epoch[][]} workers */
   #garbage (workers) {
     let bytes = 0
     /** @type {[Sample, Sample][]} */

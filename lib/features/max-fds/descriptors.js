@@ -22,7 +22,7 @@ class DescriptorProbe {
     this.fdLimit = limit === Infinity ? null : limit
   }
 
-  /** @param {number} now ms, by any clock that only goes forward @returns {Promise<{ fds: number | null, fdLimit: number | null }>} `fds` null: not counted this time */
+  /** @param {number} now ms, by any clock that only goes forward @returns {Promise<{ fds: number | null, fdLimit: number | null }>} `fds` null: not counted */
   async read (now) {
     const { fdLimit } = this
     if (isSizeTold()) return { fds: sizeOf(this.folder) || null, fdLimit }

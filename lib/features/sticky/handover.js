@@ -82,7 +82,7 @@ class SessionsOfPredecessor {
     for (const event of ['left', 'exit']) predecessor.on(event, end)
   }
 
-  /** It is this fleet's from here on. @param {string} session */
+  /** The session is this fleet's from here on. @param {string} session */
   give (session) {
     if (this.#kept.size > 0) this.#given.add(session)
   }

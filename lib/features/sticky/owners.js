@@ -200,9 +200,9 @@ class SessionOwners {
   #tellLeft (slot) {
     if (!this.isOver || this.#successor === null || slot === null) return
     const { incumbent = null, leaving = [] } = this.fleet.slots.get(slot) ?? {}
-    const left = [incumbent, ...leaving].filter(handle => handle !== null && !handle.isGone && !handle.account)
-    if (left.some(handle => !this.#kept.has(/** @type {WorkerHandle} */ (handle)))) return
-    this.#successor.left(slot, left.flatMap(handle => [...this.#kept.get(/** @type {WorkerHandle} */ (handle)) ?? []].filter(session => this.#stillOwns(/** @type {WorkerHandle} */ (handle), session))))
+    const left = /** @type {WorkerHandle[]} */ ([incumbent, ...leaving].filter(handle => handle !== null && !handle.isGone && !handle.account))
+    if (left.some(handle => !this.#kept.has(handle))) return
+    this.#successor.left(slot, left.flatMap(handle => [...this.#kept.get(handle) ?? []].filter(session => this.#stillOwns(handle, session))))
   }
 
   /** State that no worker gets is told, with all that is lost within a second. @param {number} sessions @param {number} chars */

@@ -3,7 +3,7 @@
 /**
  * Which session a request belongs to, and which one a response begins (`--sticky`).
  *
- * @typedef {{ by: 'cookie' | 'query' | 'header' | 'path' | 'ip', name: string }} SessionKey how a session is known; `name` is '' for ip, and the number of a segment for path
+ * @typedef {{ by: 'cookie' | 'query' | 'header' | 'path' | 'ip', name: string }} SessionKey how a session is known; `name` is '' for ip, a number for path
  *
  * @typedef {object} Asked what is read of a request
  * @property {string} url

@@ -29,7 +29,8 @@ class Tally {
       this.#votes += session === this.#candidate ? 1 : -1
     }
     if (++this.#requests < EACH) return
-    this.tell({ requests: this.#requests, found: this.#found, begun: this.#begun, most: this.#votes, which: this.#candidate === null ? 0 : hashOf(this.#candidate) })
+    const which = this.#candidate === null ? 0 : hashOf(this.#candidate)
+    this.tell({ requests: this.#requests, found: this.#found, begun: this.#begun, most: this.#votes, which })
     this.#requests = this.#found = this.#begun = this.#votes = 0
   }
 

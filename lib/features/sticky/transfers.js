@@ -19,7 +19,7 @@ class Transfers {
   #inFlight = null
   /** @type {((session: string, value: any) => void)[]} */
   #receivers = []
-  #onRest = (/** @type {import('../../worker/connections/connection').Connection} */ { sessionId }) => { if (sessionId !== null && this.#pending.has(sessionId)) this.sendIdle() }
+  #onRest = (/** @type {{ sessionId: string | null }} */ { sessionId }) => { if (sessionId !== null && this.#pending.has(sessionId)) this.sendIdle() }
 
   /**
    * @param {Pick<import('..').WorkerKernel, 'channel' | 'tracker' | 'handoff' | 'sender' | 'callApp'>} kernel

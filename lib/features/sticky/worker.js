@@ -37,7 +37,7 @@ const STOP_BEHIND_HEAD = 2
 class Sessions {
   /** This worker's. */
   #own = new SecondChanceSet(MOST_REMEMBERED)
-  /** The requests that move, as they were sent, until Node has taken its parser off their connection. @type {WeakMap<object, { connection: Connection, bytes: Buffer }>} */
+  /** Requests that move, as sent, until Node has taken its parser off their connection. @type {WeakMap<object, { connection: Connection, bytes: Buffer }>} */
   #moving = new WeakMap()
   /** @type {WeakSet<object>} */
   #watched = new WeakSet()
@@ -47,7 +47,7 @@ class Sessions {
   #transferred = new Set()
   /** Its own when it leaves: all, but for those transferred; these alone, whose transfer is pending; none. @type {'all' | Set<string> | null} */
   #kept = null
-  /** Its time is up. */
+  /** The time of this worker is up. */
   #isLate = false
 
   /**
@@ -146,7 +146,7 @@ class Sessions {
     this.#look()
   }
 
-  /** Its state is not to be had, and does not keep it here. @param {string} session */
+  /** The state of the session is not to be had, and does not keep it here. @param {string} session */
   #onFailed (session) {
     if (this.#kept === null || this.#kept === 'all') return
     this.#kept.delete(session)
@@ -154,7 +154,7 @@ class Sessions {
     this.#look()
   }
 
-  /** It has none left, or connections that may leave now. */
+  /** This worker may have no session left to keep, or connections that may leave now. */
   #look () {
     if (this.#kept !== 'all' && this.#kept?.size === 0) this.#kept = null
     this.sender.lookSoon()
