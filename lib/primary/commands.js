@@ -13,7 +13,11 @@ const { readSignal } = require('../core/signal')
 const SIGNAL_MS = 5000
 
 class Commands {
-  /** @param {import('./parts').Deps & { recycler: import('./recycling/recycler').Recycler, reloading: import('./recycling/reloading').Reloading, garbageCollection: import('./recycling/garbage-collection').GarbageCollection, cpuProfiles: import('./recycling/cpu-profiles').CpuProfiles, features: import('./features').RunningFeatures }} deps */
+  /**
+   * @param {import('./parts').Deps & { recycler: import('./recycling/recycler').Recycler, reloading: import('./recycling/reloading').Reloading,
+   *   garbageCollection: import('./recycling/garbage-collection').GarbageCollection, cpuProfiles: import('./recycling/cpu-profiles').CpuProfiles,
+   *   features: import('./features').RunningFeatures }} deps
+   */
   constructor ({ options, fleet, autoSize, recycler, reloading, garbageCollection, cpuProfiles, features, record, resize, until, look, stopping }) {
     this.options = options
     this.fleet = fleet
@@ -23,11 +27,12 @@ class Commands {
     this.features = features
     this.garbageCollection = garbageCollection
     this.cpuProfiles = cpuProfiles
-    /** Those of features, for the fleet and for one worker; their types are in lib/features. */
-    this.ofFeatures = Object.assign({}, features.verbs, Object.fromEntries(Object.entries(features.commands).map(([name, command]) => [name, async (/** @type {number} */ slot, /** @type {any} */ how = {}) => {
+    const ofWorkers = Object.entries(features.commands).map(([name, command]) => [name, async (/** @type {number} */ slot, /** @type {any} */ how = {}) => {
       this.#slotOf(slot)
       return command(slot, how)
-    }])))
+    }])
+    /** Those of features, for the fleet and for one worker; their types are in lib/features. */
+    this.ofFeatures = Object.assign({}, features.verbs, Object.fromEntries(ofWorkers))
     this.record = record
     this.resize = resize
     this.until = until

@@ -70,7 +70,7 @@ class RunningFeatures {
     socket.close()
   }
 
-  /** @param {import('./workers/worker-handle').WorkerHandle} handle one that is gone @returns {import('../core/account').Outcome | null} of its connections; null: not known */
+  /** What has become of the connections of a worker that is gone; null: not known. @param {import('./workers/worker-handle').WorkerHandle} handle */
   left (handle) {
     for (const part of this.#parts.values()) if (part.left) return part.left(handle)
     return null

@@ -37,7 +37,7 @@ class Output extends EventEmitter {
   #unfinished = null
   #lost = 0
   #isLosing = false
-  /** It has no reader any more: what comes is thrown away. */
+  /** The output has no reader any more: what comes is thrown away. */
   isGone = false
   /** How many bytes have been written. */
   written = 0
@@ -144,7 +144,8 @@ class Output extends EventEmitter {
       bytes += this.#queue[entries].bytes.length
     }
     const first = this.#queue.splice(0, entries)
-    const entry = first.length === 1 ? first[0] : { bytes: Buffer.concat(first.map(({ bytes }) => bytes)), logBytes: first.reduce((sum, { logBytes }) => sum + logBytes, 0) }
+    const logBytes = first.reduce((sum, entry) => sum + entry.logBytes, 0)
+    const entry = first.length === 1 ? first[0] : { bytes: Buffer.concat(first.map(({ bytes }) => bytes)), logBytes }
     this.#queue.unshift(entry)
     return entry
   }

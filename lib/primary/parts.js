@@ -79,8 +79,8 @@ const { kill } = require('./workers/retirement')
  * @property {AutoSize} autoSize
  * @property {(freshBytes: number | null) => void} fresh hears of what each worker takes when it is new; that may change budgets
  *
- * @typedef {(workers: number, reason: string, how?: { leaveFirst?: readonly number[] } & Record<string, any>) => void} Resize `leaveFirst`: slots in the order in which they
- *   are given up; what else there is goes into the journal
+ * @typedef {(workers: number, reason: string, how?: { leaveFirst?: readonly number[] } & Record<string, any>) => void} Resize `leaveFirst`: slots
+ *   in the order in which they are given up; what else there is goes into the journal
  * @typedef {ReturnType<typeof assembleParts>} Parts
  */
 
@@ -109,8 +109,10 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
   const figuresOf = (/** @type {WorkerHandle} */ handle) => sampler.figuresOf(handle)
   const wasOomKilled = (/** @type {WorkerHandle} */ handle) => memoryWatch.wasOomKilled(handle)
   const collect = (/** @type {number} */ slot) => tasks.run('collect', () => garbageCollection.request(slot).catch(() => {})) // refused: `worker.in-rotation` has it
+  const means = { options, fleet, spawner, meter, tasks, stopping: tenure, listeningSockets, record, memory, autoSize }
+  const calls = { changed, resize, until, figuresOf, wasOomKilled, isFollower, collect, look, abandon, fresh: autoSize.observe.bind(autoSize) }
   /** @type {Deps} */
-  const deps = { options, fleet, spawner, meter, tasks, stopping: tenure, changed, resize, until, figuresOf, wasOomKilled, memory, isFollower, collect, listeningSockets, record, look, abandon, autoSize, fresh: autoSize.observe.bind(autoSize) }
+  const deps = { ...means, ...calls }
 
   const outOfRotation = new OutOfRotation({ ...deps, hasSessions: () => features.hasSessions })
   const reloading = new Reloading(deps)
@@ -161,8 +163,9 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
   const memoryWatch = new MemoryWatch({ ...deps, container: new Container() })
   const children = new Children(deps)
   const { owners } = features
+  const receivers = () => fleet.serving().concat(/** @type {any} */ (handover.receivers))
   /** @type {HandoffLedger} */
-  const ledger = new HandoffLedger(() => fleet.serving().concat(/** @type {any} */ (handover.receivers)), sender => fleet.successorOf(sender), owners, sender => fleet.isLeavingGap(sender))
+  const ledger = new HandoffLedger(receivers, sender => fleet.successorOf(sender), owners, sender => fleet.isLeavingGap(sender))
   ledger.onKept = (handle, copy, socket, key) => features.kept(handle, copy, socket, key)
   const balancer = new Balancer({ ...deps, ledger })
   const crashWatch = new CrashWatch({ ...deps, features })

@@ -28,8 +28,8 @@ class Reconciler {
    * @param {Pick<import('./parts').Deps, 'options' | 'fleet' | 'tasks' | 'stopping' | 'figuresOf' | 'memory'> & Judged} deps
    *
    * @typedef {object} Judged
-   * @property {Record<import('../core/plan').Action['type'], (action: any) => Promise<unknown>>} steps what carries each action out; what it changes at once is in the facts
-   *   when it returns
+   * @property {Record<import('../core/plan').Action['type'], (action: any) => Promise<unknown>>} steps what carries each action out; what it changes
+   *   at once is in the facts when it returns
    * @property {(handle: WorkerHandle) => import('../core/plan').WorkerFacts['task']} taskOf
    * @property {() => number} atFirst see Desired
    * @property {() => boolean} canStandBy a standby that boots now is of use
@@ -82,7 +82,8 @@ class Reconciler {
     const standbys = standby > 0 && this.canStandBy() ? standby : 0
     // The load asks for them now: as many boot at a time as there are CPUs to boot them.
     const maxBoots = boundsOf(this.options) ? Math.max(1, sizing.cpus) : 1
-    const desired = { slots: this.fleet.numbers, generation: this.fleet.rollout.generation, standbys, maxSurge, maxUnavailable, maxBoots, atFirst: this.atFirst() }
+    const { numbers: slots, rollout: { generation } } = this.fleet
+    const desired = { slots, generation, standbys, maxSurge, maxUnavailable, maxBoots, atFirst: this.atFirst() }
     const standbyHandles = [...this.fleet.standbyPool.handles]
     const { actions, wakeAt } = plan(this.#facts(standbyHandles), desired, now())
     for (const action of actions) {
@@ -128,7 +129,8 @@ class Reconciler {
     const isOverHard = facts.reason === 'hard-rss' || (sample !== null && isOver(sample, facts.budget, facts.budget.hardBytes))
     // A collection may make the crossing a false one.
     const crossesAt = this.options.onBudget === 'collect' ? null : figures?.crossesAt(facts.budget.softBytes) ?? null
-    return { ...facts, bytes: sample?.rssBytes ?? 0, isSampled: figures?.isJudged ?? false, task: this.taskOf(handle), isOverHard, crossesAt, canWait: this.#canWait(handle) }
+    const judged = { bytes: sample?.rssBytes ?? 0, isSampled: figures?.isJudged ?? false, isOverHard, crossesAt }
+    return { ...facts, ...judged, task: this.taskOf(handle), canWait: this.#canWait(handle) }
   }
 }
 

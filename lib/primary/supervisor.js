@@ -79,7 +79,8 @@ class Supervisor extends EventEmitter {
   /** Begins; a second call changes nothing. */
   start () {
     if (this.#timer || this.isStopping) return this
-    const { spawner: { app, args, execArgv, compileCache }, options, parts: { fleet, tasks, sampler, memoryWatch, reconciler, features, listeningSockets, succession } } = this
+    const { app, args, execArgv, compileCache } = this.spawner
+    const { options, parts: { fleet, tasks, sampler, memoryWatch, reconciler, features, listeningSockets, succession } } = this
     this.announce('fleet.start', { pid: process.pid, predecessor: this.takeover?.pid ?? null, app, args, execArgv, meter: sampler.meter.name, node: process.version, compileCache, options })
     this.#watchOrphans()
     memoryWatch.start()
@@ -152,8 +153,10 @@ class Supervisor extends EventEmitter {
     const { workers, ready } = describeFleet(fleet, handle => sampler.figuresOf(handle), this.options)
     const totals = { workers: fleet.numbers.length, ready, recycles: recycler.count, ...ledger.totals }
     const budgets = { maxRssBytes: budgetFor(this.options, this.size).maxRssBytes, jitter: this.options.jitter }
-    const about = { crashing: crashWatch.describe(), uneven: fleet.unevenAddresses(), memory: memoryWatch.latest, freshOverBudget: sampler.freshOverBudget, notReaped: this.#notReaped, ...features.describe() }
-    return { v: VERSION, name: this.name, pid: process.pid, app: this.spawner.app, workers, totals, budgets, ...about }
+    const { latest: memory } = memoryWatch
+    const { freshOverBudget } = sampler
+    const about = { crashing: crashWatch.describe(), uneven: fleet.unevenAddresses(), memory, freshOverBudget, notReaped: this.#notReaped }
+    return { v: VERSION, name: this.name, pid: process.pid, app: this.spawner.app, workers, totals, budgets, ...about, ...features.describe() }
   }
 
   /** What features add to `/metrics`. @returns {Promise<string>} in Prometheus's text format */
@@ -220,7 +223,7 @@ class Supervisor extends EventEmitter {
     await this.#end()
   }
 
-  /** It serves, it is not to stop at once, and no other primary takes part. */
+  /** The fleet serves, is not to stop at once, and no other primary takes part. */
   get #isInService () {
     const isSole = !this.handover.isUnderWay && (!this.takeover || this.takeover.isSole)
     return isSole && !this.#failure && !this.#hurried.signal.aborted && this.parts.fleet.serving().length > 0

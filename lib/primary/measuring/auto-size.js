@@ -13,7 +13,7 @@ class AutoSize {
   /** What the latest worker took when it was new, by the metric of its budget; null: not known. @type {number | null} */
   freshBytes = null
 
-  /** @param {Pick<import('../parts').Deps, 'options' | 'fleet' | 'resize' | 'record'> & { isAsked: boolean }} deps `isAsked`: a predecessor says how many workers there are to be */
+  /** @param {Pick<import('../parts').Deps, 'options' | 'fleet' | 'resize' | 'record'> & { isAsked: boolean }} deps `isAsked`: a predecessor has the number */
   constructor ({ options, fleet, isAsked, resize, record }) {
     this.options = options
     this.fleet = fleet

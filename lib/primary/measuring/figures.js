@@ -11,20 +11,20 @@ class Figures {
   sample = null
   /** The last reading that knew PSS and USS. @type {import('../../core/sample').Reading | null} */
   lastFull = null
-  /** When it was ready, or stood by. @type {Promise<import('../../core/sample').Reading | null>} */
+  /** When the worker was ready, or stood by. @type {Promise<import('../../core/sample').Reading | null>} */
   fresh = Promise.resolve(null)
-  /** What it took when it was new: of its own, where that is known. @type {number | null} */
+  /** What the worker took when it was new: of its own, where that is known. @type {number | null} */
   freshBytes = null
   /** By its time in service, which the journal has. @type {import('../../core/trend').Trend} */
   #trend = []
   /** When the latest of these was read: ms, by clock.js. */
   #trendAt = 0
-  /** It is in the journal that its readings in full do not return. */
+  /** The journal has that readings of the worker in full do not return. */
   isLateSaid = false
   /** Since it was ready, or kept, a sample of it has been judged. */
   isJudged = false
 
-  /** @param {import('./meter').Probe} probe @param {import('./meter/cpu').CpuProbe} cpu @param {import('../../features').Probe} limits what features add to a sample */
+  /** @param {import('./meter').Probe} probe @param {import('./meter/cpu').CpuProbe} cpu @param {import('../../features').Probe} limits of features */
   constructor (probe, cpu, limits) {
     this.probe = probe
     this.cpu = cpu

@@ -18,7 +18,11 @@ const { Figures } = require('./figures')
 const { CpuProbe } = require('./meter/cpu')
 const { sweep } = require('./meter/sweep')
 
-/** @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle */
+/**
+ * @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle
+ * @typedef {import('../../core/sample').Sample} Sample
+ * @typedef {import('../../core/sample').Reading} Reading
+ */
 
 class Sampler {
   /** @type {WeakMap<WorkerHandle, Figures>} */
@@ -26,7 +30,7 @@ class Sampler {
   #isLooking = false
   /** Which workers to look at next. @type {'none' | 'requested' | 'all'} */
   #next = 'none'
-  /** What was said of a fresh worker that exceeds its budget; null: none has. @type {{ bytes: number, softBytes: number | null, raisedBytes: number | null } | null} */
+  /** What was said of a fresh worker over its budget; null: none is. @type {{ bytes: number, softBytes: number | null, raisedBytes: number | null } | null} */
   freshOverBudget = null
 
   /** @param {import('../parts').Deps & { features: import('../features').RunningFeatures }} deps */
@@ -123,11 +127,15 @@ class Sampler {
       const reading = await this.read(handle, { at })
       const limited = await figures.limits.read(at)
       // A worker that has become ready or was kept meanwhile begins with a reading of its own.
-      if (figures.window === window && handle.isWatched && !this.stopping.aborted) this.#judge(handle, figures, this.#observe(handle, figures, { reading, fresh, at, limited }), at)
+      if (figures.window !== window || !handle.isWatched || this.stopping.aborted) return
+      this.#judge(handle, figures, this.#observe(handle, figures, { reading, fresh, at, limited }), at)
     })
   }
 
-  /** @param {WorkerHandle} handle @param {Figures} figures @param {{ reading: import('../../core/sample').Reading | null, fresh: import('../../core/sample').Reading | null, at: number, limited: Record<string, any> }} read */
+  /**
+   * @param {WorkerHandle} handle @param {Figures} figures
+   * @param {{ reading: Reading | null, fresh: Reading | null, at: number, limited: Record<string, any> }} read
+   */
   #observe (handle, figures, { reading, fresh, at, limited }) {
     const { requests, connections, streams, inFlight, elu, gc, loopLagMs } = handle.latest
     const ageMs = at - Number(handle.upSince)
@@ -156,12 +164,12 @@ class Sampler {
     this.#condemn(handle, reason, sample, at, crossing(reason, sample, handle.budget))
   }
 
-  /** Its slot may have been closed meanwhile. @param {WorkerHandle} handle */
+  /** The slot of the worker may have been closed meanwhile. @param {WorkerHandle} handle */
   #placeOf ({ slot }) {
     return slot === null ? this.fleet.standbyPool : this.fleet.slots.get(slot)
   }
 
-  /** Its memory is going to cross the budget together with another worker's. @param {WorkerHandle} handle */
+  /** The memory of the worker is going to cross the budget together with another worker's. @param {WorkerHandle} handle */
   condemnAhead (handle) {
     const sample = this.#figures.get(handle)?.sample ?? null
     if (handle.reason !== null || sample === null) return
@@ -170,7 +178,10 @@ class Sampler {
     this.#condemn(handle, 'forecast', sample, at, { crossesInMs: Math.max(0, Math.round(crossesAt - at)) })
   }
 
-  /** @param {WorkerHandle} handle @param {import('../../core/verdict').Reason} reason @param {import('../../core/sample').Sample} sample @param {number} at @param {{ crossesInMs?: number, figure?: number, most?: number }} [more] */
+  /**
+   * @param {WorkerHandle} handle @param {import('../../core/verdict').Reason} reason @param {Sample} sample
+   * @param {number} at @param {{ crossesInMs?: number, figure?: number, most?: number }} [more]
+   */
   #condemn (handle, reason, sample, at, more = {}) {
     handle.condemnation.condemn(reason, at)
     const { metric, softBytes, hardBytes } = handle.budget

@@ -41,7 +41,7 @@ class Recycler {
     this.#rolloutFailed() // the predecessor may have been drained first
   }
 
-  /** @param {number} number @param {'surge' | 'drain-first'} how @param {boolean} [hasNoRoom] the memory has no room for the replacement beside the old worker */
+  /** @param {number} number @param {'surge' | 'drain-first'} how @param {boolean} [hasNoRoom] the memory has none for the replacement beside the old worker */
   async recycle (number, how, hasNoRoom = false) {
     const began = now()
     const slot = /** @type {Slot} */ (this.fleet.slots.get(number))
@@ -72,7 +72,7 @@ class Recycler {
     this.changed()
   }
 
-  /** It is condemned, and the memory has no room for its replacement. @param {number} number */
+  /** The worker is condemned, and the memory has no room for its replacement. @param {number} number */
   async waitForRoom (number) {
     const { incumbent } = /** @type {Slot} */ (this.fleet.slots.get(number))
     if (!incumbent) return
@@ -99,13 +99,17 @@ class Recycler {
     if (why !== null && !this.stopping.aborted) this.#recordNotReady(standbyPool, null, why)
   }
 
-  /** It has nothing to drain; the app hears that it is to go, as any worker's does. @param {WorkerHandle} handle @param {string} reason */
+  /** A standby has nothing to drain; the app hears that it is to go, as any worker's does. @param {WorkerHandle} handle @param {string} reason */
   async retireStandby (handle, reason) {
     await retire(handle, orderFor(reason, this.options, 0), this.record)
     this.changed()
   }
 
-  /** A standby that does not fit leaves first, where a spawned replacement would be one process too many. @param {Slot} slot @returns {Promise<string | null>} null: it serves; else why not */
+  /**
+   * A standby that does not fit leaves first, where a spawned replacement would be one process too many.
+   *
+   * @param {Slot} slot @returns {Promise<string | null>} null: it serves; else why not
+   */
   async #replace (slot) {
     const { standbyPool } = this.fleet
     const [spare] = this.fleet.usableStandbys()

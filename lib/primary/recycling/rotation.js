@@ -72,7 +72,8 @@ class Rotation {
     handle.out = left
     const { slot, pid, connections, latest: { inFlight } } = handle
     this.record('worker.paused', { slot, pid, why, connections, inFlight })
-    const order = { deadlineMs: FOR_GOOD_MS, handoff: this.options.handoff, replayAfterMs: this.options.replayAfterMs === null ? null : replayAfter(this.options), isPatient: true }
+    const replayAfterMs = this.options.replayAfterMs === null ? null : replayAfter(this.options)
+    const order = { deadlineMs: FOR_GOOD_MS, handoff: this.options.handoff, replayAfterMs, isPatient: true }
     handle.call('leave-rotation', order, Infinity).then(({ why }) => {
       if (why !== null && handle.out === left) handle.out = null // it is out for a task, or leaves; the next event asks again
     })

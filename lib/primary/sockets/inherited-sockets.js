@@ -54,13 +54,13 @@ class InheritedSockets {
     return this.#free.map(({ fd, name, path, address, port, handle }) => ({ socket: { fd, name, path, address, port }, handle }))
   }
 
-  /** It is open already, in the predecessor. @param {import('../../core/inherited-socket').InheritedSocket} socket @param {any} handle */
+  /** The socket is open already, in the predecessor. @param {import('../../core/inherited-socket').InheritedSocket} socket @param {any} handle */
   inherit (socket, handle) {
     const { path } = socket
     this.#free.push({ ...socket, handle, file: path === null || path.startsWith('\0') ? null : new UnixSocketFile(path) })
   }
 
-  /** Its last server has closed. @param {Inherited} socket */
+  /** The last server of the socket has closed. @param {Inherited} socket */
   giveBack (socket) {
     this.#free.push(socket)
   }
@@ -99,7 +99,7 @@ function open ({ fd, name }) {
   return { fd, name, path, address: null, port: null, handle, file: path.startsWith('\0') ? null : new UnixSocketFile(path) }
 }
 
-/** For a unix socket Node has no getsockname(). The kernel shows @ for \0, and libuv of Node 20 and 22 has filled an abstract name up. @param {number} fd @returns {string | null} */
+/** Node has no getsockname() for a unix socket. The kernel shows @ for \0; libuv of Node 20 and 22 has filled an abstract name up. @param {number} fd */
 function pathOf (fd) {
   const inode = String(fs.fstatSync(fd).ino)
   try {

@@ -89,7 +89,7 @@ class ListeningSockets {
    * @param {Query} query
    * @param {ServerData | undefined} data
    * @param {any} user
-   * @returns {{ errno: number, handle?: any, data?: ServerData, isQueued?: boolean }} `errno` is libuv's, 0 where it listens; EMFILE: the fleet has 1,000 addresses
+   * @returns {{ errno: number, handle?: any, data?: ServerData, isQueued?: boolean }} `errno`: libuv's, 0 where it listens; EMFILE: there are 1,000 addresses
    */
   open (key, query, data, user) {
     return asWorker(user, query, () => this.#open(key, query, data, user))

@@ -40,7 +40,7 @@ class Departure {
     for (const handle of this.fleet.all()) this.tasks.run('leave', () => this.#retire(handle))
   }
 
-  /** A retirement under way is hurried; its account goes to the recycle that began it. @param {WorkerHandle} handle @param {Map<number, number>} [successors] */
+  /** A retirement under way is hurried; the recycle that began it has its account. @param {WorkerHandle} handle @param {Map<number, number>} [successors] */
   async #retire (handle, successors) {
     const { slot } = handle
     const isOurs = handle.state !== 'draining'

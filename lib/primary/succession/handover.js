@@ -27,7 +27,7 @@ const REAP_MS = 10_000
  * @typedef {{ addresses: string[], workers: { slot: number, pid: number }[] }} Serving
  */
 
-/** Emits `progress` ({ done, of }), `handed-over`, `resumed` if the successor has died since, `left` at the end, and `to-stop` if the fleet must stop, which this primary runs. */
+/** Emits `progress` ({ done, of }), `handed-over`, `resumed` if the successor has died since, `left` at the end, and `to-stop` if the fleet must stop. */
 class Handover extends EventEmitter {
   /** @type {import('../../core/succession').PredecessorState} */
   #state = 'running'
@@ -46,7 +46,11 @@ class Handover extends EventEmitter {
   /** The successor's workers. @type {import('./remote-workers').RemoteReceiver[]} */
   receivers = []
 
-  /** @param {import('../parts').Deps & { features: import('../features').RunningFeatures, ledger: import('../handoff/ledger').HandoffLedger, owners: import('../handoff/no-owners').Owners, departure: import('../succession/departure').Departure, tenure: import('../tenure').Tenure, isSole: () => boolean }} deps */
+  /**
+   * @param {import('../parts').Deps & { features: import('../features').RunningFeatures, ledger: import('../handoff/ledger').HandoffLedger,
+   *   owners: import('../handoff/no-owners').Owners, departure: import('../succession/departure').Departure, tenure: import('../tenure').Tenure,
+   *   isSole: () => boolean }} deps
+   */
   constructor ({ listeningSockets, features, ledger, owners, fleet, departure, tenure, isSole, options, record }) {
     super()
     this.listeningSockets = listeningSockets

@@ -27,12 +27,15 @@ function programOnDisk (node = nodeOnDisk(process.argv0, process.execPath, proce
   return { node, args: [...process.execArgv, ...process.argv.slice(1)], cwd: START_FOLDER, env: { ...env, ...AT_START.service } }
 }
 
-/** @returns {{ pid: number, startedBy: number, init: string | null, env: NodeJS.ProcessEnv }} `startedBy`: its parent's pid at the start; `init`: the name of PID 1, null: not known */
+/**
+ * @returns {{ pid: number, startedBy: number, init: string | null, env: NodeJS.ProcessEnv }} `startedBy`: its parent's pid at the start;
+ *   `init`: the name of PID 1, null: not known
+ */
 function aboutThisProcess () {
   return { pid: process.pid, startedBy: AT_START.startedBy, init: nameOfInit(), env: { ...process.env, ...AT_START.service } }
 }
 
-/** The successor tells the service manager of itself. What is for this pid alone, LISTEN_FDS for example, is left out. @param {Record<string, string | undefined>} env */
+/** The successor tells the service manager of itself. LISTEN_FDS, say, is left out: it is for one pid alone. @param {Record<string, string | undefined>} env */
 function serviceOf ({ NOTIFY_SOCKET, WATCHDOG_USEC }) {
   return { ...NOTIFY_SOCKET && { NOTIFY_SOCKET }, ...WATCHDOG_USEC && { WATCHDOG_USEC } }
 }

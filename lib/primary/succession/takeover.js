@@ -63,7 +63,7 @@ class Takeover extends EventEmitter {
     return this.#state === 'sole'
   }
 
-  /** @param {import('../sockets/listening-sockets').ListeningSockets} listeningSockets where those of the predecessor go @param {{ readyTimeoutMs: number }} options */
+  /** @param {import('../sockets/listening-sockets').ListeningSockets} listeningSockets for the predecessor's @param {{ readyTimeoutMs: number }} options */
   greet (listeningSockets, { readyTimeoutMs }) {
     this.predecessor.on('socket', (socket, handle) => { if (handle) listeningSockets.inherit(socket, handle) })
     this.predecessor.on('kept-socket', ({ socket }, handle) => { if (handle) listeningSockets.inherited.inherit(socket, handle) })

@@ -86,7 +86,7 @@ class AppPath {
     return fs.existsSync(this.#previous.real) ? this.#previous : `${this.#previous.real}, which the fleet has run before, is there no more`
   }
 
-  /** @param {number} generation @param {number} later @returns {boolean} its file is there, and is not that of the later one; before this has a worker, not what the name leads to */
+  /** Its file is there, and is not the later one's; before this has a worker, not what the name leads to. @param {number} generation @param {number} later */
   differs (generation, later) {
     const file = this.known(generation)
     return file !== null && fs.existsSync(file) && file !== (this.known(later) ?? this.#named)

@@ -24,7 +24,7 @@ class Condemnation {
     return this.#at
   }
 
-  /** It stays until the memory has room for its replacement. */
+  /** The worker stays until the memory has room for its replacement. */
   get isWaiting () {
     return this.#isWaiting
   }
@@ -39,7 +39,11 @@ class Condemnation {
     return this.#isCommanded
   }
 
-  /** The first request holds, but a fault of its channel outdoes it. @param {'requested' | 'protocol-error' | import('../../features').Requested} reason @param {{ isCommanded?: boolean }} [by] */
+  /**
+   * The first request holds, but a fault of its channel outdoes it.
+   *
+   * @param {'requested' | 'protocol-error' | import('../../features').Requested} reason @param {{ isCommanded?: boolean }} [by]
+   */
   request (reason, { isCommanded = false } = {}) {
     if (this.#requested === null || reason === 'protocol-error') this.#requested = reason
     this.#isCommanded ||= isCommanded
@@ -51,7 +55,7 @@ class Condemnation {
     this.#at = at
   }
 
-  /** It ends with the fleet, or with its slot, unless it is condemned. @param {Ended} reason */
+  /** The worker ends with the fleet, or with its slot, unless it is condemned. @param {Ended} reason */
   dismiss (reason) {
     this.#reason ??= reason
   }
@@ -60,7 +64,7 @@ class Condemnation {
     this.#isWaiting = true
   }
 
-  /** It stays after all. */
+  /** The worker stays after all. */
   lift () {
     this.#reason = null
     this.#at = 0

@@ -21,7 +21,7 @@ class CrashWatch {
   /** @type {string | undefined} */
   #saidOf
 
-  /** @param {{ fleet: import('./fleet').Fleet, features: Pick<import('../features').RunningFeatures, 'crashed'>, record: (event: string, fields: Record<string, any>) => unknown }} deps */
+  /** @param {Pick<import('../parts').Deps, 'fleet' | 'record'> & { features: Pick<import('../features').RunningFeatures, 'crashed'> }} deps */
   constructor ({ fleet, features, record }) {
     this.fleet = fleet
     this.features = features

@@ -32,7 +32,7 @@ class Slot {
   generation = null
   /** The same. @type {number | null} */
   pid = null
-  /** The recycle under way, and the worker that it replaces; `isReplaced`: the successor has taken over. @type {{ old: WorkerHandle, how: 'surge' | 'drain-first', isReplaced?: boolean } | null} */
+  /** That under way; `isReplaced`: the successor has taken over. @type {{ old: WorkerHandle, how: 'surge' | 'drain-first', isReplaced?: boolean } | null} */
   recycle = null
   /** Why its last worker to boot has not become ready; null: it has. @type {{ why: string, hasCrashed: boolean } | null} */
   unready = null
@@ -54,7 +54,7 @@ class Slot {
     else this.successor = handle
   }
 
-  /** Its worker is ready: from here on it is the incumbent, and its predecessor, if there is one, leaves. @param {WorkerHandle} handle */
+  /** The slot's worker is ready: from here on it is the incumbent, and its predecessor, if there is one, leaves. @param {WorkerHandle} handle */
   ready (handle) {
     this.isNew = false
     this.addresses = handle.asked
@@ -233,7 +233,7 @@ class Fleet {
     return slot === null ? this.standbyPool : /** @type {Slot} */ (this.slots.get(slot))
   }
 
-  /** It drains, no worker serves until it is gone, and then its replacement starts. @param {WorkerHandle} handle */
+  /** The worker drains, no other one serves until it is gone, and then its replacement starts. @param {WorkerHandle} handle */
   isLeavingGap ({ slot, state }) {
     return state === 'draining' && this.slots.get(slot ?? -1)?.recycle?.how === 'drain-first' && this.serving().length === 0
   }

@@ -42,7 +42,10 @@ class Lifecycle extends EventEmitter {
   /** The addresses of which it was said last that some slots alone listen there. */
   #saidUneven = ''
 
-  /** @param {import('../parts').Deps & { crashWatch: import('./crash-watch').CrashWatch, outcomeOf: (handle: WorkerHandle) => import('../../core/account').Outcome | null }} deps */
+  /**
+   * @param {import('../parts').Deps & { crashWatch: import('./crash-watch').CrashWatch,
+   *   outcomeOf: (handle: WorkerHandle) => import('../../core/account').Outcome | null }} deps
+   */
   constructor ({ options, fleet, spawner, listeningSockets, wasOomKilled, crashWatch, outcomeOf, changed, record, stopping, isFollower }) {
     super()
     this.isFollower = isFollower
@@ -102,7 +105,7 @@ class Lifecycle extends EventEmitter {
     return event === 'exit' ? `it ${howItLeft(value)}` : `it was called to serve, and did not answer within ${Math.round(timeoutMs)} ms`
   }
 
-  /** What it may have accepted since it was called, it finishes. @param {WorkerHandle} handle @param {string} why */
+  /** The worker finishes what it may have accepted since it was called. @param {WorkerHandle} handle @param {string} why */
   async #giveUp (handle, why) {
     if (handle.isGone || handle.state === 'draining') return
     handle.givenUp = why
@@ -112,7 +115,9 @@ class Lifecycle extends EventEmitter {
     const { account, drainMs } = await retire(handle, order, this.record)
     this.record('stopped', { slot: handle.slot, pid: null, oldPid: handle.pid, reason: 'not-ready', ...account, drainMs })
     // The next one finds it free where no worker is left there.
-    for (const key of handle.readiness.evades(handle.readiness.missing)) if (!this.fleet.all().some(({ addresses }) => addresses.has(key))) this.listeningSockets.giveUp(key)
+    for (const key of handle.readiness.evades(handle.readiness.missing)) {
+      if (!this.fleet.all().some(({ addresses }) => addresses.has(key))) this.listeningSockets.giveUp(key)
+    }
   }
 
   /** @param {Place} slot @returns {WorkerHandle | null} a standby that listens where the slot's clients are */
@@ -134,7 +139,7 @@ class Lifecycle extends EventEmitter {
     return this.#codeOf(this.fleet.standbyPool) === this.fleet.rollout.generation
   }
 
-  /** @param {Place} place @returns {number} the generation of what a worker that is spawned there now runs: that on trial, where it has taken the place of the code before */
+  /** The generation that a worker which is spawned there now runs: that on trial, where it has taken the place of the code before. @param {Place} place */
   #codeOf ({ slot }) {
     const { rollout } = this.fleet
     const generation = rollout.of(slot)
@@ -171,7 +176,7 @@ class Lifecycle extends EventEmitter {
     this.#closeLeft(addresses)
   }
 
-  /** Where no slot's workers listen any more from their start, no client is to wait. @param {ReadonlyMap<string, number> | null} addresses of a worker that leaves */
+  /** Where no slot's workers listen any more from their start, no client is to wait. @param {ReadonlyMap<string, number> | null} addresses it leaves */
   #closeLeft (addresses) {
     for (const [key, upMs] of addresses ?? []) {
       if (upMs === 0 && !this.fleet.list().some(slot => slot.addresses?.has(key))) this.listeningSockets.giveUp(key)
@@ -204,7 +209,11 @@ class Lifecycle extends EventEmitter {
     this.changed()
   }
 
-  /** It proves that the failures before it are over, and says nothing of those since. @param {WorkerHandle} handle @param {import('../../core/backoff').Backoff} boots @param {number} [failures] before it */
+  /**
+   * A worker that starts proves that the failures before it are over, and says nothing of those since.
+   *
+   * @param {WorkerHandle} handle @param {import('../../core/backoff').Backoff} boots @param {number} [failures] before it
+   */
   #started (handle, boots, failures = boots.failures) {
     if (boots.failures === failures) boots.succeeded()
     this.hasServed = true

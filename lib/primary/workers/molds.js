@@ -133,7 +133,7 @@ class Molds extends EventEmitter {
 
 /** Emits `frozen` with the time that it took, `refused` with the reason, and `exit`. */
 class Mold extends EventEmitter {
-  /** It cannot be forked from, or no longer: why. @type {string | null} */
+  /** Why the mold cannot be forked from, or no longer. @type {string | null} */
   why = null
   isFrozen = false
 
@@ -185,7 +185,7 @@ class Mold extends EventEmitter {
     })
   }
 
-  /** It is to be forked at once, or when the mold is ready for it. @param {Worker} worker */
+  /** The worker is to be forked at once, or when the mold is ready for it. @param {Worker} worker */
   awaits (worker) {
     const begin = () => {
       const ms = this.readyTimeoutMs
@@ -196,7 +196,7 @@ class Mold extends EventEmitter {
     else this.once('frozen', begin)
   }
 
-  /** It ends with its last copy. */
+  /** The mold ends with its last copy. */
   retire () {
     if (!this.isFrozen) return this.end('the fleet is stopping, or its generation is out of date')
     this.why ??= 'it has retired'

@@ -10,9 +10,9 @@ const { isEvading } = require('../../core/address')
 /** @typedef {import('./worker-handle').WorkerHandle} WorkerHandle */
 
 class Readiness {
-  /** It lacks nothing but what gates say. */
+  /** The worker lacks nothing but what gates say. */
   #isBooted = false
-  /** It lacks nothing. */
+  /** The worker lacks nothing. */
   isMet = false
   /** Why a gate does not let it pass, in words. @type {string | null} */
   refusal = null
@@ -84,7 +84,7 @@ class Readiness {
     return this.lacks([...this.required.must, ...this.required.late])
   }
 
-  /** It need no longer listen on what it was given time for. @returns {boolean} it is ready by that */
+  /** The worker need no longer listen on what it was given time for. @returns {boolean} it is ready by that */
   waive () {
     clearTimeout(this.#lateness)
     const lacking = this.#lateness && this.#isBooting ? this.lacks(this.required.late) : []

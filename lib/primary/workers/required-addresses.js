@@ -49,7 +49,7 @@ function requiredAddresses (fleet, { addresses, generation: before, pid, boots }
   return { must, late, lateMs: 2 * Math.max(SOON_MS, ...[...late].flatMap(key => timesOf(key))), before: new Set(addresses?.keys()) }
 }
 
-/** Of a worker that is to take over where the workers of another primary listen; its code may leave some. @param {Iterable<string>} addresses @returns {Required} */
+/** Of a worker that takes over where the workers of another primary listen; its code may leave some. @param {Iterable<string>} addresses @returns {Required} */
 function inheritedAddresses (addresses) {
   return { must: new Set(), late: new Set(addresses), lateMs: 2 * SOON_MS, before: new Set(addresses) }
 }

@@ -70,7 +70,7 @@ class Spawner {
 
   /**
    * @param {number | null} slot null: a standby, which is told when it is called
-   * @param {{ generation: number, workers: number, required: import('./required-addresses').Required, variant?: Variant | null }} terms `workers`: how many there are to be
+   * @param {{ generation: number, workers: number, required: import('./required-addresses').Required, variant?: Variant | null }} terms `workers`: to be
    * @returns {WorkerHandle}
    */
   spawn (slot, { generation, workers, required, variant = null }) {
@@ -88,12 +88,12 @@ class Spawner {
     return handle
   }
 
-  /** It is to stay startable while a newer one is on trial. @param {number} generation */
+  /** A generation is to stay startable while a newer one is on trial. @param {number} generation */
   keep (generation) {
     if (this.molds) this.molds.kept = generation
   }
 
-  /** @param {number} generation @param {number} later @returns {boolean} a worker can still be started by the code of this generation, and not by the later one's */
+  /** A worker can still be started by the code of this generation, and not by the later one's. @param {number} generation @param {number} later */
   canRun (generation, later) {
     return this.molds?.has(generation) === true || this.appPath.differs(generation, later)
   }
@@ -117,6 +117,7 @@ class Spawner {
 
   get #settings () {
     const { options } = this
+    const features = FEATURES.filter(({ worker, isOn }) => worker && isOn(options))
     return {
       compileCache: this.compileCache,
       collectsFirst: collectsFirst(options.gc, NODE_MAJOR),
@@ -125,14 +126,14 @@ class Spawner {
       drainTimeoutMs: options.drainTimeoutMs,
       stopLingerMs: options.stopLingerMs,
       killTimeoutMs: options.killTimeoutMs,
-      features: Object.fromEntries(FEATURES.filter(({ worker, isOn }) => worker && isOn(options)).map(({ name, settings }) => [name, settings?.(options) ?? {}]))
+      features: Object.fromEntries(features.map(({ name, settings }) => [name, settings?.(options) ?? {}]))
     }
   }
 
   /**
    * @param {Record<string, string>} env
-   * @param {{ generation: number, slot: () => number | string, control?: number, inspectPort?: number, execArgv?: string[] }} how `slot`: for the prefix of its output; `control`: one
-   *   more descriptor that it is given
+   * @param {{ generation: number, slot: () => number | string, control?: number, inspectPort?: number, execArgv?: string[] }} how `slot`: for the
+   *   prefix of its output; `control`: one more descriptor that it is given
    */
   #fork (env, { generation, slot, control, inspectPort, execArgv = [] }) {
     const { stdio } = this.outputs

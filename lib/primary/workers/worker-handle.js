@@ -25,8 +25,8 @@ const NO_BEAT = { requests: 0, inFlight: 0, connections: 0, lasting: 0, streams:
  * Emits `failed` ({ type, error }: what the primary lacks for that message), `booted` (it is ready but for a gate; see features), `waived`
  * (where it was given time to listen, and does not), `up` (it may be called), `standby`, `ready` (it has been called, and serves), `foreign` (it is of
  * that other version of recycle), `entered` ({ heapLimitBytes }: its preload has run), `address` (it wants to listen, and what the answer is to be given to),
- * `listens`, `closes` ({ key }), `returned` (into rotation), `leaving`, `exit` (Left), `emptied` (account), `message` (the app's own). Its messages have a handler each,
- * by hear().
+ * `listens`, `closes` ({ key }), `returned` (into rotation), `leaving`, `exit` (Left), `emptied` (account), `message` (the app's own). Its messages
+ * have a handler each, by hear().
  */
 class WorkerHandle extends Channel {
   /** @type {import('../../core/state').State} */
@@ -41,11 +41,11 @@ class WorkerHandle extends Channel {
   spawnedAt = now()
   /** Since when it serves, or stands by; null: it boots. @type {number | null} */
   upSince = null
-  /** When it had booted: it may be called. @type {number | null} */
+  /** When the worker had booted: it may be called. @type {number | null} */
   bootedAt = null
-  /** When it was called to serve. @type {number | null} */
+  /** When the worker was called to serve. @type {number | null} */
   calledAt = null
-  /** It was up before it was wanted: as a standby, or while another primary ran the fleet. */
+  /** The worker was up before it was wanted: as a standby, or while another primary ran the fleet. */
   stoodBy = false
   /** When anything was last heard that its event loop has sent. */
   heardAt = now()
@@ -56,11 +56,11 @@ class WorkerHandle extends Channel {
   givenUp = null
   /** The file that it runs. */
   app = ''
-  /** It is out of the rotation, by its app or a feature; recycling/rotation.js says when. @type {{ since: number, why: string } | null} */
+  /** The worker is out of the rotation, by its app or a feature; recycling/rotation.js says when. @type {{ since: number, why: string } | null} */
   out = null
   /** The addresses it listens on. @type {Set<string>} */
   addresses = new Set()
-  /** The addresses it has asked for (there may be more than one `listen()` before the first is answered), and how long it was up then: ms, 0: it was not yet. @type {Map<string, number>} */
+  /** Those that it has asked for (listen() may be called again before the answer), and how long it was up then, ms; 0: not yet. @type {Map<string, number>} */
   asked = new Map()
   /** The ports that it has asked for, whatever became of that. @type {Set<number>} */
   tried = new Set()
@@ -78,7 +78,7 @@ class WorkerHandle extends Channel {
   outcome = null
   /** The connection whose request blocks its event loop, by the serial of its copy; see lib/worker/connections/parcel.js. @type {number | null} */
   blockedBy = null
-  /** Its preload has run: it holds signals off, and takes commands. */
+  /** The worker's preload has run: it holds signals off, and takes commands. */
   hasEntered = false
   /** By the message's type. @type {Record<string, (fields: any, socket?: any) => void>} */
   #handlers = {}
@@ -88,7 +88,8 @@ class WorkerHandle extends Channel {
   /**
    * @param {number | null} slot null: a standby, which has none yet
    * @param {import('./process').WorkerProcess} process
-   * @param {{ id: string, generation: number, budget: import('../../core/budget').Budget, required: import('./required-addresses').Required, readyOn: string, gates?: string[], variant?: import('./spawner').Variant | null }} terms
+   * @param {{ id: string, generation: number, budget: import('../../core/budget').Budget, required: import('./required-addresses').Required,
+   *   readyOn: string, gates?: string[], variant?: import('./spawner').Variant | null }} terms
    *   `gates`: features that must let it pass before it is ready; `variant`: what it has in place of an ordinary one
    */
   constructor (slot, process, terms) {
@@ -111,11 +112,12 @@ class WorkerHandle extends Channel {
    * in the rooms. Times are by clock.js, as `at` is, so that another process can tell how long ago each was.
    */
   facts () {
-    const { slot, pid, generation, app, budget, state, condemnation, hasEntered, connections, latest, known, out } = this
-    const times = { at: now(), spawnedAt: this.spawnedAt, calledAt: this.calledAt, upSince: this.upSince, heardAt: this.heardAt, condemnedAt: condemnation.at, drainsUntil: this.drainsUntil }
+    const { slot, pid, generation, app, budget, state, condemnation, hasEntered, connections, latest, out } = this
+    const { spawnedAt, calledAt, upSince, heardAt, drainsUntil } = this
+    const times = { at: now(), spawnedAt, calledAt, upSince, heardAt, condemnedAt: condemnation.at, drainsUntil }
     const { reason, isWaiting, requested } = condemnation
-    const addresses = { addresses: [...this.addresses], asked: [...this.asked.keys()] }
-    return { slot, pid, generation, app, budget, state, reason, isWaiting, requested, hasEntered, connections, latest, known: structuredClone(known), out, ...times, ...addresses }
+    const [known, addresses] = [structuredClone(this.known), { addresses: [...this.addresses], asked: [...this.asked.keys()] }]
+    return { slot, pid, generation, app, budget, state, reason, isWaiting, requested, hasEntered, connections, latest, known, out, ...times, ...addresses }
   }
 
   get reason () {
@@ -126,12 +128,12 @@ class WorkerHandle extends Channel {
     return this.state === 'ready'
   }
 
-  /** It is measured and judged: it serves, or waits to. */
+  /** The worker is measured and judged: it serves, or waits to. */
   get isWatched () {
     return this.isServing || this.state === 'standby'
   }
 
-  /** Its event loop has turned since its app began to load. */
+  /** The worker's event loop has turned since its app began to load. */
   get hasLoaded () {
     return this.latest !== NO_BEAT
   }
@@ -163,13 +165,13 @@ class WorkerHandle extends Channel {
     if (state === 'draining') this.emit('leaving')
   }
 
-  /** It will not listen there. @param {string} key */
+  /** The worker will not listen there. @param {string} key */
   renounce (key) {
     this.asked.delete(key)
     if (this.addresses.size > 0) this.readiness.check('listening')
   }
 
-  /** It is up, and waits until it is called. */
+  /** The worker is up, and waits until it is called. */
   standBy () {
     this.stoodBy = true
     this.#comeUp('standby')

@@ -15,7 +15,8 @@ const PATIENCE_MS = 1000
 async function inTime (reading) {
   /** @type {NodeJS.Timeout | undefined} */
   let deadline
-  const late = new Promise(resolve => { deadline = setTimeout(() => setImmediate(() => resolve(null)), PATIENCE_MS) }) // what has come while this process stood still is read first
+  // What has come while this process stood still is read first.
+  const late = new Promise(resolve => { deadline = setTimeout(() => setImmediate(() => resolve(null)), PATIENCE_MS) })
   return Promise.race([reading, late]).finally(() => clearTimeout(deadline))
 }
 
