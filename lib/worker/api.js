@@ -17,7 +17,8 @@
  * @property {(fn: (session: string, value: any) => void) => void} [onTransfer]
  * @property {(fn: (about: { slot: number }) => unknown) => void} [onLease]
  * @property {(registry: any) => void} [exposeMetrics]
- * @property {(socket: import('node:net').Socket, kind: string, give: () => { state?: unknown, unread?: Buffer, onLeave?: () => void } | null) => void} [movable]
+ * @property {(socket: import('node:net').Socket, kind: string, give: () => { state?: unknown, unread?: Buffer, onLeave?: () => void } | null) => void}
+ *   [movable]
  * @property {(kind: string, fn: (socket: import('node:net').Socket, state: any, unread: Buffer) => void) => void} [onMoved]
  * @property {(fn: () => unknown) => void} [onFork] in a mold
  * @property {(fn: () => unknown) => void} [warm] in a mold

@@ -115,7 +115,11 @@ class Channel {
     else process.nextTick(sent, new Error('the primary has exited'))
   }
 
-  /** From the middle of whatever runs: what waits for the end of this turn is left alone, and says later that the event loop has turned. @param {string} type @param {Record<string, any>} fields */
+  /**
+   * From the middle of whatever runs: what waits for the end of this turn is left alone, and says later that the event loop has turned.
+   *
+   * @param {string} type @param {Record<string, any>} fields
+   */
   sendAside (type, fields) {
     if (this.isUp) this.#send?.(message(type, fields))
   }

@@ -71,7 +71,8 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
   tellRequestsInFlight({ channel, tracker })
   const pauses = new GcPauses()
   const kernel = { channel, tracker, state, acceptors, inbox, handoff, sender, emptying, beatMs: settings.beatMs, onCollected: pauses.onCollected.bind(pauses), oldBytes, liveBytes, onDrain: api.onDrain, announceClose: () => emptying.closeNotice.beginForGood(), callApp, currentExchange: () => null, collect: () => require('./vitals/memory').collect() }
-  const features = FEATURES.filter(({ name }) => Object.hasOwn(settings.features, name)).map(({ name, worker, variant }) => /** @type {NonNullable<typeof worker>} */ (worker ?? variant)()(kernel, settings.features[name]))
+  const ofThis = FEATURES.filter(({ name }) => Object.hasOwn(settings.features, name))
+  const features = ofThis.map(({ name, worker, variant }) => /** @type {NonNullable<typeof worker>} */ (worker ?? variant)()(kernel, settings.features[name]))
   offerOutOfRotation({ channel, state, tracker, admission, emptying }, Object.assign({}, ...features.map(({ tasks }) => tasks)))
   api.extend(Object.assign({ ...DO_NOTHING }, ...features.map(({ api }) => api)))
   const beat = startHeartbeat(settings, { channel, tracker, admission, pauses, features })

@@ -142,7 +142,8 @@ function warm (fn) {
 }
 
 /**
- * Adds a registry of the app's own to the metrics that the admin port serves, added up over the workers. That of prom-client itself (`register`) is found without this call.
+ * Adds a registry of the app's own to the metrics that the admin port serves, added up over the workers. That of prom-client itself
+ * (`register`) is found without this call.
  *
  * @param {{ getMetricsAsJSON: () => Promise<unknown[]> | unknown[] }} registry prom-client's
  */
@@ -151,14 +152,15 @@ function exposeMetrics (registry) {
 }
 
 /**
- * Says that a connection whose protocol is the app's can go to another worker when this one leaves: one that has left HTTP by an upgrade, or one of a `net` server.
- * Its client notices nothing. Not of TLS.
+ * Says that a connection whose protocol is the app's can go to another worker when this one leaves: one that has left HTTP by an upgrade,
+ * or one of a `net` server. Its client notices nothing. Not of TLS.
  *
  * @param {import('node:net').Socket} socket
  * @param {string} kind which function takes it there, up to 100 characters; see onMoved()
- * @param {() => { state?: unknown, unread?: Buffer, onLeave?: () => void } | null} give called when this worker is ready to send it, again and again until it has gone: returns null where it cannot
- *   go now, as it is in the middle of something. `state`: what the structured clone algorithm can copy; `unread`: bytes that were read from the socket and not made use of; up to
- *   1 MB each; `onLeave`: called when it goes, just before the socket is destroyed here, as if the client had left
+ * @param {() => { state?: unknown, unread?: Buffer, onLeave?: () => void } | null} give called when this worker is ready to send it, again and
+ *   again until it has gone: returns null where it cannot go now, as it is in the middle of something. `state`: what the structured clone
+ *   algorithm can copy; `unread`: bytes that were read from the socket and not made use of; up to 1 MB each; `onLeave`: called when it goes,
+ *   just before the socket is destroyed here, as if the client had left
  */
 function movable (socket, kind, give) {
   findApi()?.movable?.(socket, kind, give)
@@ -185,8 +187,8 @@ function webSockets (server, how = {}) {
 }
 
 /**
- * As webSockets(), for the clients of Socket.IO 4 that have a WebSocket: their ids, rooms and data are the same in the other worker, as those of clients whose state is recovered. The server
- * needs its option `connectionStateRecovery`.
+ * As webSockets(), for the clients of Socket.IO 4 that have a WebSocket: their ids, rooms and data are the same in the other worker, as those
+ * of clients whose state is recovered. The server needs its option `connectionStateRecovery`.
  *
  * @param {any} io a Server, attached to its HTTP server
  * @throws {Error} where it is not, or has not that option
@@ -195,4 +197,23 @@ function socketIO (io) {
   require('./socket-io').moveSocketIo(io, { movable, onMoved, onDrain })
 }
 
-module.exports = { movable, onMoved, webSockets, socketIO, exposeMetrics, requestRecycle, pause, resume, onDrain, onServe, onLease, onFork, warm, pin, replayable, own, transfer, onTransfer }
+module.exports = {
+  movable,
+  onMoved,
+  webSockets,
+  socketIO,
+  exposeMetrics,
+  requestRecycle,
+  pause,
+  resume,
+  onDrain,
+  onServe,
+  onLease,
+  onFork,
+  warm,
+  pin,
+  replayable,
+  own,
+  transfer,
+  onTransfer
+}

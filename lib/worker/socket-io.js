@@ -1,9 +1,10 @@
 'use strict'
 
 /**
- * Clients of Socket.IO 4 that speak WebSocket go to another worker: to Socket.IO there each is one that comes back and whose state is recovered, with its id, rooms and data; the client
- * hears a second `connect` for it, and no `disconnect`. Used are the protocol (https://socket.io/docs/v4/socket-io-protocol/), what Engine.IO documents, the two
- * functions of an adapter by which Socket.IO recovers states, and two names that are marked private: `_nsps`, the namespaces that are there, and a socket's `pid`.
+ * Clients of Socket.IO 4 that speak WebSocket go to another worker: to Socket.IO there each is one that comes back and whose state is recovered,
+ * with its id, rooms and data; the client hears a second `connect` for it, and no `disconnect`. Used are the protocol
+ * (https://socket.io/docs/v4/socket-io-protocol/), what Engine.IO documents, the two functions of an adapter by which Socket.IO recovers states,
+ * and two names that are marked private: `_nsps`, the namespaces that are there, and a socket's `pid`.
  *
  * A client goes between two packets, when nothing is to be sent to it, and no acknowledgement is awaited in either direction.
  */
@@ -33,7 +34,7 @@ const LONGEST_ENDING_MS = 5000
  * @property {Session} session
  */
 
-/** @param {any} io a Server of socket.io @param {{ movable: Function, onMoved: Function, onDrain: Function }} api @throws {Error} where Socket.IO is not to recover states */
+/** @param {any} io a Server of socket.io @param {{ movable: Function, onMoved: Function, onDrain: Function }} api @throws {Error} if states are not kept */
 function moveSocketIo (io, { movable, onMoved, onDrain }) {
   if (typeof io?.of !== 'function') throw new TypeError(`socketIO() takes a Server of the package socket.io; it is ${typeof io === 'object' ? 'another object' : String(io)}`)
   const { engine } = io
@@ -70,7 +71,7 @@ function moveSocketIo (io, { movable, onMoved, onDrain }) {
     })
   }
 
-  /** @param {any} conn of engine.io @param {import('node:http').IncomingMessage} request of its WebSocket @param {number} framesBefore that were no packets of it */
+  /** @param {any} conn of engine.io @param {import('node:http').IncomingMessage} request @param {number} framesBefore that were no packets of it */
   function track (conn, request, framesBefore) {
     const packets = new Packets(conn)
     const boundary = boundaries.get(request)
@@ -116,7 +117,8 @@ function moveSocketIo (io, { movable, onMoved, onDrain }) {
   })
 
   onDrain((/** @type {{ deadlineMs: number }} */ { deadlineMs }) => endPolling(engine, deadlineMs * ENDING_SHARE))
-  onMoved(KIND, (/** @type {import('node:net').Socket} */ socket, /** @type {any} */ { url, rawHeaders, httpVersion, members }, /** @type {Buffer} */ unread) => {
+  onMoved(KIND, (/** @type {import('node:net').Socket} */ socket, /** @type {any} */ state, /** @type {Buffer} */ unread) => {
+    const { url, rawHeaders, httpVersion, members } = state
     const here = new URL(url, 'http://here')
     here.searchParams.delete('sid')
     const request = requestOf(socket, { url: `${here.pathname}${here.search}`, rawHeaders, httpVersion })
@@ -134,7 +136,8 @@ function moveSocketIo (io, { movable, onMoved, onDrain }) {
 }
 
 /**
- * A client that polls has no connection of its own that could go: each of its requests is answered from a session in this process. So its session ends, and it comes back to another worker.
+ * A client that polls has no connection of its own that could go: each of its requests is answered from a session in this process. So its
+ * session ends, and it comes back to another worker.
  *
  * @param {any} engine
  * @param {number} withinMs clients come back one after the other

@@ -10,7 +10,7 @@
  * @typedef {'held' | 'serving' | 'leaving' | 'out' | 'shut' | 'draining' | 'drained'} State
  */
 
-/** `next`: the states that it may become; `refusal`: why it neither accepts nor adopts. @type {Readonly<Record<State, { next: State[], refusal: string | null }>>} */
+/** `next`: what each may become; `refusal`: why it neither accepts nor adopts. @type {Readonly<Record<State, { next: State[], refusal: string | null }>>} */
 const STATES = Object.freeze({
   held: { next: ['serving', 'shut', 'draining'], refusal: 'this worker has not been called' },
   serving: { next: ['leaving', 'shut', 'draining'], refusal: null },

@@ -1,14 +1,16 @@
 'use strict'
 
 /**
- * WebSockets of the package ws that go to another worker. They go between two messages: what of the next frame has come goes along, and where a message has
- * come in part, or is still to be inflated or sent, the connection stays for the moment. Nothing that is private to ws is used: the frames' boundaries are found by the bytes,
- * and the other worker makes its WebSocket by handleUpgrade() of the client's own request, whose response is not sent again.
+ * WebSockets of the package ws that go to another worker. They go between two messages: what of the next frame has come goes along, and where
+ * a message has come in part, or is still to be inflated or sent, the connection stays for the moment. Nothing that is private to ws is used:
+ * the frames' boundaries are found by the bytes, and the other worker makes its WebSocket by handleUpgrade() of the client's own request,
+ * whose response is not sent again.
  *
  * @typedef {object} How
- * @property {(ws: any) => unknown} [save] the state of this WebSocket, which the structured clone algorithm can copy; null: it cannot go now. Called just before it goes
- * @property {(ws: any, state: any, request: import('node:http').IncomingMessage) => void} [load] takes one that has come, instead of the listeners of `connection`; without it
- *   they are called, and find the state as `request.state`
+ * @property {(ws: any) => unknown} [save] the state of this WebSocket, which the structured clone algorithm can copy; null: it cannot go now.
+ *   Called just before it goes
+ * @property {(ws: any, state: any, request: import('node:http').IncomingMessage) => void} [load] takes one that has come, instead of the
+ *   listeners of `connection`; without it they are called, and find the state as `request.state`
  * @property {string} [name] of a second server in the same app
  */
 
@@ -82,7 +84,7 @@ function writeNothingOnce (socket) {
   socket.write = () => Reflect.deleteProperty(socket, 'write')
 }
 
-/** @param {import('node:net').Socket} socket @param {{ url: string, rawHeaders: string[], httpVersion: string }} head @returns {http.IncomingMessage} the client's request */
+/** The client's request. @param {import('node:net').Socket} socket @param {{ url: string, rawHeaders: string[], httpVersion: string }} head */
 function requestOf (socket, { url, rawHeaders, httpVersion }) {
   const request = new http.IncomingMessage(socket)
   /** @type {Record<string, string>} */

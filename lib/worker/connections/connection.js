@@ -49,11 +49,11 @@ class Connection {
     this.acceptor = acceptor
     /** @type {Stage} */
     this.stage = 'served'
-    /** What it came or goes with; null: it was accepted. @type {import('./parcel').Parcel | null} */
+    /** What the connection came or goes with; null: it was accepted. @type {import('./parcel').Parcel | null} */
     this.parcel = null
     /** When its time in the inbox ends, ms, performance.now(); null: never. @type {number | null} */
     this.until = null
-    /** It has waited for a whole poll for I/O: what had arrived before would have been read. */
+    /** The connection has waited for a whole poll for I/O: what had arrived before would have been read. */
     this.isPolled = false
     /** Requests in flight, oldest first; more than one where they are pipelined. @type {Exchange[]} */
     this.exchanges = []
@@ -61,13 +61,13 @@ class Connection {
     this.secure = null
     /** @type {import('node:http2').Http2Session | null} */
     this.session = null
-    /** It stays in this worker: the app has asked for it, or it is none of its server's own. */
+    /** The connection stays in this worker: the app has asked for it, or it is none of its server's own. */
     this.isPinned = false
     /** Of one whose protocol is the app's: what it can go with now, null if not now. @type {(() => Packed | null) | null} */
     this.pack = null
     /** No sibling has taken it. */
     this.isUnwanted = false
-    /** It came from a sibling, or back from an offer. */
+    /** The connection came from a sibling, or back from an offer. */
     this.isAdopted = false
     /** With `--sticky`: the session of its latest request. @type {string | null} */
     this.sessionId = null
@@ -91,7 +91,7 @@ class Connection {
     this.requests = 0
     /** The part of this worker's event loop that its requests take, 0 to 1; as of the last heartbeats, the latest of which counts half. */
     this.load = 0
-    /** Its neighbours in the list. @type {Connection | null} */
+    /** The neighbours in the list. @type {Connection | null} */
     this.before = null
     /** @type {Connection | null} */
     this.after = null
@@ -147,22 +147,22 @@ class Connection {
     return this.exchanges.length === 0 && this.socket.writableLength === 0
   }
 
-  /** It has been in this worker for a second. @param {number} now ms, performance.now() */
+  /** The connection has been in this worker for a second. @param {number} now ms, performance.now() */
   hasStayed (now) {
     return now - this.since >= LASTING_MS
   }
 
-  /** It has been open for a second, here or in a sibling. @param {number} now ms, performance.now() */
+  /** The connection has been open for a second, here or in a sibling. @param {number} now ms, performance.now() */
   isLasting (now) {
     return this.isAdopted || this.hasStayed(now)
   }
 
-  /** It can go to a sibling while this worker serves, at a moment at which it is idle. */
+  /** The connection can go to a sibling while this worker serves, at a moment at which it is idle. */
   get isMovable () {
     return this.acceptor.isMovable && !this.isPinned && !this.isUnwanted && this.session === null && !this.isStream
   }
 
-  /** It closes: a response has been sent with `Connection: close`, or the socket has ended. */
+  /** The connection closes: a response has been sent with `Connection: close`, or the socket has ended. */
   get isEnding () {
     return this.isAnnounced || this.socket.writableEnded || this.socket.destroyed
   }
@@ -177,7 +177,7 @@ class Connection {
     return this.pack !== null && this.stage === 'served' && !this.isEnding && this.socket.writableLength === 0
   }
 
-  /** It lasts as long as the app wants: it is upgraded or raw, or each of its responses is a stream of events. */
+  /** The connection lasts as long as the app wants: it is upgraded or raw, or each of its responses is a stream of events. */
   get isStream () {
     if (this.stage !== 'served' || this.isForeign) return this.isForeign
     return this.exchanges.length > 0 && this.exchanges.every(({ response }) => isEventStream(response))

@@ -46,7 +46,8 @@ function pack (connection, request, packed) {
   const begun = packed?.unread ?? request ?? (exchange ? toWire(exchange.head) : NOTHING)
   const bytes = Buffer.concat([begun, takeUnread(socket)])
   const leftMs = packed || request || exchange ? null : timeLeft(connection) // a request that has come is waited for
-  return { handle: detachHandle(socket), key, leftMs, bytes, replayed: replayed + (exchange ? 1 : 0), deaths, session, isOwned: false, copy, load, kind: packed?.kind ?? null, state: packed?.state ?? NOTHING }
+  const ofApp = { kind: packed?.kind ?? null, state: packed?.state ?? NOTHING }
+  return { handle: detachHandle(socket), key, leftMs, bytes, replayed: replayed + (exchange ? 1 : 0), deaths, session, isOwned: false, copy, load, ...ofApp }
 }
 
 /** What has been read from the handle, or put back by the app, and not consumed. @param {import('node:net').Socket} socket @returns {Buffer} */

@@ -56,7 +56,7 @@ class ConnectionTracker extends EventEmitter {
   #swept = 0
   /** @type {Connection | null} */
   #latest = null
-  /** By the app's server: finds the acceptor of a connection that no listener has reported. @type {WeakMap<object, import('../accepting/acceptor').Acceptor>} */
+  /** By the app's server: finds the acceptor of a connection that none has reported. @type {WeakMap<object, import('../accepting/acceptor').Acceptor>} */
   #acceptors = new WeakMap()
   /** In a later tick, like a `close` event: the app may destroy a socket at any point of its code. */
   #watchHandle = handleWatcher((handle, isReset) => {
@@ -115,7 +115,7 @@ class ConnectionTracker extends EventEmitter {
     return size
   }
 
-  /** It has come from a sibling, or back from an offer, and is held unread. @param {Connection} connection @param {import('./parcel').Parcel} parcel */
+  /** A connection comes from a sibling, or back from an offer, and is held unread. @param {Connection} connection @param {import('./parcel').Parcel} parcel */
   adopt (connection, parcel) {
     connection.parcel = parcel
     connection.socket = /** @type {any} */ (null)
@@ -137,7 +137,12 @@ class ConnectionTracker extends EventEmitter {
     else this.witness?.adopted(connection, parcel.handle)
   }
 
-  /** Takes a connection out, to be offered to a sibling; see handoff/handoff.js. @param {Connection} connection @param {Buffer} [request] @param {import('./connection').Packed | null} [packed] @returns {import('./parcel').Parcel} */
+  /**
+   * Takes a connection out, to be offered to a sibling; see handoff/handoff.js.
+   *
+   * @param {Connection} connection @param {Buffer} [request] @param {import('./connection').Packed | null} [packed]
+   * @returns {import('./parcel').Parcel}
+   */
   take (connection, request, packed) {
     this.connections.delete(connection)
     connection.parcel = pack(connection, request, packed)
@@ -156,7 +161,7 @@ class ConnectionTracker extends EventEmitter {
     Object.assign(connection, { socket, parcel: null })
   }
 
-  /** Its handle has been closed. @param {Connection} connection */
+  /** The handle of the connection has been closed. @param {Connection} connection */
   release (connection) {
     if (connection.stage === 'gone') return
     // A pipelined response that was never written gets no `close` event.
@@ -275,7 +280,8 @@ class ConnectionTracker extends EventEmitter {
     if (connection === undefined) return // its server has no acceptor
     const { method, url, httpVersion: version, rawHeaders } = request
     const head = { method, url, version, headers: rawHeaders.slice() } // the app may change its own
-    const exchange = { head, response, since: performance.now(), written: /** @type {any} */ (connection.socket)._handle?.bytesWritten, isMarked: false, connection }
+    const { bytesWritten: written } = /** @type {any} */ (connection.socket)._handle ?? {}
+    const exchange = { head, response, since: performance.now(), written, isMarked: false, connection }
     connection.exchanges.push(exchange)
     connection.requests++
     this.requests++

@@ -31,10 +31,11 @@ class CloseNotice {
     this.isMovable = isMovable
     this.listeners = /** @type {const} */ ({
       session: (/** @type {Connection} */ connection) => this.#goaway(connection),
-      request: (/** @type {Connection} */ connection, /** @type {Exchange} */ exchange, /** @type {any} */ request) => this.#onRequest(connection, exchange, request),
+      request: this.#onRequest.bind(this),
       rest: (/** @type {Connection} */ connection, /** @type {Exchange} */ exchange) => {
+        if (connection.session !== null) return
         const { response } = exchange // the app may have announced it itself
-        if (connection.session === null && (response.shouldKeepAlive === false || (connection.socket.writableEnded && response.writableFinished))) connection.isAnnounced = true
+        if (response.shouldKeepAlive === false || (connection.socket.writableEnded && response.writableFinished)) connection.isAnnounced = true
       }
     })
   }

@@ -55,7 +55,8 @@ class Drain {
   #replayedBefore = 0
 
   /**
-   * @param {Pick<import('../enter').Parts, 'state' | 'tracker' | 'acceptors' | 'inbox' | 'handoff' | 'sender' | 'admission' | 'emptying'> & Pick<import('../prepare').Prepared, 'signals'>} parts
+   * @param {Pick<import('../enter').Parts, 'state' | 'tracker' | 'acceptors' | 'inbox' | 'handoff' | 'sender' | 'admission' | 'emptying'>
+   *   & Pick<import('../prepare').Prepared, 'signals'>} parts
    * @param {(account: import('../../core/account').Account) => void} done
    */
   constructor (parts, done) {

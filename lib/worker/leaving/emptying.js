@@ -63,7 +63,7 @@ class Emptying {
     this.sender.look()
   }
 
-  /** It is over when nothing is left, and the app's sockets have emitted `close`: two turns later at the latest. */
+  /** The emptying is over when nothing is left, and the app's sockets have emitted `close`: two turns later at the latest. */
   check () {
     if (this.#isEmpty) setImmediate(() => setImmediate(() => { if (this.#isEmpty) this.#finish() }))
   }

@@ -23,11 +23,13 @@ const { performance } = require('node:perf_hooks')
  */
 function offerOutOfRotation ({ channel, state, tracker, admission, emptying }, tasks) {
   let giveUp = (/** @type {string} */ why) => {}
+  /** @param {(fields: any) => Record<string, any>} task @returns {(fields: any, answer: Answer) => void} */
+  const performer = task => (fields, answer) => perform(answer, () => task(fields))
 
   channel.answer({
     'leave-rotation': leave,
     collect: (_, answer) => perform(answer, () => require('../vitals/memory').collect()),
-    ...Object.fromEntries(Object.entries(tasks ?? {}).map(([type, task]) => [type, (/** @type {any} */ fields, /** @type {Answer} */ answer) => perform(answer, () => task(fields))]))
+    ...Object.fromEntries(Object.entries(tasks ?? {}).map(([type, task]) => [type, performer(task)]))
   })
   channel.on({
     rejoin () {
