@@ -15,6 +15,10 @@ module.exports = [
     }
   },
   {
+    files: ['lib/**'],
+    rules: { 'max-len': ['error', { code: 160, ignoreStrings: true, ignoreTemplateLiterals: true, ignoreRegExpLiterals: true, ignoreUrls: true }] }
+  },
+  {
     files: ['bin/**', 'lib/**'],
     rules: {
       'no-restricted-properties': ['error', { object: 'Date', property: 'now', message: WALL_CLOCK }],

@@ -2,7 +2,8 @@
 
 /**
  * Keeps the workers even: tells them the level at which they leave the queue to the others, and has those that are busier or fuller
- * than most give connections away; in a rollout, where there are streams, those of the old generation accept no more. Also notices in time when the fleet as a whole runs out of descriptors.
+ * than most give connections away; in a rollout, where there are streams, those of the old generation accept no more. Also notices in
+ * time when the fleet as a whole runs out of descriptors.
  */
 
 const { FLOOR, leavesToNew, nextLimit } = require('../../core/accept-limit')

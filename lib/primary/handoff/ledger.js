@@ -22,8 +22,8 @@
  * 3. When all receivers have refused, it goes `back` to its sender; if that has exited, to the next worker that becomes ready
  *    within its time, or half a minute. A sender that is the only worker, and drains first, gives all to this process, for its replacement.
  * 4. A request of a session goes to the session's owner alone, and waits where there is none for the moment; after ten
- *    seconds any worker will do, unless the owner is out of rotation. Meanwhile the connection is this process's alone: its sender may have to leave before the owner
- *    is there (--max-surge 0).
+ *    seconds any worker will do, unless the owner is out of rotation. Meanwhile the connection is this process's alone: its sender may have
+ *    to leave before the owner is there (--max-surge 0).
  * 5. A sender that is another primary only lends its connections: it has asked others before, and may have taken one back. So
  *    on `adopted` it is asked, and decides between `keep` and `drop`. If it dies, the connection is ours.
  * 6. What a dead worker had is given to the others as if it had offered it, and cannot go back: `give()`.
@@ -60,7 +60,11 @@ class HandoffLedger {
     this.loads = new Loads()
     this.placement = new Placement(serving, successorOf, owners, this.loads)
     owners.onMoved = () => this.#queue.pump()
-    /** Takes our copy of a connection that a worker reads from here on, and has noted by this number. @type {(receiver: WorkerHandle, copy: import('./entry').Copy, socket: any, key: string) => void} */
+    /**
+     * Takes our copy of a connection that a worker reads from here on, and has noted by this number.
+     *
+     * @type {(receiver: WorkerHandle, copy: import('./entry').Copy, socket: any, key: string) => void}
+     */
     this.onKept = (receiver, copy, socket) => socket.close()
     /** `shared`: of those that moved, by a worker that went on serving, since it was busier or fuller than others. */
     this.totals = { moved: 0, shared: 0, refused: 0, takenBack: 0, lost: 0, misplaced: 0 }

@@ -77,7 +77,9 @@ class ListenHook {
     const { address, port, addressType, fd, flags, readableAll, writableAll } = query
     const where = port < 0 && typeof address === 'string' && !address.startsWith('\0') ? path.resolve(address) : address // \0: abstract, no file
     const key = takeKey(this.#keys, [where, port, addressType, fd].join(':'))
-    const request = { key, query: { address: where, asked: address, port, addressType, fd, flags, readableAll: readableAll === true, writableAll: writableAll === true, umask: process.umask(), uid: process.geteuid?.(), gid: process.getegid?.() }, data: serverDataOf(server) }
+    const asUser = { umask: process.umask(), uid: process.geteuid?.(), gid: process.getegid?.() }
+    const bound = { address: where, asked: address, port, addressType, fd, flags, readableAll: readableAll === true, writableAll: writableAll === true }
+    const request = { key, query: { ...bound, ...asUser }, data: serverDataOf(server) }
     channel.call('listen', request, ({ errno, data, isQueued = false }, handle) => {
       if (errno || !handle) {
         this.#keys.delete(key)

@@ -100,7 +100,7 @@ class Inbox {
     setImmediate(() => { for (const connection of connections) connection.isPolled = true })
   }
 
-  /** Closes connections that have been idle here for so long; of one server, where it is given. @param {number} idleMs @param {import('../accepting/acceptor').Acceptor} [acceptor] */
+  /** Closes connections idle for so long, all or one server's. @param {number} idleMs @param {import('../accepting/acceptor').Acceptor} [acceptor] */
   close (idleMs, acceptor) {
     const latest = performance.now() - idleMs
     for (const connection of this.tracker.connections) {
@@ -123,7 +123,10 @@ class Inbox {
     connection.parcel?.handle.close()
   }
 
-  /** @param {import('../accepting/acceptor').Acceptor | undefined} acceptor @param {any} socket a handle, or a Descriptor @param {import('../../core/message').ParcelFields} parcel */
+  /**
+   * @param {import('../accepting/acceptor').Acceptor | undefined} acceptor @param {any} socket a handle, or a Descriptor
+   * @param {import('../../core/message').ParcelFields} parcel
+   */
   #whyNot (acceptor, socket, { session = '', isOwned, kind }) {
     if (!socket) return 'no connection came with the message'
     if (this.state.refusal && !(isOwned && this.isExpected(session))) return this.state.refusal
