@@ -5,7 +5,8 @@
  * away connections that make the difference, the busiest first. Then by number: one with more connections than most gives away those that do
  * the least. A connection's load is the part of its worker's event loop that its requests have taken, 0 to 1.
  *
- * Nothing moves for a small difference, and where one connection makes all the load, the other ones leave. What has moved is not measured yet at the next decision, so the caller leaves a second between two.
+ * Nothing moves for a small difference, and where one connection makes all the load, the other ones leave. What has moved is not measured yet
+ * at the next decision, so the caller leaves a second between two.
  */
 
 const NOTICEABLE = 0.1 // of an event loop: a smaller difference makes no request late

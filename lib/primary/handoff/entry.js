@@ -30,7 +30,7 @@ class Entry {
   isAdopted = false
   /** Where its receiver has noted it. @type {Copy | null} */
   copy = null
-  /** Its session has no owner that takes it. */
+  /** The session has no owner that takes it. */
   isAnyones = false
   /** When its receiver is to have answered. @type {NodeJS.Timeout | null} */
   deadline = null
@@ -49,7 +49,7 @@ class Entry {
     this.tried = new Set([sender])
   }
 
-  /** Its sender may say that it has it again. */
+  /** The sender may say that it has it again. */
   get isLent () {
     return this.claim === 'lent' || this.claim === 'asked'
   }
@@ -72,7 +72,7 @@ class Entry {
     }, ms)
   }
 
-  /** It has no receiver any more. */
+  /** The connection has no receiver any more. */
   takeBack () {
     if (this.deadline) clearTimeout(this.deadline)
     this.deadline = null

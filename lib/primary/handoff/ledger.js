@@ -201,14 +201,14 @@ class HandoffLedger {
     entry.sender.send('moved', { id: entry.offerId })
   }
 
-  /** Its sender has closed its copy. @param {Entry} [entry] */
+  /** The sender has closed its copy. @param {Entry} [entry] */
   #own (entry) {
     if (!entry) return
     entry.claim = 'given'
     if (entry.isAdopted && entry.receiver) this.#keep(entry, entry.receiver)
   }
 
-  /** Its sender has it again. @param {Entry} [entry] */
+  /** The sender has it again. @param {Entry} [entry] */
   #drop (entry) {
     if (!entry) return
     if (entry.isAdopted && entry.receiver) entry.receiver.send('drop', { id: entry.id })
@@ -253,7 +253,7 @@ class HandoffLedger {
     this.#queue.add(entry)
   }
 
-  /** It has answered. @param {WorkerHandle} receiver */
+  /** The receiver has answered. @param {WorkerHandle} receiver */
   #free (receiver) {
     this.placement.answered(receiver)
     this.#queue.pumpSoon()

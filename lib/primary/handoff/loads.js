@@ -48,7 +48,7 @@ class Loads {
     return (boots(handle) ? 0 : busy) + load * Math.max(0, 1 - (now() - at) / SETTLE_MS)
   }
 
-  /** It gets a connection. @param {WorkerHandle} handle @param {number} load */
+  /** The worker gets a connection. @param {WorkerHandle} handle @param {number} load */
   give (handle, load) {
     const { load: before, at } = this.#given.get(handle) ?? { load: 0, at: -Infinity }
     this.#given.set(handle, { load: before * Math.max(0, 1 - (now() - at) / SETTLE_MS) + load, at: now() })

@@ -77,7 +77,7 @@ class Placement {
     return hasRoom ? { to, isOwned, why: null } : none('full')
   }
 
-  /** Among equals the sender's successor, which starts with none. @param {WorkerHandle} sender @param {WorkerHandle[]} able @param {number} [own] the connection's load */
+  /** Among equals the sender's successor, which has none. @param {WorkerHandle} sender @param {WorkerHandle[]} able @param {number} [own] of the connection */
   #leastLoaded (sender, able, own = 0) {
     const successor = this.successorOf(sender)
     const inOrder = successor && able.includes(successor) ? [successor, ...able] : able
@@ -100,7 +100,7 @@ class Placement {
     this.#underWay.set(receiver, this.#countOf(receiver) + 1)
   }
 
-  /** It has answered for one. @param {WorkerHandle} receiver */
+  /** The receiver has answered for one. @param {WorkerHandle} receiver */
   answered (receiver) {
     const left = this.#countOf(receiver) - 1
     if (left > 0) this.#underWay.set(receiver, left)
@@ -108,12 +108,12 @@ class Placement {
     this.#silent.delete(receiver)
   }
 
-  /** It has not answered in time. @param {WorkerHandle} receiver */
+  /** The receiver has not answered in time. @param {WorkerHandle} receiver */
   timedOut (receiver) {
     this.#silent.add(receiver)
   }
 
-  /** It has died. @param {WorkerHandle} receiver */
+  /** The receiver has died. @param {WorkerHandle} receiver */
   forget (receiver) {
     this.#underWay.delete(receiver)
     this.#silent.delete(receiver)
