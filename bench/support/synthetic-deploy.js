@@ -7,6 +7,7 @@
  * fails), by up to some per cent of their own, by pauses. Backends fail for two seconds, for all workers or for one. New workers are still a little slower at first.
  */
 
+const { AT: SWEEPS_AT } = require('../../lib/features/canary/sweeps')
 const { newCounts, newConnection, countResponse, countCollection, blockBetween } = require('../../lib/features/canary/counts')
 const { addTime, thresholdsOf } = require('../../lib/features/canary/times')
 const { judge } = require('../../lib/features/canary/verdict')
@@ -131,7 +132,9 @@ function deploy ({ seed, requests, traffic = 'clients', fault = {}, blocks = 18,
   let common = 0
   /** @type {(import('../../lib/features/canary/counts').Memory | null)[]} */
   let half = workers.map(() => null)
+  const sweepsAt = SWEEPS_AT.map(share => Math.floor(share * blocks))
   for (let at = 0; at < blocks; at++) {
+    if (sweepsAt.includes(at)) for (const worker of workers) worker.collect(true)
     common = 0.7 * common + 0.08 * random.normal()
     const load = 1 + 0.3 * Math.sin(2 * Math.PI * (at / blocks + seed % 7))
     const away = of.backendAway !== null && Math.floor(of.backendAway * blocks) === at ? 0.4 : 0

@@ -25,7 +25,7 @@ const FOREIGN = [
   '--max-memory-restart', '--instances', '--max-requests-jitter', '--graceful-timeout', '--preload', '--keep-alive', '--bind', // pm2, gunicorn
   '--refork-after', '--minUptime', '--spinSleepTime', '--pack', // pitchfork, forever, arethetypeswrong
   '--init', '--read-only', '--tmpfs', '--add-architecture', // docker
-  '--node', '--arch', '--quick', '--million', '--its', '--own', '--seconds', '--calm', '--seed', '--add', '--kills', '--moves', '--leaks', '--mold', '--rounds', // test/matrix.js, the benches, an app, the campaign
+  '--node', '--arch', '--quick', '--million', '--its', '--own', '--seconds', '--calm', '--seed', '--add', '--kills', '--moves', '--leaks', '--deploys', '--mold', '--rounds', // test/matrix.js, the benches, an app, the campaign
   '--grace', '--only', '--heap', '--descriptors', '--pings', '--storm', '--buffer' // examples/sprites, examples/capacity
 ]
 const CHECKED = new Map([...OPTIONS, ...DRILL_OPTIONS].map(({ flag, kind }) => [flag.split(' ')[0], kind]))

@@ -7,6 +7,7 @@
  */
 
 const { Observed } = require('./observed')
+const { Sweeps } = require('./sweeps')
 const { thresholdsOf } = require('./times')
 const { judge } = require('./verdict')
 
@@ -44,6 +45,7 @@ class Bake {
   constructor (kernel, terms) {
     this.kernel = kernel
     this.terms = terms
+    this.sweeps = new Sweeps(kernel)
     this.warmUpMs = Math.min(LONGEST_WARM_UP_MS, WARM_UP_SHARE * terms.bakeMs)
     const comparedMs = terms.bakeMs - this.warmUpMs
     this.blockMs = Math.max(Math.min(BLOCK_MS, comparedMs / LEAST_BLOCKS), comparedMs / MOST_BLOCKS)
@@ -158,7 +160,11 @@ class Bake {
   /** Ends a block, and the first half, where it is time. */
   #note () {
     const now = this.kernel.now()
-    if (this.state === 'comparing' && now >= (this.#begunAt + this.#until) / 2) this.#observed.endHalf()
+    if (this.state === 'comparing') {
+      const share = (now - this.#begunAt) / (this.#until - this.#begunAt)
+      if (share >= 0.5) this.#observed.endHalf()
+      this.sweeps.look(share, { fresh: this.#observed.workers(true), old: this.#observed.workers(false) })
+    }
     if (now >= this.#begunAt + (this.#observed.blocks + 1) * this.blockMs) this.#observed.endBlock()
   }
 

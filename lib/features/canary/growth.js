@@ -19,7 +19,7 @@ const LEAST_SWEEPS = 3 // times from a mark-sweep to the next, of the old worker
 const LEAST_COLLECTIONS = 8 // of one worker, in the second half: 7 times a growth
 const LEAST_BYTES = 256 // a request
 const LEAST_KEPT = 1024 ** 2
-const STEADY = 0.75 // of the growth in the first half
+const STEADY = 0.85 // of the growth in the first half
 
 /** @param {readonly Window[]} fresh @param {readonly Window[]} old @returns {import('./figures').Finding} */
 function findGrowth (fresh, old) {
