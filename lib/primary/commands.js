@@ -68,13 +68,13 @@ class Commands {
    * Replaces every worker that was spawned before this call, a few at a time. A reload during a reload joins it: each
    * worker is replaced until it is newer than the last call. A feature may have the new code prove itself first.
    *
-   * @param {Record<string, any>} [how] see the features' `reload`
+   * @param {import('../features').Reload} [how]
    * @returns {Promise<string | undefined>} what a feature says of it
    * @throws {RecycleError} RECYCLE_ROLLOUT_STOPPED after three replacements in a row that did not become ready; what a feature throws
    */
   async reload (how = {}) {
     this.stopping.throwIfAborted()
-    return this.features.reload(how) ?? this.reloading.all()
+    return this.features.first('reload', how) ?? this.reloading.all()
   }
 
   /**

@@ -5,6 +5,11 @@
 const { FEATURES } = require('../features')
 const { NoOwners } = require('./handoff/no-owners')
 
+/**
+ * @typedef {{ [Name in Called]-?: NonNullable<import('../features').PrimaryPart[Name]> }} Part
+ * @typedef {'begin' | 'connect' | 'sessionOf' | 'reload' | 'crashed' | 'left' | 'causeOf' | 'wake' | 'probe' | 'beforeKill' | 'beforeStop' | 'scrape'} Called
+ */
+
 class RunningFeatures {
   /** By name. @type {Map<string, import('../features').PrimaryPart>} */
   #parts = new Map()
@@ -27,58 +32,50 @@ class RunningFeatures {
     return !(this.owners instanceof NoOwners)
   }
 
-  /** @type {NonNullable<import('../features').PrimaryPart['sessionOf']>} */
-  sessionOf (asked) {
-    for (const part of this.#parts.values()) if (part.sessionOf) return part.sessionOf(asked)
-    return null
-  }
-
-  /** @param {AbortSignal} ended */
-  begin (ended) {
-    for (const part of this.#parts.values()) part.begin?.(ended)
-  }
-
   /** @param {import('./workers/worker-handle').WorkerHandle} handle */
   connect (handle) {
-    for (const part of this.#parts.values()) part.connect?.(handle)
+    this.all('connect', handle)
+  }
+
+  /**
+   * Calls this function of each part that has it.
+   *
+   * @template {keyof Part} Name
+   * @param {Name} name
+   * @param {Parameters<Part[Name]>} args
+   * @returns {ReturnType<Part[Name]>[]}
+   */
+  all (name, ...args) {
+    return [...this.#parts.values()].flatMap((/** @type {any} */ part) => part[name] ? [part[name](...args)] : [])
+  }
+
+  /**
+   * The first answer that is not null.
+   *
+   * @template {keyof Part} Name
+   * @param {Name} name
+   * @param {Parameters<Part[Name]>} args
+   * @returns {ReturnType<Part[Name]> | null}
+   */
+  first (name, ...args) {
+    for (const part of this.#parts.values()) {
+      const result = /** @type {any} */ (part)[name]?.(...args) ?? null
+      if (result !== null) return result
+    }
+    return null
   }
 
   /** @param {import('./workers/worker-handle').WorkerHandle} handle @returns {import('../features').Probe} of what they add to its samples */
   probe (handle) {
     const worker = { handle, pid: handle.pid, latest: () => handle.latest, upSince: () => Number(handle.upSince) }
-    const probes = [...this.#parts.values()].flatMap(part => part.probe ? [part.probe(worker)] : [])
+    const probes = this.all('probe', worker)
     return { read: async at => Object.assign({}, ...await Promise.all(probes.map(probe => probe.read(at)))) }
-  }
-
-  /** @param {Record<string, any>} how @returns {Promise<string | undefined> | null} null: none wants it otherwise than at once */
-  reload (how) {
-    for (const part of this.#parts.values()) {
-      const reload = part.reload?.(how) ?? null
-      if (reload !== null) return reload
-    }
-    return null
-  }
-
-  /** @param {import('./workers/worker-handle').WorkerHandle} handle @param {boolean} isGone */
-  crashed (handle, isGone) {
-    for (const part of this.#parts.values()) part.crashed?.(handle, isGone)
   }
 
   /** @type {NonNullable<import('../features').PrimaryPart['kept']>} */
   kept (handle, copy, socket, key) {
     for (const part of this.#parts.values()) if (part.kept) return part.kept(handle, copy, socket, key)
     socket.close()
-  }
-
-  /** What has become of the connections of a worker that is gone; null: not known. @param {import('./workers/worker-handle').WorkerHandle} handle */
-  left (handle) {
-    for (const part of this.#parts.values()) if (part.left) return part.left(handle)
-    return null
-  }
-
-  /** @param {import('./workers/worker-handle').WorkerHandle} handle */
-  async beforeKill (handle) {
-    await Promise.all([...this.#parts.values()].map(part => part.beforeKill?.(handle)))
   }
 
   /** @param {import('./workers/worker-handle').WorkerHandle} handle @returns {'before-recycle' | 'under way' | null} 'before-recycle': one is due */
@@ -97,21 +94,6 @@ class RunningFeatures {
     return [...this.#parts.values()].flatMap(({ beforeRecycle }) => beforeRecycle ?? [])
   }
 
-  /** @param {import('./workers/worker-handle').WorkerHandle} handle that is condemned @returns {string | null} what is known of why it has grown */
-  causeOf (handle) {
-    for (const part of this.#parts.values()) {
-      const cause = part.causeOf?.(handle) ?? null
-      if (cause !== null) return cause
-    }
-    return null
-  }
-
-  /** @param {AbortSignal} hurried @returns {Promise<unknown> | null} null: a stop may begin at once */
-  beforeStop (hurried) {
-    const waits = [...this.#parts.values()].flatMap(part => part.beforeStop ? [part.beforeStop(hurried)] : [])
-    return waits.length > 0 ? Promise.all(waits) : null
-  }
-
   /** @returns {Promise<{ feature: string, text: string }[]>} what the next primary's are to have */
   async bequeath () {
     const all = await Promise.all([...this.#parts].map(async ([feature, part]) => ({ feature, text: await part.bequeath?.() ?? null })))
@@ -121,15 +103,6 @@ class RunningFeatures {
   /** @param {{ feature: string, text: string }} legacy of the primary before */
   inherit ({ feature, text }) {
     this.#parts.get(feature)?.inherit?.(text)
-  }
-
-  wake () {
-    for (const part of this.#parts.values()) part.wake?.()
-  }
-
-  /** @returns {Promise<string>} */
-  async scrape () {
-    return (await Promise.all([...this.#parts.values()].map(part => part.scrape?.() ?? ''))).join('')
   }
 
   /** @returns {Record<string, any>} what each says of itself in status(), by its key; null: it is off */

@@ -146,10 +146,10 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
     abandon,
     hasServed: () => lifecycle.hasServed,
     hasSessions: () => features.hasSessions,
-    sessionOf: asked => features.sessionOf(asked),
+    sessionOf: asked => features.first('sessionOf', asked),
     crashed (handle, how, request) {
       crashWatch.note(how, request === null ? [] : [{ request, count: 1 }])
-      features.crashed(handle, false)
+      features.all('crashed', handle, false)
     },
     give: (handle, parcel, socket) => ledger.give(handle, parcel, socket),
     isStopping: () => tenure.aborted && handover.receivers.length === 0, // else those of the next primary serve
@@ -169,7 +169,7 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
   ledger.onKept = (handle, copy, socket, key) => features.kept(handle, copy, socket, key)
   const balancer = new Balancer({ ...deps, ledger })
   const crashWatch = new CrashWatch({ ...deps, features })
-  const lifecycle = new Lifecycle({ ...deps, crashWatch, outcomeOf: handle => features.left(handle) })
+  const lifecycle = new Lifecycle({ ...deps, crashWatch, outcomeOf: handle => features.first('left', handle) })
     .on('spawned', connect)
     .on('hopeless', details => abandon(new RecycleError('RECYCLE_APP_DIES', details)))
   const rotation = new Rotation(deps)
@@ -232,7 +232,7 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
   /** @param {WorkerHandle} handle a worker that has been spawned */
   function connect (handle) {
     for (const part of [listeningSockets, owners, ledger, balancer, memoryWatch, features, children, crashWatch, rotation]) part.connect(handle)
-    handle.beforeKill = () => features.beforeKill(handle)
+    handle.beforeKill = () => Promise.all(features.all('beforeKill', handle))
     if (autoSize.isOpen) handle.once('ready', () => look()) // the others wait for what it takes
     for (const event of ['standby', 'ready']) handle.on(event, () => sampler.watch(handle))
     handle.on('missing', ({ key, missing }) => record('fleet.warning', { warning: 'no-handoff', key, missing }))

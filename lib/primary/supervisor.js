@@ -67,7 +67,16 @@ class Supervisor extends EventEmitter {
       abandon: error => this.abandon(error),
       onMessage: message => this.emit('message', message)
     })
-    Object.assign(this, this.parts.commands.ofFeatures)
+    const { commands } = this.parts
+    this.ready = commands.ready.bind(commands)
+    this.recycle = (/** @type {number} */ slot) => commands.recycle(slot)
+    this.reload = commands.reload.bind(commands)
+    this.rollback = commands.rollback.bind(commands)
+    this.scale = commands.scale.bind(commands)
+    this.gc = commands.gc.bind(commands)
+    this.cpuprofile = commands.cpuprofile.bind(commands)
+    this.signal = commands.signal.bind(commands)
+    Object.assign(this, commands.ofFeatures)
     this.handover = this.parts.handover
       .on('to-stop', () => { this.stop() })
       .on('handed-over', () => this.emit('handed-over'))
@@ -91,50 +100,10 @@ class Supervisor extends EventEmitter {
       reconciler.changed()
     }
     this.#lookLater()
-    features.begin(this.#ended.signal)
+    features.all('begin', this.#ended.signal)
     this.#stopWatching = watchClock(longestSilence(options), ms => this.#wake(ms))
     this.ready().then(() => listeningSockets.warnOfUnused(), () => {}) // it stops before it is ready
     return this
-  }
-
-  /** @see Commands.ready */
-  async ready () {
-    return this.parts.commands.ready()
-  }
-
-  /** @see Commands.recycle @param {number} slot */
-  async recycle (slot) {
-    return this.parts.commands.recycle(slot)
-  }
-
-  /** @see Commands.reload @param {import('../features').Reload} [how] */
-  async reload (how) {
-    return this.parts.commands.reload(how)
-  }
-
-  /** @see Commands.rollback */
-  async rollback () {
-    return this.parts.commands.rollback()
-  }
-
-  /** @see Commands.scale @param {number | 'auto'} workers 1 to 1024, or auto */
-  async scale (workers) {
-    return this.parts.commands.scale(workers)
-  }
-
-  /** @see Commands.gc @param {number} slot */
-  async gc (slot) {
-    return this.parts.commands.gc(slot)
-  }
-
-  /** @see Commands.cpuprofile @param {number} slot @param {{ durationMs?: number, file?: string }} [how] */
-  async cpuprofile (slot, how) {
-    return this.parts.commands.cpuprofile(slot, how)
-  }
-
-  /** @see Commands.signal @param {string} name */
-  async signal (name) {
-    return this.parts.commands.signal(name)
   }
 
   /** A stop has begun. */
@@ -160,8 +129,8 @@ class Supervisor extends EventEmitter {
   }
 
   /** What features add to `/metrics`. @returns {Promise<string>} in Prometheus's text format */
-  scrape () {
-    return this.parts.features.scrape()
+  async scrape () {
+    return (await Promise.all(this.parts.features.all('scrape'))).join('')
   }
 
   /**
@@ -194,7 +163,7 @@ class Supervisor extends EventEmitter {
   #wake (sleptMs) {
     const { sampler, features } = this.parts
     sampler.wake()
-    features.wake()
+    features.all('wake')
     this.announce('fleet.slept', { sleptMs })
   }
 
@@ -216,8 +185,8 @@ class Supervisor extends EventEmitter {
   async #stop () {
     this.announce('fleet.stopping', {})
     this.handover.isStopping = true
-    const waits = this.#isInService && this.parts.features.beforeStop(this.#hurried.signal)
-    if (waits) await waits
+    const waits = this.#isInService ? this.parts.features.all('beforeStop', this.#hurried.signal) : []
+    if (waits.length > 0) await Promise.all(waits)
     this.parts.tenure.end(this.#failure ?? new RecycleError('RECYCLE_STOPPED'))
     await this.#stopWorkers().catch(error => this.parts.failures.note('stop', error))
     await this.#end()

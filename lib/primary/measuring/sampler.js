@@ -185,7 +185,7 @@ class Sampler {
   #condemn (handle, reason, sample, at, more = {}) {
     handle.condemnation.condemn(reason, at)
     const { metric, softBytes, hardBytes } = handle.budget
-    const cause = this.features.causeOf(handle)
+    const cause = this.features.first('causeOf', handle)
     this.record('worker.condemn', {
       slot: handle.slot,
       pid: handle.pid,

@@ -139,15 +139,10 @@ class Handover extends EventEmitter {
       if (this.#successor) await this.#undo(this.#successor)
       this.owners.resume()
       this.#step('gone')
-      const failure = this.#failed(this.#successor && this.#pidOf(this.#successor), /** @type {Error} */ (error).message)
+      const failure = this.#failed(this.#successor?.process.pid ?? null, /** @type {Error} */ (error).message)
       if (this.#endsWithIt) this.emit('to-stop')
       throw failure
     }
-  }
-
-  /** @param {Successor} successor @returns {number | null} */
-  #pidOf (successor) {
-    return successor.process.pid
   }
 
   /** @param {Successor} successor @returns {Promise<Serving>} @throws {Error} why it does not serve */

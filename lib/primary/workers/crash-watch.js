@@ -21,7 +21,7 @@ class CrashWatch {
   /** @type {string | undefined} */
   #saidOf
 
-  /** @param {Pick<import('../parts').Deps, 'fleet' | 'record'> & { features: Pick<import('../features').RunningFeatures, 'crashed'> }} deps */
+  /** @param {Pick<import('../parts').Deps, 'fleet' | 'record'> & { features: Pick<import('../features').RunningFeatures, 'all'> }} deps */
   constructor ({ fleet, features, record }) {
     this.fleet = fleet
     this.features = features
@@ -49,7 +49,7 @@ class CrashWatch {
       this.#alertUntil = at + ALERT_MS
       for (const other of this.fleet.all()) if (other !== handle && other.hasEntered) other.send('tell-requests', { forMs: ALERT_MS })
     }
-    this.features.crashed(handle, true)
+    this.features.all('crashed', handle, true)
     this.note(oomKilled ? 'the kernel, because memory ran out' : signal ?? `exit code ${code}`, handle.requests)
   }
 

@@ -82,8 +82,8 @@ class WorkerHandle extends Channel {
   hasEntered = false
   /** By the message's type. @type {Record<string, (fields: any, socket?: any) => void>} */
   #handlers = {}
-  /** To be awaited before it is killed: what features still want to know of it. @type {() => Promise<void>} */
-  beforeKill = async () => {}
+  /** To be awaited before it is killed: what features still want to know of it. @type {() => Promise<unknown>} */
+  beforeKill = () => Promise.resolve()
 
   /**
    * @param {number | null} slot null: a standby, which has none yet
