@@ -30,6 +30,7 @@ function picture (fleet, { columns, rows, colors, now, message }) {
     `${totals.ready} of ${count(totals.workers, 'worker')} ready${besideWorkers(status)}`,
     `${formatSize(rss)} RSS`,
     count(totals.recycles, 'recycle'),
+    ...totals.shared > 0 ? [`${count(totals.shared, 'connection')} moved by load or number`] : [],
     `${Math.round(fleet.requestsPerSecond)} requests/s`
   ]
   const lateMs = now - (fleet.seenAt ?? now)
