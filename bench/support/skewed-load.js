@@ -3,13 +3,13 @@
 /**
  * A few busy connections among many quiet ones, in a process of its own. All are opened, and the busy ones are chosen by which process answers there: so many of them
  * of one process, the others of others. Requests are due at even intervals, on each busy connection by itself, and a latency counts from then (no coordinated
- * omission); of one that is not sent by the end it is as long as it has waited. Quiet connections send one request a second.
+ * omission); of one that is not sent by the end it is as long as it has waited. Quiet connections send a request every 4 s.
  *
  *     const { skewedLoad } = require('./support/skewed-load')
  *     await skewedLoad({ port, quiet: 200, busy: 4, together: 4, rate: 600, path: '/2', warmSeconds: 5, seconds: 10 })
  *
  * @typedef {object} Skew
- * @property {number} port of 127.0.0.1; each response has a header `Pid`
+ * @property {number} port of 127.0.0.1; each response is `ok`, with a header `Pid`: bench/apps/spin.js
  * @property {number} quiet connections
  * @property {number} busy connections
  * @property {number} together how many of these one process has at first
@@ -20,11 +20,11 @@
  */
 
 const { execFile } = require('node:child_process')
-const http = require('node:http')
+const net = require('node:net')
 const { promisify } = require('node:util')
 const { percentiles } = require('./statistics')
 
-const QUIET_MS = 1000
+const QUIET_MS = 4000
 
 /**
  * @param {Skew} how
@@ -42,11 +42,14 @@ async function skewedLoad (how) {
   }
 }
 
-/** One connection. */
+/** One connection, by a plain socket: a full HTTP client takes the CPU of the workers. */
 class Client {
-  sockets = new Set()
+  sockets = 0
   pid = ''
-  agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
+  /** @type {net.Socket | null} */
+  #socket = null
+  #text = ''
+  #answered = (/** @type {boolean} */ _isAnswered) => {}
 
   /** @param {number} port */
   constructor (port) {
@@ -55,16 +58,27 @@ class Client {
 
   /** @param {string} path @returns {Promise<boolean>} answered */
   get (path) {
-    return new Promise(resolve => {
-      const request = http.get({ port: this.port, host: '127.0.0.1', path, agent: this.agent }, response => {
-        this.pid = String(response.headers.pid)
-        response.resume()
-        response.on('end', () => resolve(response.statusCode === 200))
-        response.on('error', () => resolve(false))
-      })
-      request.on('socket', socket => this.sockets.add(socket))
-      request.on('error', () => resolve(false))
+    this.#socket ??= this.#open()
+    this.#socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
+    return new Promise(resolve => { this.#answered = resolve })
+  }
+
+  #open () {
+    const socket = net.connect(this.port, '127.0.0.1').setNoDelay(true).setEncoding('latin1')
+    this.sockets++
+    socket.on('data', text => {
+      this.#text += text
+      if (!this.#text.endsWith('\r\n\r\nok')) return
+      this.pid = /\r\npid: (\d+)/i.exec(this.#text)?.[1] ?? ''
+      this.#text = ''
+      this.#answered(true)
     })
+    socket.on('error', () => {})
+    socket.on('close', () => {
+      this.#socket = null
+      this.#answered(false) // where a request is under way
+    })
+    return socket
   }
 }
 
@@ -106,7 +120,7 @@ async function make ({ port, quiet, busy, together, rate, path, warmSeconds, sec
   }
   await Promise.all([...[...chosen].map(ask), ...clients.filter(client => !chosen.has(client)).map(murmur)])
   console.log(JSON.stringify({
-    requests, dropped, sockets: clients.reduce((sum, client) => sum + client.sockets.size, 0), rps: answered / seconds, ...percentiles(latencies)
+    requests, dropped, sockets: clients.reduce((sum, { sockets }) => sum + sockets, 0), rps: answered / seconds, ...percentiles(latencies)
   }))
   process.exit()
 }
