@@ -89,7 +89,8 @@ const copy = optional(record({ row: count, serial: count }))
 const placed = { session: optional(text(LONGEST_SESSION)), isOwned: optional(flag), load: optional(ratio) }
 const ofRequest = { bytes: optional(text(LONGEST_BYTES)), replayed: optional(count), deaths: optional(count) }
 const ofApp = { kind: optional(text(LONGEST_KIND)), state: optional(text(LONGEST_BYTES)) }
-const parcel = record({ key: name, leftMs: orNull(duration), ...ofRequest, ...placed, copy, ...ofApp })
+const parcelFields = { key: name, leftMs: orNull(duration), ...ofRequest, ...placed, copy, ...ofApp }
+const parcel = record(parcelFields)
 const ofTask = { tookMs: optional(duration), pauseMs: optional(duration), bytes: optional(count), before: optional(usage), after: optional(usage) }
 const batch = { number: count, messages: listOf(object, MOST_BATCHED) } // each is checked by itself
 const shared = record({ ticketKeys: text(1000), options: optional(text(100)), isOpaque: optional(flag) }) // net's server data: https servers alone have any
@@ -214,5 +215,5 @@ function checkHandlers (kinds, handlers, registered = {}) {
 }
 
 module.exports = {
-  FROM_WORKER, FROM_PRIMARY, LONGEST_WISH, LONGEST_ERROR, MOST_REQUESTS, name, why, id, parcel, shared, message, ourMessage, flawOf, checkHandlers
+  FROM_WORKER, FROM_PRIMARY, LONGEST_WISH, LONGEST_ERROR, MOST_REQUESTS, name, why, id, parcelFields, shared, message, ourMessage, flawOf, checkHandlers
 }

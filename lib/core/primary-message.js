@@ -2,14 +2,21 @@
 
 /**
  * Every message between two primaries, of which one takes the fleet of the other over. The two may be of different versions, on different versions of
- * Node.js, so each message is checked against its shape on both sides. How they travel is in message.js.
+ * Node.js, so each message is checked against its shape on both sides. A later version may add messages and fields: where they are not known they are
+ * ignored, and VERSION is raised where they must not be. How they travel is in message.js.
  */
 
 const { FEATURES } = require('../features')
-const { name, why, id, parcel, shared } = require('./message')
+const { name, why, id, parcelFields, shared } = require('./message')
 const shapes = require('./shape')
 
-const { kind, count, duration, flag, text, orNull, optional, listOf, record } = shapes
+const { count, duration, flag, text, orNull, optional, listOf } = shapes
+
+/** @type {typeof shapes.record} */
+const record = fields => shapes.record(fields, { isOpen: true })
+/** @type {typeof shapes.kind} */
+const kind = (what, fields, handle, how) => shapes.kind(what, fields, handle, { ...how, isOpen: true })
+const parcel = record(parcelFields)
 
 /** Of these messages; raised when one of them changes its meaning. */
 const VERSION = 1
@@ -32,7 +39,7 @@ const FROM_PREDECESSOR = Object.freeze({
   drop: kind('the adopted connection is another\'s by now: close this copy', { id }),
   released: kind('the answer to `stopping`: its copies of the sockets are closed'),
   left: kind('the old workers are gone'),
-  ...Object.assign({}, ...FEATURES.map(({ fromPredecessor }) => fromPredecessor?.(shapes)))
+  ...Object.assign({}, ...FEATURES.map(({ fromPredecessor }) => fromPredecessor?.({ ...shapes, kind, record })))
 })
 
 /** successor → predecessor @type {Readonly<Record<string, import('./message').Kind>>} */

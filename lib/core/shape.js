@@ -58,8 +58,8 @@ function mapOf (inner, most) {
   return value => object(value) ?? listOf(inner, most)(Object.values(/** @type {object} */ (value)))
 }
 
-/** @param {Record<string, Shape>} fields all that are allowed @returns {Shape} */
-function record (fields) {
+/** @param {Record<string, Shape>} fields all that are allowed @param {{ isOpen?: boolean }} [how] `isOpen`: others may be there, too @returns {Shape} */
+function record (fields, { isOpen = false } = {}) {
   const names = Object.keys(fields)
   return value => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return { at: '', accepts: 'an object' }
@@ -67,7 +67,7 @@ function record (fields) {
       const flaw = fields[name](Object.hasOwn(value, name) ? /** @type {any} */ (value)[name] : undefined)
       if (flaw) return { ...flaw, at: `.${name}${flaw.at}` }
     }
-    const stray = Object.keys(value).find(name => !Object.hasOwn(fields, name))
+    const stray = isOpen ? undefined : Object.keys(value).find(name => !Object.hasOwn(fields, name))
     return stray === undefined ? null : { at: `.${JSON.stringify(stray.slice(0, 40)).slice(1, -1)}`, accepts: 'nothing' } // a name may have line ends
   }
 }
@@ -83,11 +83,11 @@ function or (flaw, also) {
  * @param {string} what it says
  * @param {Record<string, Shape>} [fields]
  * @param {import('./message').Kind['handle']} [handle]
- * @param {{ isAside?: boolean }} [how]
+ * @param {{ isAside?: boolean, isOpen?: boolean }} [how]
  * @returns {import('./message').Kind}
  */
-function kind (what, fields = {}, handle = 'none', { isAside = false } = {}) {
-  return { what, names: Object.keys(fields), fields: record(fields), handle, isAside }
+function kind (what, fields = {}, handle = 'none', { isAside = false, isOpen = false } = {}) {
+  return { what, names: Object.keys(fields), fields: record(fields, { isOpen }), handle, isAside }
 }
 
 module.exports = { kind, count, number, integer, duration, ratio, flag, text, orNull, optional, listOf, mapOf, record, object }

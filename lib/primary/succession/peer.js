@@ -8,7 +8,7 @@ const { howItLeft } = require('../workers/process')
 
 /** @typedef {import('./primary-process').SuccessorProcess} SuccessorProcess @typedef {import('./primary-process').PredecessorProcess} PredecessorProcess */
 
-/** Emits each message by its type, with its fields and handle, and `exit`. @template {SuccessorProcess | PredecessorProcess} Process */
+/** Emits each message that this version knows by its type, with its fields and handle, and `exit`. @template {SuccessorProcess | PredecessorProcess} Process */
 class Peer extends Channel {
   /** Why it has given up. @type {string | null} */
   #failure = null
@@ -25,6 +25,7 @@ class Peer extends Channel {
       const flaw = flawOf(kinds, message, handle)
       if (flaw === null) return this.emit(type, fields, handle)
       handle?.close?.()
+      if (!Object.hasOwn(kinds, type)) return // of a later version
       if (type === 'adopt' && Number.isSafeInteger(fields.id)) this.send('refused', { id: fields.id }) // of another version: it keeps the connection
       else this.emit('failed', { why: `it sent an invalid message (${String(type).slice(0, 40)}): ${flaw}` })
     })
