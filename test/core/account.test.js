@@ -38,6 +38,8 @@ t.test('what was lost with a worker that crashed', async t => {
   t.same(lostWith(outlived), { connections: 3, inFlight: 2 }, 'of one it is not known')
   t.same(lostWith({ ...outlived, connections: 2 }), { connections: 2, inFlight: 2 }, 'more are known than it had at its last beat')
   t.same(lostWith({ connections: -1, inFlight: 'x', moved: 0, answered: NaN }), { connections: 0, inFlight: 0 }, 'a line of another version')
+  t.same(lostWith({ connections: 0, inFlight: 0 }), { connections: 0, inFlight: 0 }, 'it had none')
+  t.same(lostWith({ connections: 5, inFlight: 0, moved: 5, replayed: 0, answered: 0, cut: 0, ended: 0 }), { connections: 0, inFlight: 0 }, 'all outlived it')
 })
 
 t.test('two accounts share nothing', async t => {

@@ -74,6 +74,8 @@ t.test('a budget that was given takes no worker away, and one that the memory ha
   t.same(sizingWarnings(options.sizing, options), [
     { warning: 'over-committed', workers: 5, beside: 1, softBytes: 1024 * MIB, limitBytes: 4096 * MIB, source: 'cgroup v2', fitting: 2 }
   ])
+  const range = resolve({ maxRss: '1G', workers: '4..4' }, { container: container(4096) })
+  t.match(sizingWarnings(range.sizing, range), [{ warning: 'over-committed', workers: 4, fitting: 2 }], 'of a number that the load decides, too')
   const fits = resolve({ maxRss: '1G', workers: 2 }, { container: container(4096) })
   t.same(sizingWarnings(fits.sizing, fits), [])
 })

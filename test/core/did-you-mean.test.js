@@ -19,6 +19,7 @@ t.test('nothing is suggested for a word that resembles no known one', async t =>
 t.test('a letter that is missing, too many, wrong or swapped with the next is one edit each; two in five letters are the most', async t => {
   for (const [written, meant] of [['prt', 'port'], ['poort', 'port'], ['part', 'port'], ['prot', 'port'], ['smpls', 'samples']]) t.equal(nearest(written, ['port', 'samples']), meant, written)
   t.equal(nearest('form', ['from', 'form']), 'form', 'no edit is fewer than one')
+  for (const [written, farther] of [['prt', 'xxt'], ['poort', 'pooxx'], ['part', 'paxx'], ['prot', 'prxx']]) t.equal(nearest(written, [farther, 'port']), 'port', `${written}: one edit is fewer than two`)
   t.equal(nearest('smpl', ['samples']), null)
   t.equal(nearest('opprt', ['port']), 'port')
 })

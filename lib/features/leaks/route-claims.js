@@ -29,7 +29,7 @@ function claims ({ slopes, isKnown, errorOf, freedom }, requests, garbageOf) {
     const weights = slopes.map((_, j) => j === i ? 1 : base.includes(j) ? -requests[j] / total : 0)
     const bytes = slopes.reduce((sum, slope, j) => sum + slope * weights[j], 0)
     const error = errorOf(weights)
-    return { i, bytes, low: bytes - quantile * error - garbageOf(i), high: bytes + quantile * error, clearness: error > 0 ? bytes / error : Infinity }
+    return { i, bytes, low: bytes - quantile * error - garbageOf(i), high: bytes + quantile * error, clearness: bytes / error }
   }
   const apart = []
   while (others.size > 2) {
