@@ -11,8 +11,8 @@ const LONGEST_MS = 2 ** 31 - 1
 /** @type {[string, import('../../lib/core/option-types').OptionKind, [given: unknown, read: unknown][], refused: unknown[]][]} */
 const KINDS = [
   ['count', types.count(2, 40), [['2', 2], [40, 40], ['007', 7]], ['1', 41, '2.5', '1e1', ' 3', '-3', '', true, null, [3]]],
-  ['workers', types.workers(), [['1', 1], [1024, 1024], ['auto', 'auto'], ['2..2', { min: 2, max: 2 }], ['1..1024', { min: 1, max: 1024 }], ['3..auto', { min: 3, max: 'auto' }]],
-    ['0', 1025, '3..2', '0..2', '1..1025', 'auto..3', '..2', '2..', '1..2..3', 'x2..3', 'AUTO']],
+  ['workers', types.workers(), [['1', 1], [1024, 1024], ['auto', 'auto'], ['1..1', { min: 1, max: 1 }], ['2..2', { min: 2, max: 2 }], ['1..1024', { min: 1, max: 1024 }], ['3..auto', { min: 3, max: 'auto' }]],
+    ['0', 1025, '3..2', '0..2', '1..1025', '1025..auto', 'auto..3', '..2', '2..', '1..2..3', 'x2..3', 'AUTO']],
   ['size', types.size(), [[MIB, MIB], ['1M', MIB], ['1.5GiB', 1536 * MIB], [String(2 * MIB), 2 * MIB], [2 ** 53 - 1, 2 ** 53 - 1]], [MIB - 1, '1023k', '9000000T', 'M', '', '1MiBs', {}]],
   ['budget', types.budget(), [['auto', 'auto'], ['2M', 2 * MIB]], ['1k', 'automatic']],
   ['sizeOrPercent', types.sizeOrPercent('it'), [['1%', { share: 0.01 }], ['12.5%', { share: 0.125 }], ['100%', { share: 1 }], ['1M', { most: MIB }], [MIB, { most: MIB }]], ['0.9%', '101%', '%', '1k', 'x5%', '5%%', 5]],
@@ -45,6 +45,14 @@ for (const [name, kind, good, bad] of KINDS) {
     fc.assert(fc.property(value, given => kind.read(given) === undefined || !isOfType(kind.schema, given) || isValid(given)), { numRuns: 500, seed: 51 })
     t.ok(good.some(([given]) => isOfType(kind.schema, given) && isValid(given)))
   })
+
+  if (name === 'name' || name === 'boolean') continue // a file has text, or true and false; elsewhere a number may stand for them
+  t.test(`${name}: of whole numbers the schema has those, and no other`, async t => {
+    const isValid = ajv.compile(kind.schema)
+    const known = [...good.map(([given]) => given), ...bad].filter(given => Number.isInteger(given))
+    fc.assert(fc.property(fc.oneof(fc.constantFrom(0, 1, 1024, 1025, MIB - 1, MIB, ...known), fc.integer({ min: -2, max: 120 })), given => isValid(given) === (kind.read(given) !== undefined)), { numRuns: 500, seed: 51 })
+    t.pass()
+  })
 }
 
 t.test('a kind says what it accepts in words, with its bounds', async t => {
@@ -66,6 +74,7 @@ t.test('a config file may not have a number in quotes where a number may stand, 
   t.same([4, 'auto', '2..8', '4', ' 4.5 ', true, null, {}].map(given => isOfType(schema, given)), [true, true, true, false, false, false, false, false])
   t.ok(isOfType(types.path().schema, '4'), 'where a number is no value, quotes are no mistake')
   t.ok(isOfType(types.time(0, '0').schema, '0'))
+  t.same([types.time(0, '0'), types.time(1, '1ms')].map(({ schema }) => ajv.validate(schema, '0')), [true, false])
   t.same([4, 4.5, '4', true].map(given => isOfType(types.count(1, 9).schema, given)), [true, true, false, false], 'read() checks its form')
   t.same(['on', 'ON', true].map(given => isOfType(types.oneOf('on', 'off').schema, given)), [true, false, false])
   t.same([[], ['-a'], '-a', 5].map(given => isOfType(types.list().schema, given)), [true, true, true, false])

@@ -145,6 +145,7 @@ t.test('what a worker that goes on serving gives away is counted by itself, wher
   sender.isServing = true
   sender.offer(2)
   adopt()
+  t.match(ledger.totals, { moved: 2, shared: 0 })
   sender.offer(3, 5000, undefined, null)
   adopt()
   t.match(ledger.totals, { moved: 3, shared: 1 })
@@ -179,6 +180,9 @@ t.test('what goes back to its sender is given to the one that keeps copies, by t
   sender.say('offer', { id: 2, parcel: { key: KEY, leftMs: 5000, copy: { row: 4, serial: 9 } } }, moved)
   receiver.say('adopted', { id: receiver.last('adopt').id, copy: { row: 0, serial: 1 } })
   t.same(kept[1], [receiver, { row: 0, serial: 1 }, moved, KEY])
+  const unnoted = sender.offer(3)
+  receiver.say('adopted', { id: receiver.last('adopt').id })
+  t.same([kept.length, unnoted.closed], [2, 1], 'what its receiver has not noted is closed here')
 })
 
 t.test('each sending has a number of its own: the late answer to an earlier one is not taken for that to the latest', async t => {
@@ -199,6 +203,8 @@ t.test('each sending has a number of its own: the late answer to an earlier one 
 
 t.test('what a dead worker had waits for one that serves, and the ledger is settled when that has it', async t => {
   const { sender, receivers: [receiver], ledger } = scene(1)
+  const timers = () => process.getActiveResourcesInfo().filter(kind => kind === 'Timeout').length
+  const timersBefore = timers()
   await ledger.settled()
   receiver.isServing = false
   const socket = new Socket()
@@ -209,10 +215,17 @@ t.test('what a dead worker had waits for one that serves, and the ledger is sett
   await tick()
   t.same(receiver.got, [])
   ledger.look()
-  t.equal(isSettled, false)
-  receiver.say('adopted', { id: receiver.last('adopt').id })
+  receiver.isBatching = true
+  const other = new Socket()
+  ledger.give(/** @type {any} */ (sender), { key: KEY, leftMs: null }, other)
+  const [first, second] = receiver.all('adopt')
+  receiver.say('adopted', { id: first.id })
+  await tick()
+  t.same([isSettled, socket.closed, other.closed], [false, 1, 0], 'not while another is on its way')
+  receiver.say('adopted', { id: second.id })
   await settled
-  t.equal(socket.closed, 1)
+  t.equal(other.closed, 1)
+  t.equal(timers(), timersBefore, 'no timer is left that would keep the process')
 })
 
 t.test('the worker with the fewest connections comes first, and among equals the successor of the sender', async t => {
@@ -328,6 +341,19 @@ t.test('a receiver is silent for a second: the next one gets the connection, and
   b.say('adopted', { id: adopt.id })
   t.equal(socket.closed, 1)
   t.same(sender.all('moved'), [{ type: 'moved', id: 1 }])
+})
+
+t.test('a receiver that was silent is not asked again for the same connection, though it answers by then', async t => {
+  const clock = fakeTimers(t)
+  const { sender, receivers: [a, b] } = scene(2)
+  const socket = sender.offer(1)
+  const { id } = a.last('adopt')
+  clock.tick(1000)
+  a.say('adopted', { id })
+  b.say('refused', { id: b.last('adopt').id })
+  t.same([a, b].map(receiver => receiver.all('adopt').length), [1, 1])
+  t.same(sender.got, [{ type: 'back', id: 1, isStalled: false }])
+  t.equal(socket.closed, 1)
 })
 
 t.test('the only receiver is silent: back to the sender, and the receiver is told to drop it when it answers', async t => {
@@ -656,6 +682,7 @@ t.test('a lent connection that its lender has taken back is dropped, at once or 
   const { id } = receiver.last('adopt')
   lender.say('drop', { id: 2 })
   t.equal(underWay.closed, 1)
+  t.equal(receiver.all('drop').length, 1, 'it has not adopted that yet')
   receiver.say('adopted', { id })
   t.same(receiver.all('drop').map(message => message.id).at(-1), id)
   t.same(receiver.all('keep'), [])
@@ -808,7 +835,9 @@ t.test('an owner that answers once and is silent again is not waited for a secon
   clock.tick(9990)
   sessions.owner = owner
   sessions.onMoved() // it is under way when its time ends
-  clock.tick(1010) // the owner does not answer
+  clock.tick(10)
+  t.same(other.got, [], 'nor are two asked at once')
+  clock.tick(1000) // the owner does not answer
   t.equal(other.all('adopt').length, 1)
 })
 
