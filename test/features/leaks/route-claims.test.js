@@ -42,6 +42,7 @@ t.test('a route that stands out is not among those that the rest is compared wit
   t.same(bytesOf(claims(fit([2, 0, 0]), [1, 1, 1], none)), [2, -1, -1], 'within the error none does')
   t.same(bytesOf(claims(fit([1000, 900, 0], { errors: [100, 0, 0] }), [1, 1, 1], none)), [1000, 400, -1000], 'the clearest, not the largest, first: the last two are compared')
   t.same(bytesOf(claims(fit([90, 60, 0, 0], { errors: [0, 0, 0, 0] }), [1, 1, 1, 1], none)), [90, 60, 0, 0], 'without an error, too')
+  t.same(bytesOf(claims(fit([0.5, 0.5, 0, 0], { errors: [0, 0, 0, 0] }), [1, 1, 1, 1], none)), [0.5, 0.5, 0, 0], 'however little it keeps')
 })
 
 t.test('whichever routes leak, each of them and of the others keeps what its slope says', async t => {
