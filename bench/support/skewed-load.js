@@ -25,6 +25,7 @@ const { promisify } = require('node:util')
 const { percentiles } = require('./statistics')
 
 const QUIET_MS = 4000
+const SETTLE_MS = 4000
 
 /**
  * @param {Skew} how
@@ -85,7 +86,10 @@ class Client {
 /** @param {Skew} how */
 async function make ({ port, quiet, busy, together, rate, path, warmSeconds, seconds }) {
   const clients = Array.from({ length: quiet + busy }, () => new Client(port))
-  for (const client of clients) await client.get('/0')
+  for (const settleMs of [SETTLE_MS, 0]) { // connections that move because of their number have moved by then
+    for (const client of clients) await client.get('/0')
+    await new Promise(resolve => setTimeout(resolve, settleMs))
+  }
   const chosen = chooseBusy(clients, busy, together)
   const begun = performance.now()
   const from = begun + 1000 * warmSeconds
