@@ -131,7 +131,7 @@ t.test('code that does not start, and code that dies: the workers before serve o
   const before = pids(supervisor)
   write("throw new Error('no')")
   await t.rejects(supervisor.reload({ canary: 1, bake: '1h' }), { code: 'RECYCLE_REJECTED', message: /^the new code was rejected: it does not start: it exited with code 1; the workers before serve on$/ })
-  write(`${source('good')}\nsetTimeout(() => process.exit(3), 100)`)
+  write(`${source('good')}\nsetTimeout(() => process.exit(3), 500)`)
   await t.rejects(supervisor.reload({ canary: 1, bake: '1h' }), { code: 'RECYCLE_REJECTED', message: /its workers do not stay up: / })
   t.same(pids(supervisor), before)
   load.stop()
@@ -174,7 +174,7 @@ t.test('releases by a link: a worker that is replaced meanwhile, or afterwards, 
 
 t.test('--fork mold: the code before is forked still, though the file has another', { skip }, async t => {
   const { supervisor, events, port, write, load } = await start(t, { fork: 'mold' })
-  write(`${source('better')}\nsetTimeout(() => { if (process.env.RECYCLE_SLOT !== 'mold') process.exit(3) }, 50)`)
+  write(`${source('better')}\nsetInterval(() => { if (process.env.RECYCLE_SLOT !== 'mold') process.exit(3) }, 50)`)
   await t.rejects(supervisor.reload({ canary: 1, bake: '1h' }), { code: 'RECYCLE_REJECTED' })
   t.match(events.all('fleet.rejected'), [{ isReplaced: false }], 'that this code could not be forked says nothing of the code before')
   write(source('better'))
