@@ -7,23 +7,22 @@ const { NoOwners } = require('./handoff/no-owners')
 
 /**
  * @typedef {{ [Name in Called]-?: NonNullable<import('../features').PrimaryPart[Name]> }} Part
- * @typedef {'begin' | 'connect' | 'sessionOf' | 'reload' | 'crashed' | 'left' | 'causeOf' | 'wake' | 'probe' | 'beforeKill' | 'beforeStop' | 'scrape'} Called
+ * @typedef {'begin' | 'connect' | 'sessionOf' | 'reload' | 'crashed' | 'left' | 'causeOf' | 'wake' | 'probe' | 'kept' | 'beforeKill' | 'beforeStop' |
+ *   'scrape'} Called
  */
 
 class RunningFeatures {
   /** By name. @type {Map<string, import('../features').PrimaryPart>} */
   #parts = new Map()
-  /** By name. @type {NonNullable<import('../features').PrimaryPart['commands']>} */
-  commands
-  /** By name. @type {NonNullable<import('../features').PrimaryPart['verbs']>} */
-  verbs
 
   /** @param {import('../features').PrimaryKernel} kernel */
   constructor (kernel) {
     for (const { name, primary, isOn } of FEATURES) if (primary && isOn(kernel.options)) this.#parts.set(name, primary()(kernel))
     /** Of sessions. @type {import('./handoff/no-owners').Owners} */
     this.owners = [...this.#parts.values()].find(({ owners }) => owners)?.owners ?? new NoOwners()
+    /** @type {NonNullable<import('../features').PrimaryPart['commands']>} */
     this.commands = Object.assign({}, ...[...this.#parts.values()].map(({ commands }) => commands))
+    /** @type {NonNullable<import('../features').PrimaryPart['verbs']>} */
     this.verbs = Object.assign({}, ...[...this.#parts.values()].map(({ verbs }) => verbs))
   }
 
@@ -70,12 +69,6 @@ class RunningFeatures {
     const worker = { handle, pid: handle.pid, latest: () => handle.latest, upSince: () => Number(handle.upSince) }
     const probes = this.all('probe', worker)
     return { read: async at => Object.assign({}, ...await Promise.all(probes.map(probe => probe.read(at)))) }
-  }
-
-  /** @type {NonNullable<import('../features').PrimaryPart['kept']>} */
-  kept (handle, copy, socket, key) {
-    for (const part of this.#parts.values()) if (part.kept) return part.kept(handle, copy, socket, key)
-    socket.close()
   }
 
   /** @param {import('./workers/worker-handle').WorkerHandle} handle @returns {'before-recycle' | 'under way' | null} 'before-recycle': one is due */

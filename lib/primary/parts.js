@@ -166,7 +166,7 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
   const receivers = () => fleet.serving().concat(/** @type {any} */ (handover.receivers))
   /** @type {HandoffLedger} */
   const ledger = new HandoffLedger(receivers, sender => fleet.successorOf(sender), owners, sender => fleet.isLeavingGap(sender))
-  ledger.onKept = (handle, copy, socket, key) => features.kept(handle, copy, socket, key)
+  ledger.onKept = (handle, copy, socket, key) => { if (features.all('kept', handle, copy, socket, key).length === 0) socket.close() }
   const balancer = new Balancer({ ...deps, ledger })
   const crashWatch = new CrashWatch({ ...deps, features })
   const lifecycle = new Lifecycle({ ...deps, crashWatch, outcomeOf: handle => features.first('left', handle) })

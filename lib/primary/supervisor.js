@@ -194,8 +194,7 @@ class Supervisor extends EventEmitter {
 
   /** The fleet serves, is not to stop at once, and no other primary takes part. */
   get #isInService () {
-    const isSole = !this.handover.isUnderWay && (!this.takeover || this.takeover.isSole)
-    return isSole && !this.#failure && !this.#hurried.signal.aborted && this.parts.fleet.serving().length > 0
+    return !this.handover.isUnderWay && this.handover.isSole() && !this.#failure && !this.#hurried.signal.aborted && this.parts.fleet.serving().length > 0
   }
 
   async #stopWorkers () {

@@ -9,8 +9,13 @@ const fs = require('node:fs')
 const { START_FOLDER } = require('../workers/app-path')
 const { nodeOnDisk } = require('../workers/node-file')
 
-/** At the start: the parent can be gone later, and the service manager's variables are taken out. */
-const AT_START = { startedBy: process.ppid, service: serviceOf(process.env) }
+const { NOTIFY_SOCKET, WATCHDOG_USEC } = process.env
+
+/**
+ * At the start: the parent, `startedBy`, can be gone later, and the service manager's variables are taken out. `service`: those by which the
+ * successor tells it of itself. LISTEN_FDS, say, is left out: it is for one pid alone.
+ */
+const AT_START = { startedBy: process.ppid, service: { ...NOTIFY_SOCKET && { NOTIFY_SOCKET }, ...WATCHDOG_USEC && { WATCHDOG_USEC } } }
 
 /**
  * @typedef {object} Program
@@ -27,17 +32,9 @@ function programOnDisk (node = nodeOnDisk(process.argv0, process.execPath, proce
   return { node, args: [...process.execArgv, ...process.argv.slice(1)], cwd: START_FOLDER, env: { ...env, ...AT_START.service } }
 }
 
-/**
- * @returns {{ pid: number, startedBy: number, init: string | null, env: NodeJS.ProcessEnv }} `startedBy`: its parent's pid at the start;
- *   `init`: the name of PID 1, null: not known
- */
+/** @returns {{ pid: number, startedBy: number, init: string | null, env: NodeJS.ProcessEnv }} `init`: the name of PID 1, null: not known */
 function aboutThisProcess () {
   return { pid: process.pid, startedBy: AT_START.startedBy, init: nameOfInit(), env: { ...process.env, ...AT_START.service } }
-}
-
-/** The successor tells the service manager of itself. LISTEN_FDS, say, is left out: it is for one pid alone. @param {Record<string, string | undefined>} env */
-function serviceOf ({ NOTIFY_SOCKET, WATCHDOG_USEC }) {
-  return { ...NOTIFY_SOCKET && { NOTIFY_SOCKET }, ...WATCHDOG_USEC && { WATCHDOG_USEC } }
 }
 
 /** @returns {string | null} null: there is no /proc */
