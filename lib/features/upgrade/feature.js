@@ -20,7 +20,10 @@ module.exports = Object.freeze({
   options: () => [],
   group: '',
   isOn: () => true, // for the command
-  primary: () => ({ succeed }) => ({ verbs: { upgrade: succeed } }),
+  primary () {
+    for (const part of ['./verb', './refusal']) require(part) // at the start: later the files on disk may be another version's
+    return ({ succeed }) => ({ verbs: { upgrade: succeed } })
+  },
   verbs: {
     upgrade: {
       args: ({ file }) => ({ node: file }),
