@@ -229,9 +229,9 @@ t.test('nor is a standby that does not listen on an address its predecessor has 
   const [{ pid }] = events.all('worker.standby')
   const { incumbent } = supervisor.parts.fleet.slots.get(0)
   // Stopped before it has the answer: as far as the primary knows, it does not listen there yet.
-  incumbent.prependOnceListener('listen', () => process.kill(incumbent.pid, 'SIGSTOP'))
+  incumbent.prependOnceListener('address', () => process.kill(incumbent.pid, 'SIGSTOP'))
   t.teardown(() => incumbent.process.kill('SIGCONT'))
-  const asked = once(incumbent, 'listen')
+  const asked = once(incumbent, 'address')
   get(port, '/second').catch(() => {})
   await asked
   t.equal(incumbent.addresses.size, 1)
