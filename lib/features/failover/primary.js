@@ -50,7 +50,7 @@ class Failover {
   /** @param {WorkerHandle} handle */
   connect (handle) {
     handle.once('entered', () => this.#open(handle))
-    handle.prependListener('offer', ({ parcel: { copy } }, socket) => { if (copy && socket) this.#lend(handle, copy) }) // before the ledger sends it back, perhaps
+    handle.on('offers', ({ parcel: { copy } }, socket) => { if (copy && socket) this.#lend(handle, copy) }) // before the ledger sends it back, perhaps
   }
 
   /** @param {WorkerHandle} handle @param {import('../../worker/connections/parcel').Copy} copy of a connection that the ledger has */

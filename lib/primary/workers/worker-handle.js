@@ -25,8 +25,8 @@ const NO_BEAT = { requests: 0, inFlight: 0, connections: 0, lasting: 0, streams:
  * Emits `failed` ({ type, error }: what the primary lacks for that message), `booted` (it is ready but for a gate; see features), `waived`
  * (where it was given time to listen, and does not), `up` (it may be called), `standby`, `ready` (it has been called, and serves), `foreign` (it is of
  * that other version of recycle), `entered` ({ heapLimitBytes }: its preload has run), `address` (it wants to listen, and what the answer is to be given to),
- * `listens`, `closes` ({ key }), `returned` (into rotation), `leaving`, `exit` (Left), `emptied` (account), `message` (the app's own). Its messages
- * have a handler each, by hear().
+ * `listens`, `closes` ({ key }), `offers` (a connection, before that has a handler), `returned` (into rotation), `leaving`, `exit` (Left), `emptied` (account),
+ * `message` (the app's own). Its messages have a handler each, by hear().
  */
 class WorkerHandle extends Channel {
   /** @type {import('../../core/state').State} */
@@ -104,6 +104,7 @@ class WorkerHandle extends Channel {
       this.bootedAt = now()
       this.emit('up')
     })
+    this.on('newListener', event => { if (Object.hasOwn(FROM_WORKER, event)) throw new Error(`the message ${event} is handled by hear()`) })
     this.#listen()
   }
 
@@ -246,7 +247,10 @@ class WorkerHandle extends Channel {
       const flaw = allowed?.has(message.type) === false ? 'it does not belong into a batch' : flawOf(FROM_WORKER, message, socket)
       if (flaw !== null) return this.#refuse(message, socket, flaw)
       if (!FROM_WORKER[message.type].isAside) this.heardAt = now()
-      if (message.type === 'offer') this.#shifted--
+      if (message.type === 'offer') {
+        this.#shifted--
+        this.emit('offers', message, socket)
+      }
       try {
         this.#handlers[message.type]?.(message, socket)
       } catch (error) { // one worker must not end the fleet
