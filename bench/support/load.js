@@ -38,10 +38,9 @@
  * @property {number} p50 latencies in ms @property {number} p90 @property {number} p99 @property {number} p999 @property {number} max
  */
 
-const { execFile } = require('node:child_process')
 const net = require('node:net')
-const { promisify } = require('node:util')
 const { Pace } = require('../../lib/drill/pace')
+const { inOwnProcess } = require('./own-process')
 const { percentiles } = require('./statistics')
 
 const PATIENCE_MS = 20_000 // for an answer
@@ -49,14 +48,7 @@ const REST_MS = 20 // after a failed attempt to connect
 
 /** @param {Load} how @returns {Promise<Figures>} */
 async function load (how) {
-  const running = promisify(execFile)(process.execPath, [__filename, JSON.stringify(how)])
-  const end = () => running.child.kill('SIGKILL')
-  process.once('exit', end)
-  try {
-    return JSON.parse((await running).stdout)
-  } finally {
-    process.removeListener('exit', end)
-  }
+  return inOwnProcess(__filename, how)
 }
 
 /** @param {Load} how */

@@ -19,9 +19,8 @@
  * @property {number} seconds
  */
 
-const { execFile } = require('node:child_process')
 const net = require('node:net')
-const { promisify } = require('node:util')
+const { inOwnProcess } = require('./own-process')
 const { percentiles } = require('./statistics')
 
 const QUIET_MS = 4000
@@ -33,14 +32,7 @@ const SETTLE_MS = 4000
  *   opened, more than there are connections where some were closed
  */
 async function skewedLoad (how) {
-  const running = promisify(execFile)(process.execPath, [__filename, JSON.stringify(how)])
-  const end = () => running.child.kill('SIGKILL')
-  process.once('exit', end)
-  try {
-    return JSON.parse((await running).stdout)
-  } finally {
-    process.removeListener('exit', end)
-  }
+  return inOwnProcess(__filename, how)
 }
 
 /** One connection, by a plain socket: a full HTTP client takes the CPU of the workers. */

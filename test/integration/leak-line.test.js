@@ -27,6 +27,9 @@ t.test('the function that leaks is named, under load; the worker is profiled mea
   t.equal(compareLeak(result, leaking), 'right', JSON.stringify(result))
   t.match(result, { event: 'leak.end', slot: 1, pid, by: 'requested', why: null, verdict: 'grows', recycled: [{ cut: 0 }, { cut: 0, oldPid: pid }] })
   t.equal(events.all('leak.reading').length, 3)
+  for (const { v, t: at, event, ...reading } of events.all('leak.reading')) {
+    t.strictSame(Object.keys(reading).sort(), ['atMs', 'externalBytes', 'heapTotalBytes', 'heapUsedBytes', 'pauseMs', 'pid', 'requests', 'rssBytes', 'slot'])
+  }
   t.same(events.lifeOf(pid).filter(event => !/rotation|reading|standby|recycled/.test(event)), ['worker.spawn', 'worker.ready', 'leak.begin', 'worker.condemn', 'worker.drain', 'worker.retire', 'leak.end'])
   allOrdinary(t, supervisor.status())
   t.match(supervisor.status().leakStudies.latest, { pid, verdict: 'grows' })

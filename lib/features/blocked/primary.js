@@ -24,6 +24,7 @@ const KILL_MS = 1000 // that its kill waits for that
  * @property {boolean} isStopTold
  * @property {boolean} isKilled
  * @property {Promise<void> | null} telling
+ * @property {(where: Record<string, any>) => void} onWhere called when it says where it is
  */
 
 class BlockedLoops {
@@ -50,9 +51,9 @@ class BlockedLoops {
     if (this.missing !== null && !this.#isTold) this.kernel.record('fleet.warning', { warning: 'blocked-addon', why: this.missing })
     this.#isTold = true
     handle.known.blocked = { forMs: 0 }
-    this.#workers.set(handle, { silence: new Silence(), toldAt: null, isStopTold: false, isKilled: false, telling: null })
+    this.#workers.set(handle, { silence: new Silence(), toldAt: null, isStopTold: false, isKilled: false, telling: null, onWhere () {} })
     this.#timer ??= setInterval(() => { for (const worker of this.#workers.keys()) this.#look(worker) }, Math.min(LOOK_MS, this.limitMs / 10)).unref()
-    handle.hear({ where: where => { handle.emit('told', where) } })
+    handle.hear({ where: where => this.#workers.get(handle)?.onWhere(where) })
     handle.on('leaving', () => setImmediate(() => this.#look(handle))) // it is in the journal that it drains
     handle.once('exit', () => {
       this.#workers.delete(handle)
@@ -112,7 +113,7 @@ class BlockedLoops {
     const watched = /** @type {Watched} */ (this.#workers.get(handle))
     if (watched.toldAt === handle.heardAt) return watched.telling ?? Promise.resolve()
     watched.toldAt = handle.heardAt
-    watched.telling = this.#where(handle).then(where => {
+    watched.telling = this.#where(handle, watched).then(where => {
       const { slot, pid, heardAt, latest: { inFlight } } = handle
       const line = { slot, pid, blockedMs: this.kernel.now() - heardAt, inFlight, ...where }
       this.#count++
@@ -122,12 +123,13 @@ class BlockedLoops {
     return watched.telling
   }
 
-  /** Where a worker is. @param {WorkerHandle} handle */
-  async #where (handle) {
-    const told = handle.next(['told', 'exit'], TELL_MS)
+  /** Where a worker is; null: it does not say. @param {WorkerHandle} handle @param {Watched} watched */
+  async #where (handle, watched) {
+    /** @type {Promise<Record<string, any>>} */
+    const told = new Promise(resolve => { watched.onWhere = resolve })
+    const silent = handle.next(['exit'], TELL_MS).then(() => /** @type {Record<string, any>} */ ({}))
     handle.process.kill('SIGURG')
-    const { event, value } = await told
-    const { request = null, requests = null, stack = null, serial = null } = event === 'told' ? value : {}
+    const { request = null, requests = null, stack = null, serial = null } = await Promise.race([told, silent])
     handle.blockedBy = serial
     return { request, requests, stack }
   }

@@ -33,6 +33,7 @@ class Bake {
   generation = -1
   before = -1
   #observed = new Observed()
+  #sweeps
   /** @type {ReturnType<typeof thresholdsOf>} */
   #thresholds = null
   #begunAt = 0
@@ -45,7 +46,7 @@ class Bake {
   constructor (kernel, terms) {
     this.kernel = kernel
     this.terms = terms
-    this.sweeps = new Sweeps(kernel)
+    this.#sweeps = new Sweeps(kernel, () => !this.isCounting || kernel.stopping.aborted)
     this.warmUpMs = Math.min(LONGEST_WARM_UP_MS, WARM_UP_SHARE * terms.bakeMs)
     const comparedMs = terms.bakeMs - this.warmUpMs
     this.blockMs = Math.max(Math.min(BLOCK_MS, comparedMs / LEAST_BLOCKS), comparedMs / MOST_BLOCKS)
@@ -163,7 +164,7 @@ class Bake {
     if (this.state === 'comparing') {
       const share = (now - this.#begunAt) / (this.#until - this.#begunAt)
       if (share >= 0.5) this.#observed.endHalf()
-      this.sweeps.look(share, { fresh: this.#observed.workers(true), old: this.#observed.workers(false) })
+      this.#sweeps.look(share, { fresh: this.#observed.workers(true), old: this.#observed.workers(false) })
     }
     if (now >= this.#begunAt + (this.#observed.blocks + 1) * this.blockMs) this.#observed.endBlock()
   }

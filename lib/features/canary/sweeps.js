@@ -18,9 +18,10 @@ class Sweeps {
   #isBusy = false
   #isWorthIt = true
 
-  /** @param {import('..').PrimaryKernel} kernel */
-  constructor (kernel) {
+  /** @param {import('..').PrimaryKernel} kernel @param {() => boolean} isOver the comparison */
+  constructor (kernel, isOver) {
     this.kernel = kernel
+    this.isOver = isOver
   }
 
   /**
@@ -35,12 +36,12 @@ class Sweeps {
 
   /** One after the other. @param {WorkerHandle[]} workers */
   async #collect (workers) {
-    const { outOfRotation, fleet, hasSessions, isStopping, now } = this.kernel
+    const { outOfRotation, fleet, hasSessions, now } = this.kernel
     this.#isBusy = true
     for (const handle of workers) {
-      if (!this.#isWorthIt || hasSessions() || isStopping() || fleet.serving().length < LEAST_SERVING) break
+      if (!this.#isWorthIt || hasSessions() || this.isOver() || fleet.serving().length < LEAST_SERVING) break
       const began = now()
-      await outOfRotation.take(handle, TASK).catch(() => {})
+      await outOfRotation.take(handle, TASK)
       this.#isWorthIt = now() - began < LONGEST_MS
     }
     this.#isBusy = false

@@ -61,14 +61,20 @@ function sentenceOf (line, { worker }) {
 /** For `recycle top` and the live page. @param {About} about @returns {import('..').Live | null} */
 function live ({ study, latest }) {
   if (study === null && latest === null) return null
-  const now = study === null ? [] : [`slot ${study.slot} is under study: ${formatTime(study.sinceMs)} of ${formatTime(study.forMs)}, ${count(study.requests, 'request')}`]
+  const now = study === null ? [] : [`slot ${study.slot} is under study: ${sayProgress(study)}`]
   return { title: 'The line that leaks', text: [...now, ...latest === null ? [] : sentencesOf(/** @type {any} */ (latest))].join('; '), isBad: latest?.verdict === 'grows', rows: [] }
+}
+
+/** One that began by itself waits for its requests. @param {Record<string, any>} study */
+function sayProgress ({ sinceMs, forMs, requests }) {
+  const time = sinceMs > forMs ? `${formatTime(sinceMs)}, until it has had enough requests` : `${formatTime(sinceMs)} of ${formatTime(forMs)}`
+  return `${time}, ${count(requests, 'request')}`
 }
 
 /** @param {About} about @param {(style: any, text: string) => string} paint @returns {string[]} */
 function statusLines ({ study, latest }, paint) {
   return [
-    ...study ? [paint('yellow', `slot ${study.slot} (${study.pid ?? '–'}) is under study for leaks: ${formatTime(study.sinceMs)} of ${formatTime(study.forMs)}, ${count(study.requests, 'request')}`)] : [],
+    ...study ? [paint('yellow', `slot ${study.slot} (${study.pid ?? '–'}) is under study for leaks: ${sayProgress(study)}`)] : [],
     ...latest ? [paint(latest.verdict === 'grows' ? 'yellow' : 'dim', `the last study of leaks: ${sentencesOf(/** @type {any} */ (latest))[0]}`)] : []
   ]
 }

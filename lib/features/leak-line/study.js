@@ -96,8 +96,8 @@ class Study {
     handle.once('leaving', () => this.end(handle.reason === null ? 'its worker was replaced' : `its worker was replaced (${handle.reason})`))
     handle.once('exit', () => this.end('its worker has ended'))
     handle.hear({
-      'leak-reading': ({ growth, ...usage }) => {
-        this.readings.push({ ...(usage), atMs: Math.round(this.#sinceReady()), pauseMs: 0 })
+      'leak-reading': ({ growth, requests, rssBytes, heapTotalBytes, heapUsedBytes, externalBytes }) => {
+        this.readings.push({ requests, rssBytes, heapTotalBytes, heapUsedBytes, externalBytes, atMs: Math.round(this.#sinceReady()), pauseMs: 0 })
         if (growth !== null) this.growth = parse(growth) ?? this.growth
       }
     })

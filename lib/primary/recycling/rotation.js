@@ -35,7 +35,7 @@ class Rotation {
       pause: ({ reason }) => this.wish(handle, APP, reason || 'the app has paused it'),
       resume: () => this.wish(handle, APP, null)
     })
-    for (const event of ['ready', 'back', 'leaving', 'exit']) handle.on(event, () => this.#arrange())
+    for (const event of ['ready', 'returned', 'leaving', 'exit']) handle.on(event, () => this.#arrange())
   }
 
   /** @param {WorkerHandle} handle @param {string} by what wants it out, or does no more @param {string | null} why null: it may return */

@@ -21,13 +21,31 @@ const { version } = require('./worker-code')
 /** @type {import('../../core/message').Beat} */
 const NO_BEAT = { requests: 0, inFlight: 0, connections: 0, lasting: 0, streams: 0, elu: 0, movable: 0, ...NO_DELAYS, debugged: false, ceiling: null }
 
-/**
- * Emits `failed` ({ type, error }: what the primary lacks for that message), `booted` (it is ready but for a gate; see features), `waived`
- * (where it was given time to listen, and does not), `up` (it may be called), `standby`, `ready` (it has been called, and serves), `foreign` (it is of
- * that other version of recycle), `entered` ({ heapLimitBytes }: its preload has run), `address` (it wants to listen, and what the answer is to be given to),
- * `listens`, `closes` ({ key }), `offers` (a connection, before that has a handler), `returned` (into rotation), `leaving`, `exit` (Left), `emptied` (account),
- * `message` (the app's own). Its messages have a handler each, by hear().
- */
+/** What a worker emits; its messages are not emitted, but have a handler each, by hear(). */
+const EVENTS = Object.freeze({
+  foreign: 'it is of that other version of recycle',
+  entered: '{ heapLimitBytes }: its preload has run',
+  address: 'it wants to listen there; a function that takes the answer',
+  listens: '{ key }',
+  missing: '{ key, missing }: why connections of that address cannot move',
+  closes: '{ key }',
+  booted: 'it is ready but for a gate; see features',
+  waived: 'addresses on which it was given time to listen, and does not',
+  up: 'it may be called',
+  standby: 'it stands by',
+  ready: 'it has been called, and serves',
+  offers: 'a connection, before its handler has it; the socket',
+  returned: 'it is in rotation again',
+  leaving: 'it drains',
+  hurried: 'its drain has a shorter deadline',
+  emptied: 'its account: nothing is left in it',
+  disconnect: 'its channel has closed',
+  exit: 'Left',
+  message: "the app's own",
+  flaw: '{ type, flaw }: what is wrong with a message',
+  failed: '{ type, error }: what the primary lacks for that message'
+})
+
 class WorkerHandle extends Channel {
   /** @type {import('../../core/state').State} */
   state = 'spawning'
@@ -104,7 +122,7 @@ class WorkerHandle extends Channel {
       this.bootedAt = now()
       this.emit('up')
     })
-    this.on('newListener', event => { if (Object.hasOwn(FROM_WORKER, event)) throw new Error(`the message ${event} is handled by hear()`) })
+    this.on('newListener', event => { if (!Object.hasOwn(EVENTS, event) && event !== 'error' && !event.startsWith('answer ')) throw new Error(`a worker does not emit ${event}`) })
     this.#listen()
   }
 
@@ -247,11 +265,11 @@ class WorkerHandle extends Channel {
       const flaw = allowed?.has(message.type) === false ? 'it does not belong into a batch' : flawOf(FROM_WORKER, message, socket)
       if (flaw !== null) return this.#refuse(message, socket, flaw)
       if (!FROM_WORKER[message.type].isAside) this.heardAt = now()
-      if (message.type === 'offer') {
-        this.#shifted--
-        this.emit('offers', message, socket)
-      }
       try {
+        if (message.type === 'offer') {
+          this.#shifted--
+          this.emit('offers', message, socket)
+        }
         this.#handlers[message.type]?.(message, socket)
       } catch (error) { // one worker must not end the fleet
         if (/** @type {NodeJS.ErrnoException} */ (error).syscall) this.emit('failed', { type: message.type, error }) // the primary lacks descriptors, say

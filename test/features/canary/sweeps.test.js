@@ -9,7 +9,6 @@ function scene ({ serving = 5, takesMs = 300, hasSessions = false } = {}) {
   const taken = /** @type {string[]} */ ([])
   const kernel = /** @type {any} */ ({
     now: () => at,
-    isStopping: () => false,
     hasSessions: () => hasSessions,
     fleet: { serving: () => Array.from({ length: serving }) },
     outOfRotation: {
@@ -19,7 +18,8 @@ function scene ({ serving = 5, takesMs = 300, hasSessions = false } = {}) {
       }
     }
   })
-  const sweeps = new Sweeps(kernel)
+  let isOver = false
+  const sweeps = new Sweeps(kernel, () => isOver)
   const workers = /** @type {any} */ ({ fresh: ['new'], old: ['a', 'b', 'c'] })
   const look = async (/** @type {number} */ share) => {
     const before = taken.length
@@ -27,13 +27,20 @@ function scene ({ serving = 5, takesMs = 300, hasSessions = false } = {}) {
     await new Promise(setImmediate)
     return taken.slice(before).map(text => text.split(' ')[0]).join('')
   }
-  return { look, taken }
+  return { look, taken, end: () => { isOver = true } }
 }
 
 t.test('the workers of both codes collect at each moment once, those of the new code first', async t => {
   const { look, taken } = scene()
   t.same([await look(0), await look(0.1), await look(AT[1]), await look(AT[2] - 0.01), await look(1), await look(1)], ['newabc', '', 'newabc', '', 'newabc', ''])
   t.equal(taken[0], 'new collect')
+})
+
+t.test('none does any more when the comparison is over', async t => {
+  const { look, end } = scene()
+  const first = look(0)
+  end()
+  t.equal(await first, 'new')
 })
 
 t.test('none does where two workers serve, or requests belong to sessions', async t => {
