@@ -144,8 +144,8 @@ class HandoffLedger {
 
   /** @param {Entry} entry with a request */
   #openToAll (entry) {
+    if (!entry.isAnyones) this.totals.misplaced++
     entry.isAnyones = true
-    this.totals.misplaced++
     if (entry.receiver === null) this.#place(entry)
   }
 

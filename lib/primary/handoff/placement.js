@@ -25,7 +25,7 @@ const BATCHED_WINDOW = 256
  * @typedef {{ to: WorkerHandle | null, isOwned: boolean, why: Why | null }} Place `isOwned`: it owns the session; `why` there is none
  * @typedef {'full' | 'silent' | 'ownerless' | 'refused' | 'sender' | 'none'} Why
  *   full       the receiver has as much under way as it may: it waits
- *   silent     its session's owner does not answer at the moment: it waits
+ *   silent     a worker that would handle its request does not answer at the moment: it waits
  *   ownerless  no worker has its session at the moment: it waits
  *   refused    its session's owner does not take it, or has gone for good: any worker may handle it
  *   sender     its session is its sender's
@@ -59,7 +59,9 @@ class Placement {
       if (bytes !== undefined || place.to || place.why === 'full' || place.why === 'sender') return place
     }
     const able = this.serving().filter(handle => !handle.isGone && handle.addresses.has(key) && !tried.has(handle) && !this.#silent.has(handle))
-    return able.length === 0 ? none('none') : this.#ifRoom(this.#leastLoaded(sender, kind === undefined ? able : thatStay(able), load), false)
+    if (able.length > 0) return this.#ifRoom(this.#leastLoaded(sender, kind === undefined ? able : thatStay(able), load), false)
+    const isAwaited = session !== undefined && bytes !== undefined && this.isSilenceInTheWay(placed) // its sender would offer it again at once
+    return none(isAwaited ? 'silent' : 'none')
   }
 
   /** @param {Placed} placed @param {string} session @returns {Place} */

@@ -12,7 +12,7 @@ const { causeOf } = require('../clients')
  * @property {number} port the client's
  * @property {number} startedAt ms since the epoch, as `t`
  * @property {number} t when it was answered, or failed
- * @property {number} ageMs of its connection then, which a worker has had for so long at the least
+ * @property {number} ageMs of its connection then, which a worker has had for so long at the least: since its first answer
  * @property {string} outcome 'answered', '502', or what else has happened
  *
  * @typedef {(client: RawClient, how: { n: number, random: () => number, headers: string[] }) => Promise<unknown>} Ask throws where it is not answered as it should be
@@ -21,7 +21,6 @@ const { causeOf } = require('../clients')
 const UPLOAD = Buffer.alloc(200_000, 'x')
 const BIG_BYTES = 10_000_000
 const REST_MS = 50 // after a failure
-const QUEUED_MS = 1500 // that a connection may wait for a worker that accepts, while others boot; an answer tells that it has one
 
 /** @param {string} method @returns {Ask} */
 const plain = method => async (client, { n, headers }) => {
@@ -144,27 +143,29 @@ class KillClients {
     /** @type {RawClient | null} */
     let client = null
     let heldSince = 0
+    let port = 0
     for (let n = 0; !this.#isStopping; n++) {
-      const startedAt = Date.now()
-      let port = 0
+      let startedAt = Date.now()
       let outcome = 'answered'
       try {
         if (client === null) {
+          heldSince = Infinity // it may wait in the kernel for a worker that accepts, while others boot
           client = await RawClient.connect(this.port)
-          heldSince = Date.now() + QUEUED_MS
+          port = Number(client.localPort)
+          if (!isFresh) await plain('GET')(client, { n, random: this.random, headers })
+          heldSince = Date.now()
+          startedAt = heldSince
         }
-        port = Number(client.localPort)
         await ask(client, { n, random: this.random, headers })
-        heldSince = Math.min(heldSince, Date.now())
       } catch (error) {
         outcome = causeOf(/** @type {any} */ (error))
       }
       const isOver = client?.isEnded || client?.responses.at(-1)?.headers.connection === 'close'
-      this.exchanges.push({ kind, port, startedAt, t: Date.now(), ageMs: Date.now() - heldSince, outcome })
+      this.exchanges.push({ kind, port, startedAt, t: Date.now(), ageMs: Math.max(0, Date.now() - heldSince), outcome })
       if (outcome !== 'answered' || isFresh || isOver) client = await close(client)
       await sleep(outcome === 'answered' ? this.random() * thinkMs : REST_MS)
       if (client?.isEnded) { // while it was idle
-        this.exchanges.push({ kind, port, startedAt: Date.now(), t: Date.now(), ageMs: Date.now() - heldSince, outcome: `${client.error ?? 'closed'} as it was idle` })
+        this.exchanges.push({ kind, port, startedAt: Date.now(), t: Date.now(), ageMs: Math.max(0, Date.now() - heldSince), outcome: `${client.error ?? 'closed'} as it was idle` })
         client = await close(client)
       }
     }

@@ -20,6 +20,7 @@ const LEAST_FLEETS = 4 // one of each variant
 const LEAST_SERVING = 2 // of which one or two are killed
 const COVERED_MS = 500 // until the connections of a fleet are covered
 const LONGEST_MS = 60_000 // that a verb may take
+const DRAIN_TIMEOUT = '30s' // longer than any request, also where the workers that could take its connection are killed meanwhile
 const FAR_MS = 300 // between two kills, at most
 const VARIANTS = {
   spawned: [],
@@ -76,7 +77,7 @@ async function ofFleet (variant, { kills, random, evidence }) {
   const t = { teardown: (/** @type {() => unknown} */ end) => teardowns.push(end), fail () {} }
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'rk-'))
   const socket = path.join(folder, 'control')
-  const fleet = await startUpgradable(t, ['--control', socket, '--drain-timeout', '10s', ...VARIANTS[/** @type {keyof typeof VARIANTS} */ (variant)], path.join(FIXTURES, 'answers.js')], { workers: WORKERS })
+  const fleet = await startUpgradable(t, ['--control', socket, '--drain-timeout', DRAIN_TIMEOUT, ...VARIANTS[/** @type {keyof typeof VARIANTS} */ (variant)], path.join(FIXTURES, 'answers.js')], { workers: WORKERS })
   /** @type {string[]} */
   const stalled = []
   const call = async (/** @type {string} */ verb, /** @type {any} */ args) => {

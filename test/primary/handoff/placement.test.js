@@ -117,3 +117,16 @@ t.test('a session\'s owner that is silent, or has no room, is waited for', async
   placement.timedOut(owner)
   t.equal(placement.find(connection(sender, { session: 's' })).why, 'silent')
 })
+
+t.test('a request of a session that any worker may handle waits while those that would are silent: its sender would offer it again at once', async t => {
+  const other = worker('other')
+  const placement = placementOf([sender, other], { isOver: true })
+  placement.sent(other)
+  placement.timedOut(other)
+  const request = connection(sender, { session: 's', isAnyones: true })
+  t.equal(placement.find(request).why, 'silent')
+  t.equal(placement.find({ ...request, parcel: { ...request.parcel, bytes: undefined } }).why, 'none', 'an idle one goes back')
+  t.equal(placement.find(connection(sender)).why, 'none', 'and so does one without a session')
+  placement.answered(other)
+  t.equal(placement.find(request).to, other)
+})
