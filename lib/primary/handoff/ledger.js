@@ -29,6 +29,7 @@
  * 6. What a dead worker had is given to the others as if it had offered it, and cannot go back: `give()`.
  */
 
+const { now } = require('../clock')
 const { Entry } = require('./entry')
 const { Loads } = require('./loads')
 const { Placement } = require('./placement')
@@ -164,8 +165,9 @@ class HandoffLedger {
     entry.tried.add(receiver)
     this.placement.sent(receiver, entry.parcel.load)
     entry.deadline = setTimeout(() => this.#timedOut(entry), ANSWER_MS)
-    const { id, parcel, leftMs, isLent, socket } = entry
+    const { id, parcel, leftMs, isLent, socket, since } = entry
     const fields = { ...parcel, leftMs: leftMs === null ? null : Math.max(1, leftMs), ...(isOwned && { isOwned }) }
+    if (!isOwned && now() - since >= OWNER_MS) delete fields.session // another primary would wait as long again for its owner
     receiver.send('adopt', { id, parcel: fields, isLent }, socket, error => { if (error) this.#refused(receiver, id) })
   }
 

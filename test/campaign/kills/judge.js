@@ -21,19 +21,19 @@ function judge (exchanges, crashes) {
     const { kind, port, startedAt, t, ageMs, outcome } = exchange
     if (outcome === 'answered') continue
     const meanwhile = crashes.filter(({ time }) => time >= startedAt - SLACK_MS && time <= t + SLACK_MS)
-    const cut = meanwhile.flatMap(({ cuts = [] }) => cuts).find(cut => cut.remotePort === port)
-    if (mayFail(exchange, meanwhile.length > 0, cut)) costs[`${kind}: ${outcome}`] = (costs[`${kind}: ${outcome}`] ?? 0) + 1
-    else violations.push(`${kind}: ${outcome} after ${t - startedAt} ms, on a connection of ${ageMs} ms, port ${port}; ${meanwhile.length} deaths meanwhile, in the journal: ${JSON.stringify(cut)}`)
+    const cuts = meanwhile.flatMap(({ cuts = [] }) => cuts).filter(cut => cut.remotePort === port) // of two connections, where the port has been used again
+    if (mayFail(exchange, meanwhile.length > 0, cuts)) costs[`${kind}: ${outcome}`] = (costs[`${kind}: ${outcome}`] ?? 0) + 1
+    else violations.push(`${kind}: ${outcome} after ${t - startedAt} ms, on a connection of ${ageMs} ms, port ${port}; ${meanwhile.length} deaths meanwhile, in the journal: ${JSON.stringify(cuts)}`)
   }
   return { costs, violations }
 }
 
-/** @param {import('./clients').Exchange} exchange @param {boolean} isDeath @param {any} cut in the journal */
-function mayFail ({ kind, ageMs, outcome }, isDeath, cut) {
+/** @param {import('./clients').Exchange} exchange @param {boolean} isDeath @param {any[]} cuts in the journal */
+function mayFail ({ kind, ageMs, outcome }, isDeath, cuts) {
   const { costs } = KINDS[kind]
   if (!isDeath) return false
   if (ageMs < YOUNG_MS || costs === 'anything') return true
-  return outcome === '502' && cut !== undefined && (costs === '502' || cut.deaths === 1)
+  return outcome === '502' && cuts.some(({ deaths }) => costs === '502' || deaths === 1)
 }
 
 module.exports = { judge }

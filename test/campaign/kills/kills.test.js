@@ -32,6 +32,7 @@ t.test('the judge finds a request that no kill explains', async t => {
   t.equal(of({}, [{ ...crash, cuts: [{ remotePort: 5000 }] }]), 1, 'one worker has')
   t.equal(of({}, [{ ...crash, cuts: [] }]), 1, 'the journal does not name it')
   t.equal(of({}, []), 1, 'no worker has died')
+  t.equal(of({}, [{ ...crash, cuts: [{ remotePort: 5000 }] }, crash]), 0, 'its port has been another connection\'s')
   for (const outcome of ['closed', 'ECONNRESET', 'timeout', 'other bytes', 'closed as it was idle']) t.equal(of({ outcome }), 1, outcome)
   t.equal(of({ kind: 'upload', outcome: 'ECONNRESET' }), 1)
 })

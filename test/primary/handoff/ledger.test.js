@@ -806,6 +806,7 @@ t.test('an owner is waited for ten seconds; then any worker handles the request,
   t.same([...owner.got, ...other.got], [])
   clock.tick(1)
   t.equal(other.all('adopt').length, 1)
+  t.notOk('session' in other.last('adopt').parcel, 'another primary would wait as long again')
   other.say('adopted', { id: other.last('adopt').id })
   clock.tick(30_000)
   t.match(ledger.totals, { misplaced: 1, moved: 1 })
