@@ -32,6 +32,8 @@ class Entry {
   copy = null
   /** The session has no owner that takes it. */
   isAnyones = false
+  /** Its time for that is over. */
+  hasWaited = false
   /** When its receiver is to have answered. @type {NodeJS.Timeout | null} */
   deadline = null
   /** When it is not waited for any longer, for its session's owner, or for any worker that takes it. @type {NodeJS.Timeout | null} */
@@ -68,6 +70,7 @@ class Entry {
   waitFor (ms, expired) {
     this.waitDeadline ??= setTimeout(() => {
       this.waitDeadline = null
+      this.hasWaited = true
       expired()
     }, ms)
   }

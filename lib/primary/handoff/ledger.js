@@ -29,7 +29,6 @@
  * 6. What a dead worker had is given to the others as if it had offered it, and cannot go back: `give()`.
  */
 
-const { now } = require('../clock')
 const { Entry } = require('./entry')
 const { Loads } = require('./loads')
 const { Placement } = require('./placement')
@@ -165,9 +164,9 @@ class HandoffLedger {
     entry.tried.add(receiver)
     this.placement.sent(receiver, entry.parcel.load)
     entry.deadline = setTimeout(() => this.#timedOut(entry), ANSWER_MS)
-    const { id, parcel, leftMs, isLent, socket, since } = entry
+    const { id, parcel, leftMs, isLent, socket, hasWaited } = entry
     const fields = { ...parcel, leftMs: leftMs === null ? null : Math.max(1, leftMs), ...(isOwned && { isOwned }) }
-    if (!isOwned && now() - since >= OWNER_MS) delete fields.session // another primary would wait as long again for its owner
+    if (!isOwned && hasWaited) delete fields.session // another primary would wait as long again for its owner
     receiver.send('adopt', { id, parcel: fields, isLent }, socket, error => { if (error) this.#refused(receiver, id) })
   }
 
