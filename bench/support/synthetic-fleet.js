@@ -106,7 +106,7 @@ class SyntheticFleet {
   decide () {
     const isByLoad = this.policy === 'load'
     const gifts = giftsOf(this.workers.map(({ busy, connections }) => ({ busy: isByLoad ? busy : 0, movable: busy, lasting: connections.size })))
-    const given = gifts.map((gift, i) => isGift(gift) ? [...choose([...this.workers[i].connections], gift)] : [])
+    const given = gifts.map((gift, i) => isGift(gift) ? [...choose([...this.workers[i].connections], gift).keys()] : [])
     given.forEach((connections, i) => { for (const connection of connections) this.move(connection, this.workers.filter((_, at) => at !== i)) })
   }
 

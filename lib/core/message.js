@@ -32,6 +32,7 @@
  * @property {string} [session] of its latest request, where requests belong to any
  * @property {boolean} [isOwned] this session is the receiver's
  * @property {number} [load] of its sender's event loop, by its requests
+ * @property {boolean} [byLoad] its sender serves, and is busier than others; false: or has more connections
  * @property {{ row: number, serial: number }} [copy] the sender's, where the primary has a descriptor of it already
  * @property {string} [kind] its protocol is the app's: which function of the app takes it
  * @property {string} [state] for that function: serialised, in base64
@@ -86,7 +87,7 @@ const query = record({
   gid: optional(count)
 })
 const copy = optional(record({ row: count, serial: count }))
-const placed = { session: optional(text(LONGEST_SESSION)), isOwned: optional(flag), load: optional(ratio) }
+const placed = { session: optional(text(LONGEST_SESSION)), isOwned: optional(flag), load: optional(ratio), byLoad: optional(flag) }
 const ofRequest = { bytes: optional(text(LONGEST_BYTES)), replayed: optional(count), deaths: optional(count) }
 const ofApp = { kind: optional(text(LONGEST_KIND)), state: optional(text(LONGEST_BYTES)) }
 const parcelFields = { key: name, leftMs: orNull(duration), ...ofRequest, ...placed, copy, ...ofApp }

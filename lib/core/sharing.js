@@ -90,15 +90,15 @@ function forIdle (counts, mean) {
  * @template {{ load: number }} T
  * @param {readonly T[]} connections that can move, the oldest first
  * @param {Gift} gift
- * @returns {Set<T>}
+ * @returns {Map<T, boolean>} whether it goes for its load
  */
 function choose (connections, { load, most, count }) {
-  /** @type {Set<T>} */
-  const chosen = new Set()
+  /** @type {Map<T, boolean>} */
+  const chosen = new Map()
   const byLoad = load > 0 ? connections.filter(connection => connection.load >= LIGHT).sort((a, b) => b.load - a.load) : []
   let given = 0
   const take = (/** @type {T} */ connection) => {
-    chosen.add(connection)
+    chosen.set(connection, true)
     given += connection.load
   }
   for (const connection of byLoad) {
@@ -113,7 +113,7 @@ function choose (connections, { load, most, count }) {
   for (const connection of [...connections].sort((a, b) => a.load - b.load)) {
     if (chosen.size >= count || (beside > 0 && beside + connection.load > BESIDE)) break
     if (chosen.has(connection)) continue
-    chosen.add(connection)
+    chosen.set(connection, false)
     beside += connection.load
   }
   return chosen

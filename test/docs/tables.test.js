@@ -19,7 +19,7 @@ const { SUCCESSION } = require('../../lib/features')
 const { Metrics } = require('../../lib/operate/admin/metrics')
 const { pages, ROOT, page, fences, inlineCode, rows } = require('../support/docs')
 
-const METRICS = new Metrics().render({ workers: [], totals: { workers: 0 }, memory: null, memoryByRoute: null })
+const METRICS = new Metrics().render({ workers: [], totals: { workers: 0, moves: {} }, memory: null, memoryByRoute: null })
 
 t.test('the table of options has every option and no other, with its flags and its default', async t => {
   const table = between(page('docs/options.md').text, 'options')

@@ -54,6 +54,8 @@ t.test('the busy connections of one worker go to the others, whatever quiet ones
   const { moved } = supervisor.status().totals
   await becomesTrue(() => supervisor.status().totals.moved > moved, 4000)
   t.equal(pidsOf(busy), WORKERS, 'and keeps it')
+  const { moves } = supervisor.status().totals
+  t.ok(moves.load > 0 && moves.load + moves.number === supervisor.status().totals.moved, JSON.stringify(moves))
   stop.abort()
   await running
   for (const client of clients) await client.ask('/')

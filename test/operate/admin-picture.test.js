@@ -10,7 +10,7 @@ const STATUS = status([])
 
 /** @param {any[]} workers @param {Record<string, any>} [other] */
 function status (workers, other) {
-  return { workers, totals: { workers: workers.length, ready: workers.filter(({ state }) => state === 'ready').length }, memoryByRoute: null, ...other }
+  return { workers, totals: { workers: workers.length, ready: workers.filter(({ state }) => state === 'ready').length, moves: { leaving: 2, load: 3 } }, memoryByRoute: null, ...other }
 }
 
 /** @param {any[]} lines */
@@ -49,7 +49,7 @@ t.test('news is given out once; a later page gets everything', async t => {
   const second = picture.news(T0 + 5000, STATUS)
   t.match(second.recycleEvents, [{ id: 1, slot: 0, oldPid: 100, pid: 101, cut: 0, moved: 10 }])
   t.match(second.crashEvents, [{ slot: 1, pid: 7, inFlight: 2 }])
-  t.match(second.about, { recycles: 1, crashes: 1, cut: 0, moved: 10, startedAt: T0, byReason: { rss: 1 }, verdict: { text: '0 cut over 1 recycle; 1 crash with 2 requests in flight' } })
+  t.match(second.about, { recycles: 1, crashes: 1, cut: 0, moved: 5, moves: ['2 from workers that left', '3 by load'], startedAt: T0, byReason: { rss: 1 }, verdict: { text: '0 cut over 1 recycle; 1 crash with 2 requests in flight' } })
   t.same(picture.news(T0 + 5001, STATUS).recycleEvents, [])
   const whole = picture.whole(T0 + 5001, STATUS)
   t.same(whole.recycleEvents, second.recycleEvents)

@@ -2,6 +2,7 @@
 
 const { painter } = require('../../journal/painter')
 const { plain } = require('../../core/plain')
+const { sayMoves } = require('../../core/moves')
 const { count, formatSize } = require('../../core/units')
 const { prettyLine } = require('../../journal/sentence')
 const { besideWorkers, linesOfFeatures } = require('../../operate/control-table')
@@ -26,11 +27,12 @@ function picture (fleet, { columns, rows, colors, now, message }) {
   const from = windowOf(fleet, room)
   const shown = fleet.rows.slice(from, from + room)
   const rss = workers.reduce((/** @type {number} */ sum, /** @type {{ rssBytes: number | null }} */ { rssBytes }) => sum + (rssBytes ?? 0), 0)
+  const shared = sayMoves({ load: totals.moves?.load, number: totals.moves?.number })
   const facts = [
     `${totals.ready} of ${count(totals.workers, 'worker')} ready${besideWorkers(status)}`,
     `${formatSize(rss)} RSS`,
     count(totals.recycles, 'recycle'),
-    ...totals.shared > 0 ? [`${count(totals.shared, 'connection')} moved by load or number`] : [],
+    ...shared.length > 0 ? [`moved ${shared.join(', ')}`] : [],
     `${Math.round(fleet.requestsPerSecond)} requests/s`
   ]
   const lateMs = now - (fleet.seenAt ?? now)

@@ -20,7 +20,7 @@ const { OF_WORKER, OF_SLOT, GC_KINDS, inServiceBySlot, isInSlot, gcOf, seconds }
  * @typedef {Record<string, any>} Worker as in status()
  * @typedef {object} Status the part of status() that is used here
  * @property {Worker[]} workers
- * @property {{ workers: number, shared?: number }} totals
+ * @property {{ workers: number, moves: Record<string, number> }} totals
  * @property {Record<string, any> | null} memory
  */
 
@@ -55,14 +55,13 @@ class Metrics {
   #ofFeatures = FEATURES.flatMap(({ metrics = [] }) => metrics).map(({ name, help, labels, values }) => ({ gauge: this.#gauge(name, help, labels), values }))
   #accounts = {
     cut: this.#counter('connections_cut_total', 'Connections that ended with a request in flight, in a drain or with a worker that died.'),
-    moved: this.#counter('connections_moved_total', 'Connections that a sibling took over from a worker that was leaving.'),
     replayed: this.#counter('requests_replayed_total', 'Requests that a sibling handled in place of a worker that was leaving.'),
     takenBack: this.#counter('connections_taken_back_total', 'Connections that no sibling took, and that the leaving worker served to the end.'),
     unacked: this.#counter('connections_unacknowledged_total', 'Connections handed over and never acknowledged: their outcome is not known.'),
     unaccounted: this.#counter('connections_unaccounted_total', 'Connections that ended with a worker that crashed or gave no account: their requests are not known.')
   }
 
-  #shared = this.#counter('connections_shared_total', 'Connections that went from a busier or fuller worker to another one while both served.')
+  #moves = this.#counter('connections_moved_total', 'Connections that went from one worker to another, by reason.', ['reason'])
 
   /** The pids of workers whose account is to come. */
   #draining = new Set()
@@ -139,7 +138,7 @@ class Metrics {
     const { workers, totals, memory } = status
     this.look(workers)
     this.#slots.set(totals.workers)
-    this.#shared.inc(this.#growth.of(FLEET, 'shared', totals.shared))
+    for (const [reason, moves] of Object.entries(totals.moves)) this.#moves.inc({ reason }, this.#growth.of(FLEET, `moves ${reason}`, moves))
     for (const state of STATES) this.#workers.set({ state }, workers.filter(worker => worker.state === state).length)
     this.#show(workers)
     this.#busy.set(busyWorkers(workers))

@@ -9,7 +9,7 @@
  * @typedef {object} Status the part of status() that is used here
  * @property {string | null} [name]
  * @property {Record<string, any>[]} workers
- * @property {{ workers: number, ready: number }} totals
+ * @property {{ workers: number, ready: number, moves: Record<string, number> }} totals
  * @property {import('../../core/crashes').Crashing | null} [crashing]
  *
  * @typedef {object} Moment the fleet at one time
@@ -37,6 +37,7 @@
  */
 
 const { FEATURES } = require('../../features')
+const { sayMoves } = require('../../core/moves')
 const { sayCrashing } = require('../../core/crashes')
 const { Audit } = require('../../report/audit')
 const { shownEvent } = require('../../report/figures')
@@ -124,7 +125,7 @@ class Picture {
     const from = now - this.windowMs
     return {
       t: now,
-      about: { ...this.#about(), name, crashing: crashing && sayCrashing(crashing) },
+      about: { ...this.#about(), ...movesOf(totals), name, crashing: crashing && sayCrashing(crashing) },
       size: { wanted: totals.workers, change: this.#change },
       workers,
       ...ofFeatures(more),
@@ -138,7 +139,7 @@ class Picture {
 
   #about () {
     const { fleet, recycles, crashes, crashesInDrains, connectionsAtCrashes, inFlightAtCrashes, totals, byReason } = this.#audit
-    const { moved, cut, unaccounted } = totals
+    const { cut, unaccounted } = totals
     const lost = { cut, unaccounted, crashes, crashesInDrains, connectionsAtCrashes, inFlightAtCrashes }
     return {
       ...fleet,
@@ -149,7 +150,6 @@ class Picture {
       crashes,
       connectionsAtCrashes,
       inFlightAtCrashes,
-      moved,
       cut,
       unaccounted,
       byReason: Object.fromEntries(byReason)
@@ -190,6 +190,11 @@ function pointsOf (bySlot, slot) {
   const points = bySlot.get(slot) ?? []
   bySlot.set(slot, points)
   return points
+}
+
+/** @param {Status['totals']} totals */
+function movesOf ({ moves }) {
+  return { moved: Object.values(moves).reduce((sum, count) => sum + count, 0), moves: sayMoves(moves) }
 }
 
 /** @template Item @param {readonly Item[]} items @param {number} count @returns {Item[]} */

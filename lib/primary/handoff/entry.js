@@ -15,6 +15,7 @@ const { now } = require('../clock')
  * @property {number} offerId the sender's
  * @property {import('../../core/message').ParcelFields} parcel as the sender gave it
  * @property {any} socket our copy
+ * @property {import('../../core/moves').Move} reason why it moves
  * @property {Copy | null} [origin] where its sender has noted it
  * @property {Claim} claim
  *
@@ -40,12 +41,13 @@ class Entry {
   waitDeadline = null
 
   /** @param {Offered} offered */
-  constructor ({ id, sender, offerId, parcel, socket, origin = null, claim }) {
+  constructor ({ id, sender, offerId, parcel, socket, reason, origin = null, claim }) {
     this.id = id
     this.sender = sender
     this.offerId = offerId
     this.parcel = parcel
     this.socket = socket
+    this.reason = reason
     this.origin = origin
     this.claim = claim
     this.tried = new Set([sender])

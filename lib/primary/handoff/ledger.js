@@ -29,6 +29,7 @@
  * 6. What a dead worker had is given to the others as if it had offered it, and cannot go back: `give()`.
  */
 
+const { noMoves } = require('../../core/moves')
 const { Entry } = require('./entry')
 const { Loads } = require('./loads')
 const { Placement } = require('./placement')
@@ -38,7 +39,7 @@ const ANSWER_MS = 1000
 const OWNER_MS = 10_000
 const ORPHAN_MS = 30_000
 
-/** @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle */
+/** @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle @typedef {import('../../core/moves').Move} Move */
 
 class HandoffLedger {
   /** @type {Map<number, Entry>} */
@@ -66,8 +67,7 @@ class HandoffLedger {
      * @type {(receiver: WorkerHandle, copy: import('./entry').Copy, socket: any, key: string) => void}
      */
     this.onKept = (receiver, copy, socket) => socket.close()
-    /** `shared`: of those that moved, by a worker that went on serving, since it was busier or fuller than others. */
-    this.totals = { moved: 0, shared: 0, refused: 0, takenBack: 0, lost: 0, misplaced: 0 }
+    this.totals = { moved: 0, moves: noMoves(), refused: 0, takenBack: 0, lost: 0, misplaced: 0 }
   }
 
   /** @param {WorkerHandle} handle a worker that can offer and adopt */
@@ -96,17 +96,18 @@ class HandoffLedger {
   }
 
   /** @param {WorkerHandle} sender @param {{ id: number, parcel: Entry['parcel'] }} offer @param {any} socket */
-  #accept (sender, { id: offerId, parcel: { copy, ...parcel } }, socket) {
+  #accept (sender, { id: offerId, parcel: { copy, byLoad, ...parcel } }, socket) {
     if (!socket) return sender.send('back', { id: offerId, isStalled: false })
     const lent = this.#lent.get(sender)
-    const entry = this.#enter({ sender, offerId, parcel, socket, origin: lent ? null : copy, claim: lent ? 'lent' : 'own' })
+    const reason = lent ? 'predecessor' : reasonOf(sender, byLoad)
+    const entry = this.#enter({ sender, offerId, parcel, socket, reason, origin: lent ? null : copy, claim: lent ? 'lent' : 'own' })
     lent?.set(offerId, entry)
     this.#place(entry)
   }
 
   /** @param {WorkerHandle} sender a worker that has died @param {Entry['parcel']} parcel @param {any} socket */
   give (sender, parcel, socket) {
-    this.#place(this.#enter({ sender, offerId: 0, parcel, socket, claim: 'given' }))
+    this.#place(this.#enter({ sender, offerId: 0, parcel, socket, reason: 'death', claim: 'given' }))
   }
 
   /** @param {Omit<import('./entry').Offered, 'id'>} offered */
@@ -187,7 +188,7 @@ class HandoffLedger {
   #keep (entry, receiver) {
     receiver.send('keep', { id: entry.id })
     this.totals.moved++
-    if (entry.claim === 'own' && entry.sender.isServing && entry.parcel.bytes === undefined) this.totals.shared++
+    this.totals.moves[entry.reason]++
     if (!entry.sender.isGone && entry.claim === 'own') entry.sender.send('moved', { id: entry.offerId })
     if (entry.copy) this.onKept(receiver, entry.copy, entry.giveSocket(), entry.parcel.key)
     this.#close(entry)
@@ -315,6 +316,12 @@ class HandoffLedger {
     entry.close()
     if (this.#entries.size === 0) this.#onSettled()
   }
+}
+
+/** @param {WorkerHandle} sender of an offer @param {boolean} [byLoad] @returns {Move} */
+function reasonOf ({ isServing, state }, byLoad) {
+  if (!isServing) return state === 'out-of-rotation' ? 'rotation' : 'leaving'
+  return byLoad === undefined ? 'session' : byLoad ? 'load' : 'number'
 }
 
 module.exports = { HandoffLedger }

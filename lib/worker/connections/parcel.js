@@ -15,6 +15,7 @@
  * @property {boolean} isOwned the worker that gets it owns this session
  * @property {Copy | null} [copy] of the worker that offers it
  * @property {number} load of the worker that has it, by its requests; 0 to 1
+ * @property {boolean | null} [byLoad] of one that leaves a worker which serves: whether for that
  * @property {string | null} kind of one whose protocol is the app's: which function of the app takes it; null: it is the server's
  * @property {Buffer} state for that function
  *
@@ -42,12 +43,12 @@ const NOTHING = Buffer.alloc(0)
  * @returns {Parcel}
  */
 function pack (connection, request, packed) {
-  const { socket, acceptor: { key }, exchanges: [exchange], replayed, deaths, sessionId: session, copy, load } = connection
+  const { socket, acceptor: { key }, exchanges: [exchange], replayed, deaths, sessionId: session, copy, load, byLoad } = connection
   const begun = packed?.unread ?? request ?? (exchange ? toWire(exchange.head) : NOTHING)
   const bytes = Buffer.concat([begun, takeUnread(socket)])
   const leftMs = packed || request || exchange ? null : timeLeft(connection) // a request that has come is waited for
-  const ofApp = { kind: packed?.kind ?? null, state: packed?.state ?? NOTHING }
-  return { handle: detachHandle(socket), key, leftMs, bytes, replayed: replayed + (exchange ? 1 : 0), deaths, session, isOwned: false, copy, load, ...ofApp }
+  const more = { isOwned: false, copy, load, byLoad, kind: packed?.kind ?? null, state: packed?.state ?? NOTHING }
+  return { handle: detachHandle(socket), key, leftMs, bytes, replayed: replayed + (exchange ? 1 : 0), deaths, session, ...more }
 }
 
 /** What has been read from the handle, or put back by the app, and not consumed. @param {import('node:net').Socket} socket @returns {Buffer} */
@@ -58,7 +59,7 @@ function takeUnread (socket) {
 }
 
 /** @param {Parcel} parcel @returns {ParcelFields} */
-function toFields ({ key, leftMs, bytes, replayed, deaths, session, copy, load, kind, state }) {
+function toFields ({ key, leftMs, bytes, replayed, deaths, session, copy, load, byLoad = null, kind, state }) {
   return {
     key,
     leftMs,
@@ -67,6 +68,7 @@ function toFields ({ key, leftMs, bytes, replayed, deaths, session, copy, load, 
     ...(deaths > 0 && { deaths }),
     ...(session !== null && { session }),
     ...(load >= LIGHT && { load: Math.round(1e5 * load) / 1e5 }),
+    ...(byLoad !== null && { byLoad }),
     ...(copy && { copy: { row: copy.row, serial: copy.serial } }),
     ...(kind !== null && { kind, state: state.toString('base64') })
   }

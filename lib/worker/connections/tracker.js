@@ -126,6 +126,7 @@ class ConnectionTracker extends EventEmitter {
     connection.isSettled = parcel.bytes.includes(HEAD_END) // of a part of a head the session is not known yet
     connection.isOwned = parcel.isOwned
     connection.load = parcel.load
+    connection.byLoad = null
     connection.since = performance.now()
     connection.until = parcel.leftMs === null ? null : connection.since + parcel.leftMs
     const isBack = connection.stage === 'offered'

@@ -3,6 +3,7 @@
 const { mock } = require('node:test')
 const t = require('tap')
 const fc = require('fast-check')
+const { noMoves } = require('../../../lib/core/moves')
 const { HandoffLedger } = require('../../../lib/primary/handoff/ledger')
 const { Heard } = require('../../support/heard')
 const { setWallClock, DAYS_MS } = require('../../support/wall-clock')
@@ -133,22 +134,34 @@ t.test('an offer is adopted: kept by the receiver, moved for the sender, closed 
   t.equal(receiver.last('keep').id, id)
   t.same(sender.got, [{ type: 'moved', id: 7 }], 'by the number of the sender')
   t.equal(socket.closed, 1)
-  t.same(ledger.totals, { moved: 1, shared: 0, refused: 0, takenBack: 0, lost: 0, misplaced: 0 })
+  t.same(ledger.totals, { moved: 1, moves: { ...noMoves(), leaving: 1 }, refused: 0, takenBack: 0, lost: 0, misplaced: 0 })
 })
 
-t.test('what a worker that goes on serving gives away is counted by itself, where it is no request of another session', async t => {
+t.test('moves are counted by their reason, as of the offer', async t => {
   const { sender, receivers: [receiver], ledger } = scene(1)
-  const adopt = () => receiver.say('adopted', { id: receiver.last('adopt').id })
-  sender.offer(1, 5000, undefined, null)
-  adopt()
-  t.match(ledger.totals, { moved: 1, shared: 0 }, 'it drains')
-  sender.isServing = true
-  sender.offer(2)
-  adopt()
-  t.match(ledger.totals, { moved: 2, shared: 0 })
-  sender.offer(3, 5000, undefined, null)
-  adopt()
-  t.match(ledger.totals, { moved: 3, shared: 1 })
+  const lender = new Lender(ledger)
+  const reasonOf = (/** @type {() => void} */ offer) => {
+    const before = { ...ledger.totals.moves }
+    offer()
+    Object.assign(sender, { isServing: false, state: 'draining' })
+    receiver.say('adopted', { id: receiver.last('adopt').id })
+    lender.say('keep', { id: 1 })
+    return Object.entries(ledger.totals.moves).filter(([reason, count]) => count > before[/** @type {keyof typeof before} */ (reason)]).map(([reason]) => reason)
+  }
+  const ofSender = (/** @type {Record<string, any>} */ facts, parcel = {}) => reasonOf(() => {
+    Object.assign(sender, facts)
+    sender.say('offer', { id: 1, parcel: { key: KEY, leftMs: null, ...parcel } }, new Socket())
+  })
+  t.same(ofSender({}), ['leaving'])
+  t.same(ofSender({}, { byLoad: true }), ['leaving'], 'it had been chosen before')
+  t.same(ofSender({ state: 'out-of-rotation' }), ['rotation'])
+  t.same(ofSender({ isServing: true }, { byLoad: true }), ['load'])
+  t.notOk('byLoad' in receiver.last('adopt').parcel)
+  t.same(ofSender({ isServing: true }, { byLoad: false }), ['number'])
+  t.same(ofSender({ isServing: true }, { bytes: 'aGVhZA==' }), ['session'])
+  t.same(reasonOf(() => ledger.give(/** @type {any} */ (sender), { key: KEY, leftMs: null }, new Socket())), ['death'])
+  t.same(reasonOf(() => lender.offer(1)), ['predecessor'])
+  t.equal(ledger.totals.moved, 8)
 })
 
 t.test('a connection without a time limit keeps none', async t => {

@@ -85,7 +85,7 @@ function sayHow ({ recycles, verdict }) {
   ]
 }
 
-function tiles ({ recycles, moved, cut, unaccounted, byReason, ...report }) {
+function tiles ({ recycles, moved, moves, cut, unaccounted, byReason, ...report }) {
   const { workers, series } = state
   const sum = name => workers.reduce((total, worker) => total + (worker[name] ?? 0), 0)
   const reasons = Object.entries(byReason).sort((a, b) => b[1] - a[1]).slice(0, 3).map(([reason, count]) => `${whole(count)} ${reason}`).join(', ')
@@ -94,7 +94,7 @@ function tiles ({ recycles, moved, cut, unaccounted, byReason, ...report }) {
     tile('Connections', whole(sum('connections'))),
     tile('RSS', size(sum('rssBytes')), 'of all workers'),
     tile('Recycles', whole(recycles), reasons),
-    tile('Moved', whole(moved), 'connections, to a sibling'),
+    tile('Moved', whole(moved), moves.join(', ') || 'connections, to a sibling'),
     tile('Cut', whole(cut), 'requests, at the drain timeout', cut > 0),
     unaccountedTile(unaccounted),
     crashTile(report)

@@ -1,0 +1,29 @@
+'use strict'
+
+/** Why connections go from one worker to another: labels in `/metrics` and keys in `status()`, and what they are called. */
+
+const { grouped } = require('./units')
+
+const MOVES = Object.freeze({
+  leaving: 'from workers that left',
+  rotation: 'from workers out of rotation',
+  load: 'by load',
+  number: 'by number',
+  session: 'to their sessions',
+  death: 'from workers that died',
+  predecessor: 'from the primary before'
+})
+
+/** @typedef {keyof typeof MOVES} Move */
+
+/** @returns {Record<Move, number>} */
+function noMoves () {
+  return /** @type {any} */ (Object.fromEntries(Object.keys(MOVES).map(reason => [reason, 0])))
+}
+
+/** @param {Record<string, number>} moves by reason; those that are missing are none @returns {string[]} '12 by load' for each reason that there was */
+function sayMoves (moves) {
+  return Object.entries(MOVES).flatMap(([reason, words]) => moves[reason] > 0 ? [`${grouped(moves[reason])} ${words}`] : [])
+}
+
+module.exports = { MOVES, noMoves, sayMoves }
