@@ -48,6 +48,7 @@ bench.run({
     { key: 'wakesPerSecond', title: 'wake-ups/s', digits: 0, less: true },
     { key: 'fullest', title: 'fullest/mean connections', digits: 2, less: true }
   ],
+  plot: { key: 'p99', title: 'p99 in a simulation, beside the best of the other policies', ratio: true },
   goals: [
     ...['steady', 'a storm of 5,000'].map(group => ({ group, subject: OURS, key: 'p99', ratioAtMost: 1.05 })),
     { group: '4 busy of one worker, among 10,000 idle', subject: OURS, key: 'p99', ratioAtMost: 0.5 },
