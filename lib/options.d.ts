@@ -54,12 +54,6 @@ export interface FleetOptions {
   journal?: string
   /** the supervisor's log on stderr: pretty, json or silent (default: pretty on a terminal, else json) */
   log?: 'pretty' | 'json' | 'silent'
-  /** V8 flags for the workers: default, huge-heap or no-mark-sweep; the last two need --max-rss (default: default) */
-  gc?: 'default' | 'huge-heap' | 'no-mark-sweep'
-  /** auto: V8's limit for the heap of a worker follows --max-rss, which it needs, with --gc default (default: default) */
-  heap?: 'default' | 'auto'
-  /** collect: a worker over budget collects its garbage out of rotation, and is recycled only if that is not enough (default: recycle) */
-  onBudget?: 'recycle' | 'collect'
   /** replacements that are booted in advance and wait out of rotation; their memory is like that of a surge (default: 0) */
   standby?: number
   /** do not cache the workers' compiled code on disk, which makes later workers boot faster (default: on, from Node 22.10) */
@@ -84,6 +78,12 @@ export interface FleetOptions {
   prefix?: boolean
   /** cookie:NAME, query:NAME, header:NAME, path:N (a segment) or ip: what names the session of a request; the requests of a session reach the same worker (default: none) */
   sticky?: string
+  /** V8 flags for the workers: default, huge-heap or no-mark-sweep; the last two need --max-rss (default: default) */
+  gc?: 'default' | 'huge-heap' | 'no-mark-sweep'
+  /** auto: V8's limit for the heap of a worker follows --max-rss, which it needs, with --gc default (default: default) */
+  heap?: 'default' | 'auto'
+  /** collect: a worker over budget collects its garbage out of rotation, and is recycled only if that is not enough (default: recycle) */
+  onBudget?: 'recycle' | 'collect'
   /** heapdump: before a worker condemned for its memory is recycled, it writes a heap snapshot out of rotation; at most n a day, 1 by default (default: none) */
   onCondemn?: string
   /** folder for the snapshots of --on-condemn; created if it does not exist, for this user alone (default: heapdumps) */

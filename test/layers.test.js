@@ -10,6 +10,7 @@ const { BUNDLES, testFiles } = require('./support/bundle')
 const { FEATURES } = require('../lib/features')
 const { row } = require('../lib/core/options')
 const { types } = require('../lib/core/option-types')
+const { KINDS } = require('../lib/operate/control-args')
 
 const ROOT = path.join(__dirname, '..')
 
@@ -187,13 +188,19 @@ for (const [layer, { folders, shared }] of Object.entries(INSIDE)) {
 }
 
 t.test('no file outside a feature imports it or names what it adds', async t => {
-  const http = /^lib\/(worker\/|core\/request-replay\.js$)/ // which has an `upgrade` of its own
-  for (const { name, options, events = {}, warnings = {}, verbs = {}, succession, metrics = [], status, report, api = [] } of FEATURES) {
-    const names = new Set([...options({ row, types }).flatMap(({ name, key, flag }) => [name, key, flag.split(' ')[0].slice(2)]), ...Object.keys(events), ...Object.keys(warnings).filter(name => name.includes('-')), ...metrics.map(({ name }) => name), ...Object.keys(verbs), succession?.reason, succession?.command, status?.key, report?.key].filter(word => word !== undefined))
+  const pauses = /^lib\/(core\/(gc-pauses|message)|operate\/admin\/metrics|primary\/(status|measuring\/sampler|workers\/worker-handle)|report\/\w+|worker\/(enter|vitals\/[\w-]+))\.js$/
+  /** Words of HTTP and of V8, too: where they are those. @type {Record<string, RegExp>} */
+  const others = { upgrade: /^lib\/(worker\/|core\/request-replay\.js$)/, gc: pauses, heap: pauses }
+  for (const { name, options, commands, events = {}, warnings = {}, verbs = {}, succession, metrics = [], counters = {}, status, report, api = [] } of FEATURES) {
+    const names = new Set([...options({ row, types }).flatMap(({ name, key, flag }) => [name, key, flag.split(' ')[0].slice(2)]), ...Object.keys(events), ...Object.keys(warnings).filter(name => name.includes('-')), ...[...metrics, ...Object.values(counters)].map(({ name }) => name), ...Object.keys(verbs), ...Object.keys(commands?.(KINDS) ?? {}), succession?.reason, succession?.command, status?.key, report?.key].filter(word => word !== undefined))
     t.ok(names.size + api.length > 0)
     const outside = files.filter(file => !file.startsWith('lib/features/'))
     names.delete('keepAliveTimeout') // of Node's servers, which have it
-    for (const word of names) t.same(outside.filter(file => !(word === 'upgrade' && http.test(file)) && new RegExp(`\\b${word}\\b(?! from \\$)`).test(code(file))), [], `${name}: ${word}`) // save in 'scaling from 1 to 2 workers'
+    for (const word of names) {
+      const named = new RegExp(`\\b${word}\\b(?! from \\$)`) // save in 'scaling from 1 to 2 workers'
+      const asOurs = new RegExp(`(--|options\\.|supervisor\\.|commands\\.)${word}\\b`)
+      t.same(outside.filter(file => (others[word]?.test(file) ? asOurs : named).test(code(file))), [], `${name}: ${word}`)
+    }
   }
   const inside = files.filter(file => !file.startsWith('lib/features/')).flatMap(file => /** @type {string[]} */ (edges.get(file)).filter(target => /^lib\/features\/(?!index\.js$)/.test(target)).map(target => `${file} → ${target}`))
   t.same(inside, [])
@@ -210,7 +217,7 @@ t.test('the code injected into the app loads no package', async t => {
   /** @type {Set<string>} */
   const loaded = new Set()
   const load = (/** @type {string} */ target) => {
-    if (loaded.has(target) || /^lib\/features\/.*\/(primary|report|command|folder|sentence)\.js$/.test(target)) return // they are loaded in the primary, in a report, in a command and for the log
+    if (loaded.has(target) || /^lib\/features\/.*\/(primary|profiles|report|command|folder|sentence)\.js$/.test(target)) return // they are loaded in the primary, by the check of options, in a report, in a command and for the log
     loaded.add(target)
     for (const next of edges.get(target) ?? []) load(next)
   }

@@ -10,7 +10,7 @@ const MOST_USED = 'Most used options:'
 /** Headings, in this order; the options of features name theirs. A name that is in no list is among the others. @type {Readonly<Record<string, string[]>>} */
 const GROUPS = Object.freeze({
   [MOST_USED]: ['workers', 'maxRss', 'maxAge', 'maxRequests', 'readyOn', 'drainTimeout', 'journal', 'admin', 'name'],
-  'Memory and other limits:': ['hardRss', 'metric', 'meter', 'interval', 'samples', 'jitter', 'gc', 'heap', 'onBudget'],
+  'Memory and other limits:': ['hardRss', 'metric', 'meter', 'interval', 'samples', 'jitter'],
   'Health checks:': [],
   'Replacing workers:': ['maxSurge', 'maxUnavailable', 'readyTimeout', 'killTimeout', 'stopLinger', 'stopTimeout', 'leaveChildren', 'standby', 'compileCache', 'fork', 'warm', 'forkUnsafe', 'nodeOption'],
   'Connections and requests:': ['handoff', 'replay', 'replayAfter', 'schedule'],

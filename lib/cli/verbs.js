@@ -25,10 +25,6 @@ function addVerbs (program) {
     .argument('<slot|pid|all>', 'a number that is both a slot and a pid means the slot'))
     .action((target, _name, given, command) => act(command, { target }, ({ done }, name) => `${name}: ${count(done.length, 'worker')} replaced, ${losses(done)}`, ({ done }) => done))
 
-  addFleetName(verb(program, 'gc', 'Makes a worker collect its garbage, out of rotation meanwhile: no request waits for it.')
-    .argument('<slot|all>'))
-    .action((target, _name, given, command) => act(command, { target }, ({ done }, name) => `${name}: ${count(done.length, 'worker')} collected`))
-
   addFleetName(verb(program, 'signal', "Has the app's own listeners for a signal called, in every worker: SIGHUP, say, to reopen its log.")
     .argument('<signal>', 'SIGHUP, SIGUSR1, SIGUSR2 or SIGWINCH'))
     .action((signal, _name, given, command) => act(command, { signal }, ({ signal, told, workers }, name) => `${name}: ${signal} to the app in ${told} of ${count(workers, 'worker')}`))
@@ -114,4 +110,4 @@ function hasLost (line) {
   return cut > streamsCut(line) || unaccounted > 0 || ended === 'killed' || ended === 'crashed'
 }
 
-module.exports = { addVerbs, hasLost, losses }
+module.exports = { addVerbs, verb, act, hasLost, losses }

@@ -54,9 +54,6 @@ const { types } = require('./option-types')
  * @property {boolean} leaveChildren
  * @property {'inherit' | 'lines'} output
  * @property {boolean} prefix
- * @property {'default' | 'huge-heap' | 'no-mark-sweep'} gc
- * @property {'default' | 'auto'} heap
- * @property {'recycle' | 'collect'} onBudget
  * @property {number} standby
  * @property {boolean} compileCache
  * @property {'spawn' | 'mold'} fork
@@ -97,9 +94,6 @@ const OF_KERNEL = [
   row('schedule', '--schedule <even|shared>', types.oneOf('even', 'shared'), 'even', 'even', 'even: a worker that is busier, or has more connections, than the others gives some away, and one with more stops accepting; shared: any worker accepts'),
   row('journal', '--journal <file>', types.path(), null, 'none', 'file to append events and samples to, as NDJSON; reopened when it is rotated'),
   row('log', '--log <format>', types.oneOf('pretty', 'json', 'silent'), null, 'pretty on a terminal, else json', "the supervisor's log on stderr: pretty, json or silent"),
-  row('gc', '--gc <profile>', types.oneOf('default', 'huge-heap', 'no-mark-sweep'), 'default', 'default', 'V8 flags for the workers: default, huge-heap or no-mark-sweep; the last two need --max-rss'),
-  row('heap', '--heap <default|auto>', types.oneOf('default', 'auto'), 'default', 'default', "auto: V8's limit for the heap of a worker follows --max-rss, which it needs, with --gc default"),
-  row('onBudget', '--on-budget <recycle|collect>', types.oneOf('recycle', 'collect'), 'recycle', 'recycle', 'collect: a worker over budget collects its garbage out of rotation, and is recycled only if that is not enough'),
   row('standby', '--standby <n>', types.count(0, 64), 0, '0', 'replacements that are booted in advance and wait out of rotation; their memory is like that of a surge'),
   row('compileCache', '--no-compile-cache', types.boolean(), true, 'on, from Node 22.10', "do not cache the workers' compiled code on disk, which makes later workers boot faster"),
   row('fork', '--fork <spawn|mold>', types.oneOf('spawn', 'mold'), 'spawn', 'spawn', 'mold: workers are forked from a process that has loaded the app, in milliseconds, and share its memory; Linux only'),

@@ -22,7 +22,7 @@
  * @property {number} bytes its size by the last sample
  * @property {boolean} isSampled it has been sampled since it was ready
  * @property {number} condemnedAt
- * @property {'collect' | 'before-recycle' | 'under way' | null} task what it does out of rotation: in place of its recycle, if that is enough, or before it
+ * @property {'relief' | 'before-recycle' | 'under way' | null} task what it does out of rotation: in place of its recycle, if that is enough, or before it
  * @property {boolean} isOverHard over the hard budget: its recycle waits for no other worker's task, and for none before it
  * @property {boolean} canWait its recycle waits where the memory has no room for a replacement
  * @property {boolean} isWaiting that has been said
@@ -55,7 +55,7 @@
  * @property {number} [atFirst] new slots that may have a worker until it is known how many the memory is enough for
  * @property {number} [maxBoots] new slots that may boot at a time, if that is more than the surge allows
  *
- * @typedef {{ type: 'boot' | 'scale-away' | 'close' | 'collect' | 'before-recycle' | 'condemn' | 'wait', slot: number }
+ * @typedef {{ type: 'boot' | 'scale-away' | 'close' | 'before-recycle' | 'condemn' | 'wait', slot: number }
  *   | { type: 'recycle', slot: number, how: 'surge' | 'drain-first', hasNoRoom?: true }
  *   | { type: 'retire-standby', standby: number, reason: string }
  *   | { type: 'boot-standby' }
@@ -228,7 +228,7 @@ function leaveRotation ({ slots }, { slots: wanted }) {
       isBusy = true
       serving--
       held.add(slot)
-      actions.push({ type: task, slot })
+      actions.push({ type: 'before-recycle', slot })
     }
   }
   return { actions, held }

@@ -6,13 +6,11 @@ const { size, autoWorkers, autoBudget, whyNoAutoBudget } = require('./container-
 const { FEATURES, boundsOf } = require('../features')
 const { RecycleError } = require('./errors')
 const { hintOnKey } = require('./habits')
-const { largestBudget } = require('./gc')
 const { isOfType, typesOf } = require('./option-types')
 const { isLoopback } = require('./loopback')
 const { OPTIONS } = require('./options')
 const { fewestWorkers } = require('./recycle-order')
 const { stopTimes } = require('./stop-times')
-const { formatSize } = require('./units')
 
 /**
  * @typedef {import('./options').Option} Option @typedef {import('./options').Options} Options
@@ -109,18 +107,12 @@ function read ({ kind, fallback }, { from, called, text }) {
  * @param {(name: string, accepts: string) => never} refuse
  */
 function checkTogether (options, of, refuse) {
-  const { maxRssBytes, hardRssBytes, gc, heap, nodeOptions, maxSurge, maxUnavailable, workers, standby, drainTimeoutMs, replayAfterMs } = options
+  const { maxRssBytes, hardRssBytes, nodeOptions, maxSurge, maxUnavailable, workers, standby, drainTimeoutMs, replayAfterMs } = options
   const { fork, warm, forkUnsafe, admin, adminAllowRemote, output, prefix, sizing } = options
   const noAutoBudget = sizing.isAutoBudget ? whyNoAutoBudget(sizing, boundsOf(options)?.max ?? workers) : null
   if (noAutoBudget !== null) refuse('maxRss', noAutoBudget)
   if (hardRssBytes !== null && (maxRssBytes === null || hardRssBytes < maxRssBytes)) {
     refuse('hardRss', `a size of at least ${of('maxRss').called}, which must be set too`)
-  }
-  if (gc !== 'default' && maxRssBytes === null) refuse('gc', `default, unless ${of('maxRss').called} is set`)
-  if (heap === 'auto' && (maxRssBytes === null || gc !== 'default')) refuse('heap', `default, unless ${of('maxRss').called} is set and ${of('gc').called} is default`)
-  if (maxRssBytes !== null && maxRssBytes > largestBudget(gc, maxRssBytes, nodeOptions)) {
-    const largest = formatSize(largestBudget(gc, maxRssBytes, nodeOptions))
-    refuse('maxRss', `a size of at most ${largest} with ${of('gc').called} ${gc}: the old space cannot grow larger`)
   }
   if (maxSurge === 0 && maxUnavailable < 1) refuse('maxSurge', `0 only with ${of('maxUnavailable').called} of at least 1`)
   if (workers < fewestWorkers({ maxSurge, maxUnavailable })) refuse('maxUnavailable', `a whole number below the number of workers (${workers})`)

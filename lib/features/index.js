@@ -50,12 +50,14 @@
  * @property {Limit} [limit] a reason to replace a worker
  * @property {Record<string, string>} [tasks] what it has a worker do out of rotation, by message, and what for, in the log
  * @property {(kinds: ArgKinds) => Record<string, Args>} [commands] for one worker, by name: methods of the supervisor and verbs of the control socket,
- *   with their arguments beside the worker's slot
+ *   with their arguments beside the worker's slot; with `target: kinds.slots` that verb is for all workers, too
  * @property {ReloadArgs} [reload]
  * @property {() => (program: import('commander').Command, tools: CommandTools) => void} [command] adds commands to the command line
  * @property {Record<string, Verb>} [verbs] for the fleet, by name: methods of the supervisor, which its part in the primary has, verbs of the control
  *   socket, and commands of the command line
  * @property {Succession} [succession] it has another primary take the fleet over; one feature does
+ * @property {(options: FleetOptions, nodeMajor: number) => { flags: string[], collectsFirst: boolean }} [v8] of the workers: its flags; whether they collect
+ *   their garbage before they load the app
  * @property {string[]} [sampled] fields of a sample, which its part in the primary adds, that status() has of each worker
  * @property {{ name: string, help: string, value: (worker: Record<string, any>) => number | null | undefined }[]} [workerMetrics] gauges of each worker
  * @property {() => (kernel: PrimaryKernel) => PrimaryPart} [primary] loads its part of the primary
@@ -63,6 +65,7 @@
  * @property {() => (kernel: WorkerKernel, settings: Record<string, any>) => WorkerPart} [variant] loads its part of a worker that its part in the primary
  *   has had started in place of an ordinary one; see PrimaryKernel's `recycle`
  * @property {Metric[]} [metrics]
+ * @property {Record<string, { name: string, help: string, reasons: string[] }>} [counters] in `/metrics`: the journal's lines of an event, by `reason`
  * @property {Described} [status]
  * @property {{ key: string, figures: () => new () => Figures, lines: () => (figures: any, to: ReportTools) => string[] }} [report] its figures, by
  *   `key`, and their lines in the terminal; of a list, `<key>Omitted` has how many earlier ones are not in it
@@ -128,6 +131,7 @@
  * @typedef {object} Format
  * @property {(bytes: number) => string} size
  * @property {(ms: number) => string} time
+ * @property {(line: Record<string, any>) => string} sizes RSS before and after
  * @property {typeof import('../core/units').count} count
  * @property {(line: Record<string, any>) => string} worker
  *
@@ -167,7 +171,9 @@
  * @property {(dead: WorkerHandle, parcel: import('../core/message').ParcelFields, socket: any) => void} give has another worker go on with a connection of
  *   one that is gone
  * @property {() => boolean} isStopping no worker will serve any more, nor of a primary that follows
- * @property {(slot: number) => void} collect has the worker of this slot collect its garbage, out of rotation
+ * @property {(slot: number) => void} collect has the worker of this slot collect its garbage, out of rotation, as a feature does it
+ * @property {string[]} execArgv of the workers
+ * @property {(worker: WorkerHandle) => void} keep a worker that is condemned stays in service
  * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle) => void} kill ends a worker that leaves: its event loop is blocked
  * @property {Pick<import('../primary/recycling/out-of-rotation').OutOfRotation, 'take' | 'request'>} outOfRotation has a worker do one of `tasks`
  * @property {(slot: number, variant?: import('../primary/workers/spawner').Variant | null) => Promise<Record<string, any>>} recycle has the worker of this
@@ -194,6 +200,7 @@
  * @property {(how: Record<string, any>) => Promise<string | undefined> | null} [reload] reloads the fleet its own way, by kernel.reloading, and says what
  *   came of it; null: it does not want to. `how` has the arguments that `reload` of the feature names
  * @property {(worker: WorkerHandle, isGone: boolean) => void} [crashed] it has, or, where it is not gone, its app has not caught an exception
+ * @property {(slot: number) => Promise<unknown>} [collect] has a worker collect its garbage, out of rotation
  * @property {BeforeRecycle} [beforeRecycle] what a condemned worker does before its recycle, out of rotation, one at a time
  * @property {(worker: WorkerHandle) => string | null} [causeOf] what is known of why a worker that is condemned has grown, in a few words
  * @property {() => any} [describe] plain data for status()
@@ -207,6 +214,7 @@
  * @typedef {object} BeforeRecycle
  * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle) => 'due' | 'under way' | null} stateOf null: there is none, or it is over
  * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle) => Promise<void>} run one that is due
+ * @property {boolean} [mayKeep] in place of its recycle, where that has it kept; also over the hard budget
  *
  * @typedef {object} Probed a worker
  * @property {import('../primary/workers/worker-handle').WorkerHandle} handle
@@ -265,18 +273,20 @@
  * @property {typeof import('../core/units').count} count
  * @property {typeof import('../core/units').formatTime} time
  *
- * @typedef {Pick<typeof import('../cli/fleet'), 'addFleetOptions' | 'withFleet'> & Pick<typeof import('../cli/print'), 'complain' | 'print'>
- *   & Pick<typeof import('../cli/verbs'), 'hasLost' | 'losses'> & Pick<typeof import('../primary/recycling/private-file'), 'createNew'>} CommandTools
+ * @typedef {Pick<typeof import('../cli/fleet'), 'addFleetName' | 'addFleetOptions' | 'withFleet'> & Pick<typeof import('../cli/print'), 'complain' | 'print'>
+ *   & Pick<typeof import('../cli/verbs'), 'verb' | 'act' | 'hasLost' | 'losses'> & Pick<typeof import('../core/units'), 'count'>
+ *   & Pick<typeof import('../primary/recycling/private-file'), 'createNew'>} CommandTools
  *   `createNew`: makes a file that this user alone can read
  *
- * @typedef {import('./heapdump/feature').Commands & import('./leak-line/feature').Commands & import('./upgrade/feature').Commands} Commands
+ * @typedef {import('./gc/feature').Commands & import('./heapdump/feature').Commands & import('./leak-line/feature').Commands &
+ *   import('./upgrade/feature').Commands} Commands
  * @typedef {import('./canary/feature').Reload} Reload
  * @typedef {import('./heapdump/feature').Options & import('./leaks/feature').Options & import('./leak-line/feature').Options
  *   & import('./max-heap/feature').Options & import('./max-fds/feature').Options & import('./max-lag/feature').Options
  *   & import('./max-handles/feature').Options & import('./health/feature').Options & import('./exceptions/feature').Options
  *   & import('./failover/feature').Options & import('./blocked/feature').Options & import('./keep-alive/feature').Options
  *   & import('./stop-delay/feature').Options & import('./app-metrics/feature').Options & import('./elastic/feature').Options
- *   & import('./canary/feature').Options & import('./sticky/feature').Options} Options
+ *   & import('./canary/feature').Options & import('./sticky/feature').Options & import('./gc/feature').Options} Options
  * @typedef {import('./max-heap/feature').Sampled & import('./max-fds/feature').Sampled & import('./max-lag/feature').Sampled
  *   & import('./max-handles/feature').Sampled & import('./health/feature').Sampled} Sampled
  * @typedef {'heap' | 'fds' | 'lag' | 'handles' | 'unhealthy'} Reason of a limit
@@ -287,6 +297,7 @@
 /** @type {readonly Readonly<Feature>[]} */
 const FEATURES = Object.freeze([
   require('./sticky/feature'),
+  require('./gc/feature'),
   require('./heapdump/feature'),
   require('./max-heap/feature'),
   require('./max-fds/feature'),

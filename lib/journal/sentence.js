@@ -69,7 +69,6 @@ const SENTENCES = {
   'worker.keep': l => `${workerOf(l)} stays in service`,
   'worker.out-of-rotation': l => `out of rotation ${workerOf(l)} to ${TASKS[l.task] ?? l.task}: ${l.connections} connections, ${l.inFlight} in flight`,
   'worker.in-rotation': l => `back in rotation ${workerOf(l)} after ${formatTime(l.outMs)}, ${l.moved} connections moved${l.why ? `; nothing was done: ${l.why}` : ''}`,
-  collected: l => `collected slot ${l.slot} (${l.pid}): ${sizes(l)}, heap ${formatSize(l.heapUsedBefore)} → ${formatSize(l.heapUsedAfter)} in ${formatTime(l.pauseMs)}${l.isEnough === false ? '; not enough' : ''}`,
   cpuprofile: l => `CPU profile of ${workerOf(l)}: ${l.file}, ${formatTime(l.tookMs)}`,
   'worker.request': l => `${workerOf(l)} asks to be recycled${l.reason ? `: ${l.reason}` : ''}`,
   'worker.paused': l => `out of rotation ${workerOf(l)}: ${l.why}; ${l.connections} connections, ${l.inFlight} in flight`,
@@ -93,7 +92,6 @@ const WARNINGS = {
   'few-workers': l => `${count(l.workers, 'worker')} and not 2×CPU+1, which is ${l.desired}: ${limitOf(l)} is not enough for more${l.freshBytes ? `, as a worker takes ${formatSize(l.freshBytes)} when it is new` : ''}; --workers takes a number`,
   'over-committed': l => `${l.workers} workers and ${l.beside} beside them may take ${formatSize(l.softBytes)} each, more than ${limitOf(l)} has room for, which is ${count(l.fitting, 'worker')}: the kernel may kill a worker before its budget replaces it; lower --max-rss (auto computes it) or --workers`,
   'memory-limit': l => `${formatSize(l.usedBytes)} are used of ${limitOf(l)}; workers are measured every ${formatTime(l.nextLookMs)} until it is less`,
-  'heap-limit': l => `V8 lets the heap of a worker grow to ${formatSize(l.heapLimitBytes)}, ${l.softBytes === null ? `above ${formatSize(l.limitBytes)} of memory: the kernel may kill the worker before V8 collects` : `below the budget of ${formatSize(l.softBytes)}: V8 may end the worker before it is replaced`}; set --heap auto (with --max-rss), or --node-option ${l.flag}`,
   'pid-1': l => `recycle is PID 1, which inherits the processes that the app leaves behind, and cannot reap them: ${l.why}; start the container with an init (docker run --init, tini, shareProcessNamespace)`,
   'kept-in-rotation': l => `${workerOf(l)} stays in rotation, as no other worker is: ${l.why}`,
   'shell-as-init': l => `PID 1 is ${l.command}, which does not wait for recycle at a stop, so that requests are lost: write CMD ["recycle", "app.js"], or begin the command with exec`,
@@ -127,7 +125,7 @@ const OF_FEATURES = Object.assign({}, ...FEATURES.map(({ events }) => events))
 const OF_SCALING = Object.assign({ memory: () => ', which is as many as the memory is enough for' }, ...FEATURES.map(({ scaleReasons }) => scaleReasons))
 const OF_REASONS = new Map([...LIMITS, ...REQUESTS].map(({ reason, sentence }) => [String(reason), sentence]))
 /** @type {import('../features').Format} */
-const FORMAT = { size: bytes => formatSize(Math.round(bytes)), time: formatTime, count, worker: workerOf }
+const FORMAT = { size: bytes => formatSize(Math.round(bytes)), time: formatTime, sizes, count, worker: workerOf }
 
 /** Lines that are only in the journal. @param {Line} line */
 function isQuiet (line) {

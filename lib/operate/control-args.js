@@ -19,6 +19,8 @@ const FILE = { accepts: 'an absolute path', fits: value => typeof value === 'str
 
 /** Those of features. */
 const KINDS = {
+  /** `target` of a command for one worker, or for all. */
+  slots: TARGET,
   file: FILE,
   /** @param {string[]} words @returns {Arg} */
   word: (...words) => ({ accepts: words.join(' or '), fits: value => words.includes(value) }),
@@ -29,13 +31,12 @@ const KINDS = {
   /** Text that the feature reads. @param {string} accepts @returns {Arg} */
   text: accepts => ({ accepts, fits: value => typeof value === 'string' || typeof value === 'number' })
 }
-/** Commands of features, each for one worker. @type {[string, Record<string, Arg>][]} */
+/** Commands of features, each for one worker, or for all where they name the target. @type {[string, Record<string, Arg>][]} */
 const COMMANDS = FEATURES.flatMap(({ commands }) => Object.entries(commands?.(KINDS) ?? {}))
 
 /** By verb; unknown arguments are ignored, as the protocol requires. @type {Record<string, Record<string, Arg>>} */
 const ARGS = {
   recycle: { target: TARGET },
-  gc: { target: TARGET },
   cpuprofile: { target: TARGET, file: FILE, durationMs: { accepts: 'a number of milliseconds', fits: value => typeof value === 'number' } },
   signal: { signal: { accepts: 'the name of a signal', isNeeded: true, fits: value => typeof value === 'string' } },
   scale: { workers: { accepts: 'a whole number from 1 to 1024, one with its sign, such as "+1", or auto', isNeeded: true, fits: value => value === 'auto' || isCount(value) } },

@@ -6,8 +6,7 @@
  *
  *     status    {}                        → supervisor.status()
  *     recycle   { target }                → { done: lines, failed: [{ slot, code, message }] }; a slot, a pid or all
- *     gc        { target }                → the same; a slot or all
- *     a command of a feature's: { target, … } → the journal's line; a slot
+ *     a command of a feature's: { target, … } → the journal's line; a slot; or, where it names the target, as of recycle; a slot or all
  *     a verb of a feature's: { … }        → as that says
  *     cpuprofile { target, durationMs?, file? } → the journal's line; a slot
  *     signal    { signal }                → { signal, workers, told, failed: [{ slot, message }] }
@@ -44,9 +43,10 @@ const WAIT_FOR_DRAINS = ['recycle', 'reload', 'rollback', 'scale', 'stop', ...OF
 const VERBS = {
   status: async supervisor => supervisor.status(),
   recycle: (supervisor, { target }, progress) => each(slotsOf(supervisor, target, true), slot => supervisor.recycle(slot), progress),
-  gc: (supervisor, { target }, progress) => each(slotsOf(supervisor, target, false), slot => supervisor.gc(slot), progress),
-  ...Object.fromEntries(COMMANDS.map(([name]) => [name, async (supervisor, { target, ...how }, progress, { signal }) =>
-    supervisor[name](slotOf(supervisor, target), { ...how, signal })])),
+  ...Object.fromEntries(COMMANDS.map(([name, args]) => [name, async (supervisor, { target, ...how }, progress, { signal }) => {
+    const command = (/** @type {number} */ slot) => supervisor[name](slot, { ...how, signal })
+    return args.target ? each(slotsOf(supervisor, target, false), command, progress) : command(slotOf(supervisor, target))
+  }])),
   cpuprofile: async (supervisor, { target, durationMs, file }) => supervisor.cpuprofile(slotOf(supervisor, target), { durationMs, file }),
   signal: async (supervisor, { signal }) => supervisor.signal(signal),
   reload,

@@ -15,17 +15,15 @@ const SIGNAL_MS = 5000
 class Commands {
   /**
    * @param {import('./parts').Deps & { recycler: import('./recycling/recycler').Recycler, reloading: import('./recycling/reloading').Reloading,
-   *   garbageCollection: import('./recycling/garbage-collection').GarbageCollection, cpuProfiles: import('./recycling/cpu-profiles').CpuProfiles,
-   *   features: import('./features').RunningFeatures }} deps
+   *   cpuProfiles: import('./recycling/cpu-profiles').CpuProfiles, features: import('./features').RunningFeatures }} deps
    */
-  constructor ({ options, fleet, autoSize, recycler, reloading, garbageCollection, cpuProfiles, features, record, resize, until, look, stopping }) {
+  constructor ({ options, fleet, autoSize, recycler, reloading, cpuProfiles, features, record, resize, until, look, stopping }) {
     this.options = options
     this.fleet = fleet
     this.autoSize = autoSize
     this.recycler = recycler
     this.reloading = reloading
     this.features = features
-    this.garbageCollection = garbageCollection
     this.cpuProfiles = cpuProfiles
     const ofWorkers = Object.entries(features.commands).map(([name, command]) => [name, async (/** @type {number} */ slot, /** @type {any} */ how = {}) => {
       this.#slotOf(slot)
@@ -122,18 +120,6 @@ class Commands {
     this.stopping.throwIfAborted()
     if (this.fleet.isPinned) this.record('fleet.unpin', { workers: this.fleet.desired, min: bounds.min, max: bounds.max })
     this.fleet.isPinned = false
-  }
-
-  /**
-   * Has a worker collect its garbage out of rotation, so that no request waits for it.
-   *
-   * @param {number} slot
-   * @returns {Promise<Record<string, any>>} the journal's `collected` line
-   * @throws {RecycleError} RECYCLE_NO_SLOT, RECYCLE_NOT_DONE, RECYCLE_STOPPED
-   */
-  async gc (slot) {
-    this.#slotOf(slot)
-    return this.garbageCollection.request(slot)
   }
 
   /**

@@ -7,8 +7,8 @@ const { NoOwners } = require('./handoff/no-owners')
 
 /**
  * @typedef {{ [Name in Called]-?: NonNullable<import('../features').PrimaryPart[Name]> }} Part
- * @typedef {'begin' | 'connect' | 'sessionOf' | 'reload' | 'crashed' | 'left' | 'causeOf' | 'wake' | 'probe' | 'kept' | 'beforeKill' | 'beforeStop' |
- *   'scrape'} Called
+ * @typedef {'begin' | 'connect' | 'sessionOf' | 'collect' | 'reload' | 'crashed' | 'left' | 'causeOf' | 'wake' | 'probe' | 'kept' | 'beforeKill' |
+ *   'beforeStop' | 'scrape'} Called
  */
 
 class RunningFeatures {
@@ -71,16 +71,22 @@ class RunningFeatures {
     return { read: async at => Object.assign({}, ...await Promise.all(probes.map(probe => probe.read(at)))) }
   }
 
-  /** @param {import('./workers/worker-handle').WorkerHandle} handle @returns {'before-recycle' | 'under way' | null} 'before-recycle': one is due */
+  /** @param {import('./workers/worker-handle').WorkerHandle} handle @returns {import('../core/plan').WorkerFacts['task']} */
   taskOf (handle) {
     const states = this.#before.map(({ stateOf }) => stateOf(handle))
     if (states.includes('under way')) return 'under way'
-    return states.includes('due') ? 'before-recycle' : null
+    const due = this.#before[states.indexOf('due')]
+    return due ? due.mayKeep ? 'relief' : 'before-recycle' : null
   }
 
   /** Does what is due before its recycle. @param {import('./workers/worker-handle').WorkerHandle} handle */
   async beforeRecycle (handle) {
     await this.#before.find(({ stateOf }) => stateOf(handle) === 'due')?.run(handle)
+  }
+
+  /** A worker that is condemned may be kept. */
+  get mayKeep () {
+    return this.#before.some(({ mayKeep }) => mayKeep)
   }
 
   get #before () {

@@ -4,7 +4,7 @@
  * Puts the parts of the primary together; it is the only file that knows all of them.
  *
  *     every interval   sampler.look() ─▶ condemned ─┐
- *     commands         desired ─────────────────────┼─▶ reconciler: plan() ─▶ steps: boot, recycle, collect, retire, account
+ *     commands         desired ─────────────────────┼─▶ reconciler: plan() ─▶ steps: boot, recycle, retire, account
  *     workers          ready, gone, requests ───────┘
  */
 
@@ -23,7 +23,6 @@ const { Sampler } = require('./measuring/sampler')
 const { Reconciler } = require('./reconciler')
 const { CpuProfiles } = require('./recycling/cpu-profiles')
 const { Departure } = require('./succession/departure')
-const { GarbageCollection } = require('./recycling/garbage-collection')
 const { OutOfRotation } = require('./recycling/out-of-rotation')
 const { createPrivateFile } = require('./recycling/private-file')
 const { Rotation } = require('./recycling/rotation')
@@ -71,7 +70,6 @@ const { kill } = require('./workers/retirement')
  * @property {(handle: WorkerHandle) => boolean} wasOomKilled to be called once, when it is gone
  * @property {() => import('../core/memory-room').Memory | null} memory of the container, by the last look
  * @property {() => boolean} isFollower another primary runs the fleet: workers stand by in their slots
- * @property {(slot: number) => void} collect has the worker of this slot collect its garbage, out of rotation
  * @property {ListeningSockets} listeningSockets
  * @property {Hooks['record']} record
  * @property {Hooks['look']} look
@@ -108,9 +106,8 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
   const until = (/** @type {() => boolean} */ isSo) => reconciler.until(isSo)
   const figuresOf = (/** @type {WorkerHandle} */ handle) => sampler.figuresOf(handle)
   const wasOomKilled = (/** @type {WorkerHandle} */ handle) => memoryWatch.wasOomKilled(handle)
-  const collect = (/** @type {number} */ slot) => tasks.run('collect', () => garbageCollection.request(slot).catch(() => {})) // refused: `worker.in-rotation` has it
   const means = { options, fleet, spawner, meter, tasks, stopping: tenure, listeningSockets, record, memory, autoSize }
-  const calls = { changed, resize, until, figuresOf, wasOomKilled, isFollower, collect, look, abandon, fresh: autoSize.observe.bind(autoSize) }
+  const calls = { changed, resize, until, figuresOf, wasOomKilled, isFollower, look, abandon, fresh: autoSize.observe.bind(autoSize) }
   /** @type {Deps} */
   const deps = { ...means, ...calls }
 
@@ -121,9 +118,11 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
     options,
     record,
     now,
-    collect,
+    collect: slot => { tasks.run('collect', () => Promise.all(features.all('collect', slot))) },
     changed,
     outOfRotation,
+    execArgv: spawner.execArgv,
+    keep: handle => sampler.keep(handle),
     inTime,
     recycle: (slot, variant) => commands.recycle(slot, variant),
     read: (handle, how) => sampler.read(handle, how),
@@ -173,7 +172,6 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
     .on('spawned', connect)
     .on('hopeless', details => abandon(new RecycleError('RECYCLE_APP_DIES', details)))
   const rotation = new Rotation(deps)
-  const garbageCollection = new GarbageCollection({ ...deps, sampler, outOfRotation })
   const cpuProfiles = new CpuProfiles(deps)
   const recycler = new Recycler({ ...deps, lifecycle, sampler })
   const shutdown = new Shutdown(deps)
@@ -182,7 +180,7 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
   const handover = new Handover({ ...deps, features, ledger, owners, departure, tenure, isSole }).on('resumed', changed)
   const succession = takeover && new Succession({ ...deps, takeover, lifecycle })
   /** @type {Commands} */
-  const commands = new Commands({ ...deps, recycler, reloading, garbageCollection, cpuProfiles, features })
+  const commands = new Commands({ ...deps, recycler, reloading, cpuProfiles, features })
 
   spawner.molds?.on('gone', mold => children.endOf(mold))
   spawner.warn = fields => { record('fleet.warning', fields) }
@@ -213,7 +211,6 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
           changed()
         },
         wait: ({ slot }) => recycler.waitForRoom(slot),
-        collect: ({ slot }) => garbageCollection.relieve(slot),
         'before-recycle': ({ slot }) => features.beforeRecycle(/** @type {WorkerHandle} */ (fleet.slots.get(slot)?.incumbent)),
         rejoin: () => outOfRotation.rejoin(),
         'scale-away': ({ slot }) => recycler.scaleAway(slot),
@@ -222,7 +219,8 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
         'retire-standby': ({ handle, reason }) => recycler.retireStandby(handle, reason)
       },
       figuresOf: handle => sampler.figuresOf(handle),
-      taskOf: handle => garbageCollection.taskOf(handle) ?? features.taskOf(handle),
+      taskOf: handle => features.taskOf(handle),
+      canForesee: () => !features.mayKeep,
       memory,
       atFirst: () => autoSize.atFirst,
       canStandBy: () => lifecycle.canStandBy
@@ -231,7 +229,7 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
 
   /** @param {WorkerHandle} handle a worker that has been spawned */
   function connect (handle) {
-    for (const part of [listeningSockets, owners, ledger, balancer, memoryWatch, features, children, crashWatch, rotation]) part.connect(handle)
+    for (const part of [listeningSockets, owners, ledger, balancer, features, children, crashWatch, rotation]) part.connect(handle)
     handle.beforeKill = () => Promise.all(features.all('beforeKill', handle))
     if (autoSize.isOpen) handle.once('ready', () => look()) // the others wait for what it takes
     for (const event of ['standby', 'ready']) handle.on(event, () => sampler.watch(handle))

@@ -31,10 +31,11 @@ class Reconciler {
    * @property {Record<import('../core/plan').Action['type'], (action: any) => Promise<unknown>>} steps what carries each action out; what it changes
    *   at once is in the facts when it returns
    * @property {(handle: WorkerHandle) => import('../core/plan').WorkerFacts['task']} taskOf
+   * @property {() => boolean} canForesee a worker whose memory is going to cross its budget is going to be replaced
    * @property {() => number} atFirst see Desired
    * @property {() => boolean} canStandBy a standby that boots now is of use
    */
-  constructor ({ options, fleet, tasks, stopping, steps, figuresOf, taskOf, memory, atFirst, canStandBy }) {
+  constructor ({ options, fleet, tasks, stopping, steps, figuresOf, taskOf, memory, canForesee, atFirst, canStandBy }) {
     this.options = options
     this.fleet = fleet
     this.tasks = tasks
@@ -43,6 +44,7 @@ class Reconciler {
     this.figuresOf = figuresOf
     this.taskOf = taskOf
     this.memory = memory
+    this.canForesee = canForesee
     this.atFirst = atFirst
     this.canStandBy = canStandBy
     stopping.addEventListener('abort', () => {
@@ -127,8 +129,7 @@ class Reconciler {
     const figures = this.figuresOf(handle)
     const sample = figures?.sample ?? null
     const isOverHard = facts.reason === 'hard-rss' || (sample !== null && isOver(sample, facts.budget, facts.budget.hardBytes))
-    // A collection may make the crossing a false one.
-    const crossesAt = this.options.onBudget === 'collect' ? null : figures?.crossesAt(facts.budget.softBytes) ?? null
+    const crossesAt = this.canForesee() ? figures?.crossesAt(facts.budget.softBytes) ?? null : null
     const judged = { bytes: sample?.rssBytes ?? 0, isSampled: figures?.isJudged ?? false, isOverHard, crossesAt }
     return { ...facts, ...judged, task: this.taskOf(handle), canWait: this.#canWait(handle) }
   }

@@ -73,7 +73,6 @@ class Supervisor extends EventEmitter {
     this.reload = commands.reload.bind(commands)
     this.rollback = commands.rollback.bind(commands)
     this.scale = commands.scale.bind(commands)
-    this.gc = commands.gc.bind(commands)
     this.cpuprofile = commands.cpuprofile.bind(commands)
     this.signal = commands.signal.bind(commands)
     Object.assign(this, commands.ofFeatures)

@@ -33,7 +33,7 @@ const { warmUpHttp } = require('./boot/http-warmup')
 function prepare ({ compileCache, collectsFirst, isPassedOn }) {
   enableCompileCache(compileCache) // also for the modules below
   warmUpHttp() // before the tracker subscribes to http
-  if (collectsFirst) require('./vitals/memory').exposeGc()() // for the limits that V8 keeps after it; see core/gc.js
+  if (collectsFirst) require('./vitals/memory').exposeGc()() // for the limits that V8 keeps after it
   const { enter } = require('./enter')
   const { ListenHook } = require('./accepting/listen-hook')
   const { ConnectionTracker } = require('./connections/tracker')

@@ -126,11 +126,11 @@ t.test('a standby boots when all serve, and what must not be taken any more is r
   t.same(wanting([slot(0), slot(1)], [fat]).actions, [{ type: 'retire-standby', standby: 0, reason: 'rss' }])
 })
 
-t.test('a collection stands in for a recycle, one at a time', async t => {
-  const due = (/** @type {any} */ more = {}) => ({ incumbent: worker({ reason: 'rss', task: 'collect', ...more }) })
+t.test('what may keep a worker stands in for its recycle, one at a time', async t => {
+  const due = (/** @type {any} */ more = {}) => ({ incumbent: worker({ reason: 'rss', task: 'relief', ...more }) })
   const away = { incumbent: worker({ state: 'out-of-rotation', reason: 'rss', task: 'under way' }) }
   const on = { workers: 3 }
-  t.same(steps([slot(0, due()), slot(1, due()), slot(2)], on).actions, [{ type: 'collect', slot: 0 }])
+  t.same(steps([slot(0, due()), slot(1, due()), slot(2)], on).actions, [{ type: 'before-recycle', slot: 0 }])
   t.same(steps([slot(0, away), slot(1, due()), slot(2)], on).actions, [], 'the next one waits for its turn')
   t.same(steps([slot(0, away), slot(1, due({ isOverHard: true })), slot(2)], on).actions, [{ type: 'recycle', slot: 1, how: 'surge' }], 'but not over its hard budget')
   t.same(steps([slot(0, due()), slot(1, { incumbent: worker({ state: 'spawning' }) })]).actions, [{ type: 'recycle', slot: 0, how: 'surge' }], 'where no other worker serves, it is recycled')
@@ -207,10 +207,10 @@ t.test('workers that are going to cross their budgets together are condemned a b
 })
 
 t.test('a worker that is just leaving rotation is missing already where another one would drain first', async t => {
-  const due = slot(0, { incumbent: worker({ reason: 'rss', task: 'collect' }) })
+  const due = slot(0, { incumbent: worker({ reason: 'rss', task: 'relief' }) })
   const other = slot(1, { incumbent: worker({ reason: 'age' }) })
   const on = { workers: 3, maxSurge: 0, maxUnavailable: 1 }
-  t.same(steps([due, other, slot(2)], on).actions, [{ type: 'collect', slot: 0 }])
+  t.same(steps([due, other, slot(2)], on).actions, [{ type: 'before-recycle', slot: 0 }])
 })
 
 t.test('what is due before a recycle comes first, but not over the hard budget', async t => {

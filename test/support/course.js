@@ -181,7 +181,7 @@ class Course {
       const { onBudget, heapdumpsPerDay } = this.options
       const isOverHard = line.reason === 'hard-rss'
       const isOfMemory = line.reason === 'rss' || isOverHard
-      const task = !isOfMemory ? null : onBudget === 'collect' ? 'collect' : heapdumpsPerDay !== null ? 'before-recycle' : null
+      const task = !isOfMemory ? null : onBudget === 'collect' ? 'relief' : heapdumpsPerDay !== null ? 'before-recycle' : null
       Object.assign(this.#known(line.pid), { reason: line.reason, condemnedAt: line.t, isOverHard, task })
       const notBefore = this.delays.get(line) ?? 0
       const { fresh = null } = this.model.slots.get(line.slot) ?? {}

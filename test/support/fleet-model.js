@@ -8,7 +8,7 @@ const assert = require('node:assert')
 const { plan } = require('../../lib/core/plan')
 const { PlannedFleet, become, firstSlots, transitionsSeen, ROUNDS } = require('./planned-fleet')
 
-const TASKS = [null, 'collect', 'before-recycle']
+const TASKS = [null, 'relief', 'before-recycle']
 const TASK_STEP = 7 // so many picks in a row have the same task
 
 /** @param {readonly number[]} slots @param {number} by at the lowest free numbers */

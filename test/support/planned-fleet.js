@@ -144,8 +144,8 @@ class PlannedFleet {
         assert(!this.staying(slot) && slot.incumbent === null && slot.successor === null && slot.leaving.length === 0)
         this.slots.delete(action.slot)
         break
-      case 'collect': case 'before-recycle':
-        assert(action.type === 'collect' || !slot.incumbent.isOverHard, 'over its hard budget it is recycled at once')
+      case 'before-recycle':
+        assert(slot.incumbent.task === 'relief' || !slot.incumbent.isOverHard, 'over its hard budget it is recycled at once')
         assert(this.serving() > 1 && !this.list().some(({ incumbent }) => incumbent?.state === 'out-of-rotation'), 'one at a time, and another serves')
         become(slot.incumbent, 'out-of-rotation', { task: 'under way' })
         break

@@ -7,7 +7,7 @@
  */
 
 const v8 = require('node:v8')
-const { oldSpaceLimit } = require('../../core/heap-limit')
+const { oldSpaceLimit } = require('../../core/old-space')
 
 /** @param {import('..').WorkerKernel} kernel */
 function watchHeap ({ onCollected, oldBytes }) {

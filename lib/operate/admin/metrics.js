@@ -13,7 +13,7 @@ const { lostWith } = require('../../core/account')
 const { REASONS } = require('../../core/verdict')
 const { busyWorkers } = require('./busy-workers')
 const { Growth } = require('./growth')
-const { OF_WORKER, OF_SLOT, GC_KINDS, inServiceBySlot, isInSlot, gcOf, seconds } = require('./worker-metrics')
+const { OF_WORKER, OF_SLOT, GC_KINDS, inServiceBySlot, isInSlot, seconds } = require('./worker-metrics')
 
 /**
  * @typedef {Record<string, any>} Line
@@ -25,7 +25,6 @@ const { OF_WORKER, OF_SLOT, GC_KINDS, inServiceBySlot, isInSlot, gcOf, seconds }
  */
 
 const SCALE_REASONS = ['requested', ...FEATURES.flatMap(({ scaleReasons = {} }) => Object.keys(scaleReasons))]
-const COLLECT_REASONS = ['rss', 'hard-rss', 'requested']
 const STATES = ['spawning', 'standby', 'ready', 'out-of-rotation', 'draining']
 const BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
 const FLEET = 0 // in place of a pid
@@ -44,7 +43,7 @@ class Metrics {
   #busy = this.#gauge('busy_workers', 'Sum of the event-loop utilisations of the workers in service.')
   #scalings = this.#counter('scalings_total', 'Changes of the intended number of workers, by reason.', ['reason'])
   #recycles = this.#counter('recycles_total', 'Workers that were replaced, by reason.', ['reason'])
-  #collections = this.#counter('collections_total', 'Workers that were taken out of rotation to collect their garbage, by reason.', ['reason'])
+  #counters = FEATURES.flatMap(({ counters = {} }) => Object.entries(counters)).map(([event, { name, help, reasons }]) => ({ event, reasons, counter: this.#counter(name, help, ['reason']) }))
   #failures = this.#counter('replacements_failed_total', 'Replacements that did not become ready.')
   #crashes = this.#counter('worker_crashes_total', 'Workers that exited unexpectedly.')
   #memoryLimit = this.#gauge('memory_limit_bytes', 'Memory that the fleet may use: the lowest limit of its cgroups, else that of the machine.', ['source'])
@@ -79,12 +78,13 @@ class Metrics {
     this.#build.set({ version, node_version: process.version }, 1)
     for (const reason of REASONS) this.#recycles.inc({ reason }, 0)
     for (const reason of SCALE_REASONS) this.#scalings.inc({ reason }, 0)
-    for (const reason of COLLECT_REASONS) this.#collections.inc({ reason }, 0)
+    for (const { counter, reasons } of this.#counters) for (const reason of reasons) counter.inc({ reason }, 0)
   }
 
   /** @param {Line} line of the journal */
   hear (line) {
     this.#handlers[line.event]?.(line)
+    for (const { event, counter } of this.#counters) if (event === line.event) counter.inc({ reason: line.reason })
   }
 
   /** @type {Readonly<Record<string, (line: Line) => void>>} */
@@ -111,7 +111,6 @@ class Metrics {
       this.#recycle.observe(line.tookMs / 1000)
       this.#account(line)
     },
-    collected: ({ reason }) => this.#collections.inc({ reason }),
     scaled: line => this.#account(line),
     stopped: line => this.#account(line)
   })
@@ -162,7 +161,7 @@ class Metrics {
         if (typeof figure === 'number') gauge.set({ slot }, figure)
       }
       for (const [kind, key] of GC_KINDS) {
-        const longest = seconds(gcOf(inService)?.[key]?.longestMs)
+        const longest = seconds(inService.gc?.[key]?.longestMs)
         if (longest !== null) this.#gcLongest.set({ slot, kind }, longest)
       }
     }
@@ -190,10 +189,9 @@ class Metrics {
 
   /** @param {Record<string, any>} worker its status, or a journal line with its counts */
   #count (worker) {
-    const { slot, pid, requests } = worker
+    const { slot, pid, requests, gc } = worker
     if (!isInSlot(worker)) return
     this.#requests.inc({ slot }, this.#growth.of(pid, 'requests', requests))
-    const gc = gcOf(worker)
     if (!gc) return
     for (const [kind, key] of GC_KINDS) {
       this.#gcPauses.inc({ slot, kind }, this.#growth.of(pid, `${kind} pauses`, gc[key]?.count))

@@ -39,14 +39,9 @@ function isInSlot ({ slot }) {
   return typeof slot === 'number'
 }
 
-/** @param {Record<string, any>} worker @returns {Record<string, { count: number, totalMs: number, longestMs: number }> | null} */
-function gcOf (worker) {
-  return worker.gc ?? null
-}
-
 /** @param {number | null | undefined} ms */
 function seconds (ms) {
   return typeof ms === 'number' ? ms / 1000 : null
 }
 
-module.exports = { OF_WORKER, OF_SLOT, GC_KINDS, inServiceBySlot, isInSlot, gcOf, seconds }
+module.exports = { OF_WORKER, OF_SLOT, GC_KINDS, inServiceBySlot, isInSlot, seconds }

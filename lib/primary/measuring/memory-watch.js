@@ -2,11 +2,10 @@
 
 /**
  * Watches the memory of the container as a whole, beside the sampler that watches each worker: what is used of the limit, the
- * pressure, the kernel's kills, and whether budgets and heap limits fit.
+ * pressure, the kernel's kills, and whether budgets fit.
  */
 
 const { sizingWarnings } = require('../../core/container-budget')
-const { heapWarning, oldSpaceLimit } = require('../../core/heap-limit')
 const { isNearLimit, nextLookMs } = require('../../core/memory-room')
 const { OomKills } = require('../../core/oom-kills')
 const { now } = require('../clock')
@@ -20,15 +19,12 @@ class MemoryWatch {
   /** @type {number | null} */
   #hitsAtStart = null
   #isNear = false
-  /** The first worker's limit of the heap is that of all. */
-  #isHeapChecked = false
 
   /** @param {import('../parts').Deps & { container: import('./container').Container }} deps */
-  constructor ({ options, container, fleet, spawner, figuresOf, record }) {
+  constructor ({ options, container, fleet, figuresOf, record }) {
     this.options = options
     this.container = container
     this.fleet = fleet
-    this.spawner = spawner
     this.figuresOf = figuresOf
     this.record = record
     this.#read()
@@ -37,18 +33,6 @@ class MemoryWatch {
   /** Says what does not fit by the options alone. */
   start () {
     for (const warning of sizingWarnings(this.options.sizing, this.options)) this.record('fleet.warning', warning)
-  }
-
-  /** @param {WorkerHandle} handle */
-  connect (handle) {
-    handle.once('entered', ({ heapLimitBytes }) => {
-      if (this.#isHeapChecked) return
-      this.#isHeapChecked = true
-      const flags = [...(process.env.NODE_OPTIONS ?? '').split(/\s+/), ...this.spawner.execArgv]
-      const oldLimitBytes = oldSpaceLimit(heapLimitBytes, flags, parseInt(process.versions.v8))
-      const warning = heapWarning(heapLimitBytes, oldLimitBytes, { ...this.options, limitBytes: this.options.sizing.limitBytes })
-      if (warning) this.record('fleet.warning', warning)
-    })
   }
 
   /** Until the sampler's next look. @returns {number} ms */

@@ -8,8 +8,6 @@
 const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster')))
 const { FEATURES, longestSilence } = require('../../features')
 const { drawBudget } = require('../../core/budget')
-const { gcFlags, collectsFirst } = require('../../core/gc')
-const { heapFlags } = require('../../core/heap-limit')
 const { AppPath } = require('./app-path')
 const { forkGuardable } = require('./channel-guard')
 const { mark } = require('./children')
@@ -49,11 +47,11 @@ class Spawner {
     this.args = args
     this.options = options
     this.outputs = outputs
+    this.v8 = FEATURES.flatMap(({ v8 }) => v8?.(options, NODE_MAJOR) ?? [])
     /** Node and V8 flags of the workers; where two contradict each other the later one wins. */
     this.execArgv = [
       ...addon ? MOLD_FLAGS : [],
-      ...gcFlags(options.gc, { maxRssBytes: options.maxRssBytes, nodeMajor: NODE_MAJOR }),
-      ...heapFlags(options.heap, { ...options, limitBytes: options.sizing.limitBytes }),
+      ...this.v8.flatMap(({ flags }) => flags),
       ...options.nodeOptions
     ]
     this.appPath = new AppPath(app, this.execArgv)
@@ -120,7 +118,7 @@ class Spawner {
     const features = FEATURES.filter(({ worker, isOn }) => worker && isOn(options))
     return {
       compileCache: this.compileCache,
-      collectsFirst: collectsFirst(options.gc, NODE_MAJOR),
+      collectsFirst: this.v8.some(({ collectsFirst }) => collectsFirst),
       isPassedOn: this.outputs.stdio === 'pipe',
       beatMs: Math.min(500, options.intervalMs, Math.round(longestSilence(options) / 4)),
       drainTimeoutMs: options.drainTimeoutMs,

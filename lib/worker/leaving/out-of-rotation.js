@@ -23,14 +23,10 @@ const { performance } = require('node:perf_hooks')
  */
 function offerOutOfRotation ({ channel, state, tracker, admission, emptying }, tasks) {
   let giveUp = (/** @type {string} */ why) => {}
-  /** @param {(fields: any) => Record<string, any>} task @returns {(fields: any, answer: Answer) => void} */
-  const performer = task => (fields, answer) => perform(answer, () => task(fields))
-
-  channel.answer({
-    'leave-rotation': leave,
-    collect: (_, answer) => perform(answer, () => require('../vitals/memory').collect()),
-    ...Object.fromEntries(Object.entries(tasks ?? {}).map(([type, task]) => [type, performer(task)]))
-  })
+  channel.answer({ 'leave-rotation': leave })
+  for (const [type, task] of Object.entries({ collect: (/** @type {any} */ _) => require('../vitals/memory').collect(), ...tasks })) {
+    channel.answer({ [type]: (fields, answer) => perform(answer, () => task(fields)) })
+  }
   channel.on({
     rejoin () {
       if (state.current === 'leaving') giveUp('it was called back')

@@ -2,13 +2,15 @@
 
 const fc = require('fast-check')
 const t = require('tap')
-const { gcFlags, collectsFirst, largestBudget } = require('../../lib/core/gc')
-const { resolveOptions } = require('../../lib/core/resolved-options')
+const { gcFlags, largestBudget } = require('../../../lib/features/gc/profiles')
+const { v8 } = require('../../../lib/features/gc/feature')
+const { resolveOptions } = require('../../../lib/core/resolved-options')
 
 const MIB = 1024 ** 2
 const MAJORS = [20, 22, 24, 26]
 
 t.test('where V8 lowers the first limit by itself, a worker collects before it loads the app', async t => {
+  const collectsFirst = (/** @type {string} */ gc, /** @type {number} */ nodeMajor) => v8?.(/** @type {any} */ ({ gc, heap: 'default', maxRssBytes: 512 * MIB }), nodeMajor).collectsFirst
   t.same(MAJORS.map(nodeMajor => collectsFirst('huge-heap', nodeMajor)), MAJORS.map(nodeMajor => nodeMajor === 22))
   t.equal(collectsFirst('no-mark-sweep', 22), true)
   t.equal(collectsFirst('default', 22), false)

@@ -14,6 +14,8 @@
  * - Up to Node 22, memory outside the heap has a limit that no flag sets. From 24 on it can be counted with the heap's.
  */
 
+const { formatSize } = require('../../core/units')
+
 const MIB = 1024 ** 2
 
 const EXPERIMENT = { oldMiB: 100, semiMiB: 64 }
@@ -61,11 +63,6 @@ function gcFlags (profile, { maxRssBytes, nodeMajor }) {
   return PROFILES[profile](Math.ceil(maxRssBytes / MIB), nodeMajor)
 }
 
-/** Whether a worker collects before it loads the app; see above. @param {Profile} profile @param {number} nodeMajor */
-function collectsFirst (profile, nodeMajor) {
-  return profile !== 'default' && nodeMajor >= 22 && nodeMajor < 24
-}
-
 /**
  * The largest budget that a worker reaches before its heap is full.
  *
@@ -88,4 +85,12 @@ function lastValue (flags, name) {
   return Number(values.at(-1)?.split('=')[1])
 }
 
-module.exports = { gcFlags, collectsFirst, largestBudget }
+/** @type {NonNullable<import('..').Feature['check']>} */
+function check ({ gc, heap, maxRssBytes, nodeOptions }, { of, refuse }) {
+  if (gc !== 'default' && maxRssBytes === null) refuse('gc', `default, unless ${of('maxRss').called} is set`)
+  if (heap === 'auto' && (maxRssBytes === null || gc !== 'default')) refuse('heap', `default, unless ${of('maxRss').called} is set and ${of('gc').called} is default`)
+  const largest = largestBudget(gc, Number(maxRssBytes), nodeOptions)
+  if (Number(maxRssBytes) > largest) refuse('maxRss', `a size of at most ${formatSize(largest)} with ${of('gc').called} ${gc}: the old space cannot grow larger`)
+}
+
+module.exports = { gcFlags, largestBudget, check }

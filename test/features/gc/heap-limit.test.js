@@ -1,27 +1,25 @@
 'use strict'
 
 const t = require('tap')
-const { oldSpaceLimit, heapFlags, heapWarning } = require('../../lib/core/heap-limit')
-const { resolveOptions } = require('../../lib/core/resolved-options')
+const { oldSpaceLimit } = require('../../../lib/core/old-space')
+const { resolveOptions } = require('../../../lib/core/resolved-options')
+const { v8 } = require('../../../lib/features/gc/feature')
+const { oldSpaceFlag, heapWarning } = require('../../../lib/features/gc/heap-limit')
 
 const MIB = 1024 ** 2
-const NONE = { maxRssBytes: null, hardRssBytes: null, limitBytes: null }
+const NONE = { maxRssBytes: null, hardRssBytes: null, sizing: { limitBytes: null } }
+const within = (/** @type {number} */ mib) => ({ sizing: { limitBytes: mib * MIB } })
 /** As of a process with these flags, where V8's limit includes three semi-spaces of 16 MiB. @param {number} limitBytes @param {any} terms */
 const warned = (limitBytes, terms) => heapWarning(limitBytes, oldSpaceLimit(limitBytes, [], 11), terms)
 const budget = (/** @type {number} */ mib) => ({ maxRssBytes: mib * MIB, hardRssBytes: 1.25 * mib * MIB })
 
-t.test('V8 ends a process by the size of its old generation, which its limit includes beside three semi-spaces', async t => {
-  t.equal(oldSpaceLimit(112 * MIB, [], 11), 64 * MIB)
-  t.equal(oldSpaceLimit(256 * MIB, [], 13), 64 * MIB)
-  t.equal(oldSpaceLimit(160 * MIB, ['--max-semi-space-size=16', '--max_semi_space_size=32'], 11), 64 * MIB, 'the later flag wins')
-  t.equal(oldSpaceLimit(10 * MIB, [], 11), MIB, 'never less')
-})
-
 t.test('--heap auto lets the old space grow up to the hard budget, and never to more than three quarters of the limit', async t => {
-  t.same(heapFlags('auto', { ...budget(400), limitBytes: 8192 * MIB }), ['--max-old-space-size=500'])
-  t.same(heapFlags('auto', { ...budget(400), limitBytes: 512 * MIB }), ['--max-old-space-size=384'])
-  t.same(heapFlags('auto', { ...budget(400), limitBytes: null }), ['--max-old-space-size=500'])
-  t.same(heapFlags('default', { ...budget(400), limitBytes: 512 * MIB }), [])
+  const flags = (/** @type {any} */ options) => v8?.({ gc: 'default', ...budget(400), ...options }, 22)
+  t.same(flags({ heap: 'auto', ...within(8192) }), { flags: ['--max-old-space-size=500'], collectsFirst: false })
+  t.match(flags({ heap: 'auto', ...within(512) }), { flags: ['--max-old-space-size=384'] })
+  t.match(flags({ heap: 'auto', sizing: { limitBytes: null } }), { flags: ['--max-old-space-size=500'] })
+  t.same(flags({ heap: 'default', ...within(512) }), { flags: [], collectsFirst: false })
+  t.match(flags({ heap: 'default', gc: 'huge-heap', ...within(512) }), { flags: [/^--max-old-space-size=/], collectsFirst: true })
 })
 
 t.test('--heap auto needs a budget, and no other profile', async t => {
@@ -35,27 +33,27 @@ t.test('a limit below the budget is said, with the flag to set', async t => {
   t.same(warned(307 * MIB, { ...NONE, ...budget(400), gc: 'default' }), {
     warning: 'heap-limit', heapLimitBytes: 307 * MIB, softBytes: 400 * MIB, limitBytes: null, flag: '--max-old-space-size=500'
   })
-  t.match(warned(307 * MIB, { ...budget(400), limitBytes: 8192 * MIB, gc: 'default' }), { softBytes: 400 * MIB, limitBytes: null })
+  t.match(warned(307 * MIB, { ...budget(400), ...within(8192), gc: 'default' }), { softBytes: 400 * MIB, limitBytes: null })
   t.equal(warned(400 * MIB, { ...NONE, ...budget(400), gc: 'default' }), null)
-  t.equal(warned(432 * MIB, { ...budget(600), limitBytes: 512 * MIB, gc: 'default' }), null, 'a budget that the container has no room for is said otherwise')
+  t.equal(warned(432 * MIB, { ...budget(600), ...within(512), gc: 'default' }), null, 'a budget that the container has no room for is said otherwise')
 })
 
 t.test('a limit above the container is said, but not of a profile that wants it so', async t => {
-  t.same(warned(4144 * MIB, { ...NONE, limitBytes: 512 * MIB, gc: 'default' }), {
+  t.same(warned(4144 * MIB, { ...NONE, ...within(512), gc: 'default' }), {
     warning: 'heap-limit', heapLimitBytes: 4144 * MIB, softBytes: null, limitBytes: 512 * MIB, flag: '--max-old-space-size=384'
   })
-  t.equal(warned(4144 * MIB, { ...NONE, ...budget(100), limitBytes: 512 * MIB, gc: 'huge-heap' }), null)
-  t.match(warned(4144 * MIB, { ...NONE, ...budget(100), limitBytes: 512 * MIB, gc: 'default' }), { softBytes: null, limitBytes: 512 * MIB })
-  t.equal(warned((512 + 48) * MIB, { ...NONE, limitBytes: 512 * MIB, gc: 'default' }), null, 'the young generation is not counted')
-  t.match(warned((512 + 48) * MIB + 1, { ...NONE, limitBytes: 512 * MIB, gc: 'default' }), { warning: 'heap-limit' })
+  t.equal(warned(4144 * MIB, { ...NONE, ...budget(100), ...within(512), gc: 'huge-heap' }), null)
+  t.match(warned(4144 * MIB, { ...NONE, ...budget(100), ...within(512), gc: 'default' }), { softBytes: null, limitBytes: 512 * MIB })
+  t.equal(warned((512 + 48) * MIB, { ...NONE, ...within(512), gc: 'default' }), null, 'the young generation is not counted')
+  t.match(warned((512 + 48) * MIB + 1, { ...NONE, ...within(512), gc: 'default' }), { warning: 'heap-limit' })
   t.equal(warned(4144 * MIB, { ...NONE, gc: 'default' }), null)
 })
 
 t.test('a worker that has the flag that was set, or told, fits', async t => {
   for (const mib of [96, 128, 256, 500, 4000]) {
     for (const limit of [512, 1024, 8192]) {
-      const terms = { ...budget(mib), limitBytes: limit * MIB }
-      const old = Number(heapFlags('auto', terms)[0].split('=')[1])
+      const terms = { ...budget(mib), ...within(limit) }
+      const old = Number(oldSpaceFlag(terms).split('=')[1])
       for (const [v8Major, young] of [[12, 48], [13, 192]]) {
         const limitBytes = (old + young) * MIB
         t.equal(heapWarning(limitBytes, oldSpaceLimit(limitBytes, [], v8Major), { ...terms, gc: 'default' }), null, `${mib} of ${limit}, V8 ${v8Major}`)

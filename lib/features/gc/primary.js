@@ -1,0 +1,106 @@
+'use strict'
+
+/**
+ * Garbage collections out of rotation: on request, and with `--on-budget collect` in place of a recycle:
+ *
+ *     condemned for memory ─▶ out of rotation, collects, is measured ─┬─ well below its budget ─▶ stays in service
+ *                                                                     └─ else ─▶ recycled as usual
+ */
+
+const { oldSpaceLimit } = require('../../core/old-space')
+const { figure } = require('../../core/sample')
+const { heapWarning } = require('./heap-limit')
+const { mayCollect, isRelieved } = require('./policy')
+
+const TASK = { type: 'collect', timeoutMs: 60_000 }
+
+/** @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle */
+
+class GarbageCollection {
+  /** Condemned workers whose collection is under way, or was not enough. @type {WeakMap<WorkerHandle, 'under way' | 'over'>} */
+  #tried = new WeakMap()
+  /** When a worker last collected, ms, by kernel.now(). @type {WeakMap<WorkerHandle, number>} */
+  #collectedAt = new WeakMap()
+  /** The first worker's limit of the heap is that of all. */
+  #isHeapChecked = false
+
+  /** @param {import('..').PrimaryKernel} kernel */
+  constructor (kernel) {
+    this.kernel = kernel
+    this.beforeRecycle = kernel.options.onBudget === 'collect' ? this.#relief : undefined
+  }
+
+  /** @type {import('./feature').Commands} */
+  commands = { gc: slot => this.#request(slot) }
+
+  collect = (/** @type {number} */ slot) => this.#request(slot).catch(() => {}) // refused: `worker.in-rotation` has it
+
+  /** @param {WorkerHandle} handle */
+  connect (handle) {
+    handle.once('entered', ({ heapLimitBytes }) => {
+      if (this.#isHeapChecked) return
+      this.#isHeapChecked = true
+      const { options, execArgv, record } = this.kernel
+      const flags = [...(process.env.NODE_OPTIONS ?? '').split(/\s+/), ...execArgv]
+      const oldLimitBytes = oldSpaceLimit(heapLimitBytes, flags, parseInt(process.versions.v8))
+      const warning = heapWarning(heapLimitBytes, oldLimitBytes, options)
+      if (warning) record('fleet.warning', warning)
+    })
+  }
+
+  /** @type {import('..').BeforeRecycle} */
+  #relief = {
+    mayKeep: true,
+    stateOf: handle => {
+      const tried = this.#tried.get(handle)
+      if (tried !== undefined) return tried === 'over' ? null : tried
+      const { reason, at } = handle.condemnation
+      const requested = this.kernel.sampleOf(handle)?.requested ?? null
+      return mayCollect({ reason, requested, at, collectedAt: this.#collectedAt.get(handle) ?? null }, this.kernel.options.intervalMs) ? 'due' : null
+    },
+    run: async handle => {
+      const began = this.kernel.now()
+      this.#tried.set(handle, 'under way')
+      try {
+        await this.kernel.outOfRotation.take(handle, TASK, async done => {
+          const { isEnough } = await this.#weigh(handle, done, /** @type {string} */ (handle.condemnation.reason), began)
+          if (isEnough) this.kernel.keep(handle)
+        })
+      } finally {
+        if (handle.condemnation.reason === null) this.#tried.delete(handle)
+        else this.#tried.set(handle, 'over')
+        this.kernel.changed()
+      }
+    }
+  }
+
+  /** @param {number} slot @returns {Promise<Record<string, any>>} the journal's `collected` @throws {RecycleError} RECYCLE_NOT_DONE */
+  async #request (slot) {
+    const began = this.kernel.now()
+    /** @type {Record<string, any>} */
+    let line = {}
+    await this.kernel.outOfRotation.request(slot, { ...TASK, called: 'the collection' }, async (handle, done) => {
+      line = await this.#weigh(handle, done, 'requested', began)
+    })
+    return line
+  }
+
+  /** @param {WorkerHandle} handle @param {import('../../primary/workers/channel').Answer} done @param {string} reason @param {number} began */
+  async #weigh (handle, { before, after, moved, emptyMs, pauseMs }, reason, began) {
+    const reading = await this.kernel.read(handle, { inFull: true })
+    this.#collectedAt.set(handle, this.kernel.now())
+    const { slot, pid, budget: { metric, softBytes } } = handle
+    const bytes = reading && figure(/** @type {any} */ (reading), metric)
+    const isEnough = reason === 'requested' ? null : isRelieved(bytes, softBytes)
+    const rss = { rssBefore: before.rssBytes, rssAfter: reading?.rssBytes ?? after.rssBytes }
+    const heap = { heapUsedBefore: before.heapUsedBytes, heapUsedAfter: after.heapUsedBytes }
+    const external = { externalBefore: before.externalBytes, externalAfter: after.externalBytes }
+    const times = { emptyMs: Math.round(emptyMs), pauseMs: Math.round(pauseMs), tookMs: this.kernel.now() - began }
+    return this.kernel.record('collected', { slot, pid, reason, metric, bytes, softBytes, isEnough, ...rss, ...heap, ...external, moved, ...times })
+  }
+}
+
+/** @param {import('..').PrimaryKernel} kernel */
+const collectGarbage = kernel => new GarbageCollection(kernel)
+
+module.exports = { collectGarbage }
