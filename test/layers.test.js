@@ -19,16 +19,17 @@ const MAY_IMPORT = {
   bin: ['cli'],
   cli: ['cli', 'features', 'index', 'operate', 'drill', 'report', 'primary', 'control', 'journal', 'core'],
   index: ['operate', 'drill', 'report', 'primary', 'journal', 'core'],
-  operate: ['operate', 'report', 'control', 'journal', 'mold', 'core', 'features'],
+  operate: ['operate', 'report', 'control', 'journal', 'native', 'core', 'features'],
   drill: ['drill', 'report', 'primary', 'control', 'journal', 'core'],
   report: ['report', 'journal', 'core', 'features'],
-  primary: ['primary', 'mold', 'journal', 'core', 'features'],
+  primary: ['primary', 'mold', 'native', 'journal', 'core', 'features'],
   control: ['control', 'core'],
   journal: ['journal', 'core', 'features'],
-  worker: ['worker', 'mold', 'core', 'features'],
+  worker: ['worker', 'mold', 'native', 'core', 'features'],
   mold: ['mold', 'core'],
+  native: ['native', 'core'],
   core: ['core', 'features'],
-  features: ['features', 'core', 'report', 'mold']
+  features: ['features', 'core', 'report', 'native']
 }
 
 /**

@@ -13,7 +13,7 @@ const { setTimeout: sleep } = require('node:timers/promises')
 const { sayCrashing } = require('../core/crashes')
 const { count } = require('../core/units')
 const { ServiceState } = require('../core/service-state')
-const { loadAddon } = require('../mold/addon')
+const { loadAddon } = require('../native/addon')
 const { FleetReadiness } = require('./admin/fleet-readiness')
 
 const PROGRAM = 'systemd-notify'
@@ -102,7 +102,7 @@ class ServiceNotifier {
   }
 }
 
-/** @param {import('../mold/addon').Addon} addon @param {string} socket @param {string[]} assignments @returns {Promise<string | null>} why not; null: sent */
+/** @param {import('../native/addon').Addon} addon @param {string} socket @param {string[]} assignments @returns {Promise<string | null>} why not; null: sent */
 async function send (addon, socket, assignments) {
   for (let attempts = 1; ; attempts++) {
     try {

@@ -8,14 +8,14 @@
 
 const { ChildProcess } = require('node:child_process')
 const diagnostics = require('node:diagnostics_channel')
-const { loadAddon } = require('../mold/addon')
+const { loadAddon } = require('../native/addon')
 
 const AGAIN_MS = 100 // one of Node's own is first in the kernel's list, and Node has not come round to it yet
 
 class Orphans {
   /** Node's own, while their exit is not collected. @type {Set<ChildProcess>} */
   #ours = new Set()
-  /** @type {import('../mold/addon').Addon | undefined} */
+  /** @type {import('../native/addon').Addon | undefined} */
   #addon
   /** @type {NodeJS.Timeout | undefined} */
   #timer

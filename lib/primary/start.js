@@ -77,9 +77,9 @@ function findApp (app) {
   }
 }
 
-/** @returns {import('../mold/addon').Addon} @throws {RecycleError} RECYCLE_FORK_UNSUPPORTED */
+/** @returns {import('../native/addon').Addon} @throws {RecycleError} RECYCLE_FORK_UNSUPPORTED */
 function findAddon () {
-  const { addon, missing } = require('../mold/addon').loadAddon()
+  const { addon, missing } = require('../native/addon').loadAddon()
   if (missing !== null) throw new RecycleError('RECYCLE_FORK_UNSUPPORTED', { why: missing })
   return addon
 }

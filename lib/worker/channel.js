@@ -6,8 +6,8 @@
  */
 
 const { FROM_PRIMARY, message, ourMessage, checkHandlers } = require('../core/message')
-const { loadAddon } = require('../mold/addon')
-const { BATCHED, Batches } = require('../mold/batches')
+const { loadAddon } = require('../native/addon')
+const { BATCHED, Batches } = require('../native/batches')
 
 class Channel {
   /** @type {Record<string, (fields: any, handle?: any) => void>} */

@@ -6,7 +6,7 @@
  */
 
 const { setImmediate, setTimeout } = require('node:timers')
-const { loadAddon } = require('../mold/addon')
+const { loadAddon } = require('../native/addon')
 const { openDescriptors, openedSince } = require('../mold/descriptors')
 const { Mold } = require('../mold/mold')
 const { onFork } = require('../mold/on-fork')
@@ -24,7 +24,7 @@ const SURVIVALS = 2 // of young objects, until they are old: a copy's first coll
 
 /** @param {Pick<import('./prepare').Settings, 'compileCache' | 'collectsFirst' | 'isPassedOn'> & { warm: number, isUnsafe: boolean }} settings */
 function becomeMold ({ warm, isUnsafe, ...settings }) {
-  const addon = /** @type {import('../mold/addon').Addon} */ (loadAddon().addon)
+  const addon = /** @type {import('../native/addon').Addon} */ (loadAddon().addon)
   const mold = new Mold(addon, CONTROL)
   const refuse = (/** @type {string} */ refused) => mold.tell({ refused })
   const lacking = mold.prepare()

@@ -3,7 +3,7 @@
 const { spawnSync } = require('node:child_process')
 const path = require('node:path')
 const t = require('tap')
-const { loadAddon } = require('../../lib/mold/addon')
+const { loadAddon } = require('../../lib/native/addon')
 const { get } = require('../support/client')
 const { FIXTURES, startCli, startFleet } = require('../support/fleet')
 const { becomesTrue, childrenOf } = require('../support/processes')

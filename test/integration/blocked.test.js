@@ -6,7 +6,7 @@ const http = require('node:http')
 const path = require('node:path')
 const t = require('tap')
 const { get, clientPerWorker, keepAsking } = require('../support/client')
-const { loadAddon } = require('../../lib/mold/addon')
+const { loadAddon } = require('../../lib/native/addon')
 const { startCli, startFleet, FIXTURES } = require('../support/fleet')
 
 const OPTIONS = { workers: 3, interval: '50ms', stuckTimeout: '1s', killTimeout: '500ms' }

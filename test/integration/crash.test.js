@@ -7,7 +7,7 @@ const { get, clientPerWorker, keepAsking } = require('../support/client')
 const { becomesTrue } = require('../support/processes')
 const { RawClient } = require('../support/raw-client')
 const { backoffMs } = require('../../lib/core/backoff')
-const { loadAddon } = require('../../lib/mold/addon')
+const { loadAddon } = require('../../lib/native/addon')
 
 const covered = () => new Promise(resolve => setTimeout(resolve, 300)) // until the primary has a descriptor of each connection, on a busy machine too
 

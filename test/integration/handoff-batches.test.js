@@ -1,7 +1,7 @@
 'use strict'
 
 const t = require('tap')
-const { loadAddon } = require('../../lib/mold/addon')
+const { loadAddon } = require('../../lib/native/addon')
 const { startTellingFleet, checkAccount } = require('../support/draining')
 const { RawClient } = require('../support/raw-client')
 

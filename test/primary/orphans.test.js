@@ -3,7 +3,7 @@
 const { spawn } = require('node:child_process')
 const { once } = require('node:events')
 const t = require('tap')
-const { loadAddon } = require('../../lib/mold/addon')
+const { loadAddon } = require('../../lib/native/addon')
 const { Orphans } = require('../../lib/primary/orphans')
 const { childrenOf } = require('../support/processes')
 

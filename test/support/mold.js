@@ -3,7 +3,7 @@
 require('./bare-children') // the test runner's module hooks run in a thread, which a copy would lack
 const { fork } = require('node:child_process')
 const path = require('node:path')
-const { loadAddon } = require('../../lib/mold/addon')
+const { loadAddon } = require('../../lib/native/addon')
 const { MoldControl } = require('../../lib/mold/forked-process')
 
 const MOLD = path.join(__dirname, '..', 'fixtures', 'mold', 'mold.js')

@@ -1,12 +1,12 @@
 'use strict'
 
 /**
- * The addon by which a worker says where its event loop is blocked. It is apart from lib/mold/addon, as it must not be missing where that fails,
+ * The addon by which a worker says where its event loop is blocked. It is apart from lib/native/addon, as it must not be missing where that fails,
  * nor the other way round.
  */
 
 const path = require('node:path')
-const { filesOf, load } = require('../../mold/prebuilds')
+const { filesOf, load } = require('../../native/prebuilds')
 
 const FOLDER = path.join(__dirname, 'addon')
 

@@ -3,7 +3,7 @@
 /** In the primary: the descriptors of one worker's connections, by their rows. They are numbers in an array: no handle, and nothing of the event loop. */
 
 const fs = require('node:fs')
-const { Descriptor } = require('../../mold/descriptor')
+const { Descriptor } = require('../../native/descriptor')
 const { MOST_ROWS, ROW_BYTES, SPILL, SPILL_PREFIX_BYTES, placesOf, readRow, readSpill } = require('./row')
 
 const BLOCK_BYTES = 65_536 // that are read at once
@@ -38,7 +38,7 @@ class Holdings {
     this.socket = socket
   }
 
-  /** @param {Pick<import('../../mold/addon').Addon, 'receive'>} addon @returns {Generator<{ text: string, descriptors: number[] }>} */
+  /** @param {Pick<import('../../native/addon').Addon, 'receive'>} addon @returns {Generator<{ text: string, descriptors: number[] }>} */
   * packets (addon) {
     try {
       for (let packet; (packet = addon.receive(this.socket.fd));) yield packet

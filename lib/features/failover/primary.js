@@ -10,9 +10,9 @@ const { performance } = require('node:perf_hooks')
 const { setTimeout } = require('node:timers')
 const { LONGEST_PATH } = require('../../core/account')
 const { isBodyless, isReplaySafe } = require('../../core/request-replay')
-const { loadAddon } = require('../../mold/addon')
-const { Descriptor } = require('../../mold/descriptor')
-const { descriptorLimit } = require('../../mold/descriptor-limit')
+const { loadAddon } = require('../../native/addon')
+const { Descriptor } = require('../../native/descriptor')
+const { descriptorLimit } = require('../../native/descriptor-limit')
 const { Holdings } = require('./holdings')
 const { answerLast } = require('./last-answer')
 const { MEMORY, TICK_MS, decode } = require('./packet')
@@ -38,7 +38,7 @@ class Failover {
   #isTold = false
   totals = { moved: 0, replayed: 0, answered: 0, cut: 0 }
 
-  /** @param {import('..').PrimaryKernel} kernel @param {import('../../mold/addon').Addon} addon */
+  /** @param {import('..').PrimaryKernel} kernel @param {import('../../native/addon').Addon} addon */
   constructor (kernel, addon) {
     this.kernel = kernel
     this.addon = addon

@@ -42,12 +42,12 @@ const PLACES = Object.freeze([
   { from: MOST_ROWS * ROW_BYTES + 1024 * 2 ** 16, bytes: 16_384, count: 2 ** 11 }
 ])
 const PREFIX_BYTES = 8 // of each place: when the first of it came, ms since 1970
-/** What a place had no room for, behind the serial of its row and how much of the same is in the place: see lib/mold/addon/reads.c. */
+/** What a place had no room for, behind the serial of its row and how much of the same is in the place: see lib/native/addon/reads.c. */
 const SPILL = Object.freeze({ from: PLACES[1].from + PLACES[1].bytes * PLACES[1].count, bytes: PLACES[1].bytes })
 const SPILL_PREFIX_BYTES = 16
 const MEMORY_BYTES = SPILL.from + SPILL.bytes
 
-/** Of a row, in numbers of eight bytes; `LATEST` is 0 or 1, with twice `deaths`, and THREW. KEPT and PLACE are written by lib/mold/addon/reads.c. */
+/** Of a row, in numbers of eight bytes; `LATEST` is 0 or 1, with twice `deaths`, and THREW. KEPT and PLACE are written by lib/native/addon/reads.c. */
 const SERIAL = 0
 const LATEST = 1
 const THREW = 1024

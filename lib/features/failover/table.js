@@ -17,7 +17,7 @@ class Table {
   #nextRow = 0
   #lastSerial = 0
 
-  /** @param {import('../../mold/addon').Addon} addon @throws {Error} where there is no such memory */
+  /** @param {import('../../native/addon').Addon} addon @throws {Error} where there is no such memory */
   constructor (addon) {
     this.addon = addon
     this.fd = addon.memory(MEMORY_BYTES)
@@ -58,7 +58,7 @@ class Note {
   /** Whether a part of the next request had been read was not known at the end of the last one. */
   isUncertain = false
 
-  /** @param {import('../../mold/addon').Addon} addon @param {number} fd @param {number} row @param {number} serial @param {Float64Array} view */
+  /** @param {import('../../native/addon').Addon} addon @param {number} fd @param {number} row @param {number} serial @param {Float64Array} view */
   constructor (addon, fd, row, serial, view) {
     this.addon = addon
     this.fd = fd

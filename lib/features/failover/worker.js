@@ -12,7 +12,7 @@ const { performance } = require('node:perf_hooks')
 const { setTimeout } = require('node:timers')
 const { isBetweenMessages, watchBegins } = require('../../core/internals')
 const { toWire } = require('../../core/request-replay')
-const { loadAddon } = require('../../mold/addon')
+const { loadAddon } = require('../../native/addon')
 const { MEMORY, MOST_DESCRIPTORS, MOST_ENDED, TICK_MS, encode } = require('./packet')
 const { Table } = require('./table')
 const { watchLastWrites } = require('./write-ahead')
@@ -32,7 +32,7 @@ class Duplicates {
   /** Rows and serials of those that have ended, in turn, which the primary does not know yet. @type {number[]} */
   #ended = []
 
-  /** @param {import('..').WorkerKernel} kernel @param {import('../../mold/addon').Addon} addon @param {{ fd: number }} socket @param {Table} table */
+  /** @param {import('..').WorkerKernel} kernel @param {import('../../native/addon').Addon} addon @param {{ fd: number }} socket @param {Table} table */
   constructor ({ tracker }, addon, socket, table) {
     this.tracker = tracker
     this.addon = addon

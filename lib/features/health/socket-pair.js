@@ -11,13 +11,13 @@ const net = require('node:net')
 const os = require('node:os')
 const path = require('node:path')
 const { detachHandle } = require('../../core/internals')
-const { loadAddon } = require('../../mold/addon')
-const { Descriptor } = require('../../mold/descriptor')
+const { loadAddon } = require('../../native/addon')
+const { Descriptor } = require('../../native/descriptor')
 
 const LONGEST_NAME = 100 // bytes
 
 /**
- * @param {Pick<import('../../mold/addon').Addon, 'socketpair'> | null} [addon]
+ * @param {Pick<import('../../native/addon').Addon, 'socketpair'> | null} [addon]
  * @returns {Promise<{ near: net.Socket, far: any }>} `far`: a pipe handle or a Descriptor, of which nothing is read
  * @throws {Error} for want of a descriptor, say
  */

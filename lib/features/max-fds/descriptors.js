@@ -6,7 +6,7 @@
  */
 
 const fs = require('node:fs')
-const { descriptorLimit } = require('../../mold/descriptor-limit')
+const { descriptorLimit } = require('../../native/descriptor-limit')
 
 const OFTEN_MS = 1000
 const SHARE = 0.01 // of the time, at the most, that entries are being counted

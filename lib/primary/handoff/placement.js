@@ -3,7 +3,7 @@
 /**
  * Which worker gets a connection, of those that take it and have not been asked for it before: the least connected; where it has a load of
  * its own, the least busy. One with a request of a session, the session's owner. An idle one of a session goes to its owner where that takes
- * it now. Counts what is under way to each: a receiver has no more than two batches (lib/mold/batches.js); without batches it has one, for
+ * it now. Counts what is under way to each: a receiver has no more than two batches (lib/native/batches.js); without batches it has one, for
  * Node would queue more behind it, where they cannot be taken back.
  */
 

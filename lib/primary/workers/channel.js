@@ -4,8 +4,8 @@
 
 const { EventEmitter } = require('node:events')
 const { message } = require('../../core/message')
-const { BATCHED, Batches } = require('../../mold/batches')
-const { Descriptor } = require('../../mold/descriptor')
+const { BATCHED, Batches } = require('../../native/batches')
+const { Descriptor } = require('../../native/descriptor')
 const { now } = require('../clock')
 const { howItLeft } = require('./process')
 
@@ -80,7 +80,7 @@ class Channel extends EventEmitter {
     this.process.send(message, socket instanceof Descriptor ? socket.handle ?? undefined : socket, sent)
   }
 
-  /** Gives the other end its socket. It sends `batching` where it can use it. @param {import('../../mold/addon').Addon} addon */
+  /** Gives the other end its socket. It sends `batching` where it can use it. @param {import('../../native/addon').Addon} addon */
   offerBatching (addon) {
     if (this.#batches) return // an app may have sent this hello
     const [ours, theirs] = addon.socketpair().map(fd => new Descriptor(fd))

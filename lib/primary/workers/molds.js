@@ -33,7 +33,7 @@ class Molds extends EventEmitter {
   #generation = 0
   #isClosed = false
 
-  /** @param {import('../../mold/addon').Addon} addon @param {{ readyTimeoutMs: number }} options @param {Start} start starts a mold */
+  /** @param {import('../../native/addon').Addon} addon @param {{ readyTimeoutMs: number }} options @param {Start} start starts a mold */
   constructor (addon, { readyTimeoutMs }, start) {
     super()
     this.addon = addon
@@ -137,7 +137,7 @@ class Mold extends EventEmitter {
   why = null
   isFrozen = false
 
-  /** @param {import('../../mold/addon').Addon} addon @param {number} generation @param {{ start: Start, readyTimeoutMs: number }} how */
+  /** @param {import('../../native/addon').Addon} addon @param {number} generation @param {{ start: Start, readyTimeoutMs: number }} how */
   constructor (addon, generation, { start, readyTimeoutMs }) {
     super()
     this.generation = generation

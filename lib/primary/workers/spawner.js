@@ -41,7 +41,7 @@ class Spawner {
    * @param {string} app as given
    * @param {string[]} args
    * @param {import('../../core/options').Options} options
-   * @param {{ outputs: import('../outputs').Outputs, addon?: import('../../mold/addon').Addon | null }} means `addon`: for `--fork mold`
+   * @param {{ outputs: import('../outputs').Outputs, addon?: import('../../native/addon').Addon | null }} means `addon`: for `--fork mold`
    */
   constructor (app, args, options, { outputs, addon = null }) {
     this.args = args

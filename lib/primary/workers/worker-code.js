@@ -9,7 +9,7 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { version } = /** @type {{ version: string }} */ (require('../../../package.json'))
-const { PREBUILT } = require('../../mold/addon')
+const { PREBUILT } = require('../../native/addon')
 
 const ROOT = path.join(__dirname, '..', '..', '..')
 const PRELOAD = path.join(ROOT, 'lib', 'worker', 'preload.js')

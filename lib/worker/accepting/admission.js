@@ -17,7 +17,7 @@
 const fs = require('node:fs')
 const { performance } = require('node:perf_hooks')
 const { ceilingOf } = require('../../core/ceiling')
-const { descriptorLimit } = require('../../mold/descriptor-limit')
+const { descriptorLimit } = require('../../native/descriptor-limit')
 
 const NONE_LEFT = new Set(['EMFILE', 'ENFILE'])
 const COUNT_FROM = 0.5 // of the limit: below, nothing is counted

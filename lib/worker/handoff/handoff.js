@@ -12,7 +12,7 @@
  * back goes to the inbox of this worker.
  *
  * From its offer until `keep` no process reads a connection, and a request on it waits. So no more are offered at once than
- * keep both channels busy: two batches (lib/mold/batches.js). A channel without batches carries one handle at a time (Node
+ * keep both channels busy: two batches (lib/native/batches.js). A channel without batches carries one handle at a time (Node
  * waits for its acknowledgement), and two connections do. The other connections are served meanwhile.
  *
  * The app hears `close` on a request that moves before the socket leaves, so its handler here has ended before the sibling's

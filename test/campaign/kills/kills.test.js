@@ -3,7 +3,7 @@
 /** Workers that are killed, with a fixed seed. `npm run campaign -- --kills 10000` kills as many as it is told; see docs/contributing.md. */
 
 const t = require('tap')
-const { loadAddon } = require('../../../lib/mold/addon')
+const { loadAddon } = require('../../../lib/native/addon')
 const { extent } = require('../../support/campaign')
 const { judge } = require('./judge')
 const { killWorkers } = require('./run')

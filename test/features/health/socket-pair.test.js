@@ -5,7 +5,7 @@ const fs = require('node:fs')
 const net = require('node:net')
 const t = require('tap')
 const { openPair } = require('../../../lib/features/health/socket-pair')
-const { loadAddon } = require('../../../lib/mold/addon')
+const { loadAddon } = require('../../../lib/native/addon')
 
 for (const [how, addon] of /** @type {const} */ ([['by the addon', loadAddon().addon], ['without it', null]])) {
   t.test(`${how}: the two ends are those of one connection, several at a time, and nothing is left of how they met`, async t => {

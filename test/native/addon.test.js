@@ -3,10 +3,10 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const t = require('tap')
-const { loadAddon, PREBUILT } = require('../../lib/mold/addon')
-const { sourceHash } = require('../../lib/mold/addon/source')
+const { loadAddon, PREBUILT } = require('../../lib/native/addon')
+const { sourceHash } = require('../../lib/native/addon/source')
 const { loadInterrupt } = require('../../lib/features/blocked/interrupt')
-const { ARCHS, LIBCS, libcOf, prebuiltFile } = require('../../lib/mold/prebuilds')
+const { ARCHS, LIBCS, libcOf, prebuiltFile } = require('../../lib/native/prebuilds')
 
 const LIB = path.join(__dirname, '..', '..', 'lib')
 const ADDONS = [path.join(LIB, 'mold', 'addon'), path.join(LIB, 'features', 'blocked', 'addon')]

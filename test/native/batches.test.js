@@ -5,9 +5,9 @@ const net = require('node:net')
 const path = require('node:path')
 const { execFileSync } = require('node:child_process')
 const t = require('tap')
-const { loadAddon } = require('../../lib/mold/addon')
-const { Batches } = require('../../lib/mold/batches')
-const { Descriptor } = require('../../lib/mold/descriptor')
+const { loadAddon } = require('../../lib/native/addon')
+const { Batches } = require('../../lib/native/batches')
+const { Descriptor } = require('../../lib/native/descriptor')
 const { message } = require('../../lib/core/message')
 
 const { addon, missing } = loadAddon()
@@ -148,7 +148,7 @@ t.test('a packet whose message never came is passed over, and a message whose pa
 t.test('descriptors for which a process has no room are missing, the last first', options, async t => {
   const program = `
     const fs = require('node:fs')
-    const { loadAddon } = require('./lib/mold/addon')
+    const { loadAddon } = require('./lib/native/addon')
     const { addon } = loadAddon()
     const [from, to] = addon.socketpair()
     const fds = Array.from({ length: 5 }, () => fs.openSync('/dev/null'))
