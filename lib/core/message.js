@@ -198,23 +198,34 @@ function isStream (handle) {
   return handle.isOfApp !== true && (typeof handle.readStop === 'function' || handle.isDescriptor === true) && typeof handle.close === 'function'
 }
 
-/**
- * Throws at load where a handler is for a message that there is not, or has one already.
- *
- * @template {Record<string, (fields: any, handle?: any) => void>} Handlers
- * @param {Readonly<Record<string, Kind>>} kinds
- * @param {Handlers} handlers
- * @param {Record<string, unknown>} [registered]
- * @returns {Handlers}
- */
-function checkHandlers (kinds, handlers, registered = {}) {
-  for (const type of Object.keys(handlers)) {
-    if (!Object.hasOwn(kinds, type)) throw new Error(`there is no message ${type}`)
-    if (Object.hasOwn(registered, type)) throw new Error(`the message ${type} has a handler already`)
+/** What is done at each message: one function. */
+class Handlers {
+  /** @type {Record<string, (fields: any, handle?: any) => void>} */
+  #byType = Object.create(null)
+
+  /** @param {Readonly<Record<string, Kind>>} kinds of the messages that may come */
+  constructor (kinds) {
+    this.kinds = kinds
   }
-  return handlers
+
+  /**
+   * @param {Record<string, (fields: any, handle?: any) => void>} handlers by the message's type
+   * @throws {Error} where there is no such message, or it has a handler already
+   */
+  add (handlers) {
+    for (const type of Object.keys(handlers)) {
+      if (!Object.hasOwn(this.kinds, type)) throw new Error(`there is no message ${type}`)
+      if (type in this.#byType) throw new Error(`the message ${type} has a handler already`)
+    }
+    Object.assign(this.#byType, handlers)
+  }
+
+  /** Without a handler, where a feature is off, it is of no consequence. @param {string} type @param {Record<string, any>} fields @param {any} [handle] */
+  call (type, fields, handle) {
+    this.#byType[type]?.(fields, handle)
+  }
 }
 
 module.exports = {
-  FROM_WORKER, FROM_PRIMARY, LONGEST_WISH, LONGEST_ERROR, MOST_REQUESTS, name, why, id, parcelFields, shared, message, ourMessage, flawOf, checkHandlers
+  FROM_WORKER, FROM_PRIMARY, LONGEST_WISH, LONGEST_ERROR, MOST_REQUESTS, name, why, id, parcelFields, shared, message, ourMessage, flawOf, Handlers
 }

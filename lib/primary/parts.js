@@ -192,9 +192,8 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
   })
   if (takeover) {
     ledger.connectLender(takeover.sender)
-    owners.succeed(takeover.predecessor)
-    takeover.predecessor.on('legacy', legacy => features.inherit(legacy))
-    takeover.greet(listeningSockets, options)
+    owners.succeed(takeover)
+    takeover.greet({ ...deps, features })
   }
 
   function assembleReconciler () {

@@ -5,14 +5,12 @@
  * the worker drains then.
  */
 
-const { FROM_PRIMARY, message, ourMessage, checkHandlers } = require('../core/message')
+const { FROM_PRIMARY, Handlers, message, ourMessage } = require('../core/message')
 const { loadAddon } = require('../native/addon')
 const { BATCHED, Batches } = require('../native/batches')
 
 class Channel {
-  /** @type {Record<string, (fields: any, handle?: any) => void>} */
-  #handlers = Object.create(null)
-
+  #handlers = new Handlers(FROM_PRIMARY)
   /** The callbacks of calls without an answer yet. @type {Map<number, (fields: any, handle?: any) => void>} */
   #calls = new Map()
   #lastId = 0
@@ -35,12 +33,12 @@ class Channel {
       },
       batching: (_, socket) => this.#beginBatching(socket),
       batch: (/** @type {any} */ batch) => {
-        for (const { message, descriptor } of this.#batches?.open(batch) ?? []) this.#handlers[message.type]?.(message, descriptor)
+        for (const { message, descriptor } of this.#batches?.open(batch) ?? []) this.#handlers.call(message.type, message, descriptor)
       }
     })
     process.on('internalMessage', (/** @type {any} */ received, handle) => {
       const message = ourMessage(received, handle)
-      if (message) this.#handlers[message.type]?.(message, handle)
+      if (message) this.#handlers.call(message.type, message, handle)
     })
     // Cluster's own listener would keep a worker alive as long as the primary lives. Under `node`, a process with nothing
     // left to do exits, unless the app listens on its IPC channel: the same holds here.
@@ -64,7 +62,7 @@ class Channel {
 
   /** @param {Record<string, (fields: any, handle?: any) => void>} handlers by message type */
   on (handlers) {
-    Object.assign(this.#handlers, checkHandlers(FROM_PRIMARY, handlers, this.#handlers))
+    this.#handlers.add(handlers)
   }
 
   /** @param {Record<string, (fields: any, answer: (fields: Record<string, any>) => void) => void>} handlers by type of call; each answers once */

@@ -2,7 +2,7 @@
 
 const fc = require('fast-check')
 const t = require('tap')
-const { FROM_WORKER, FROM_PRIMARY, message, ourMessage, flawOf, checkHandlers } = require('../../lib/core/message')
+const { FROM_WORKER, FROM_PRIMARY, message, ourMessage, flawOf, Handlers } = require('../../lib/core/message')
 
 const SOCKET = { readStop () {}, close () {} }
 
@@ -39,10 +39,14 @@ t.test('whatever a worker sends, check() returns a flaw or null and never throws
 })
 
 t.test('a handler for an unknown message, or a second handler for one message, is an error at load', async t => {
-  t.throws(() => checkHandlers(FROM_PRIMARY, { kep: () => {} }), { message: 'there is no message kep' })
-  t.throws(() => checkHandlers(FROM_PRIMARY, { toString: () => {} }), { message: 'there is no message toString' })
-  t.throws(() => checkHandlers(FROM_PRIMARY, { keep: () => {} }, { keep: () => {} }), { message: 'the message keep has a handler already' })
-  t.doesNotThrow(() => checkHandlers(FROM_PRIMARY, { keep: () => {}, drop: () => {} }, { moved: () => {} }))
+  const handlers = new Handlers(FROM_PRIMARY)
+  const heard = /** @type {any[]} */ ([])
+  handlers.add({ keep: (...all) => heard.push(all) })
+  t.throws(() => handlers.add({ kep: () => {} }), { message: 'there is no message kep' })
+  t.throws(() => handlers.add({ toString: () => {} }), { message: 'there is no message toString' })
+  t.throws(() => handlers.add({ drop: () => heard.push('drop'), keep: () => {} }), { message: 'the message keep has a handler already' })
+  for (const type of ['keep', 'drop', 'kep', 'toString', '__proto__']) handlers.call(type, { id: 1 }, SOCKET)
+  t.same(heard, [[{ id: 1 }, SOCKET]], 'the one that it has; of those that are refused, none is added')
 })
 
 t.test('a message whose handle was lost on the way is delivered without it; one whose handle arrived is delivered by Node', async t => {

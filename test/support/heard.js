@@ -3,22 +3,21 @@
 /** A worker as the primary's parts see it, for tests of one of these: what it says is handled by the part's handlers. */
 
 const { EventEmitter } = require('node:events')
-const { FROM_WORKER, FROM_PRIMARY, checkHandlers } = require('../../lib/core/message')
+const { FROM_WORKER, FROM_PRIMARY, Handlers } = require('../../lib/core/message')
 
 const KINDS = { ...FROM_PRIMARY, ...FROM_WORKER } // another primary lends connections by some of the primary's
 
 class Heard extends EventEmitter {
-  /** @type {Record<string, (fields: any, socket?: any) => void>} */
-  #handlers = {}
+  #handlers = new Handlers(KINDS)
 
-  /** @param {Record<string, (fields: any, socket?: any) => void>} handlers */
+  /** @type {Handlers['add']} */
   hear (handlers) {
-    Object.assign(this.#handlers, checkHandlers(KINDS, handlers, this.#handlers))
+    this.#handlers.add(handlers)
   }
 
   /** @param {string} type @param {Record<string, any>} [fields] @param {any} [socket] */
   say (type, fields = {}, socket) {
-    this.#handlers[type](fields, socket)
+    this.#handlers.call(type, fields, socket)
   }
 }
 

@@ -51,35 +51,37 @@ class SessionsOfPredecessor {
   #given = new Set()
 
   /**
-   * @param {Peer} predecessor
+   * @param {import('../../primary/succession/takeover').Takeover} takeover
    * @param {object} to
    * @param {(session: string, slot: number) => void} to.learn
    * @param {(state: State) => void} to.take
    * @param {() => void} to.moved to be called when sessions have left it
    */
-  constructor (predecessor, { learn, take, moved }) {
+  constructor (takeover, { learn, take, moved }) {
     const end = () => {
       this.#kept.clear()
       this.#given.clear()
       moved()
     }
-    predecessor.on('sessions', ({ slots, sessions }) => {
-      if (slots.length > 0) this.#slots = slots
-      for (const slot of slots) this.#kept.set(slot, 'all')
-      for (const { session, slot } of sessions) learn(session, slot)
+    takeover.predecessor.hear({
+      sessions: ({ slots, sessions }) => {
+        if (slots.length > 0) this.#slots = slots
+        for (const slot of slots) this.#kept.set(slot, 'all')
+        for (const { session, slot } of sessions) learn(session, slot)
+      },
+      'session-state': state => {
+        this.give(state.session)
+        take(state)
+        moved()
+      },
+      transferred: ({ slot, except }) => {
+        if (except.length > 0) this.#kept.set(slot, new Set(except))
+        else this.#kept.delete(slot)
+        if (this.#kept.size === 0) end()
+        else moved()
+      }
     })
-    predecessor.on('session-state', state => {
-      this.give(state.session)
-      take(state)
-      moved()
-    })
-    predecessor.on('transferred', ({ slot, except }) => {
-      if (except.length > 0) this.#kept.set(slot, new Set(except))
-      else this.#kept.delete(slot)
-      if (this.#kept.size === 0) end()
-      else moved()
-    })
-    for (const event of ['left', 'exit']) predecessor.on(event, end)
+    takeover.on('over', end)
   }
 
   /** The session is this fleet's from here on. @param {string} session */

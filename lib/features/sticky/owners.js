@@ -95,9 +95,9 @@ class SessionOwners {
     this.#successor = null
   }
 
-  /** @param {import('../../primary/succession/peer').Peer<any>} predecessor whose fleet this one takes over */
-  succeed (predecessor) {
-    this.#predecessor = new SessionsOfPredecessor(predecessor, {
+  /** @param {import('../../primary/succession/takeover').Takeover} takeover of another primary's fleet */
+  succeed (takeover) {
+    this.#predecessor = new SessionsOfPredecessor(takeover, {
       learn: (session, slot) => { this.#slots.set(session, slot) },
       take: state => this.#transfer(null, state),
       moved: () => this.onMoved()

@@ -15,7 +15,7 @@
  * @property {boolean} isLent it knows of them
  * @property {() => void} handOver this fleet's workers have been told to leave
  * @property {() => void} resume that primary is gone
- * @property {(predecessor: import('../succession/peer').Peer<any>) => void} succeed this primary takes its fleet over
+ * @property {(takeover: import('../succession/takeover').Takeover) => void} succeed this primary takes another one's fleet over
  *
  * @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle
  */

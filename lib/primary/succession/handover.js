@@ -103,7 +103,7 @@ class Handover extends EventEmitter {
 
   /** Ends what can still be undone. Resolves when it is decided which primary runs the fleet. @param {string} why */
   async cancel (why) {
-    if (this.#state === 'starting' || this.#state === 'preparing') this.#successor?.emit('failed', { why })
+    if (this.#state === 'starting' || this.#state === 'preparing') this.#successor?.fail(why)
     await this.#decided
     if (this.isLeaving) await this.#underWay?.catch(() => {})
   }
@@ -125,11 +125,14 @@ class Handover extends EventEmitter {
     try {
       if (!fs.existsSync(program.cwd)) throw new Error(`the folder ${program.cwd}, in which it was started, is gone`)
       const successor = this.#successor = new Peer(new SuccessorProcess(program), FROM_SUCCESSOR)
-      successor.on('booted', progress => this.emit('progress', progress))
-      successor.on('legacy-asked', () => this.#bequeath(successor))
-      successor.on('stopping', () => {
-        this.#endsWithIt = true
-        if (this.isLeaving) this.#release(successor)
+      successor.hear({
+        booted: progress => this.emit('progress', progress),
+        failed: ({ why }) => successor.fail(why),
+        'legacy-asked': () => this.#bequeath(successor),
+        stopping: () => {
+          this.#endsWithIt = true
+          if (this.isLeaving) this.#release(successor)
+        }
       })
       this.record(events.begins, { pid: successor.process.pid, node: program.node })
       const serving = await this.#handOver(successor)

@@ -14,16 +14,14 @@
  */
 
 const { EventEmitter } = require('node:events')
-
-/** @typedef {Record<string, (fields: any, socket?: any) => void>} Handlers by the message's type */
+const { FROM_WORKER, Handlers } = require('../../core/message')
 
 /**
  * A receiver: as many as the other fleet has workers, each with one connection under way. What they have in connections does
  * not matter here, where all of this fleet's leave.
  */
 class RemoteReceiver extends EventEmitter {
-  /** @type {Handlers} */
-  handlers = {}
+  handlers = new Handlers(FROM_WORKER)
   connections = 0
   isServing = true
 
@@ -33,9 +31,9 @@ class RemoteReceiver extends EventEmitter {
     this.group = group
   }
 
-  /** @param {Handlers} handlers one for each message, as in WorkerHandle */
+  /** @type {Handlers['add']} */
   hear (handlers) {
-    Object.assign(this.handlers, handlers)
+    this.handlers.add(handlers)
   }
 
   get isGone () {
@@ -70,7 +68,7 @@ class RemoteReceivers {
     this.takesSessions = takesSessions
     this.addresses = new Set(addresses)
     this.all = Array.from({ length: count }, () => new RemoteReceiver(this))
-    for (const answer of ['adopted', 'refused']) successor.on(answer, fields => this.byId.get(fields.id)?.handlers[answer]?.(fields))
+    for (const answer of ['adopted', 'refused']) successor.hear({ [answer]: fields => this.byId.get(fields.id)?.handlers.call(answer, fields) })
     successor.on('exit', left => { for (const receiver of this.all) receiver.emit('exit', left) })
   }
 
@@ -82,22 +80,18 @@ class RemoteReceivers {
 
 /** The sender: the other primary, which has each connection until it says `keep`. */
 class RemoteSender extends EventEmitter {
-  /** @type {Handlers} */
-  handlers = {}
   slot = null
 
   /** @param {import('./peer').Peer<any>} predecessor */
   constructor (predecessor) {
     super()
     this.predecessor = predecessor
-    predecessor.on('adopt', (offer, socket) => this.handlers.offer?.(offer, socket))
-    for (const type of ['keep', 'drop']) predecessor.on(type, fields => this.handlers[type]?.(fields))
     predecessor.on('exit', left => this.emit('exit', left))
   }
 
-  /** @param {Handlers} handlers one for each message, as in WorkerHandle */
-  hear (handlers) {
-    Object.assign(this.handlers, handlers)
+  /** @type {Handlers['add']} */
+  hear ({ offer, ...handlers }) {
+    this.predecessor.hear({ adopt: offer, ...handlers })
   }
 
   get isGone () {

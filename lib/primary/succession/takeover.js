@@ -9,6 +9,7 @@ const { EventEmitter } = require('node:events')
 const { version } = require('../../../package.json')
 const { VERSION, FROM_PREDECESSOR } = require('../../core/primary-message')
 const { SUCCESSOR, next } = require('../../core/succession')
+const { nextEvent } = require('../workers/next-event')
 const { Peer } = require('./peer')
 const { PredecessorProcess } = require('./primary-process')
 const { RemoteSender } = require('./remote-workers')
@@ -18,7 +19,8 @@ const LEGACY_MS = 500
 
 /**
  * Emits `begin` ({ addresses, workers }) when all sockets are here, `lead` ({ workers, isPinned }) when this primary is to run the fleet, `sole`
- * when the other one has left, and `ended` (why) when nothing is taken over.
+ * when the other one has left, and `ended` (why) when nothing is taken over; `inherited` and `released` at the other one's answers, and `over` when
+ * nothing more is to come from it.
  */
 class Takeover extends EventEmitter {
   /** @type {import('../../core/succession').SuccessorState} */
@@ -43,13 +45,15 @@ class Takeover extends EventEmitter {
     this.sender = new RemoteSender(predecessor)
     this.pid = process.pid
     /** The predecessor has sent its sockets, or has ended. */
-    this.begun = predecessor.next(['begin', 'abort', 'exit'], Infinity)
-    predecessor.on('admin-socket', ({ address }, handle) => this.#adminSockets.set(address, handle))
-    predecessor.on('begin', fields => { if (this.#step('begin')) this.emit('begin', fields) })
-    predecessor.on('go', ({ workers, isPinned }) => this.#lead('go', workers, isPinned))
-    predecessor.on('legacy', () => { this.#hasLegacy = true })
-    predecessor.on('left', () => this.#beSole('left'))
-    predecessor.on('abort', ({ why }) => this.#end('abort', why))
+    this.begun = nextEvent(this, ['begin', 'over'], Infinity)
+    predecessor.hear({
+      'admin-socket': ({ address }, handle) => this.#adminSockets.set(address, handle),
+      begin: fields => { if (this.#step('begin')) this.emit('begin', fields) },
+      go: ({ workers, isPinned }) => this.#lead('go', workers, isPinned),
+      released: () => this.emit('released'),
+      left: () => this.#beSole('left'),
+      abort: ({ why }) => this.#end('abort', why)
+    })
     predecessor.on('exit', () => this.#onGone())
   }
 
@@ -63,10 +67,17 @@ class Takeover extends EventEmitter {
     return this.#state === 'sole'
   }
 
-  /** @param {import('../sockets/listening-sockets').ListeningSockets} listeningSockets for the predecessor's @param {{ readyTimeoutMs: number }} options */
-  greet (listeningSockets, { readyTimeoutMs }) {
-    this.predecessor.on('socket', (socket, handle) => { if (handle) listeningSockets.inherit(socket, handle) })
-    this.predecessor.on('kept-socket', ({ socket }, handle) => { if (handle) listeningSockets.inherited.inherit(socket, handle) })
+  /** @param {import('../parts').Deps & { features: import('../features').RunningFeatures }} deps what takes what the predecessor leaves */
+  greet ({ listeningSockets, features, options: { readyTimeoutMs } }) {
+    this.predecessor.hear({
+      socket: (socket, handle) => { if (handle) listeningSockets.inherit(socket, handle) },
+      'kept-socket': ({ socket }, handle) => { if (handle) listeningSockets.inherited.inherit(socket, handle) },
+      legacy: legacy => {
+        this.#hasLegacy = true
+        features.inherit(legacy)
+        this.emit('inherited')
+      }
+    })
     this.predecessor.send('hello', { version: VERSION, recycle: version, node: process.version, readyTimeoutMs, takesSessions: true, takesLegacy: true })
   }
 
@@ -74,7 +85,7 @@ class Takeover extends EventEmitter {
   async askLegacy () {
     if (!this.#hasLegacy || this.#state !== 'leading' || this.predecessor.isGone) return
     this.predecessor.send('legacy-asked')
-    await this.predecessor.next(['legacy', 'left', 'exit'], LEGACY_MS)
+    await nextEvent(this, ['inherited', 'over'], LEGACY_MS)
   }
 
   /** @param {string} address @returns {any} the predecessor's admin server's socket, where that listens there; undefined: it does not */
@@ -111,7 +122,7 @@ class Takeover extends EventEmitter {
   async stopping () {
     if (this.#state !== 'leading' || this.predecessor.isGone) return
     this.predecessor.send('stopping')
-    await this.predecessor.next(['released', 'left', 'exit'], RELEASE_MS)
+    await nextEvent(this, ['released', 'over'], RELEASE_MS)
   }
 
   #onGone () {
@@ -146,6 +157,7 @@ class Takeover extends EventEmitter {
     for (const handle of this.#adminSockets.values()) handle.close()
     this.#adminSockets.clear()
     this.predecessor.other.release()
+    this.emit('over')
   }
 
   /** @param {string} event @returns {boolean} whether it belongs there: the death of the predecessor may come after anything */

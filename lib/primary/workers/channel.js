@@ -1,12 +1,12 @@
 'use strict'
 
-/** What passes between the primary and one worker's process: messages, calls with their answers, signals, its end. */
+/** What passes between the primary and another process, a worker's or another primary's: messages, calls with their answers, its end. */
 
 const { EventEmitter } = require('node:events')
-const { message } = require('../../core/message')
+const { Handlers, message } = require('../../core/message')
 const { BATCHED, Batches } = require('../../native/batches')
 const { Descriptor } = require('../../native/descriptor')
-const { now } = require('../clock')
+const { nextEvent } = require('./next-event')
 const { howItLeft } = require('./process')
 
 const DYING_MS = 1000 // a worker's exit comes this much later than its channel's end, at the most
@@ -17,23 +17,27 @@ const DYING_MS = 1000 // a worker's exit comes this much later than its channel'
  *   or null; `isHeard`: the worker has answered
  */
 
-/** Emits `disconnect`, `exit` (Left) and, by the class that reads its messages, what else is waited for. */
+/** Emits `disconnect`, `exit` (Left) and, by the class that reads its messages, what follows from these. They are not emitted: each has one handler. */
 class Channel extends EventEmitter {
   /** What the worker said when it had drained. @type {import('../../core/account').Account | null} */
   account = null
   /** @type {Left | null} */
   left = null
   #lastId = 0
+  /** What takes the answer of each call that has none yet, by its id. @type {Map<number, (fields: Record<string, any>) => void>} */
+  #calls = new Map()
   /** @type {Batches | null} */
   #batches = null
   /** The other end has its socket: connections pass many at a time. */
   isBatching = false
 
-  /** @param {import('./process').WorkerProcess} process */
-  constructor (process) {
+  /** @param {import('./process').WorkerProcess} process @param {Handlers['kinds']} kinds of its messages @param {object} events all that this emits, by name */
+  constructor (process, kinds, events) {
     super()
     this.setMaxListeners(0)
+    this.on('newListener', event => { if (!Object.hasOwn(events, event) && event !== 'error') throw new Error(`there is no event ${event}`) })
     this.process = process
+    this.handlers = new Handlers(kinds)
     process.on('down', () => {
       this.#batches?.close()
       this.emit('disconnect')
@@ -51,6 +55,11 @@ class Channel extends EventEmitter {
 
   get isGone () {
     return this.left !== null
+  }
+
+  /** @type {Handlers['add']} */
+  hear (handlers) {
+    this.handlers.add(handlers)
   }
 
   /**
@@ -93,31 +102,11 @@ class Channel extends EventEmitter {
     return this.#batches?.open(batch) ?? []
   }
 
-  /**
-   * Resolves at the first of these events, at once where it has been, or when the time is up.
-   *
-   * @param {string[]} events
-   * @param {number} timeoutMs Infinity: no limit
-   * @returns {Promise<{ event: string | 'timeout', value?: any }>}
-   */
-  next (events, timeoutMs) {
+  /** As nextEvent(), and at once where it has been. @param {string[]} events @param {number} timeoutMs @param {import('./next-event').Listen} [listen] */
+  next (events, timeoutMs, listen) {
     if (this.account && events.includes('emptied')) return Promise.resolve({ event: 'emptied', value: this.account })
     if (this.isGone && events.includes('exit')) return Promise.resolve({ event: 'exit', value: this.left })
-    return new Promise(resolve => {
-      const settle = (/** @type {string} */ event, /** @type {any} */ value) => {
-        clearTimeout(deadline)
-        for (const [name, listener] of listeners) this.removeListener(name, listener)
-        resolve({ event, value })
-      }
-      const until = now() + timeoutMs
-      const expire = () => { // a timer runs while this process does not, and the clock does not
-        if (now() < until) deadline = setTimeout(expire, until - now())
-        else settle('timeout', undefined)
-      }
-      let deadline = timeoutMs === Infinity ? undefined : setTimeout(expire, timeoutMs)
-      const listeners = events.map(name => /** @type {const} */ ([name, (/** @type {any} */ value) => settle(name, value)]))
-      for (const [name, listener] of listeners) this.once(name, listener)
-    })
+    return nextEvent(this, events, timeoutMs, listen)
   }
 
   /**
@@ -130,14 +119,20 @@ class Channel extends EventEmitter {
    * @returns {Promise<Answer>}
    */
   async call (type, fields, timeoutMs, socket) {
-    const name = `answer ${++this.#lastId}`
-    const answer = this.next([name, 'exit', 'disconnect'], timeoutMs)
-    this.send(type, { id: this.#lastId, ...fields }, socket)
+    const id = ++this.#lastId
+    const answer = this.next(['exit', 'disconnect'], timeoutMs, heard => this.#calls.set(id, heard))
+    this.send(type, { id, ...fields }, socket)
     const { event, value } = await answer
-    if (event === name) return { ...value, isHeard: true }
+    this.#calls.delete(id)
+    if (event === 'heard') return { ...value, isHeard: true }
     if (event === 'timeout') return { why: `it did not answer within ${timeoutMs} ms` }
     const left = await this.afterDown()
     return { why: left ? `its worker ${howItLeft(left)}` : 'the app has cut the channel' }
+  }
+
+  /** The other end has answered. @param {{ id: number } & Record<string, any>} answer */
+  answered ({ id, ...fields }) {
+    this.#calls.get(id)?.(fields)
   }
 
   /** Its channel, which is the first to close, has. @returns {Promise<Left | null>} how it ended; null: it lives, and the app has cut the channel */

@@ -5,7 +5,7 @@
  * side is lib/worker/.
  */
 
-const { FROM_WORKER, MOST_REQUESTS, ourMessage, flawOf, checkHandlers } = require('../../core/message')
+const { FROM_WORKER, MOST_REQUESTS, ourMessage, flawOf } = require('../../core/message')
 const { NO_DELAYS, withLongest } = require('../../core/gc-pauses')
 const { transition } = require('../../core/state')
 const { now } = require('../clock')
@@ -21,7 +21,7 @@ const { version } = require('./worker-code')
 /** @type {import('../../core/message').Beat} */
 const NO_BEAT = { requests: 0, inFlight: 0, connections: 0, lasting: 0, streams: 0, elu: 0, movable: 0, ...NO_DELAYS, debugged: false, ceiling: null }
 
-/** What a worker emits; its messages are not emitted, but have a handler each, by hear(). */
+/** What a worker emits. */
 const EVENTS = Object.freeze({
   foreign: 'it is of that other version of recycle',
   entered: '{ heapLimitBytes }: its preload has run',
@@ -98,8 +98,6 @@ class WorkerHandle extends Channel {
   blockedBy = null
   /** The worker's preload has run: it holds signals off, and takes commands. */
   hasEntered = false
-  /** By the message's type. @type {Record<string, (fields: any, socket?: any) => void>} */
-  #handlers = {}
   /** To be awaited before it is killed: what features still want to know of it. @type {() => Promise<unknown>} */
   beforeKill = () => Promise.resolve()
 
@@ -111,7 +109,7 @@ class WorkerHandle extends Channel {
    *   `gates`: features that must let it pass before it is ready; `variant`: what it has in place of an ordinary one
    */
   constructor (slot, process, terms) {
-    super(process)
+    super(process, FROM_WORKER, EVENTS)
     this.slot = slot
     /** In the environment of the processes that it starts. */
     this.id = terms.id
@@ -122,7 +120,6 @@ class WorkerHandle extends Channel {
       this.bootedAt = now()
       this.emit('up')
     })
-    this.on('newListener', event => { if (!Object.hasOwn(EVENTS, event) && event !== 'error' && !event.startsWith('answer ')) throw new Error(`a worker does not emit ${event}`) })
     this.#listen()
   }
 
@@ -203,16 +200,6 @@ class WorkerHandle extends Channel {
     this.call('serve', { slot }, Infinity).then(({ why }) => { if (why === null && ['spawning', 'standby'].includes(this.state)) this.#comeUp('ready') })
   }
 
-  /**
-   * A message without a handler, of a feature that is off, is of no consequence.
-   *
-   * @param {Record<string, (fields: any, socket?: any) => void>} handlers one for each message, by its type; see lib/core/message.js
-   * @throws {Error} where there is no such message, or it has a handler already
-   */
-  hear (handlers) {
-    Object.assign(this.#handlers, checkHandlers(FROM_WORKER, handlers, this.#handlers))
-  }
-
   #listen () {
     this.hear({
       hello: fields => {
@@ -252,7 +239,7 @@ class WorkerHandle extends Channel {
       batch: batch => {
         for (const { message, descriptor } of this.open(batch)) receive(message, descriptor, BATCHED)
       },
-      answer: ({ id, ...fields }) => this.emit(`answer ${id}`, fields),
+      answer: answer => this.answered(answer),
       drained: ({ account }) => {
         if (this.state !== 'draining') return this.#refuse({ type: 'drained' }, undefined, 'it has not been told to leave')
         this.account = account
@@ -270,7 +257,7 @@ class WorkerHandle extends Channel {
           this.#shifted--
           this.emit('offers', message, socket)
         }
-        this.#handlers[message.type]?.(message, socket)
+        this.handlers.call(message.type, message, socket)
       } catch (error) { // one worker must not end the fleet
         if (/** @type {NodeJS.ErrnoException} */ (error).syscall) this.emit('failed', { type: message.type, error }) // the primary lacks descriptors, say
         else this.#refuse(message, undefined, `the primary failed at it: ${/** @type {Error} */ (error).stack?.split('\n', 2).join('')}`)
