@@ -1,0 +1,57 @@
+'use strict'
+
+/** The boot of a worker: how it ends, and why it fails. What the worker has not said is read from its processes. */
+
+const { getSystemErrorName } = require('node:util')
+const { SUCCESSION } = require('../../features')
+const { nameOf } = require('../../core/address')
+const { explainRefusal, explainSilence } = require('../../core/start-failure')
+const { now } = require('../clock')
+const { describeProcesses, holderOf } = require('./open-sockets')
+const { howItLeft } = require('./process')
+const { version } = require('./worker-code')
+
+/** @typedef {import('./worker-handle').WorkerHandle} WorkerHandle */
+
+/**
+ * @param {WorkerHandle} handle
+ * @param {number} timeoutMs
+ * @returns {Promise<string | null>} null: it may be called; else why not
+ */
+async function boots (handle, timeoutMs) {
+  const { event, value } = await handle.next(['up', 'exit', 'foreign'], timeoutMs)
+  if (event === 'exit') return `it ${howItLeft(value)}`
+  if (event === 'foreign') return `the installed recycle is ${value}, this fleet runs ${version}: ${SUCCESSION.command}`
+  if (event !== 'timeout') return null
+  if (handle.process.forkedBy !== null && handle.process.pid === null) return boots(handle, timeoutMs) // its mold's time is up first
+  if (handle.readiness.waive()) return null
+  const { readiness } = handle
+  const evaded = readiness.evades(readiness.missing)
+  const missing = evaded.length > 0 ? evaded : readiness.missing
+  if (readiness.refusal !== null) return `it was not ready within ${timeoutMs} ms; ${readiness.refusal}`
+  const how = evaded.length > 0 ? ', but on another port in its place' : ', as the others do'
+  const isTold = missing.length > 0 && (handle.hasLoaded || evaded.length > 0)
+  const why = isTold ? `it does not listen on ${missing.map(nameOf).join(', ')}${how}` : await whySilent(handle)
+  if (readiness.isMet) return null // meanwhile
+  return `it was not ready within ${timeoutMs} ms${why === null ? '' : `; ${why}`}`
+}
+
+/** @param {WorkerHandle} handle @returns {Promise<string | null>} */
+async function whySilent ({ pid, readiness: { readyOn }, hasLoaded, heardAt, said, addresses }) {
+  const silentMs = now() - heardAt
+  if (readyOn === 'online' || (readyOn === 'listening' && addresses.size > 0 && hasLoaded)) return null
+  return explainSilence({ readyOn: /** @type {'listening' | 'message'} */ (readyOn), hasLoaded, silentMs, said, ...await describeProcesses(pid) })
+}
+
+/** Of one that has not started. @param {WorkerHandle} handle @param {import('./process').Left} left */
+async function howItDied ({ givenUp, exception, refused }, left) {
+  if (givenUp !== null) return givenUp.replace(/^it /, '')
+  if (exception === null) return `${howItLeft(left)}${left.code === 0 ? ': the file ran to its end, and keeps nothing open' : ''}`
+  if (refused === null || !exception.includes(getSystemErrorName(refused.errno))) return `${howItLeft(left)}: ${exception}`
+  const { address, port, errno } = refused
+  const isPort = port > 0
+  const holder = isPort ? await holderOf(port) : null
+  return `${howItLeft(left)}: ${explainRefusal({ address: isPort ? `${address ?? '::'}:${port}` : String(address), port, code: getSystemErrorName(errno), holder })}`
+}
+
+module.exports = { boots, howItDied }
