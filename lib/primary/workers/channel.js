@@ -4,7 +4,6 @@
 
 const { EventEmitter } = require('node:events')
 const { Handlers, message } = require('../../core/message')
-const { BATCHED, Batches } = require('../../native/batches')
 const { Descriptor } = require('../../native/descriptor')
 const { nextEvent } = require('./next-event')
 const { howItLeft } = require('./process')
@@ -26,10 +25,6 @@ class Channel extends EventEmitter {
   #lastId = 0
   /** What takes the answer of each call that has none yet, by its id. @type {Map<number, (fields: Record<string, any>) => void>} */
   #calls = new Map()
-  /** @type {Batches | null} */
-  #batches = null
-  /** The other end has its socket: connections pass many at a time. */
-  isBatching = false
 
   /** @param {import('./process').WorkerProcess} process @param {Handlers['kinds']} kinds of its messages @param {object} events all that this emits, by name */
   constructor (process, kinds, events) {
@@ -38,10 +33,7 @@ class Channel extends EventEmitter {
     this.on('newListener', event => { if (!Object.hasOwn(events, event) && event !== 'error') throw new Error(`there is no event ${event}`) })
     this.process = process
     this.handlers = new Handlers(kinds)
-    process.on('down', () => {
-      this.#batches?.close()
-      this.emit('disconnect')
-    })
+    process.on('down', () => this.emit('disconnect'))
     process.on('exit', left => {
       this.left = left
       this.emit('exit', left)
@@ -69,9 +61,7 @@ class Channel extends EventEmitter {
    * @param {(error: Error | null) => void} [sent]
    */
   send (type, fields, socket, sent = () => {}) {
-    if (this.#batches && this.isBatching && BATCHED.has(type)) return this.#batches.add({ message: message(type, fields), handle: socket, sent })
-    this.#batches?.flush()
-    this.#sendNow(message(type, fields), socket, sent)
+    this.sendNow(message(type, fields), socket, sent)
   }
 
   /** Sends a descriptor, which is closed here then. @param {string} type @param {Descriptor} descriptor */
@@ -85,21 +75,8 @@ class Channel extends EventEmitter {
   }
 
   /** @param {import('../../core/message').Message} message @param {any} socket @param {(error: Error | null) => void} sent */
-  #sendNow (message, socket, sent) {
+  sendNow (message, socket, sent) {
     this.process.send(message, socket instanceof Descriptor ? socket.handle ?? undefined : socket, sent)
-  }
-
-  /** Gives the other end its socket. It sends `batching` where it can use it. @param {import('../../native/addon').Addon} addon */
-  offerBatching (addon) {
-    if (this.#batches) return // an app may have sent this hello
-    const [ours, theirs] = addon.socketpair().map(fd => new Descriptor(fd))
-    this.#batches = new Batches({ addon, socket: ours, send: (message, socket, sent) => this.#sendNow(message, socket, sent) })
-    this.give('batching', theirs)
-  }
-
-  /** @param {any} batch @returns {{ message: import('../../core/message').Message, descriptor: Descriptor | undefined }[]} */
-  open (batch) {
-    return this.#batches?.open(batch) ?? []
   }
 
   /** As nextEvent(), and at once where it has been. @param {string[]} events @param {number} timeoutMs @param {import('./next-event').Listen} [listen] */

@@ -1,20 +1,17 @@
 'use strict'
 
 /**
- * One worker as the primary sees it: what it is, and what it last said. How messages pass is channel.js; the worker's own
+ * One worker as the primary sees it: what it is, and what it last said. How messages pass is worker-channel.js; the worker's own
  * side is lib/worker/.
  */
 
-const { FROM_WORKER, MOST_REQUESTS, ourMessage, flawOf } = require('../../core/message')
+const { MOST_REQUESTS } = require('../../core/message')
 const { NO_DELAYS, withLongest } = require('../../core/gc-pauses')
 const { transition } = require('../../core/state')
 const { now } = require('../clock')
-const { loadAddon } = require('../../native/addon')
-const { BATCHED } = require('../../native/batches')
 const { Condemnation } = require('./condemnation')
-const { Channel } = require('./channel')
 const { Readiness } = require('./readiness')
-const { version } = require('./worker-code')
+const { WorkerChannel } = require('./worker-channel')
 
 /** @typedef {ReturnType<WorkerHandle['facts']>} WorkerFacts */
 
@@ -46,7 +43,7 @@ const EVENTS = Object.freeze({
   failed: '{ type, error }: what the primary lacks for that message'
 })
 
-class WorkerHandle extends Channel {
+class WorkerHandle extends WorkerChannel {
   /** @type {import('../../core/state').State} */
   state = 'spawning'
   /** The beat that came last; with the longest pauses since a sample was recorded. */
@@ -65,8 +62,6 @@ class WorkerHandle extends Channel {
   calledAt = null
   /** The worker was up before it was wanted: as a standby, or while another primary ran the fleet. */
   stoodBy = false
-  /** When anything was last heard that its event loop has sent. */
-  heardAt = now()
   condemnation = new Condemnation()
   /** Until when it may drain; null: it does not. @type {number | null} */
   drainsUntil = null
@@ -109,7 +104,7 @@ class WorkerHandle extends Channel {
    *   `gates`: features that must let it pass before it is ready; `variant`: what it has in place of an ordinary one
    */
   constructor (slot, process, terms) {
-    super(process, FROM_WORKER, EVENTS)
+    super(process, EVENTS)
     this.slot = slot
     /** In the environment of the processes that it starts. */
     this.id = terms.id
@@ -169,7 +164,7 @@ class WorkerHandle extends Channel {
     return this.upSince && this.upSince - ((this.stoodBy && this.calledAt) || this.spawnedAt)
   }
 
-  /** @override @type {Channel['send']} */
+  /** @override @type {WorkerChannel['send']} */
   send (type, fields, socket, sent) {
     if (type === 'keep' || type === 'back') this.#shifted++
     super.send(type, fields, socket, sent)
@@ -205,8 +200,7 @@ class WorkerHandle extends Channel {
       hello: fields => {
         this.hasEntered = true
         this.emit('entered', fields)
-        const { addon } = loadAddon()
-        if (addon) this.offerBatching(addon)
+        this.offerBatching()
       },
       listen: ({ id, ...fields }) => {
         this.tried.add(fields.query.port)
@@ -214,7 +208,7 @@ class WorkerHandle extends Channel {
         this.emit('address', fields, (/** @type {Record<string, any>} */ answer, /** @type {any} */ socket) => this.send('answer', { id, ...answer }, socket))
       },
       listening: ({ key, missing }) => {
-        if (!this.asked.has(key)) return this.#refuse({ type: 'listening' }, undefined, 'it has not asked for this address')
+        if (!this.asked.has(key)) return this.refuse({ type: 'listening' }, 'it has not asked for this address')
         this.addresses.add(key)
         this.emit('listens', { key })
         if (missing) this.emit('missing', { key, missing })
@@ -235,59 +229,20 @@ class WorkerHandle extends Channel {
         this.requests = isAll ? requests : [...requests, ...this.requests.filter(({ request }) => !names.has(request))].slice(0, MOST_REQUESTS)
       },
       exception: ({ error }) => { this.exception = error },
-      batching: () => { this.isBatching = true },
-      batch: batch => {
-        for (const { message, descriptor } of this.open(batch)) receive(message, descriptor, BATCHED)
-      },
-      answer: answer => this.answered(answer),
       drained: ({ account }) => {
-        if (this.state !== 'draining') return this.#refuse({ type: 'drained' }, undefined, 'it has not been told to leave')
+        if (this.state !== 'draining') return this.refuse({ type: 'drained' }, 'it has not been told to leave')
         this.account = account
         this.emit('emptied', account)
       }
     })
-    /** @param {any} message @param {any} socket @param {{ has: (type: string) => boolean }} [allowed] */
-    const receive = (message, socket, allowed) => {
-      if (message.type === 'hello' && typeof message.version === 'string' && message.version !== version) return this.emit('foreign', message.version.slice(0, 40))
-      const flaw = allowed?.has(message.type) === false ? 'it does not belong into a batch' : flawOf(FROM_WORKER, message, socket)
-      if (flaw !== null) return this.#refuse(message, socket, flaw)
-      if (!FROM_WORKER[message.type].isAside) this.heardAt = now()
-      try {
-        if (message.type === 'offer') {
-          this.#shifted--
-          this.emit('offers', message, socket)
-        }
-        this.handlers.call(message.type, message, socket)
-      } catch (error) { // one worker must not end the fleet
-        if (/** @type {NodeJS.ErrnoException} */ (error).syscall) this.emit('failed', { type: message.type, error }) // the primary lacks descriptors, say
-        else this.#refuse(message, undefined, `the primary failed at it: ${/** @type {Error} */ (error).stack?.split('\n', 2).join('')}`)
-      }
-    }
-    this.process.on('message', (/** @type {any} */ received, socket) => {
-      const message = ourMessage(received, socket)
-      if (message !== null) receive(message, socket)
-    })
-    this.process.on('flaw', (type, flaw) => this.#refuse({ type }, undefined, flaw))
+    this.on('offers', () => { this.#shifted-- })
+    this.on('flaw', () => this.condemnation.request('protocol-error'))
     this.process.on('online', () => this.readiness.check('online'))
     this.process.on('app-message', received => {
       if (received === 'ready') this.readiness.check('message')
       else if (this.bootedAt === null) this.said = received
       this.emit('message', received)
     })
-  }
-
-  /**
-   * The app has sent this, or has changed our end of the channel: from here on this worker's figures say nothing.
-   *
-   * @param {{ type: unknown }} received
-   * @param {any} socket
-   * @param {string} flaw
-   */
-  #refuse ({ type }, socket, flaw) {
-    if (socket) (socket.close ?? socket.destroy)?.call(socket)
-    if (this.condemnation.requested === 'protocol-error') return
-    this.condemnation.request('protocol-error')
-    this.emit('flaw', { type: String(type).slice(0, 40), flaw: flaw.slice(0, 300) })
   }
 
   /** @param {'standby' | 'ready'} state */
