@@ -28,6 +28,6 @@ module.exports = Object.freeze({
   warnings: {
     'app-metrics-unread': ({ why }) => `the app's metrics of one worker are left out of /metrics: ${why}`
   },
-  primary: () => require('./primary').sumMetrics,
+  primary: () => kernel => new (require('./primary').AppMetrics)(kernel),
   worker: () => require('./worker').tellMetrics
 })

@@ -137,7 +137,4 @@ class AppMetrics {
   }
 }
 
-/** @param {import('..').PrimaryKernel} kernel @returns {import('..').PrimaryPart} */
-const sumMetrics = kernel => new AppMetrics(kernel)
-
-module.exports = { sumMetrics }
+module.exports = { AppMetrics }

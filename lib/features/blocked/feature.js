@@ -55,7 +55,7 @@ module.exports = Object.freeze({
     stopped: (line, { worker, time }) => `${worker(line)} has been ${line.by === 'signal' ? 'stopped (SIGSTOP)' : 'held by a debugger'} for ${time(line.forMs)}: its clients wait, and it is not replaced for that; kill -CONT ${line.pid}, or recycle recycle ${line.slot}`
   },
   settings: () => ({ mostFrames: MOST_FRAMES, longestFrame: LONGEST_FRAME, mostRequests: MOST_REQUESTS, longest: LONGEST }),
-  primary: () => require('./primary').watchLoops,
+  primary: () => kernel => new (require('./primary').BlockedLoops)(kernel),
   worker: () => require('./worker').tellWhereBlocked,
   ofWorker: known => ({ blockedMs: known?.forMs ?? 0 }),
   metrics: [{

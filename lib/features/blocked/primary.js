@@ -135,7 +135,4 @@ class BlockedLoops {
   }
 }
 
-/** @param {import('..').PrimaryKernel} kernel */
-const watchLoops = kernel => new BlockedLoops(kernel)
-
-module.exports = { BlockedLoops, watchLoops }
+module.exports = { BlockedLoops }

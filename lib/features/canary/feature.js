@@ -67,8 +67,8 @@ module.exports = Object.freeze({
       sentence: line => require('./sentence').sayVerdict(line)
     }
   },
-  primary: () => require('./primary').tryNewCode,
-  worker: () => require('./worker').observe,
+  primary: () => kernel => new (require('./primary').Canary)(kernel),
+  worker: () => kernel => new (require('./worker').Observer)(kernel),
   metrics: [
     metric('canary_requests', 'While new code is compared with that before: requests answered, by generation.', side => side.requests),
     metric('canary_errors_ratio', 'The same: share of responses with 5xx.', side => side.errors),

@@ -110,7 +110,4 @@ class Canary {
   }
 }
 
-/** @param {import('..').PrimaryKernel} kernel */
-const tryNewCode = kernel => new Canary(kernel)
-
-module.exports = { tryNewCode }
+module.exports = { Canary }

@@ -62,7 +62,4 @@ class Observer {
   }
 }
 
-/** @param {import('..').WorkerKernel} kernel */
-const observe = kernel => new Observer(kernel)
-
-module.exports = { observe }
+module.exports = { Observer }

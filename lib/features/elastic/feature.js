@@ -27,7 +27,7 @@ module.exports = Object.freeze({
     'autoscale-bounds': ({ max, asked, by, cpus, limitBytes, source }, { count, size }) => `at most ${count(max, 'worker')} and not ${asked}: ${by === 'memory' ? `the memory limit of ${size(limitBytes)} (${source}) is not enough for more` : `2×CPU+1 for ${count(cpus, 'CPU')}`}`,
     'autoscale-no-room': (line, { count }) => `${count(line.workers, 'worker')} are not enough for the load (${sayBusy(line)}), and the memory has no room for one more`
   },
-  primary: () => require('./primary').sizeByLoad,
+  primary: () => kernel => new (require('./primary').Sizing)(kernel),
   metrics: [
     {
       name: 'slots_bound',

@@ -110,7 +110,4 @@ function rounded (value) {
   return Math.round(1000 * value) / 1000
 }
 
-/** @param {import('..').PrimaryKernel} kernel */
-const sizeByLoad = kernel => new Sizing(kernel)
-
-module.exports = { sizeByLoad }
+module.exports = { Sizing }

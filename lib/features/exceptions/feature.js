@@ -35,7 +35,7 @@ module.exports = Object.freeze({
       sentence: (line, { worker, count }) => `${worker(line)} has not caught ${line.name}: ${line.message}${line.request === null ? '' : `, thrown by ${line.request}${line.isAnswered ? ', which got 500' : ''}`}${line.seen > 1 ? ` (${count(line.seen, 'time')} so far)` : ''}`
     }
   },
-  primary: () => require('./primary').countExceptions,
+  primary: () => kernel => new (require('./primary').Exceptions)(kernel),
   worker: () => require('./worker').surviveExceptions,
   metrics: [{
     name: 'uncaught_exceptions',

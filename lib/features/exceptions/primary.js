@@ -60,7 +60,4 @@ class Exceptions {
   }
 }
 
-/** @param {import('..').PrimaryKernel} kernel */
-const countExceptions = kernel => new Exceptions(kernel)
-
-module.exports = { countExceptions }
+module.exports = { Exceptions }

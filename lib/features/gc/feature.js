@@ -40,7 +40,7 @@ module.exports = Object.freeze({
   warnings: {
     'heap-limit': (line, { size }) => `V8 lets the heap of a worker grow to ${size(line.heapLimitBytes)}, ${line.softBytes === null ? `above ${size(line.limitBytes)} of memory: the kernel may kill the worker before V8 collects` : `below the budget of ${size(line.softBytes)}: V8 may end the worker before it is replaced`}; set --heap auto (with --max-rss), or --node-option ${line.flag}`
   },
-  primary: () => require('./primary').collectGarbage,
+  primary: () => kernel => new (require('./primary').GarbageCollection)(kernel),
   counters: {
     collected: { name: 'collections_total', help: 'Workers that were taken out of rotation to collect their garbage, by reason.', reasons: ['rss', 'hard-rss', 'requested'] }
   }

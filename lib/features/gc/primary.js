@@ -100,7 +100,4 @@ class GarbageCollection {
   }
 }
 
-/** @param {import('..').PrimaryKernel} kernel */
-const collectGarbage = kernel => new GarbageCollection(kernel)
-
-module.exports = { collectGarbage }
+module.exports = { GarbageCollection }

@@ -63,6 +63,6 @@ module.exports = Object.freeze({
     say: count => count === 1 ? 'fails its health check' : 'fail their health check'
   },
   workerMetrics: [{ name: 'health_failures', help: 'With --health: failed probes in a row.', value: ({ healthFailures }) => healthFailures }],
-  primary: () => require('./primary').checkHealth,
+  primary: () => kernel => new (require('./primary').HealthChecks)(kernel),
   worker: () => require('./worker').offerProbe
 })

@@ -110,7 +110,4 @@ function knownOf ({ known }) {
   return known.health
 }
 
-/** @param {import('..').PrimaryKernel} kernel */
-const checkHealth = kernel => new HealthChecks(kernel)
-
-module.exports = { HealthChecks, checkHealth }
+module.exports = { HealthChecks }

@@ -48,7 +48,7 @@ module.exports = Object.freeze({
   warnings: {
     heapdump: ({ slot, pid, folder, why }) => `no heap snapshot of slot ${slot} (${pid}) in ${folder}, whose worker is recycled at once: ${why}`
   },
-  primary: () => require('./primary').writeHeapdumps,
+  primary: () => kernel => new (require('./primary').Heapdumps)(kernel),
   worker: () => require('./worker').writeHeapdump,
   status: { key: 'heapdumps' },
   report: {

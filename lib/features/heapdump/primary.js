@@ -142,7 +142,4 @@ class Heapdumps {
   }
 }
 
-/** @param {import('..').PrimaryKernel} kernel */
-const writeHeapdumps = kernel => new Heapdumps(kernel)
-
-module.exports = { writeHeapdumps }
+module.exports = { Heapdumps }

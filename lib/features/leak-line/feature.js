@@ -45,7 +45,7 @@ const feature = {
       sentence: (line, format) => require('./report').sentenceOf(line, format)
     }
   },
-  primary: () => require('./primary').studyLeaks,
+  primary: () => kernel => new (require('./primary').LeakStudies)(kernel),
   variant: () => require('./worker').profileAllocations,
   status: {
     key: 'leakStudies',

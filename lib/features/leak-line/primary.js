@@ -121,7 +121,4 @@ function pick ({ t, slot, pid, by, tookMs, why, verdict, requests, bytes, mostPe
   return { t, slot, pid, by, tookMs, why, verdict, requests, bytes, mostPerRequest, outside, found }
 }
 
-/** @param {import('..').PrimaryKernel} kernel */
-const studyLeaks = kernel => new LeakStudies(kernel)
-
-module.exports = { studyLeaks }
+module.exports = { LeakStudies }

@@ -31,8 +31,8 @@ module.exports = Object.freeze({
       sentence: ({ route, bytesPerRequest, low, high }, { size }) => `${route} leaks: it keeps about ${size(bytesPerRequest)} of each request (${size(low)} to ${size(high)})`
     }
   },
-  primary: () => require('./primary').findLeaks,
-  worker: () => require('./worker').reportLiveMemory,
+  primary: () => kernel => new (require('./primary').LeakingRoutes)(kernel),
+  worker: () => kernel => new (require('./worker').LiveMemory)(kernel),
   metrics: [{
     name: 'leaking_route_bytes_per_request',
     help: 'Memory that a request keeps, as estimated, of each route that leaks.',

@@ -77,7 +77,4 @@ class LeakingRoutes {
   }
 }
 
-/** @param {import('..').PrimaryKernel} kernel */
-const findLeaks = kernel => new LeakingRoutes(kernel)
-
-module.exports = { findLeaks }
+module.exports = { LeakingRoutes }

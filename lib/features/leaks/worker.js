@@ -48,7 +48,4 @@ class LiveMemory {
   }
 }
 
-/** @param {import('..').WorkerKernel} kernel */
-const reportLiveMemory = kernel => new LiveMemory(kernel)
-
-module.exports = { reportLiveMemory }
+module.exports = { LiveMemory }

@@ -22,6 +22,6 @@ module.exports = Object.freeze({
   events: {
     'worker.lease': { level: 'info', sentence: ({ slot, pid, waitedMs }, { time }) => `slot ${slot} (${pid}) has the lease of its number${waitedMs > 0 ? `, ${time(waitedMs)} after it asked` : ''}` }
   },
-  primary: () => require('./primary').lease,
+  primary: () => kernel => new (require('./primary').Leases)(kernel),
   worker: () => require('./worker').takeLease
 })

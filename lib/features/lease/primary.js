@@ -55,7 +55,4 @@ class Leases {
   }
 }
 
-/** @param {import('..').PrimaryKernel} kernel */
-const lease = kernel => new Leases(kernel)
-
-module.exports = { lease }
+module.exports = { Leases }

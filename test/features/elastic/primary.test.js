@@ -2,7 +2,7 @@
 
 const t = require('tap')
 const { resolveOptions } = require('../../../lib/core/resolved-options')
-const { sizeByLoad } = require('../../../lib/features/elastic/primary')
+const { Sizing } = require('../../../lib/features/elastic/primary')
 
 const MIB = 1024 ** 2
 
@@ -13,7 +13,7 @@ function start (workers, { parallelism, megabytes }) {
   const recorded = []
   const kernel = { options, fleet: {}, now: () => 0, record: (/** @type {string} */ event, /** @type {any} */ fields) => recorded.push({ event, ...fields }) }
   const ended = new AbortController()
-  sizeByLoad(/** @type {any} */ (kernel)).begin?.(ended.signal)
+  new Sizing(/** @type {any} */ (kernel)).begin?.(ended.signal)
   ended.abort()
   return { bounds: options.autoscale, recorded }
 }

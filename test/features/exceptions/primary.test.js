@@ -2,7 +2,7 @@
 
 const { Heard } = require('../../support/heard')
 const t = require('tap')
-const { countExceptions } = require('../../../lib/features/exceptions/primary')
+const { Exceptions } = require('../../../lib/features/exceptions/primary')
 
 const STACK = 'Error: it\n    at f (/a.js:1:1)'
 
@@ -23,7 +23,7 @@ function primary (options = {}) {
     crashed: (/** @type {{ slot: number }} */ { slot }, /** @type {string} */ how, /** @type {string | null} */ request) => kernel.calls.push(['crashed', slot, how, request]),
     print: (/** @type {string} */ text) => kernel.calls.push(['print', text])
   }
-  const part = /** @type {any} */ (countExceptions(/** @type {any} */ (kernel)))
+  const part = /** @type {any} */ (new Exceptions(/** @type {any} */ (kernel)))
   const handle = /** @type {any} */ (Object.assign(new Heard(), { slot: 2, pid: 22, generation: 1, isServing: true }))
   part.connect(handle)
   const throws = (/** @type {Record<string, any>} */ about = {}) => handle.say('uncaught', { name: 'Error', message: 'it', stack: STACK, request: 'GET /', isAnswered: true, ...about })

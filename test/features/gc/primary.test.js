@@ -2,7 +2,7 @@
 
 const { EventEmitter } = require('node:events')
 const t = require('tap')
-const { collectGarbage } = require('../../../lib/features/gc/primary')
+const { GarbageCollection } = require('../../../lib/features/gc/primary')
 const { Condemnation } = require('../../../lib/primary/workers/condemnation')
 
 const MIB = 1024 ** 2
@@ -54,7 +54,7 @@ function scene ({ onBudget = 'collect', after = 50 } = {}) {
     samples.set(handle, { rssBytes, requested: null })
     return /** @type {any} */ (handle)
   }
-  const part = collectGarbage(/** @type {any} */ (kernel))
+  const part = new GarbageCollection(/** @type {any} */ (kernel))
   return { journal, taken, part, relief: /** @type {import('../../../lib/features').BeforeRecycle} */ (part.beforeRecycle), condemn, changes: () => changes }
 }
 

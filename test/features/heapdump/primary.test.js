@@ -4,7 +4,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const t = require('tap')
 const { RecycleError } = require('../../../lib/core/errors')
-const { writeHeapdumps } = require('../../../lib/features/heapdump/primary')
+const { Heapdumps } = require('../../../lib/features/heapdump/primary')
 const { createPrivateFile } = require('../../../lib/primary/recycling/private-file')
 
 const MIB = 1024 ** 2
@@ -46,7 +46,7 @@ function primary (t, options = {}) {
       }
     }
   }
-  const part = writeHeapdumps(/** @type {any} */ (kernel))
+  const part = new Heapdumps(/** @type {any} */ (kernel))
   return { kernel, folder, part, before: part.beforeRecycle, files: () => fs.readdirSync(folder) }
 }
 

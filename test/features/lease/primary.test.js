@@ -2,7 +2,7 @@
 
 const { Heard } = require('../../support/heard')
 const t = require('tap')
-const { lease } = require('../../../lib/features/lease/primary')
+const { Leases } = require('../../../lib/features/lease/primary')
 
 function primary () {
   const kernel = {
@@ -17,7 +17,7 @@ function primary () {
     lines: [],
     record: (/** @type {string} */ event, /** @type {any} */ fields) => kernel.lines.push({ event, ...fields })
   }
-  const leases = lease(/** @type {any} */ (kernel))
+  const leases = new Leases(/** @type {any} */ (kernel))
   const worker = (/** @type {number | null} */ slot, /** @type {number} */ pid, state = 'ready') => {
     const handle = /** @type {any} */ (Object.assign(new Heard(), { slot, pid, state, known: {}, /** @type {any[]} */ sent: [] }))
     handle.send = (/** @type {string} */ type, /** @type {any} */ fields) => handle.sent.push({ type, ...fields })
