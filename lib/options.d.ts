@@ -72,10 +72,6 @@ export interface FleetOptions {
   admin?: number | string
   /** let --admin listen on an address that is not loopback (default: off) */
   adminAllowRemote?: boolean
-  /** lines: the workers' output passes through the supervisor, which keeps their lines whole; inherit: each worker writes by itself (default: inherit; lines with --prefix) */
-  output?: 'inherit' | 'lines'
-  /** prefix each line of the workers' output with the slot (default: off) */
-  prefix?: boolean
   /** cookie:NAME, query:NAME, header:NAME, path:N (a segment) or ip: what names the session of a request; the requests of a session reach the same worker (default: none) */
   sticky?: string
   /** V8 flags for the workers: default, huge-heap or no-mark-sweep; the last two need --max-rss (default: default) */
@@ -120,6 +116,10 @@ export interface FleetOptions {
   onException?: 'drain' | 'exit'
   /** the connections of a worker that dies die with it, instead of going on in another worker (default: on) */
   failover?: boolean
+  /** lines: the workers' output passes through the supervisor, which keeps their lines whole; inherit: each worker writes by itself (default: inherit; lines with --prefix) */
+  output?: 'inherit' | 'lines'
+  /** prefix each line of the workers' output with the slot (default: off) */
+  prefix?: boolean
   /** with --admin: do not serve the metrics that the app has in prom-client, added up over the workers (default: on) */
   appMetrics?: boolean
   /** time for which the app's servers keep idle connections, unless the app sets server.keepAliveTimeout; longer than the proxy in front keeps them, such as 65s (default: the app's, or Node's) */

@@ -190,8 +190,8 @@ for (const [layer, { folders, shared }] of Object.entries(INSIDE)) {
 
 t.test('no file outside a feature imports it or names what it adds', async t => {
   const pauses = /^lib\/(core\/(gc-pauses|message)|operate\/admin\/metrics|primary\/(status|measuring\/sampler|workers\/worker-handle)|report\/\w+|worker\/(enter|vitals\/[\w-]+))\.js$/
-  /** Words of HTTP and of V8, too: where they are those. @type {Record<string, RegExp>} */
-  const others = { upgrade: /^lib\/(worker\/|core\/request-replay\.js$)/, gc: pauses, heap: pauses }
+  /** Words of HTTP, of V8 and of everyday, too: where they are those. @type {Record<string, RegExp>} */
+  const others = { upgrade: /^lib\/(worker\/|core\/request-replay\.js$)/, gc: pauses, heap: pauses, output: /./ }
   for (const { name, options, commands, events = {}, warnings = {}, verbs = {}, succession, metrics = [], counters = {}, status, report, api = [] } of FEATURES) {
     const names = new Set([...options({ row, types }).flatMap(({ name, key, flag }) => [name, key, flag.split(' ')[0].slice(2)]), ...Object.keys(events), ...Object.keys(warnings).filter(name => name.includes('-')), ...[...metrics, ...Object.values(counters)].map(({ name }) => name), ...Object.keys(verbs), ...Object.keys(commands?.(KINDS) ?? {}), succession?.reason, succession?.command, status?.key, report?.key].filter(word => word !== undefined))
     t.ok(names.size + api.length > 0)

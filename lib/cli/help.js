@@ -14,7 +14,7 @@ const GROUPS = Object.freeze({
   'Health checks:': [],
   'Replacing workers:': ['maxSurge', 'maxUnavailable', 'readyTimeout', 'killTimeout', 'stopLinger', 'stopTimeout', 'leaveChildren', 'standby', 'compileCache', 'fork', 'warm', 'forkUnsafe', 'nodeOption'],
   'Connections and requests:': ['handoff', 'replay', 'replayAfter', 'schedule'],
-  'Output and control:': ['log', 'output', 'prefix', 'control', 'adminAllowRemote']
+  'Output and control:': ['log', 'control', 'adminAllowRemote']
 })
 
 /** Of options of features. @type {Map<string, string>} */

@@ -52,8 +52,6 @@ const { types } = require('./option-types')
  * @property {string | null} journal
  * @property {'pretty' | 'json' | 'silent' | null} log null: pretty on a terminal, else json
  * @property {boolean} leaveChildren
- * @property {'inherit' | 'lines'} output
- * @property {boolean} prefix
  * @property {number} standby
  * @property {boolean} compileCache
  * @property {'spawn' | 'mold'} fork
@@ -102,9 +100,7 @@ const OF_KERNEL = [
   row('name', '--name <name>', types.name(), null, "the app's", 'name of the fleet for `recycle ls` and the other commands'),
   row('control', '--control <path|none>', types.path('none'), null, 'by --name, in $XDG_RUNTIME_DIR/recycle or /tmp/recycle-<uid>', 'control socket, for `recycle status` and the other commands; none: no socket'),
   row('admin', '--admin <[host:]port>', types.address(), null, 'none', 'serve /metrics, /healthz, /readyz, /status and a live page over HTTP'),
-  row('adminAllowRemote', '--admin-allow-remote', types.boolean(), false, 'off', 'let --admin listen on an address that is not loopback'),
-  row('output', '--output <inherit|lines>', types.oneOf('inherit', 'lines'), null, 'inherit; lines with --prefix', "lines: the workers' output passes through the supervisor, which keeps their lines whole; inherit: each worker writes by itself"),
-  row('prefix', '--prefix', types.boolean(), false, 'off', "prefix each line of the workers' output with the slot")
+  row('adminAllowRemote', '--admin-allow-remote', types.boolean(), false, 'off', 'let --admin listen on an address that is not loopback')
 ]
 
 /** @type {readonly Readonly<Option>[]} */

@@ -66,7 +66,6 @@ function traceOptions (given, { env = {}, file = null, parallelism, container = 
   const most = boundsOf(resolved)?.max ?? resolved.workers
   // Most of a fork's resident memory is shared; only PSS adds up to what the container uses.
   resolved.metric ??= resolved.fork === 'mold' ? (sizing.isAutoBudget ? 'pss' : 'uss') : 'rss'
-  resolved.output ??= resolved.prefix ? 'lines' : 'inherit'
   if (sizing.isAutoBudget) resolved.maxRssBytes = autoBudget(sizing, most)
   if (resolved.maxRssBytes !== null) resolved.hardRssBytes ??= Math.round(1.25 * resolved.maxRssBytes)
   const refuse = (/** @type {string} */ name, /** @type {string} */ accepts) => {
@@ -108,7 +107,7 @@ function read ({ kind, fallback }, { from, called, text }) {
  */
 function checkTogether (options, of, refuse) {
   const { maxRssBytes, hardRssBytes, nodeOptions, maxSurge, maxUnavailable, workers, standby, drainTimeoutMs, replayAfterMs } = options
-  const { fork, warm, forkUnsafe, admin, adminAllowRemote, output, prefix, sizing } = options
+  const { fork, warm, forkUnsafe, admin, adminAllowRemote, sizing } = options
   const noAutoBudget = sizing.isAutoBudget ? whyNoAutoBudget(sizing, boundsOf(options)?.max ?? workers) : null
   if (noAutoBudget !== null) refuse('maxRss', noAutoBudget)
   if (hardRssBytes !== null && (maxRssBytes === null || hardRssBytes < maxRssBytes)) {
@@ -125,7 +124,6 @@ function checkTogether (options, of, refuse) {
     if (forkUnsafe) refuse('forkUnsafe', `false, unless ${of('fork').called} is mold`)
   }
   for (const { check } of FEATURES) check?.(options, { of, refuse })
-  if (prefix && output === 'inherit') refuse('output', `lines with ${of('prefix').called}`)
   if (admin !== null && !adminAllowRemote && !isLoopback(admin.host)) {
     refuse('admin', `a loopback address, such as 127.0.0.1:${admin.port}; any other only with ${of('adminAllowRemote').called}`)
   }

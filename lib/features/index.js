@@ -64,11 +64,15 @@
  * @property {() => (kernel: WorkerKernel, settings: Record<string, any>) => WorkerPart} [worker] loads its part of a worker
  * @property {() => (kernel: WorkerKernel, settings: Record<string, any>) => WorkerPart} [variant] loads its part of a worker that its part in the primary
  *   has had started in place of an ordinary one; see PrimaryKernel's `recycle`
+ * @property {(options: FleetOptions) => (stream: import('node:stream').Readable, to: import('../primary/output').Output, slot: () => number | string) =>
+ *   Passing} [passOn] the output of a worker, which is a pipe then
  * @property {Metric[]} [metrics]
  * @property {Record<string, { name: string, help: string, reasons: string[] }>} [counters] in `/metrics`: the journal's lines of an event, by `reason`
  * @property {Described} [status]
  * @property {{ key: string, figures: () => new () => Figures, lines: () => (figures: any, to: ReportTools) => string[] }} [report] its figures, by
  *   `key`, and their lines in the terminal; of a list, `<key>Omitted` has how many earlier ones are not in it
+ *
+ * @typedef {{ ended: Promise<void>, settled: () => Promise<void> }} Passing `settled`: its worker has exited, and what it wrote has been passed on
  *
  * @typedef {object} ReloadArgs arguments of the control socket's `reload`, and options of `recycle reload` of the same names
  * @property {(kinds: ArgKinds) => Args} args
@@ -286,7 +290,7 @@
  *   & import('./max-handles/feature').Options & import('./health/feature').Options & import('./exceptions/feature').Options
  *   & import('./failover/feature').Options & import('./blocked/feature').Options & import('./keep-alive/feature').Options
  *   & import('./stop-delay/feature').Options & import('./app-metrics/feature').Options & import('./elastic/feature').Options
- *   & import('./canary/feature').Options & import('./sticky/feature').Options & import('./gc/feature').Options} Options
+ *   & import('./canary/feature').Options & import('./sticky/feature').Options & import('./gc/feature').Options & import('./output/feature').Options} Options
  * @typedef {import('./max-heap/feature').Sampled & import('./max-fds/feature').Sampled & import('./max-lag/feature').Sampled
  *   & import('./max-handles/feature').Sampled & import('./health/feature').Sampled} Sampled
  * @typedef {'heap' | 'fds' | 'lag' | 'handles' | 'unhealthy'} Reason of a limit
@@ -310,6 +314,7 @@ const FEATURES = Object.freeze([
   require('./exceptions/feature'),
   require('./failover/feature'),
   require('./lease/feature'),
+  require('./output/feature'),
   require('./app-metrics/feature'),
   require('./migration/feature'),
   require('./keep-alive/feature'),

@@ -5,9 +5,9 @@
 const fs = require('node:fs')
 const { setTimeout } = require('node:timers/promises')
 const { fileId } = require('../core/file-id')
+const { FEATURES } = require('../features')
 const { openDescriptor } = require('./descriptor')
 const { Output } = require('./output')
-const { WorkerOutput } = require('./workers/worker-output')
 
 const LOOK_MS = 50
 const STALLED_MS = 2000 // a reader that does not read must not delay the fleet's exit
@@ -16,17 +16,17 @@ const MOST_MS = 10_000 // nor a slow one for longer
 class Outputs {
   /** @type {Map<string, Output>} by what they are: stdout and stderr may be one */
   #open = new Map()
-  /** @type {Set<WorkerOutput>} */
+  /** @type {Set<import('../features').Passing>} */
   #workers = new Set()
 
   /**
-   * @param {Pick<import('../core/options').Options, 'output' | 'prefix'>} [options]
+   * @param {import('../core/options').Options | null} [options] null: without workers
    * @param {(loss: { stream: string, lost: number, why: string | null }) => void} [onLoss] `lost` 0: it begins, and why
    */
-  constructor ({ output, prefix } = { output: 'inherit', prefix: false }, onLoss = () => {}) {
+  constructor (options = null, onLoss = () => {}) {
+    this.passOn = options && FEATURES.find(({ passOn, isOn }) => passOn && isOn(options))?.passOn?.(options)
     /** What a worker is given as its stdout and stderr. @type {'pipe' | 'inherit'} */
-    this.stdio = output === 'lines' ? 'pipe' : 'inherit'
-    this.prefix = prefix
+    this.stdio = this.passOn ? 'pipe' : 'inherit'
     this.onLoss = onLoss
   }
 
@@ -53,10 +53,9 @@ class Outputs {
 
   /** @param {import('node:child_process').ChildProcess} child @param {() => number | string} slot */
   connect ({ stdout, stderr }, slot) {
-    const mark = this.prefix ? () => `[${slot()}] ` : () => ''
     for (const [fd, stream] of /** @type {const} */ ([[1, stdout], [2, stderr]])) {
-      if (!stream) continue // it could not be started
-      const worker = new WorkerOutput(stream, this.of(fd), mark)
+      const worker = stream && this.passOn?.(stream, this.of(fd), slot)
+      if (!worker) continue // it has this process's, or could not be started
       this.#workers.add(worker)
       worker.ended.then(() => this.#workers.delete(worker))
     }

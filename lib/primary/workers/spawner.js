@@ -130,8 +130,8 @@ class Spawner {
 
   /**
    * @param {Record<string, string>} env
-   * @param {{ generation: number, slot: () => number | string, control?: number, inspectPort?: number, execArgv?: string[] }} how `slot`: for the
-   *   prefix of its output; `control`: one more descriptor that it is given
+   * @param {{ generation: number, slot: () => number | string, control?: number, inspectPort?: number, execArgv?: string[] }} how `slot`: as it is
+   *   for its output; `control`: one more descriptor that it is given
    */
   #fork (env, { generation, slot, control, inspectPort, execArgv = [] }) {
     const { stdio } = this.outputs

@@ -15,7 +15,7 @@ class WorkerOutput {
 
   /**
    * @param {import('node:stream').Readable} stream
-   * @param {import('../output').Output} output
+   * @param {import('../../primary/output').Output} output
    * @param {() => string} mark put before each line
    */
   constructor (stream, output, mark) {

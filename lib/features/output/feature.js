@@ -1,0 +1,23 @@
+'use strict'
+
+/**
+ * `--output lines`, `--prefix`: the workers' output passes through the primary, which keeps its lines whole, with the slot before each.
+ *
+ * @typedef {{ output: 'inherit' | 'lines', prefix: boolean }} Options
+ */
+
+/** @type {Readonly<import('..').Feature>} */
+module.exports = Object.freeze({
+  name: 'output',
+  options: ({ row, types }) => [
+    row('output', '--output <inherit|lines>', types.oneOf('inherit', 'lines'), null, 'inherit; lines with --prefix', "lines: the workers' output passes through the supervisor, which keeps their lines whole; inherit: each worker writes by itself"),
+    row('prefix', '--prefix', types.boolean(), false, 'off', "prefix each line of the workers' output with the slot")
+  ],
+  group: 'Output and control:',
+  resolve: ({ output, prefix }) => ({ output: output ?? (prefix ? 'lines' : 'inherit') }),
+  check ({ output, prefix }, { of, refuse }) {
+    if (prefix && output === 'inherit') refuse('output', `lines with ${of('prefix').called}`)
+  },
+  isOn: ({ output }) => output === 'lines',
+  passOn: ({ prefix }) => (stream, output, slot) => new (require('./worker-output').WorkerOutput)(stream, output, prefix ? () => `[${slot()}] ` : () => '')
+})
