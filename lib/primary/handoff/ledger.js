@@ -25,13 +25,14 @@
  *    seconds any worker will do, unless the owner is out of rotation. Meanwhile the connection is this process's alone: its sender may have
  *    to leave before the owner is there (--max-surge 0).
  * 5. A sender that is another primary only lends its connections: it has asked others before, and may have taken one back. So
- *    on `adopted` it is asked, and decides between `keep` and `drop`. If it dies, the connection is ours.
+ *    on `adopted` it is asked, and decides between `keep` and `drop`. If it dies, the connection is ours. See loans.js.
  * 6. What a dead worker had is given to the others as if it had offered it, and cannot go back: `give()`.
  */
 
 const { noMoves } = require('../../core/moves')
 const { Entry } = require('./entry')
 const { Loads } = require('./loads')
+const { Loans } = require('./loans')
 const { Placement } = require('./placement')
 const { Queue } = require('./queue')
 
@@ -45,8 +46,8 @@ class HandoffLedger {
   /** @type {Map<number, Entry>} */
   #entries = new Map()
   #queue = new Queue(entry => this.#place(entry))
-  /** What each other primary has lent, by its number there. @type {Map<WorkerHandle, Map<number, Entry>>} */
-  #lent = new Map()
+  /** Of each other primary. @type {Map<WorkerHandle, Loans>} */
+  #loans = new Map()
   #lastId = 0
   #onSettled = () => {}
 
@@ -85,23 +86,17 @@ class HandoffLedger {
   /** @param {import('../succession/remote-workers').RemoteSender} sender a primary that lends */
   connectLender (sender) {
     const handle = /** @type {WorkerHandle} */ (/** @type {unknown} */ (sender))
-    const lent = new Map()
-    this.#lent.set(handle, lent)
-    sender.hear({
-      offer: (offer, socket) => this.#accept(handle, offer, socket),
-      keep: ({ id }) => this.#own(lent.get(id)),
-      drop: ({ id }) => this.#drop(lent.get(id))
-    })
-    sender.on('exit', () => { for (const entry of lent.values()) this.#own(entry) })
+    sender.hear({ offer: (offer, socket) => this.#accept(handle, offer, socket) })
+    this.#loans.set(handle, new Loans(sender, { keep: (entry, receiver) => this.#keep(entry, receiver), close: entry => this.#close(entry) }))
   }
 
   /** @param {WorkerHandle} sender @param {{ id: number, parcel: Entry['parcel'] }} offer @param {any} socket */
   #accept (sender, { id: offerId, parcel: { copy, byLoad, ...parcel } }, socket) {
     if (!socket) return sender.send('back', { id: offerId, isStalled: false })
-    const lent = this.#lent.get(sender)
-    const reason = lent ? 'predecessor' : reasonOf(sender, byLoad)
-    const entry = this.#enter({ sender, offerId, parcel, socket, reason, origin: lent ? null : copy, claim: lent ? 'lent' : 'own' })
-    lent?.set(offerId, entry)
+    const loans = this.#loans.get(sender)
+    const reason = loans ? 'predecessor' : reasonOf(sender, byLoad)
+    const entry = this.#enter({ sender, offerId, parcel, socket, reason, origin: loans ? null : copy, claim: loans ? 'lent' : 'own' })
+    loans?.add(entry)
     this.#place(entry)
   }
 
@@ -179,7 +174,7 @@ class HandoffLedger {
       return this.#free(receiver)
     }
     entry.copy = copy ?? null
-    if (entry.isLent) this.#hold(entry)
+    if (entry.isLent) this.#loans.get(entry.sender)?.ask(entry)
     else this.#keep(entry, receiver)
     this.#free(receiver)
   }
@@ -192,29 +187,6 @@ class HandoffLedger {
     if (!entry.sender.isGone && entry.claim === 'own') entry.sender.send('moved', { id: entry.offerId })
     if (entry.copy) this.onKept(receiver, entry.copy, entry.giveSocket(), entry.parcel.key)
     this.#close(entry)
-  }
-
-  /** @param {Entry} entry a lent one, which a receiver has adopted */
-  #hold (entry) {
-    if (entry.deadline) clearTimeout(entry.deadline)
-    entry.isAdopted = true
-    if (entry.claim === 'asked') return
-    entry.claim = 'asked'
-    entry.sender.send('moved', { id: entry.offerId })
-  }
-
-  /** The sender has closed its copy. @param {Entry} [entry] */
-  #own (entry) {
-    if (!entry) return
-    entry.claim = 'given'
-    if (entry.isAdopted && entry.receiver) this.#keep(entry, entry.receiver)
-  }
-
-  /** The sender has it again. @param {Entry} [entry] */
-  #drop (entry) {
-    if (!entry) return
-    if (entry.isAdopted && entry.receiver) entry.receiver.send('drop', { id: entry.id })
-    this.#close(entry) // a receiver that answers later is told then
   }
 
   /** @param {WorkerHandle} receiver @param {number} id */
@@ -311,7 +283,7 @@ class HandoffLedger {
   /** @param {Entry} entry */
   #close (entry) {
     this.#entries.delete(entry.id)
-    this.#lent.get(entry.sender)?.delete(entry.offerId)
+    this.#loans.get(entry.sender)?.delete(entry)
     this.#queue.delete(entry)
     entry.close()
     if (this.#entries.size === 0) this.#onSettled()

@@ -90,8 +90,8 @@ class RemoteSender extends EventEmitter {
   }
 
   /** @type {Handlers['add']} */
-  hear ({ offer, ...handlers }) {
-    this.predecessor.hear({ adopt: offer, ...handlers })
+  hear (handlers) {
+    for (const [type, handler] of Object.entries(handlers)) this.predecessor.hear({ [type === 'offer' ? 'adopt' : type]: handler })
   }
 
   get isGone () {

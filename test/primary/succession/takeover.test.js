@@ -20,7 +20,7 @@ function successor () {
     }
   })
   const takeover = new Takeover(/** @type {any} */ (process))
-  const says = (/** @type {string} */ type, /** @type {Record<string, any>} */ fields) => process.emit('message', message(type, fields))
+  const says = (/** @type {string} */ type, /** @type {Record<string, any>} */ fields, /** @type {any} */ handle) => process.emit('message', message(type, fields), handle)
   const exits = () => process.emit('exit', { code: null, signal: null })
   const greet = () => takeover.greet(/** @type {any} */ ({ features: { inherit: (/** @type {any} */ { text }) => inherited.push(text) }, options: { readyTimeoutMs: 1000 } }))
   return { takeover, sent, inherited, says, exits, greet }
@@ -65,4 +65,19 @@ t.test('one that leads asks for what features leave, and for the sockets to be c
   says('left', {})
   await left
   t.equal(takeover.isSole, true)
+})
+
+t.test('the other primary lends connections as a worker offers them', async t => {
+  const { takeover: { sender }, says, sent } = successor()
+  const heard = /** @type {any[]} */ ([])
+  const socket = { readStop () {}, close () {} }
+  sender.hear({ offer: (offer, handle) => heard.push(['offer', offer.id, handle === socket]) })
+  sender.hear({ keep: ({ id }) => heard.push(['keep', id]), drop: ({ id }) => heard.push(['drop', id]) })
+  says('adopt', { id: 1, parcel: { key: 'a', leftMs: null } }, socket)
+  for (const type of ['keep', 'drop']) says(type, { id: 1 })
+  t.same(heard, [['offer', 1, true], ['keep', 1], ['drop', 1]])
+  t.throws(() => sender.hear({ offer () {} }), { message: 'the message adopt has a handler already' })
+  sender.send('moved', { id: 1 })
+  sender.send('back', { id: 1 })
+  t.same(sent, ['adopted', 'refused'])
 })
