@@ -192,8 +192,8 @@ t.test('no file outside a feature imports it or names what it adds', async t => 
   const pauses = /^lib\/(core\/(gc-pauses|message)|operate\/admin\/metrics|primary\/(status|measuring\/sampler|workers\/worker-handle)|report\/\w+|worker\/(enter|vitals\/[\w-]+))\.js$/
   /** Words of HTTP, of V8 and of everyday, too: where they are those. @type {Record<string, RegExp>} */
   const others = { upgrade: /^lib\/(worker\/|core\/request-replay\.js$)/, gc: pauses, heap: pauses, output: /./ }
-  for (const { name, options, commands, events = {}, warnings = {}, verbs = {}, succession, metrics = [], counters = {}, status, report, api = [] } of FEATURES) {
-    const names = new Set([...options({ row, types }).flatMap(({ name, key, flag }) => [name, key, flag.split(' ')[0].slice(2)]), ...Object.keys(events), ...Object.keys(warnings).filter(name => name.includes('-')), ...[...metrics, ...Object.values(counters)].map(({ name }) => name), ...Object.keys(verbs), ...Object.keys(commands?.(KINDS) ?? {}), succession?.reason, succession?.command, status?.key, report?.key].filter(word => word !== undefined))
+  for (const { name, options, commands, environment = {}, events = {}, warnings = {}, verbs = {}, succession, metrics = [], counters = {}, status, report, api = [] } of FEATURES) {
+    const names = new Set([...options({ row, types }).flatMap(({ name, key, flag }) => [name, key, flag.split(' ')[0].slice(2)]), ...Object.keys(environment), ...Object.keys(events), ...Object.keys(warnings).filter(name => name.includes('-')), ...[...metrics, ...Object.values(counters)].map(({ name }) => name), ...Object.keys(verbs), ...Object.keys(commands?.(KINDS) ?? {}), succession?.reason, succession?.command, status?.key, report?.key].filter(word => word !== undefined))
     t.ok(names.size + api.length > 0)
     const outside = files.filter(file => !file.startsWith('lib/features/'))
     names.delete('keepAliveTimeout') // of Node's servers, which have it
@@ -218,7 +218,7 @@ t.test('the code injected into the app loads no package', async t => {
   /** @type {Set<string>} */
   const loaded = new Set()
   const load = (/** @type {string} */ target) => {
-    if (loaded.has(target) || /^lib\/features\/.*\/(primary|profiles|report|command|folder|sentence)\.js$/.test(target)) return // they are loaded in the primary, by the check of options, in a report, in a command and for the log
+    if (loaded.has(target) || /^lib\/features\/.*\/(primary|profiles|notifier|report|command|folder|sentence)\.js$/.test(target)) return // they are loaded in the primary, by the check of options, in a report, in a command and for the log
     loaded.add(target)
     for (const next of edges.get(target) ?? []) load(next)
   }

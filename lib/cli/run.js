@@ -96,7 +96,7 @@ async function runFleet ({ app, args, misplaced }, given, command, takeover) {
     return assemble(toRun.app, toRun.args, options, own)
   })
   const stopped = new Promise(resolve => supervisor.once('stopped', resolve))
-  const operations = await operate(supervisor, options, service)
+  const operations = await operate(supervisor, options, service.variables)
   supervisor.parts.failures.watchProcess()
   obeySignals(supervisor, terminal, parents) // before the forks, which take time
   supervisor.start()

@@ -66,11 +66,16 @@
  *   has had started in place of an ordinary one; see PrimaryKernel's `recycle`
  * @property {(options: FleetOptions) => (stream: import('node:stream').Readable, to: import('../primary/output').Output, slot: () => number | string) =>
  *   Passing} [passOn] the output of a worker, which is a pipe then
+ * @property {Record<string, boolean>} [environment] variables that are for the primary, and taken out; true: for one that takes the fleet over, too
+ * @property {(variables: Record<string, string | undefined>, supervisor: import('../operate/control-verbs').Supervised, by: Operations) =>
+ *   { close: () => Promise<unknown>, leave: () => Promise<unknown> } | null} [operate] opened beside the control socket; `leave`: another primary has its like
  * @property {Metric[]} [metrics]
  * @property {Record<string, { name: string, help: string, reasons: string[] }>} [counters] in `/metrics`: the journal's lines of an event, by `reason`
  * @property {Described} [status]
  * @property {{ key: string, figures: () => new () => Figures, lines: () => (figures: any, to: ReportTools) => string[] }} [report] its figures, by
  *   `key`, and their lines in the terminal; of a list, `<key>Omitted` has how many earlier ones are not in it
+ *
+ * @typedef {{ readiness: () => import('../operate/admin/fleet-readiness').FleetReadiness, leads: string }} Operations `leads`: the event of a new primary
  *
  * @typedef {{ ended: Promise<void>, settled: () => Promise<void> }} Passing `settled`: its worker has exited, and what it wrote has been passed on
  *
@@ -321,7 +326,8 @@ const FEATURES = Object.freeze([
   require('./stop-delay/feature'),
   require('./upgrade/feature'),
   require('./elastic/feature'),
-  require('./canary/feature')
+  require('./canary/feature'),
+  require('./systemd/feature')
 ])
 
 /** @type {readonly Limit[]} */
@@ -332,6 +338,9 @@ const REQUESTS = FEATURES.flatMap(({ request }) => request ?? [])
 const VERBS = FEATURES.flatMap(({ verbs = {} }) => Object.entries(verbs))
 /** @type {Succession} */
 const SUCCESSION = Object.assign({}, ...FEATURES.map(({ succession }) => succession))
+
+/** @type {Record<string, boolean>} */
+const ENVIRONMENT = Object.assign({}, ...FEATURES.map(({ environment }) => environment))
 
 /** @param {import('../core/options').Options} options @returns {number} ms: what is silent for so long is acted upon; Infinity: nothing is */
 function longestSilence (options) {
@@ -353,4 +362,4 @@ function boundsOf (options) {
   return null
 }
 
-module.exports = { FEATURES, LIMITS, REQUESTS, VERBS, SUCCESSION, longestSilence, longestBeforeStop, boundsOf }
+module.exports = { FEATURES, LIMITS, REQUESTS, VERBS, SUCCESSION, ENVIRONMENT, longestSilence, longestBeforeStop, boundsOf }

@@ -108,7 +108,6 @@ const WARNINGS = {
   node: l => `${l.was} is gone: workers run ${l.node === '/proc/self/exe' ? 'it still, as the kernel has it' : l.node}; ${SUCCESSION.command} has the primary run the one on disk`,
   'uneven-addresses': l => `the workers listen on different addresses: ${listUneven(l.addresses)}`,
   'unused-socket': l => `descriptor ${l.fd}${l.name === null ? '' : ` (${l.name})`}, ${l.address ?? 'a socket'} that recycle was given, is not used: ${l.why}`,
-  notify: l => `the service manager cannot be told what the fleet does: ${l.why}`,
   descriptors: l => `${l.connections} connections are open, and ${l.workers === 1 ? '1 worker has' : `${l.workers} workers have`} descriptors for ${l.capacity}; beyond that, clients wait in the kernel's queue: raise the hard limit (ulimit -Hn, LimitNOFILE=) or add workers`,
   crashing: l => sayCrashing(/** @type {any} */ (l)),
   'fork-failed': l => `${l.why}: workers are spawned from here on, until a reload`,

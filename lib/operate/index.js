@@ -1,28 +1,30 @@
 'use strict'
 
+const { FEATURES, SUCCESSION } = require('../features')
+
 /**
- * Opens the control socket and the admin server, according to the options, and tells the service manager of the fleet where
- * there is one that asks for it. They close when the fleet stops, and are left to the other primary when that takes the fleet
- * over.
+ * Opens the control socket and the admin server, according to the options, and what features have beside them. They close when the fleet stops, and are left
+ * to the other primary when that takes the fleet over.
  *
  * @param {import('./control-verbs').Supervised} supervisor not started yet, or in the same turn of the event loop
  * @param {Pick<import('../core/options').Options, 'control' | 'admin' | 'adminAllowRemote'>} options
- * @param {Pick<import('../core/service-environment').ServiceEnvironment, 'notifySocket' | 'watchdogMs'>} [service]
+ * @param {Record<string, string | undefined>} [variables] of the environment that features take
  * @returns {Promise<{ close: () => Promise<void> }>} `close` resolves when every client has its answers; it may be called again
  * @throws {import('../core/errors').RecycleError} RECYCLE_CONTROL, RECYCLE_CONTROL_TAKEN, RECYCLE_ADMIN
  */
-async function operate (supervisor, options, { notifySocket, watchdogMs } = { notifySocket: null, watchdogMs: null }) {
-  const notifier = () => notifySocket ? new (require('./service-notifier').ServiceNotifier)(supervisor, { notifySocket, watchdogMs }) : null
-  const leads = () => supervisor.succession?.takeover.isLeading !== false // else the predecessor speaks to the service manager
+async function operate (supervisor, options, variables = {}) {
+  const by = { readiness: () => new (require('./admin/fleet-readiness').FleetReadiness)(supervisor), leads: SUCCESSION.events.leads }
+  const ofFeatures = () => FEATURES.map(({ operate }) => operate?.(variables, supervisor, by) ?? null)
+  const leads = () => supervisor.succession?.takeover.isLeading !== false // else the predecessor has what features have
   // Both are opened before anything is awaited, so that they get the fleet's events from the first.
   const open = () => Promise.allSettled([
     options.control === 'none' ? null : require('./control').openControl(supervisor, options),
-    options.admin && require('./admin').openAdmin(supervisor, { ...options, admin: options.admin }),
-    leads() ? notifier() : null
+    options.admin ? require('./admin').openAdmin(supervisor, { ...options, admin: options.admin }) : null,
+    ...leads() ? ofFeatures() : []
   ])
-  /** @type {ReturnType<typeof open>[]} */
+  /** @type {Promise<PromiseSettledResult<{ close: () => Promise<unknown>, leave: () => Promise<unknown> } | null>[]>[]} */
   const openings = [open()]
-  supervisor.succession?.once('lead', () => openings.push(Promise.allSettled([null, null, notifier()])))
+  supervisor.succession?.once('lead', () => openings.push(Promise.allSettled(ofFeatures())))
   /** @template {PromiseSettledResult<any>[]} Servers @param {Servers} servers */
   const report = servers => {
     for (const server of servers) if (server.status === 'rejected') supervisor.announce('fleet.warning', { warning: 'not-operated', why: server.reason.message })

@@ -3,7 +3,8 @@
 const t = require('tap')
 const { takeServiceEnvironment } = require('../../lib/core/service-environment')
 
-const NOTHING = { sockets: [], notifySocket: null, watchdogMs: null }
+const UNSET = { NOTIFY_SOCKET: undefined, WATCHDOG_USEC: undefined, WATCHDOG_PID: undefined }
+const NOTHING = { sockets: [], variables: UNSET }
 
 /** @type {[string, Record<string, string>, any][]} */
 const CASES = [
@@ -11,11 +12,8 @@ const CASES = [
   ['sockets begin at descriptor 3, and may have names', { LISTEN_PID: '7', LISTEN_FDS: '3', LISTEN_FDNAMES: 'web:admin' }, { ...NOTHING, sockets: [{ fd: 3, name: 'web' }, { fd: 4, name: 'admin' }, { fd: 5, name: null }] }],
   ['sockets for another process are not taken', { LISTEN_PID: '8', LISTEN_FDS: '1' }, NOTHING],
   ['sockets for no process are not taken', { LISTEN_FDS: '1' }, NOTHING],
-  ['what is not a number is nothing', { LISTEN_PID: '7', LISTEN_FDS: '1e9', WATCHDOG_USEC: '-1', NOTIFY_SOCKET: '/n' }, { ...NOTHING, notifySocket: '/n' }],
-  ['a watchdog is for this process where no other is named', { WATCHDOG_USEC: '3000000', NOTIFY_SOCKET: '@n' }, { ...NOTHING, notifySocket: '@n', watchdogMs: 3000 }],
-  ['a watchdog is for the process that is named', { WATCHDOG_PID: '7', WATCHDOG_USEC: '1500', NOTIFY_SOCKET: '/n' }, { ...NOTHING, notifySocket: '/n', watchdogMs: 1.5 }],
-  ['a watchdog of another process is not heeded', { WATCHDOG_PID: '8', WATCHDOG_USEC: '1500', NOTIFY_SOCKET: '/n' }, { ...NOTHING, notifySocket: '/n' }],
-  ['a watchdog that hears nothing is none', { WATCHDOG_USEC: '1500' }, NOTHING]
+  ['what is not a number is nothing', { LISTEN_PID: '7', LISTEN_FDS: '1e9' }, NOTHING],
+  ['what features take is theirs', { NOTIFY_SOCKET: '/n', WATCHDOG_PID: '8' }, { ...NOTHING, variables: { ...UNSET, NOTIFY_SOCKET: '/n', WATCHDOG_PID: '8' } }]
 ]
 
 for (const [title, variables, expected] of CASES) {

@@ -6,16 +6,18 @@
  */
 
 const fs = require('node:fs')
+const { ENVIRONMENT } = require('../../features')
 const { START_FOLDER } = require('../workers/app-path')
 const { nodeOnDisk } = require('../workers/node-file')
 
-const { NOTIFY_SOCKET, WATCHDOG_USEC } = process.env
-
 /**
- * At the start: the parent, `startedBy`, can be gone later, and the service manager's variables are taken out. `service`: those by which the
- * successor tells it of itself. LISTEN_FDS, say, is left out: it is for one pid alone.
+ * At the start: the parent, `startedBy`, can be gone later, and the service manager's variables are taken out. `service`: those that a
+ * successor is to have, too. LISTEN_FDS, say, is left out: it is for one pid alone.
  */
-const AT_START = { startedBy: process.ppid, service: { ...NOTIFY_SOCKET && { NOTIFY_SOCKET }, ...WATCHDOG_USEC && { WATCHDOG_USEC } } }
+const AT_START = {
+  startedBy: process.ppid,
+  service: Object.fromEntries(Object.entries(ENVIRONMENT).map(([name, lasts]) => [name, (lasts && process.env[name]) || undefined]))
+}
 
 /**
  * @typedef {object} Program
@@ -28,7 +30,7 @@ const AT_START = { startedBy: process.ppid, service: { ...NOTIFY_SOCKET && { NOT
  * @returns {Program}
  */
 function programOnDisk (node = nodeOnDisk(process.argv0, process.execPath, process.env.PATH, START_FOLDER)) {
-  const { LISTEN_PID, LISTEN_FDS, LISTEN_FDNAMES, WATCHDOG_PID, ...env } = process.env
+  const { LISTEN_PID, LISTEN_FDS, LISTEN_FDNAMES, ...env } = process.env
   return { node, args: [...process.execArgv, ...process.argv.slice(1)], cwd: START_FOLDER, env: { ...env, ...AT_START.service } }
 }
 

@@ -10,11 +10,10 @@
 
 const { spawn } = require('node:child_process')
 const { setTimeout: sleep } = require('node:timers/promises')
-const { sayCrashing } = require('../core/crashes')
-const { count } = require('../core/units')
-const { ServiceState } = require('../core/service-state')
-const { loadAddon } = require('../native/addon')
-const { FleetReadiness } = require('./admin/fleet-readiness')
+const { sayCrashing } = require('../../core/crashes')
+const { count } = require('../../core/units')
+const { loadAddon } = require('../../native/addon')
+const { ServiceState } = require('./state')
 
 const PROGRAM = 'systemd-notify'
 const STATUS_MS = 1000 // no more often than that
@@ -35,14 +34,15 @@ class ServiceNotifier {
   #statusTimer
 
   /**
-   * @param {import('./control-verbs').Supervised} supervisor
-   * @param {{ notifySocket: string, watchdogMs: number | null }} how
+   * @param {import('../../operate/control-verbs').Supervised} supervisor
+   * @param {{ notifySocket: string, watchdogMs: number | null }} how `watchdogMs`: it must hear a sign of life that often; null: it need not
+   * @param {import('..').Operations} by
    */
-  constructor (supervisor, { notifySocket, watchdogMs }) {
+  constructor (supervisor, { notifySocket, watchdogMs }, { readiness, leads }) {
     this.supervisor = supervisor
     this.notifySocket = notifySocket
-    this.readiness = new FleetReadiness(supervisor)
-    this.state = new ServiceState(supervisor.options)
+    this.readiness = readiness()
+    this.state = new ServiceState(supervisor.options, leads)
     supervisor.on('event', this.#onEvent)
     if (watchdogMs !== null) this.watchdog = setInterval(() => this.#tell({ WATCHDOG: 1 }), watchdogMs / 2)
   }
@@ -102,7 +102,7 @@ class ServiceNotifier {
   }
 }
 
-/** @param {import('../native/addon').Addon} addon @param {string} socket @param {string[]} assignments @returns {Promise<string | null>} why not; null: sent */
+/** @param {import('../../native/addon').Addon} addon @param {string} socket @param {string[]} assignments @returns why not; null: sent */
 async function send (addon, socket, assignments) {
   for (let attempts = 1; ; attempts++) {
     try {

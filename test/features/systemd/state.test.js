@@ -1,7 +1,7 @@
 'use strict'
 
 const t = require('tap')
-const { ServiceState, longestRecycleMs } = require('../../lib/core/service-state')
+const { ServiceState, longestRecycleMs } = require('../../../lib/features/systemd/state')
 
 const TIMEOUTS = /** @type {any} */ ({ readyTimeoutMs: 30_000, drainTimeoutMs: 20_000, killTimeoutMs: 5000, stopTimes: { totalMs: 35_000 } })
 const EXTENDED = { EXTEND_TIMEOUT_USEC: 75_000_000 } // the three, 10 s, and 10 s for requests that move
@@ -11,7 +11,7 @@ const EXTENDED = { EXTEND_TIMEOUT_USEC: 75_000_000 } // the three, 10 s, and 10 
  * @returns what is told at each
  */
 function told (...lines) {
-  const state = new ServiceState(TIMEOUTS)
+  const state = new ServiceState(TIMEOUTS, 'fleet.upgraded')
   return lines.map(([event, fields = {}, isReady = true]) => state.hear({ event, ...fields }, isReady, 42))
 }
 

@@ -8,12 +8,11 @@
  * Its timeouts are extended by what the fleet's own timeouts allow for the next step, since those are the ones that are meant.
  */
 
-const { SUCCESSION } = require('../features')
-const { REPLAY_MS } = require('./request-replay')
+const { REPLAY_MS } = require('../../core/request-replay')
 
 const SLACK_MS = 10_000 // to give the addresses up, for a worker's account, and for a busy machine
 
-/** @typedef {Pick<import('./options').Options, 'readyTimeoutMs' | 'drainTimeoutMs' | 'killTimeoutMs' | 'stopTimes'>} Timeouts */
+/** @typedef {Pick<import('../../core/options').Options, 'readyTimeoutMs' | 'drainTimeoutMs' | 'killTimeoutMs' | 'stopTimes'>} Timeouts */
 
 /** @param {Timeouts} timeouts @returns {number} the longest that the replacement of one worker takes, ms */
 function longestRecycleMs ({ readyTimeoutMs, drainTimeoutMs, killTimeoutMs }) {
@@ -28,9 +27,10 @@ class ServiceState {
   /** A reload tries its code for as long as the user wants. */
   #isOnTrial = false
 
-  /** @param {Timeouts} timeouts */
-  constructor (timeouts) {
+  /** @param {Timeouts} timeouts @param {string} leads the event by which a new primary says that it runs the fleet */
+  constructor (timeouts, leads) {
     this.timeouts = timeouts
+    this.leads = leads
   }
 
   /**
@@ -43,7 +43,7 @@ class ServiceState {
     switch (line.event) {
       case 'fleet.start':
         return extend(this.timeouts.readyTimeoutMs + SLACK_MS)
-      case SUCCESSION.events.leads: // by the new primary
+      case this.leads:
       case 'fleet.resumed':
         return { MAINPID: line.pid, ...this.#run() }
       case 'fleet.stopping':
