@@ -13,7 +13,7 @@ const { controlRoom } = require('../support/control')
 const { startCli, FIXTURES } = require('../support/fleet')
 const { lacking } = require('../support/program')
 
-const ADDON = path.join(__dirname, '..', '..', 'lib', 'mold', 'addon')
+const ADDON = path.join(__dirname, '..', '..', 'lib', 'native', 'addon')
 const PATIENCE = { timeoutMs: 120_000 }
 const SLOW = ['--ready-timeout', '120s', '--drain-timeout', '60s', '--stuck-timeout', '60s'] // qemu is, by a factor of ten
 

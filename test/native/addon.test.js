@@ -9,7 +9,7 @@ const { loadInterrupt } = require('../../lib/features/blocked/interrupt')
 const { ARCHS, LIBCS, libcOf, prebuiltFile } = require('../../lib/native/prebuilds')
 
 const LIB = path.join(__dirname, '..', '..', 'lib')
-const ADDONS = [path.join(LIB, 'mold', 'addon'), path.join(LIB, 'features', 'blocked', 'addon')]
+const ADDONS = [path.join(LIB, 'native', 'addon'), path.join(LIB, 'features', 'blocked', 'addon')]
 const MACHINES = { x64: 62, arm64: 183 } // EM_X86_64, EM_AARCH64
 
 for (const folder of ADDONS) {
