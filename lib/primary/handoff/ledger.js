@@ -119,7 +119,7 @@ class HandoffLedger {
     if (to) this.#send(entry, to, isOwned)
     else if (why === 'none') this.#giveBack(entry)
     else if (why === 'refused') this.#openToAll(entry)
-    else if (why === 'sender') this.#returnToOwner(entry)
+    else if (why === 'sender') this.#sendBack(entry, { isStalled: false, isOwner: true })
     else if (why !== 'full') this.#awaitOwner(entry)
     return why
   }
@@ -143,11 +143,6 @@ class HandoffLedger {
     if (!entry.isAnyones) this.totals.misplaced++
     entry.isAnyones = true
     if (entry.receiver === null) this.#place(entry)
-  }
-
-  /** @param {Entry} entry */
-  #returnToOwner (entry) {
-    this.#sendBack(entry, { isStalled: false, isOwner: true })
   }
 
   /** @param {Entry} entry @param {WorkerHandle} receiver @param {boolean} isOwned */

@@ -7,6 +7,7 @@
 
 const { spawn } = require('node:child_process')
 const { EventEmitter } = require('node:events')
+const { setTimeout: delay } = require('node:timers/promises')
 
 /** In the environment of a successor: the pid of its predecessor. */
 const VARIABLE = 'RECYCLE_PREDECESSOR'
@@ -24,12 +25,10 @@ class SuccessorProcess extends EventEmitter {
       detached: true
     })
     const down = new Promise(resolve => child.once('disconnect', resolve))
-    child.once('error', error => { if (child.pid === undefined) this.#leave({ code: null, signal: null, error: error.message }) })
+    child.once('error', error => { if (child.pid === undefined) this.emit('exit', { code: null, signal: null, error: error.message }) })
     child.once('exit', async (code, signal) => {
-      const timer = setTimeout(() => this.#leave({ code, signal }), READ_MS)
-      await down
-      clearTimeout(timer)
-      this.#leave({ code, signal })
+      await Promise.race([down, delay(READ_MS, undefined, { ref: false })])
+      this.emit('exit', { code, signal })
     })
     child.on(/** @type {any} */ ('internalMessage'), (/** @type {any} */ message, /** @type {any} */ handle) => this.emit('message', message, handle))
     child.on('error', () => {}) // of a send to one that has just exited
@@ -45,11 +44,6 @@ class SuccessorProcess extends EventEmitter {
     else process.nextTick(sent, new Error('the new primary has exited'))
   }
 
-  /** @type {import('../workers/process').WorkerProcess['kill']} */
-  kill (signal) {
-    this.child.kill(signal)
-  }
-
   /** With everything that it has started: its workers are in its process group. */
   killAll () {
     try {
@@ -62,15 +56,6 @@ class SuccessorProcess extends EventEmitter {
     if (this.child.connected) this.child.disconnect()
     this.child.unref()
   }
-
-  /** @param {import('../workers/process').Left} left */
-  #leave (left) {
-    if (this.hasLeft) return
-    this.hasLeft = true
-    this.emit('exit', left)
-  }
-
-  hasLeft = false
 }
 
 /** The predecessor, as the successor sees it: it has exited when the channel ends. */
@@ -98,8 +83,6 @@ class PredecessorProcess extends EventEmitter {
     if (process.connected) process.send?.(message, handle, undefined, sent)
     else process.nextTick(sent, new Error('the old primary has exited'))
   }
-
-  kill () {}
 
   /** This process may exit. */
   release () {
