@@ -32,6 +32,7 @@ const { toWire } = require('../../core/request-replay')
 const { LIGHT } = require('../../core/sharing')
 
 const NOTHING = Buffer.alloc(0)
+const HEAD_END = '\r\n\r\n'
 
 /**
  * Takes the handle and the unread bytes out of a connection's socket, which closes for the app as if the client had left:
@@ -49,6 +50,22 @@ function pack (connection, request, packed) {
   const leftMs = packed || request || exchange ? null : timeLeft(connection) // a request that has come is waited for
   const more = { isOwned: false, copy, load, byLoad, kind: packed?.kind ?? null, state: packed?.state ?? NOTHING }
   return { handle: detachHandle(socket), key, leftMs, bytes, replayed: replayed + (exchange ? 1 : 0), deaths, session, ...more }
+}
+
+/** @param {import('./connection').Connection} connection whose socket is to be made of it @param {Parcel} parcel */
+function unpack (connection, parcel) {
+  connection.parcel = parcel
+  connection.socket = /** @type {any} */ (null)
+  connection.isAdopted = true
+  connection.replayed = parcel.replayed
+  connection.deaths = parcel.deaths
+  connection.sessionId = parcel.session
+  connection.isSettled = parcel.bytes.includes(HEAD_END) // of a part of a head the session is not known yet
+  connection.isOwned = parcel.isOwned
+  connection.load = parcel.load
+  connection.byLoad = null
+  connection.since = performance.now()
+  connection.until = parcel.leftMs === null ? null : connection.since + parcel.leftMs
 }
 
 /** What has been read from the handle, or put back by the app, and not consumed. @param {import('node:net').Socket} socket @returns {Buffer} */
@@ -98,4 +115,4 @@ function timeLeft ({ stage, until, idleSince, since, acceptor }) {
   return idleSince === null ? 1 : limit // still open: the rest of a request's body came after its response, and Node counts anew
 }
 
-module.exports = { pack, takeUnread, toFields, fromFields, timeLeft }
+module.exports = { pack, unpack, takeUnread, toFields, fromFields, timeLeft }

@@ -16,7 +16,7 @@ const { betweenRequests, handleWatcher } = require('../../core/internals')
 const { LIGHT } = require('../../core/sharing')
 const { Connection } = require('./connection')
 const { ConnectionList } = require('./connection-list')
-const { pack } = require('./parcel')
+const { pack, unpack } = require('./parcel')
 
 /**
  * @typedef {object} Witness is told of each step of a connection as it happens, before anything else runs
@@ -30,7 +30,6 @@ const { pack } = require('./parcel')
 
 const kConnection = Symbol('recycle.connection')
 const kIgnored = Symbol('recycle.ignored')
-const HEAD_END = '\r\n\r\n'
 
 /**
  * Emits `connection` (it was accepted or adopted), `request` (a request's head has come), `rest` (a response has ended) and
@@ -117,18 +116,7 @@ class ConnectionTracker extends EventEmitter {
 
   /** A connection comes from a sibling, or back from an offer, and is held unread. @param {Connection} connection @param {import('./parcel').Parcel} parcel */
   adopt (connection, parcel) {
-    connection.parcel = parcel
-    connection.socket = /** @type {any} */ (null)
-    connection.isAdopted = true
-    connection.replayed = parcel.replayed
-    connection.deaths = parcel.deaths
-    connection.sessionId = parcel.session
-    connection.isSettled = parcel.bytes.includes(HEAD_END) // of a part of a head the session is not known yet
-    connection.isOwned = parcel.isOwned
-    connection.load = parcel.load
-    connection.byLoad = null
-    connection.since = performance.now()
-    connection.until = parcel.leftMs === null ? null : connection.since + parcel.leftMs
+    unpack(connection, parcel)
     const isBack = connection.stage === 'offered'
     if (!isBack) this.#add(connection, parcel.handle)
     else this.connections.add(connection)
