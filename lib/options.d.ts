@@ -58,12 +58,6 @@ export interface FleetOptions {
   standby?: number
   /** do not cache the workers' compiled code on disk, which makes later workers boot faster (default: on, from Node 22.10) */
   compileCache?: boolean
-  /** mold: workers are forked from a process that has loaded the app, in milliseconds, and share its memory; Linux only (default: spawn) */
-  fork?: 'spawn' | 'mold'
-  /** with --fork mold: requests (GET /) that the app answers before workers are forked, so that its code is compiled (default: 0) */
-  warm?: number
-  /** with --fork mold: fork although the app has opened files or connections, or started threads, that workers cannot share (default: off) */
-  forkUnsafe?: boolean
   /** name of the fleet for `recycle ls` and the other commands (default: the app's) */
   name?: string
   /** control socket, for `recycle status` and the other commands; none: no socket (default: by --name, in $XDG_RUNTIME_DIR/recycle or /tmp/recycle-<uid>) */
@@ -74,6 +68,12 @@ export interface FleetOptions {
   adminAllowRemote?: boolean
   /** cookie:NAME, query:NAME, header:NAME, path:N (a segment) or ip: what names the session of a request; the requests of a session reach the same worker (default: none) */
   sticky?: string
+  /** mold: workers are forked from a process that has loaded the app, in milliseconds, and share its memory; Linux only (default: spawn) */
+  fork?: 'spawn' | 'mold'
+  /** with --fork mold: requests (GET /) that the app answers before workers are forked, so that its code is compiled (default: 0) */
+  warm?: number
+  /** with --fork mold: fork although the app has opened files or connections, or started threads, that workers cannot share (default: off) */
+  forkUnsafe?: boolean
   /** V8 flags for the workers: default, huge-heap or no-mark-sweep; the last two need --max-rss (default: default) */
   gc?: 'default' | 'huge-heap' | 'no-mark-sweep'
   /** auto: V8's limit for the heap of a worker follows --max-rss, which it needs, with --gc default (default: default) */

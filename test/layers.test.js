@@ -22,11 +22,10 @@ const MAY_IMPORT = {
   operate: ['operate', 'report', 'control', 'journal', 'native', 'core', 'features'],
   drill: ['drill', 'report', 'primary', 'control', 'journal', 'core'],
   report: ['report', 'journal', 'core', 'features'],
-  primary: ['primary', 'mold', 'native', 'journal', 'core', 'features'],
+  primary: ['primary', 'native', 'journal', 'core', 'features'],
   control: ['control', 'core'],
   journal: ['journal', 'core', 'features'],
-  worker: ['worker', 'mold', 'native', 'core', 'features'],
-  mold: ['mold', 'core'],
+  worker: ['worker', 'native', 'core', 'features'],
   native: ['native', 'core'],
   core: ['core', 'features'],
   features: ['features', 'core', 'report', 'native']
@@ -190,8 +189,8 @@ for (const [layer, { folders, shared }] of Object.entries(INSIDE)) {
 
 t.test('no file outside a feature imports it or names what it adds', async t => {
   const pauses = /^lib\/(core\/(gc-pauses|message)|operate\/admin\/metrics|primary\/(status|measuring\/sampler|workers\/worker-handle)|report\/\w+|worker\/(enter|vitals\/[\w-]+))\.js$/
-  /** Words of HTTP, of V8 and of everyday, too: where they are those. @type {Record<string, RegExp>} */
-  const others = { upgrade: /^lib\/(worker\/|core\/request-replay\.js$)/, gc: pauses, heap: pauses, output: /./ }
+  /** Words of HTTP, of V8, of cluster and of everyday, too: where they are those. @type {Record<string, RegExp>} */
+  const others = { upgrade: /^lib\/(worker\/|core\/request-replay\.js$)/, gc: pauses, heap: pauses, output: /./, fork: /^lib\/(drill\/load|primary\/workers\/(channel-guard|spawner))\.js$/, warm: /^lib\/worker\// }
   for (const { name, options, commands, environment = {}, events = {}, warnings = {}, verbs = {}, succession, metrics = [], counters = {}, status, report, api = [] } of FEATURES) {
     const names = new Set([...options({ row, types }).flatMap(({ name, key, flag }) => [name, key, flag.split(' ')[0].slice(2)]), ...Object.keys(environment), ...Object.keys(events), ...Object.keys(warnings).filter(name => name.includes('-')), ...[...metrics, ...Object.values(counters)].map(({ name }) => name), ...Object.keys(verbs), ...Object.keys(commands?.(KINDS) ?? {}), succession?.reason, succession?.command, status?.key, report?.key].filter(word => word !== undefined))
     t.ok(names.size + api.length > 0)

@@ -12,7 +12,7 @@ const GROUPS = Object.freeze({
   [MOST_USED]: ['workers', 'maxRss', 'maxAge', 'maxRequests', 'readyOn', 'drainTimeout', 'journal', 'admin', 'name'],
   'Memory and other limits:': ['hardRss', 'metric', 'meter', 'interval', 'samples', 'jitter'],
   'Health checks:': [],
-  'Replacing workers:': ['maxSurge', 'maxUnavailable', 'readyTimeout', 'killTimeout', 'stopLinger', 'stopTimeout', 'leaveChildren', 'standby', 'compileCache', 'fork', 'warm', 'forkUnsafe', 'nodeOption'],
+  'Replacing workers:': ['maxSurge', 'maxUnavailable', 'readyTimeout', 'killTimeout', 'stopLinger', 'stopTimeout', 'leaveChildren', 'standby', 'compileCache', 'nodeOption'],
   'Connections and requests:': ['handoff', 'replay', 'replayAfter', 'schedule'],
   'Output and control:': ['log', 'control', 'adminAllowRemote']
 })

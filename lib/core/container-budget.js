@@ -6,12 +6,12 @@
  *
  *     (limit − primary − margin) ÷ (workers + what runs beside them)
  *
- * Beside them runs a replacement (`--max-surge`, or the standbys where they are more), and with `--fork mold` the mold. The
+ * Beside them runs a replacement (`--max-surge`, or the standbys where they are more), and processes of features, of which workers are copies. The
  * margin is for what no worker's figure has: the kernel's socket buffers and page tables, file pages in use, and what
  * a worker takes above its budget until it has left.
  */
 
-const { boundsOf } = require('../features')
+const { FEATURES, boundsOf } = require('../features')
 const { BOOTING } = require('./memory-room')
 const { formatSize } = require('./units')
 
@@ -54,10 +54,11 @@ const UNKNOWN_BYTES = 512 * MIB
 /**
  * @param {{ parallelism: number, container?: Container | null }} machine
  * @param {{ workers: number | 'auto' | { min: number, max: number | 'auto' }, maxRssBytes: number | 'auto' | null,
- *   maxSurge: number, standby: number, fork: 'spawn' | 'mold' }} options
+ *   maxSurge: number, standby: number } & Record<string, any>} options
  * @returns {Readonly<Sizing>}
  */
-function size ({ parallelism, container = null }, { workers, maxRssBytes, maxSurge, standby, fork }) {
+function size ({ parallelism, container = null }, options) {
+  const { workers, maxRssBytes, maxSurge, standby } = options
   // A part of a CPU does not count, as in libuv; the kernel lets a process run on one at least.
   const cpus = Math.max(1, Math.min(parallelism, Math.floor(container?.quotaCpus ?? Infinity)))
   const sizing = {
@@ -69,7 +70,7 @@ function size ({ parallelism, container = null }, { workers, maxRssBytes, maxSur
     source: container?.source ?? null,
     primaryBytes: PRIMARY_BYTES,
     marginBytes: container ? Math.round(MARGIN * container.limitBytes) : 0,
-    beside: Math.max(maxSurge, standby) + (fork === 'mold' ? 1 : 0)
+    beside: Math.max(maxSurge, standby) + FEATURES.reduce((sum, { processes }) => sum + (processes?.(options) ?? 0), 0)
   }
   const each = typeof maxRssBytes === 'number' ? maxRssBytes : LEAST_BYTES
   const fitting = container && Math.max(0, Math.floor(forWorkers(sizing) / each) - sizing.beside)

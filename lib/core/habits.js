@@ -146,7 +146,6 @@ const FLAGS = Object.freeze({
   '--worker-class': { answer: 'a worker is a Node.js process' },
   '-k': { answer: 'a worker is a Node.js process' },
   '--worker-connections': { answer: 'a worker accepts as many connections as it has file descriptors for' },
-  '--preload': { answer: 'write --fork mold: workers are forked from a process that has loaded the app' },
   '--reload': { answer: WATCH },
   '-c': { answer: 'write --config <file>' },
   '-C': { answer: 'write --config <file>' }

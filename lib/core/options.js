@@ -54,9 +54,6 @@ const { types } = require('./option-types')
  * @property {boolean} leaveChildren
  * @property {number} standby
  * @property {boolean} compileCache
- * @property {'spawn' | 'mold'} fork
- * @property {number} warm
- * @property {boolean} forkUnsafe
  * @property {string | null} name null: from the app's file
  * @property {string | null} control path of the control socket; null: by name; none: no socket
  * @property {{ host: string, port: number } | null} admin
@@ -69,7 +66,7 @@ const OF_KERNEL = [
   row('workers', '-w, --workers <n|min..max|auto>', types.workers(), 'auto', 'auto', 'workers; min..max: as many as the load needs; auto is 2×CPU+1, by the quota of CPUs where there is one, or fewer where the memory is not enough'),
   row('maxRss', '-m, --max-rss <size|auto>', types.budget(), null, 'none', "soft budget per worker, in the unit of --metric; auto: a share of the container's memory", 'maxRssBytes'),
   row('hardRss', '--hard-rss <size>', types.size(), null, '1.25 × soft', 'hard budget: one sample above it condemns a worker', 'hardRssBytes'),
-  row('metric', '--metric <rss|pss|uss>', types.oneOf('rss', 'pss', 'uss'), null, 'rss; uss with --fork mold, or pss with --max-rss auto too', 'figure that is compared with the budget'),
+  row('metric', '--metric <rss|pss|uss>', types.oneOf('rss', 'pss', 'uss'), null, 'rss', 'figure that is compared with the budget'),
   row('meter', '--meter <name>', types.oneOf('auto', 'smaps_rollup', 'smaps', 'pidusage'), 'auto', 'auto', 'auto, smaps_rollup, smaps or pidusage; auto on Linux: statm first, smaps_rollup near the budget; elsewhere pidusage'),
   row('interval', '-i, --interval <time>', types.time(50, '50ms'), 1000, '1s', 'interval between two samples of a worker', 'intervalMs'),
   row('samples', '--samples <n>', types.count(1, 1000), 2, '2', 'consecutive samples over the soft budget before a worker is condemned'),
@@ -94,9 +91,6 @@ const OF_KERNEL = [
   row('log', '--log <format>', types.oneOf('pretty', 'json', 'silent'), null, 'pretty on a terminal, else json', "the supervisor's log on stderr: pretty, json or silent"),
   row('standby', '--standby <n>', types.count(0, 64), 0, '0', 'replacements that are booted in advance and wait out of rotation; their memory is like that of a surge'),
   row('compileCache', '--no-compile-cache', types.boolean(), true, 'on, from Node 22.10', "do not cache the workers' compiled code on disk, which makes later workers boot faster"),
-  row('fork', '--fork <spawn|mold>', types.oneOf('spawn', 'mold'), 'spawn', 'spawn', 'mold: workers are forked from a process that has loaded the app, in milliseconds, and share its memory; Linux only'),
-  row('warm', '--warm <n>', types.count(0, 1e6), 0, '0', 'with --fork mold: requests (GET /) that the app answers before workers are forked, so that its code is compiled'),
-  row('forkUnsafe', '--fork-unsafe', types.boolean(), false, 'off', 'with --fork mold: fork although the app has opened files or connections, or started threads, that workers cannot share'),
   row('name', '--name <name>', types.name(), null, "the app's", 'name of the fleet for `recycle ls` and the other commands'),
   row('control', '--control <path|none>', types.path('none'), null, 'by --name, in $XDG_RUNTIME_DIR/recycle or /tmp/recycle-<uid>', 'control socket, for `recycle status` and the other commands; none: no socket'),
   row('admin', '--admin <[host:]port>', types.address(), null, 'none', 'serve /metrics, /healthz, /readyz, /status and a live page over HTTP'),
@@ -104,7 +98,13 @@ const OF_KERNEL = [
 ]
 
 /** @type {readonly Readonly<Option>[]} */
-const OPTIONS = Object.freeze([...OF_KERNEL, ...FEATURES.flatMap(({ options }) => options({ row, types }))])
+const OPTIONS = Object.freeze([...OF_KERNEL.map(preset), ...FEATURES.flatMap(({ options }) => options({ row, types }))])
+
+/** What it is unless it is given, with features that change that. @param {Readonly<Option>} option @returns {Readonly<Option>} */
+function preset (option) {
+  const presets = FEATURES.flatMap(({ presets = {} }) => presets[option.name] ?? [])
+  return presets.length === 0 ? option : Object.freeze({ ...option, shown: [option.shown, ...presets].join('; ') })
+}
 
 /**
  * @param {string} name @param {string} flags @param {Option['kind']} kind @param {any} fallback

@@ -64,8 +64,7 @@ function traceOptions (given, { env = {}, file = null, parallelism, container = 
   if (sizing.isAutoWorkers) resolved.workers = autoWorkers(sizing, resolved.maxRssBytes)
   for (const { resolve } of FEATURES) Object.assign(resolved, resolve?.(resolved))
   const most = boundsOf(resolved)?.max ?? resolved.workers
-  // Most of a fork's resident memory is shared; only PSS adds up to what the container uses.
-  resolved.metric ??= resolved.fork === 'mold' ? (sizing.isAutoBudget ? 'pss' : 'uss') : 'rss'
+  resolved.metric ??= 'rss'
   if (sizing.isAutoBudget) resolved.maxRssBytes = autoBudget(sizing, most)
   if (resolved.maxRssBytes !== null) resolved.hardRssBytes ??= Math.round(1.25 * resolved.maxRssBytes)
   const refuse = (/** @type {string} */ name, /** @type {string} */ accepts) => {
@@ -106,8 +105,8 @@ function read ({ kind, fallback }, { from, called, text }) {
  * @param {(name: string, accepts: string) => never} refuse
  */
 function checkTogether (options, of, refuse) {
-  const { maxRssBytes, hardRssBytes, nodeOptions, maxSurge, maxUnavailable, workers, standby, drainTimeoutMs, replayAfterMs } = options
-  const { fork, warm, forkUnsafe, admin, adminAllowRemote, sizing } = options
+  const { maxRssBytes, hardRssBytes, maxSurge, maxUnavailable, workers, drainTimeoutMs, replayAfterMs } = options
+  const { admin, adminAllowRemote, sizing } = options
   const noAutoBudget = sizing.isAutoBudget ? whyNoAutoBudget(sizing, boundsOf(options)?.max ?? workers) : null
   if (noAutoBudget !== null) refuse('maxRss', noAutoBudget)
   if (hardRssBytes !== null && (maxRssBytes === null || hardRssBytes < maxRssBytes)) {
@@ -116,13 +115,6 @@ function checkTogether (options, of, refuse) {
   if (maxSurge === 0 && maxUnavailable < 1) refuse('maxSurge', `0 only with ${of('maxUnavailable').called} of at least 1`)
   if (workers < fewestWorkers({ maxSurge, maxUnavailable })) refuse('maxUnavailable', `a whole number below the number of workers (${workers})`)
   if (replayAfterMs !== null && replayAfterMs > drainTimeoutMs) refuse('replayAfter', `a time of at most ${of('drainTimeout').called}`)
-  if (fork === 'mold') {
-    if (standby > 0) refuse('standby', `0 with ${of('fork').called} mold: a forked replacement is as fast`)
-    if (nodeOptions.some(flag => flag.startsWith('--inspect'))) refuse('nodeOption', `no --inspect with ${of('fork').called} mold: a forked process has no thread for the inspector`)
-  } else {
-    if (warm > 0) refuse('warm', `0, unless ${of('fork').called} is mold`)
-    if (forkUnsafe) refuse('forkUnsafe', `false, unless ${of('fork').called} is mold`)
-  }
   for (const { check } of FEATURES) check?.(options, { of, refuse })
   if (admin !== null && !adminAllowRemote && !isLoopback(admin.host)) {
     refuse('admin', `a loopback address, such as 127.0.0.1:${admin.port}; any other only with ${of('adminAllowRemote').called}`)

@@ -22,6 +22,8 @@
  * @property {string[]} [mostUsed] options that the help has at its top
  * @property {(options: FleetOptions, by: { of: (name: string) => { called: string, text: unknown }, refuse: (name: string, accepts: string) => never }) =>
  *   void} [check] refuses options that do not go together; `text`: as given, undefined where it is not
+ * @property {Record<string, string>} [presets] what options of the kernel are with it unless they are given, by name, for the help
+ * @property {(options: Record<string, any>) => number} [processes] how many there are of it beside the workers
  * @property {(options: Record<string, any>) => Partial<FleetOptions>} [resolve] options that follow from those that are given; `sizing` is among them
  * @property {(options: import('../core/options').Options) => boolean} isOn in this fleet
  * @property {(options: FleetOptions) => Readonly<import('../core/container-budget').Bounds> | null} [bounds] within which its part in the primary decides
@@ -69,6 +71,8 @@
  * @property {Record<string, boolean>} [environment] variables that are for the primary, and taken out; true: for one that takes the fleet over, too
  * @property {(variables: Record<string, string | undefined>, supervisor: import('../operate/control-verbs').Supervised, by: Operations) =>
  *   { close: () => Promise<unknown>, leave: () => Promise<unknown> } | null} [operate] opened beside the control socket; `leave`: another primary has its like
+ * @property {() => (kernel: OriginalKernel, settings: Record<string, any>) => void} [original] loads what makes a process one of which workers are copies; see
+ *   PrimaryKernel's `startOriginal`
  * @property {Metric[]} [metrics]
  * @property {Record<string, { name: string, help: string, reasons: string[] }>} [counters] in `/metrics`: the journal's lines of an event, by `reason`
  * @property {Described} [status]
@@ -175,6 +179,8 @@
  * @property {(text: string) => void} print to stderr, whole lines
  * @property {(error: import('../core/errors').RecycleError) => void} abandon stops the fleet for an error
  * @property {() => boolean} hasServed some worker has
+ * @property {import('../primary/workers/spawner').Spawner['startOriginal']} startOriginal starts a process of which workers are to be copies
+ * @property {(original: { id: string, pid: number | null }) => void} ended such a process has
  * @property {() => boolean} hasSessions requests belong to sessions, each of which is one worker's
  * @property {(asked: Asked) => string | null} sessionOf null: the request belongs to none
  * @property {(dead: WorkerHandle, parcel: import('../core/message').ParcelFields, socket: any) => void} give has another worker go on with a connection of
@@ -197,6 +203,7 @@
  * @property {(ended: AbortSignal) => void} [begin] the fleet starts; `ended`: it has stopped, or another primary runs it
  * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle) => void} [connect] called with each worker that is spawned
  * @property {import('../primary/handoff/no-owners').Owners} [owners] of sessions
+ * @property {import('../primary/workers/spawner').Source} [source] of workers
  * @property {(asked: Asked) => string | null} [sessionOf] this request belongs to
  * @property {(worker: Probed) => Probe} [probe] called with each worker that is ready, or stands by
  * @property {(worker: WorkerHandle, copy: import('../worker/connections/parcel').Copy, socket: any, key: string) => void} [kept] a worker has adopted this
@@ -253,6 +260,13 @@
  * @property {() => ReturnType<typeof import('../worker/vitals/memory').collect>} collect frees what is not alive, and holds this thread until it is done
  * @property {() => import('../worker/connections/connection').Exchange | null} currentExchange whose code runs; a feature that is on sets it, or none
  *
+ * @typedef {object} OriginalKernel what a process of which workers are copies gives to the feature
+ * @property {() => Omit<ReturnType<typeof import('../worker/prepare').prepare>, 'enter'> & { becomeWorker: () => void }} prepare does what a worker does before
+ *   it loads the app; `becomeWorker`: to be called in each copy
+ * @property {typeof import('../worker/app-warmup').warmUpApp} warmUpApp
+ * @property {typeof import('../worker/boot/compile-cache').flushCompileCache} flushCompileCache
+ * @property {typeof import('../worker/vitals/memory').exposeGc} exposeGc
+ *
  * @typedef {object} WorkerPart
  * @property {() => Record<string, any>} [figures] for the heartbeat: the fields of `beat`
  * @property {() => void} [beat] called after each heartbeat
@@ -295,7 +309,8 @@
  *   & import('./max-handles/feature').Options & import('./health/feature').Options & import('./exceptions/feature').Options
  *   & import('./failover/feature').Options & import('./blocked/feature').Options & import('./keep-alive/feature').Options
  *   & import('./stop-delay/feature').Options & import('./app-metrics/feature').Options & import('./elastic/feature').Options
- *   & import('./canary/feature').Options & import('./sticky/feature').Options & import('./gc/feature').Options & import('./output/feature').Options} Options
+ *   & import('./canary/feature').Options & import('./sticky/feature').Options & import('./gc/feature').Options & import('./output/feature').Options
+ *   & import('./fork/feature').Options} Options
  * @typedef {import('./max-heap/feature').Sampled & import('./max-fds/feature').Sampled & import('./max-lag/feature').Sampled
  *   & import('./max-handles/feature').Sampled & import('./health/feature').Sampled} Sampled
  * @typedef {'heap' | 'fds' | 'lag' | 'handles' | 'unhealthy'} Reason of a limit
@@ -306,6 +321,7 @@
 /** @type {readonly Readonly<Feature>[]} */
 const FEATURES = Object.freeze([
   require('./sticky/feature'),
+  require('./fork/feature'),
   require('./gc/feature'),
   require('./heapdump/feature'),
   require('./max-heap/feature'),

@@ -57,9 +57,6 @@ const SENTENCES = {
   'fleet.stop': l => `stopped after ${count(l.recycles, 'recycle')}`,
   'fleet.failed': l => l.error,
   'fleet.warning': l => (Object.hasOwn(WARNINGS, l.warning) ? WARNINGS[l.warning](l, FORMAT) : null) ?? l.warning,
-  'mold.spawn': l => `a mold loads the app (${l.pid})`,
-  'mold.ready': l => `mold ready (${l.pid}) in ${formatTime(l.readyMs)}`,
-  'mold.exit': l => `mold ended (${l.pid}): ${l.why}`,
   'worker.spawn': l => `spawned ${workerOf(l)}`,
   'worker.standby': l => `standby ready ${workerOf(l)} in ${formatTime(l.readyMs)}`,
   'worker.ready': l => `ready ${workerOf(l)} in ${formatTime(l.readyMs)}`,
@@ -110,7 +107,6 @@ const WARNINGS = {
   'unused-socket': l => `descriptor ${l.fd}${l.name === null ? '' : ` (${l.name})`}, ${l.address ?? 'a socket'} that recycle was given, is not used: ${l.why}`,
   descriptors: l => `${l.connections} connections are open, and ${l.workers === 1 ? '1 worker has' : `${l.workers} workers have`} descriptors for ${l.capacity}; beyond that, clients wait in the kernel's queue: raise the hard limit (ulimit -Hn, LimitNOFILE=) or add workers`,
   crashing: l => sayCrashing(/** @type {any} */ (l)),
-  'fork-failed': l => `${l.why}: workers are spawned from here on, until a reload`,
   'no-handoff': l => `connections of ${l.key} cannot move: this Node.js lacks ${l.missing}; they are drained by Connection: close`,
   ...Object.assign({}, ...FEATURES.map(({ warnings }) => warnings))
 }

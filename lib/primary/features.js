@@ -20,6 +20,8 @@ class RunningFeatures {
     for (const { name, primary, isOn } of FEATURES) if (primary && isOn(kernel.options)) this.#parts.set(name, primary()(kernel))
     /** Of sessions. @type {import('./handoff/no-owners').Owners} */
     this.owners = [...this.#parts.values()].find(({ owners }) => owners)?.owners ?? new NoOwners()
+    /** Of workers. */
+    this.source = [...this.#parts.values()].find(({ source }) => source)?.source ?? null
     /** @type {NonNullable<import('../features').PrimaryPart['commands']>} */
     this.commands = Object.assign({}, ...[...this.#parts.values()].map(({ commands }) => commands))
     /** @type {NonNullable<import('../features').PrimaryPart['verbs']>} */

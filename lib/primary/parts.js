@@ -144,6 +144,8 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
     print: text => spawner.outputs.of(2).pass(Buffer.from(text), spawner),
     abandon,
     hasServed: () => lifecycle.hasServed,
+    startOriginal: how => spawner.startOriginal(how),
+    ended: original => children.endOf({ slot: null, ...original }),
     hasSessions: () => features.hasSessions,
     sessionOf: asked => features.first('sessionOf', asked),
     crashed (handle, how, request) {
@@ -182,14 +184,8 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
   /** @type {Commands} */
   const commands = new Commands({ ...deps, recycler, reloading, cpuProfiles, features })
 
-  spawner.molds?.on('gone', mold => children.endOf(mold))
+  spawner.source = features.source
   spawner.warn = fields => { record('fleet.warning', fields) }
-  spawner.molds?.on('event', (event, fields) => record(event, fields))
-  spawner.molds?.on('refused', why => {
-    if (fleet.serving().length > 0) return // what was to be forked has failed, and is tried again
-    if (lifecycle.hasServed) spawner.molds?.giveUp(`no worker can be forked any more: ${why}`)
-    else abandon(new RecycleError('RECYCLE_FORK_REFUSED', { why }))
-  })
   if (takeover) {
     ledger.connectLender(takeover.sender)
     owners.succeed(takeover)

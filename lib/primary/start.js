@@ -32,12 +32,11 @@ function assemble (app, args, options, { orphans, ...own } = {}) {
     const refusal = isOn(options) ? refuse?.(options) : null
     if (refusal) throw new RecycleError('RECYCLE_BAD_OPTION', refusal)
   }
-  const addon = options.fork === 'mold' ? findAddon() : null
   const journal = options.journal === null ? null : require('../journal/writer').openJournal(options.journal, why => warn(supervisor, why))
   const outputs = new Outputs(options, loss => supervisor.announce('fleet.warning', { warning: 'output', ...loss }))
   if (orphans) outputs.takeWarnings()
   const log = openLog(options.log, outputs)
-  const spawner = new Spawner(app, args, options, { addon, outputs })
+  const spawner = new Spawner(app, args, options, { outputs })
   const supervisor = new Supervisor({ options, spawner, meter, ...own }, {
     write (line) {
       journal?.write(line)
@@ -75,13 +74,6 @@ function findApp (app) {
     const why = code === 'MODULE_NOT_FOUND' ? missing(path.resolve(app)) : message.split('\n')[0]
     throw new RecycleError('RECYCLE_NO_APP', { app, why })
   }
-}
-
-/** @returns {import('../native/addon').Addon} @throws {RecycleError} RECYCLE_FORK_UNSUPPORTED */
-function findAddon () {
-  const { addon, missing } = require('../native/addon').loadAddon()
-  if (missing !== null) throw new RecycleError('RECYCLE_FORK_UNSUPPORTED', { why: missing })
-  return addon
 }
 
 /** @param {string} file */

@@ -202,7 +202,7 @@ class Supervisor extends EventEmitter {
     await this.#leaveTakeover()
     this.#endSupport()
     await this.parts.shutdown.run()
-    await this.spawner.molds?.ended(this.options.stopTimes.killMs)
+    await this.spawner.source?.ended(this.options.stopTimes.killMs)
     await this.parts.tasks.settled()
     this.announce('fleet.stop', { recycles: this.parts.recycler.count, failure: this.#failure?.code ?? null })
   }
@@ -226,7 +226,7 @@ class Supervisor extends EventEmitter {
     this.#stopWatching()
     this.parts.balancer.stop()
     this.#ended.abort()
-    this.spawner.molds?.close()
+    this.spawner.source?.close()
   }
 
   async #end () {

@@ -20,8 +20,8 @@
  * @property {(socket: import('node:net').Socket, kind: string, give: () => { state?: unknown, unread?: Buffer, onLeave?: () => void } | null) => void}
  *   [movable]
  * @property {(kind: string, fn: (socket: import('node:net').Socket, state: any, unread: Buffer) => void) => void} [onMoved]
- * @property {(fn: () => unknown) => void} [onFork] in a mold
- * @property {(fn: () => unknown) => void} [warm] in a mold
+ * @property {(fn: () => unknown) => void} [onFork] where workers are copies
+ * @property {(fn: () => unknown) => void} [warm] where they are
  */
 const { LONGEST_WISH } = require('../core/message')
 const { FEATURES } = require('../features')

@@ -10,18 +10,16 @@
 
 const { isMainThread } = require('node:worker_threads')
 const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster')))
+const { ownSettings } = require('./settings')
 
 const at = process.execArgv.indexOf(__filename)
 if (at > 0) process.execArgv.splice(at - 1, 2)
 
-if (process.env.RECYCLE_MOLD && isMainThread && cluster.isWorker) {
-  const settings = JSON.parse(process.env.RECYCLE_MOLD)
-  delete process.env.RECYCLE_MOLD
-  require('./mold').becomeMold(settings)
+if (process.env.RECYCLE_ORIGINAL && isMainThread && cluster.isWorker) {
+  require('./original').becomeOriginal(ownSettings('RECYCLE_ORIGINAL'))
 } else if (process.env.RECYCLE_WORKER && isMainThread && cluster.isWorker) {
   /** @type {import('./prepare').Settings} */
-  const settings = JSON.parse(process.env.RECYCLE_WORKER)
-  delete process.env.RECYCLE_WORKER
+  const settings = ownSettings('RECYCLE_WORKER')
   const { enter } = require('./prepare').prepare(settings)
   enter(new (require('./channel').Channel)(), settings)
 }

@@ -14,7 +14,7 @@ const TEST = path.join(__dirname, '..')
 const BUNDLES = {
   core: ['core'],
   parts: ['control', 'docs', 'features', 'journal'],
-  primary: ['mold', 'native', 'primary'],
+  primary: ['native', 'primary'],
   report: ['report'],
   worker: ['worker']
 }

@@ -4,7 +4,7 @@ require('./bare-children') // the test runner's module hooks run in a thread, wh
 const { fork } = require('node:child_process')
 const path = require('node:path')
 const { loadAddon } = require('../../lib/native/addon')
-const { MoldControl } = require('../../lib/mold/forked-process')
+const { MoldControl } = require('../../lib/features/fork/forked-process')
 
 const MOLD = path.join(__dirname, '..', 'fixtures', 'mold', 'mold.js')
 const EXEC_ARGV = ['--single-threaded', '--v8-pool-size=0']

@@ -23,7 +23,7 @@ async function boots (handle, timeoutMs) {
   if (event === 'exit') return `it ${howItLeft(value)}`
   if (event === 'foreign') return `the installed recycle is ${value}, this fleet runs ${version}: ${SUCCESSION.command}`
   if (event !== 'timeout') return null
-  if (handle.process.forkedBy !== null && handle.process.pid === null) return boots(handle, timeoutMs) // its mold's time is up first
+  if (handle.process.forkedBy !== null && handle.process.pid === null) return boots(handle, timeoutMs) // the time of what it is copied from is up first
   if (handle.readiness.waive()) return null
   const { readiness } = handle
   const evaded = readiness.evades(readiness.missing)

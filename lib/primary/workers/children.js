@@ -19,7 +19,7 @@ const LOOK_MS = 100
 const REAP_MS = 1000
 const MOST_NAMED = 20
 
-/** @typedef {{ id: string, slot: number | null, pid: number | null }} Parent a worker, or a mold */
+/** @typedef {{ id: string, slot: number | null, pid: number | null }} Parent a worker, or what workers are copies of */
 /** @typedef {{ pid: number, command: string, isAlone: boolean }} Child `isAlone`: in a session of its own */
 
 let lastId = 0
@@ -90,7 +90,7 @@ class Children {
   #look () {
     this.#nextLook ??= setTimeout(AT_ONCE_MS).then(() => {
       this.#nextLook = null
-      return childrenById(new Set(this.fleet.all().map(({ pid }) => pid))) // a forked worker has the environment of its mold
+      return childrenById(new Set(this.fleet.all().map(({ pid }) => pid))) // a copy has the environment of its original
     })
     return this.#nextLook
   }

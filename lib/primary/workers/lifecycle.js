@@ -212,7 +212,7 @@ class Lifecycle extends EventEmitter {
   #started (handle, boots, failures = boots.failures) {
     if (boots.failures === failures) boots.succeeded()
     this.hasServed = true
-    this.spawner.molds?.succeeded(handle.process)
+    this.spawner.source?.succeeded(handle.process)
   }
 
   /** @param {WorkerHandle} handle */
@@ -237,7 +237,7 @@ class Lifecycle extends EventEmitter {
   /** @param {WorkerHandle} handle @param {Place} place @param {import('./process').Left} left */
   #failed (handle, { boots }, left) {
     boots.failed(now())
-    this.spawner.molds?.failed(handle.process)
+    this.spawner.source?.failed(handle.process)
     const cause = handle.exception ?? handle.givenUp?.replace(/pid \d+/g, '') ?? null
     const isSame = cause !== null && cause === this.#latestCause
     this.#latestCause = cause

@@ -30,16 +30,16 @@ const UNREAD_MS = 1000
  * @property {EventEmitter['on']} on
  *
  * @typedef {'not-ready' | 'no-account' | 'kill-timeout' | 'unstarted' | 'blocked'} KilledFor `unstarted`: it left before its app was run
- * @typedef {{ generation: number, failure: (error: Error) => Promise<string> }} Forker a mold; `failure`: why a process could not be forked
+ * @typedef {{ generation: number, failure: (error: Error) => Promise<string> }} Forker what workers are copies of; `failure`: why one could not be made
  */
 
 class ClusterProcess extends EventEmitter {
   #hasLeft = false
-  /** What is to be done when it begins: its channel may be faster than its mold. @type {(() => void)[] | null} */
+  /** What is to be done when it begins: its channel may be faster than what it is copied from. @type {(() => void)[] | null} */
   #early = null
   /** Null: it could not be started. @type {import('node:cluster').Worker | null} */
   worker = null
-  /** The mold that it is forked from: it begins later. @type {Forker | null} */
+  /** What it is a copy of: it begins later. @type {Forker | null} */
   forkedBy = null
   /** @type {KilledFor | null} */
   killedFor = null

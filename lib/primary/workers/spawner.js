@@ -1,20 +1,19 @@
 'use strict'
 
 /**
- * Starts workers: the app as cluster's `exec`, our preload as the one thing before it. By `--fork mold` they are copies of
- * a process that has loaded the app; see molds.js.
+ * Starts workers: the app as cluster's `exec`, our preload as the one thing before it. Where a feature is their source, they are copies of a process
+ * that has loaded the app.
  */
 
 const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster')))
 const { FEATURES, longestSilence } = require('../../features')
 const { drawBudget } = require('../../core/budget')
 const { AppPath } = require('./app-path')
-const { forkGuardable } = require('./channel-guard')
+const { forkGuardable, guardChannel } = require('./channel-guard')
 const { mark } = require('./children')
 const { openCompileCache } = require('./compile-cache')
 const { WorkerHandle } = require('./worker-handle')
 const { ClusterProcess } = require('./process')
-const { MOLD_FLAGS, Molds } = require('./molds')
 const { nodeToRun, STARTED_WITH } = require('./node-file')
 const { WorkerCode, version } = require('./worker-code')
 
@@ -25,12 +24,25 @@ const MOST_WORKERS = 1024
 const STANDBY_PORTS = 4096 // in turn: a standby that serves may live long beside those after it
 
 /**
- * A worker that a feature has asked for in place of an ordinary one. With `--fork mold` it is spawned.
+ * A worker that a feature has asked for in place of an ordinary one. It is no copy.
  *
  * @typedef {object} Variant
  * @property {string} feature its name: `variant` of it is loaded in the worker, too
  * @property {string[]} execArgv more flags of Node.js and V8
  * @property {Record<string, any>} settings of that part
+ *
+ * @typedef {object} Source of workers, in place of a process of its own for each
+ * @property {(generation: number, start: () => Worker) => { worker: Worker, forkedBy?: import('./process').Forker }} fork `start` runs cluster.fork() once; the
+ *   worker's process begins later, or has begun where it is no copy
+ * @property {number | null} kept an older generation of which there are to be copies meanwhile
+ * @property {(generation: number) => boolean} has a worker of it can be had without loading the app again
+ * @property {(generation: number) => void} settle no other one is wanted from here on
+ * @property {(process: import('./process').WorkerProcess) => void} succeeded a worker has started
+ * @property {(process: import('./process').WorkerProcess) => void} failed a worker has died that had not
+ * @property {() => void} close the fleet stops
+ * @property {(timeoutMs: number) => Promise<void>} ended resolves when nothing of it is left; what is left then is killed
+ *
+ * @typedef {import('node:cluster').Worker} Worker
  */
 
 class Spawner {
@@ -41,16 +53,15 @@ class Spawner {
    * @param {string} app as given
    * @param {string[]} args
    * @param {import('../../core/options').Options} options
-   * @param {{ outputs: import('../outputs').Outputs, addon?: import('../../native/addon').Addon | null }} means `addon`: for `--fork mold`
+   * @param {{ outputs: import('../outputs').Outputs }} means
    */
-  constructor (app, args, options, { outputs, addon = null }) {
+  constructor (app, args, options, { outputs }) {
     this.args = args
     this.options = options
     this.outputs = outputs
     this.v8 = FEATURES.flatMap(({ v8 }) => v8?.(options, NODE_MAJOR) ?? [])
     /** Node and V8 flags of the workers; where two contradict each other the later one wins. */
     this.execArgv = [
-      ...addon ? MOLD_FLAGS : [],
       ...this.v8.flatMap(({ flags }) => flags),
       ...options.nodeOptions
     ]
@@ -59,11 +70,22 @@ class Spawner {
     /** To be replaced: takes a warning's fields. */
     this.warn = (/** @type {Record<string, any>} */ fields) => {}
     this.compileCache = options.compileCache ? openCompileCache(process.env) : null
-    this.molds = addon && new Molds(addon, options, (control, env, generation) => this.#fork({
-      ...env,
-      RECYCLE_SLOT: 'mold',
-      RECYCLE_MOLD: JSON.stringify({ ...this.#settings, warm: options.warm, isUnsafe: options.forkUnsafe })
-    }, { generation, control, slot: () => 'mold' }))
+    /** Null: each worker is a process of its own. @type {Source | null} */
+    this.source = null
+  }
+
+  /**
+   * Starts a process of which workers are to be copies.
+   *
+   * @param {{ feature: string, label: string, generation: number, control: number, settings: Record<string, any> }} how `label`: in place of a slot; `control`:
+   *   one more descriptor that it is given; `settings`: of the feature's `original`
+   */
+  startOriginal ({ feature, label, generation, control, settings }) {
+    const { id, env } = mark()
+    const own = { RECYCLE_SLOT: label, RECYCLE_ORIGINAL: JSON.stringify({ feature, worker: this.#settings, settings }) }
+    const worker = this.#fork({ ...env, ...own }, { generation, control, slot: () => label })
+    guardChannel(worker.process, () => {}) // what its app sends is of no use here
+    return { id, worker }
   }
 
   /**
@@ -78,7 +100,7 @@ class Spawner {
       RECYCLE_SLOT: slot === null ? 'standby' : String(slot),
       RECYCLE_WORKER: JSON.stringify(this.#settingsOf(variant))
     }, { generation, slot: () => handle.slot ?? 'standby', inspectPort: this.#inspectPort(slot), execArgv: variant?.execArgv })
-    const process = new ClusterProcess(() => (variant ? null : this.molds?.fork(generation, start)) ?? { worker: start() })
+    const process = new ClusterProcess(() => (variant ? null : this.source?.fork(generation, start)) ?? { worker: start() })
     const budget = drawBudget(this.options, workers, Math.random())
     /** @type {WorkerHandle} */
     const handle = new WorkerHandle(slot, process, { id, generation, budget, required, readyOn: this.options.readyOn, gates: this.#gates, variant })
@@ -88,17 +110,17 @@ class Spawner {
 
   /** A generation is to stay startable while a newer one is on trial. @param {number} generation */
   keep (generation) {
-    if (this.molds) this.molds.kept = generation
+    if (this.source) this.source.kept = generation
   }
 
   /** A worker can still be started by the code of this generation, and not by the later one's. @param {number} generation @param {number} later */
   canRun (generation, later) {
-    return this.molds?.has(generation) === true || this.appPath.differs(generation, later)
+    return this.source?.has(generation) === true || this.appPath.differs(generation, later)
   }
 
   /** No other code is started from here on. @param {number} generation @param {number} [rejected] */
   settle (generation, rejected) {
-    this.molds?.settle(generation)
+    this.source?.settle(generation)
     if (rejected !== undefined && this.appPath.known(generation) !== this.appPath.known(rejected)) this.appPath.forget(rejected)
   }
 

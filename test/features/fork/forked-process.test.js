@@ -6,8 +6,8 @@ const { text } = require('node:stream/consumers')
 const v8 = require('node:v8')
 const vm = require('node:vm')
 const t = require('tap')
-const { becomesTrue } = require('../support/processes')
-const { startMold, skip } = require('../support/mold')
+const { becomesTrue } = require('../../support/processes')
+const { startMold, skip } = require('../../support/mold')
 
 /** @param {import('node:child_process').ChildProcess} child */
 async function ask (child, question, ...args) {

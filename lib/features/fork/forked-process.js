@@ -10,9 +10,9 @@ const { EventEmitter } = require('node:events')
 const fs = require('node:fs')
 const net = require('node:net')
 const os = require('node:os')
-const { count, flag, integer, optional, orNull, record, text } = require('../core/shape')
+const { count, flag, integer, optional, orNull, record, text } = require('../../core/shape')
 
-/** @typedef {import('../native/addon').Addon} Addon */
+/** @typedef {import('../../native/addon').Addon} Addon */
 
 const { spawn: nodeSpawn } = /** @type {any} */ (ChildProcess.prototype)
 const ENDED_MS = 3000 // from a process's SIGKILL until its mold says that it has ended

@@ -40,7 +40,7 @@ const SIGNALS = new Map(Object.entries(os.constants.signals).reverse().map(([nam
 class Mold {
   timers = new PendingTimers()
 
-  /** @param {import('../native/addon').Addon} addon @param {number} control the socket to the primary */
+  /** @param {import('../../native/addon').Addon} addon @param {number} control the socket to the primary */
   constructor (addon, control) {
     this.addon = addon
     this.control = control

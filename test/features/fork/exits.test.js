@@ -1,7 +1,7 @@
 'use strict'
 
 const t = require('tap')
-const { startMold, skip } = require('../support/mold')
+const { startMold, skip } = require('../../support/mold')
 
 t.test('however a copy ends, it ends, and its exit status is true', { skip }, async t => {
   const { forkOne, mold } = await startMold(t, 'ends.js', { execArgv: ['--max-old-space-size=40'] })

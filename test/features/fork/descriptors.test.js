@@ -1,7 +1,7 @@
 'use strict'
 
 const t = require('tap')
-const { startMold, skip } = require('../support/mold')
+const { startMold, skip } = require('../../support/mold')
 
 t.test('what the app opened before the fork is found and named', { skip }, async t => {
   const { heard: [{ nothing, found, port, clientPort, udpPort, six, pid, file }] } = await startMold(t, 'opens.js')

@@ -5,7 +5,7 @@
  * a loop that runs empty all hang there, or crash. The addon ends a copy just before that, when every exit handler has
  * run and Node has reported what it reports; all it has to be told is the code.
  *
- * @param {import('../native/addon').Addon} addon
+ * @param {import('../../native/addon').Addon} addon
  * @param {NodeJS.Process} [process] before the app is loaded, so that what the app puts around these two is around ours
  * @returns {boolean} false: this Node has no such hook
  */

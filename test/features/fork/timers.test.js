@@ -3,7 +3,7 @@
 const path = require('node:path')
 const { setTimeout: wait } = require('node:timers/promises')
 const t = require('tap')
-const { startMold, skip } = require('../support/mold')
+const { startMold, skip } = require('../../support/mold')
 
 const DELAY_MS = 500
 const SITE = new RegExp(`fixtures\\${path.sep}mold\\${path.sep}timers\\.js:\\d+:\\d+$`)

@@ -1,7 +1,7 @@
 'use strict'
 
 const t = require('tap')
-const { startMold, skip } = require('../support/mold')
+const { startMold, skip } = require('../../support/mold')
 
 const COPIES = 50
 const VALUES = 200 // of each

@@ -6,30 +6,25 @@
  */
 
 const { setImmediate, setTimeout } = require('node:timers')
-const { loadAddon } = require('../native/addon')
-const { openDescriptors, openedSince } = require('../mold/descriptors')
-const { Mold } = require('../mold/mold')
-const { onFork } = require('../mold/on-fork')
-const { LiveThreads } = require('../mold/threads')
-const { warmUpApp } = require('./app-warmup')
-const { flushCompileCache } = require('./boot/compile-cache')
-const { Channel } = require('./channel')
-const { exposeGc } = require('./vitals/memory')
-const { prepare } = require('./prepare')
+const { loadAddon } = require('../../native/addon')
+const { openDescriptors, openedSince } = require('./descriptors')
+const { Mold } = require('./mold')
+const { onFork } = require('./on-fork')
+const { LiveThreads } = require('./threads')
 
 const CONTROL = 4 // its descriptor here: behind stdin, stdout, stderr and the channel
 const POLL_MS = 5
 const MOST_NAMED = 5
 const SURVIVALS = 2 // of young objects, until they are old: a copy's first collections do not touch them
 
-/** @param {Pick<import('./prepare').Settings, 'compileCache' | 'collectsFirst' | 'isPassedOn'> & { warm: number, isUnsafe: boolean }} settings */
-function becomeMold ({ warm, isUnsafe, ...settings }) {
-  const addon = /** @type {import('../native/addon').Addon} */ (loadAddon().addon)
+/** @param {import('..').OriginalKernel} kernel @param {Record<string, any>} settings `warm`: requests; `isUnsafe`: whatever the app has opened */
+function becomeMold ({ prepare, warmUpApp, flushCompileCache, exposeGc }, { warm, isUnsafe }) {
+  const addon = /** @type {import('../../native/addon').Addon} */ (loadAddon().addon)
   const mold = new Mold(addon, CONTROL)
   const refuse = (/** @type {string} */ refused) => mold.tell({ refused })
   const lacking = mold.prepare()
   if (lacking !== null) return refuse(`Node.js ${process.version} lacks ${lacking}, without which a forked worker cannot end`)
-  const { tracker, listenHook, api, enter } = prepare(settings)
+  const { tracker, listenHook, api, becomeWorker } = prepare()
   /** @type {(() => unknown)[]} */
   const warmers = []
   api.extend({ onFork, warm: fn => { warmers.push(fn) } })
@@ -59,9 +54,7 @@ function becomeMold ({ warm, isUnsafe, ...settings }) {
     threads.unwatch()
     for (let i = 0; i < SURVIVALS; i++) collect({ type: 'minor' })
     await mold.freeze()
-    const own = JSON.parse(String(process.env.RECYCLE_WORKER))
-    delete process.env.RECYCLE_WORKER
-    enter(new Channel(), own)
+    becomeWorker()
   }
 }
 

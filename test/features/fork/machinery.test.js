@@ -1,7 +1,7 @@
 'use strict'
 
 const t = require('tap')
-const { startMold, skip } = require('../support/mold')
+const { startMold, skip } = require('../../support/mold')
 
 for (const when of ['unused', 'used']) {
   t.test(`what a process has works in a copy, ${when} before the fork`, { skip }, async t => {

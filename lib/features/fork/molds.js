@@ -1,0 +1,128 @@
+'use strict'
+
+/**
+ * The molds of a fleet, one a generation: each loads the app and then only forks. The old one ends with its last copy, once the
+ * next stands still.
+ *
+ *     fork(generation) ─▶ loading ──frozen──▶ forks what has been asked for meanwhile, and what is asked for later
+ *                            └── ends, refuses or takes too long: what has been asked for cannot be started; the next call tries anew
+ *
+ * One that does not fork in time, or does not tell that a copy has ended, hangs, and is ended as well. A generation whose copies do not
+ * start, one after the other and none before, is spawned; what ends a copy that has started says nothing of forking.
+ */
+
+const { EventEmitter } = require('node:events')
+const { MoldProcess } = require('./mold-process')
+
+const MOST_FAILURES = 3
+
+/** @typedef {import('node:cluster').Worker} Worker */
+
+/** Emits `event` with the journal's event and its fields, `refused` with the reason, and `gone` ({ id, slot: null, pid }) when a mold is. */
+class Molds extends EventEmitter {
+  /** An older generation whose mold stays meanwhile: a newer one is on trial. @type {number | null} */
+  kept = null
+  /** Still alive. @type {Set<MoldProcess>} */
+  #all = new Set()
+  /** Copies of the present generation that did not start; -Infinity: one has; Infinity: its workers are spawned. */
+  #failures = 0
+  #generation = 0
+  #isClosed = false
+
+  /** @param {import('./mold-process').Means} means */
+  constructor (means) {
+    super()
+    this.means = means
+  }
+
+  /**
+   * @param {number} generation
+   * @param {() => Worker} start runs cluster.fork() once
+   * @returns {{ worker: Worker, forkedBy?: MoldProcess }} its process begins when it has been forked, or has begun where none is forked
+   */
+  fork (generation, start) {
+    if (generation > this.#generation) [this.#generation, this.#failures] = [generation, 0]
+    if (this.#isGivenUp(generation)) return { worker: start() }
+    const forkedBy = this.#moldOf(generation)
+    const worker = forkedBy.control.forkBy(start)
+    forkedBy.awaits(worker)
+    return { worker, forkedBy }
+  }
+
+  /** @param {number} generation @returns {boolean} it can be forked without loading the app again */
+  has (generation) {
+    return !this.#isGivenUp(generation) && [...this.#all].some(mold => mold.generation === generation && mold.isFrozen && mold.why === null)
+  }
+
+  /** No other generation is forked from here on. @param {number} generation */
+  settle (generation) {
+    this.kept = null
+    if (!this.has(generation)) return // the next one's mold has the others retire
+    if (generation !== this.#generation) [this.#generation, this.#failures] = [generation, -Infinity]
+    for (const mold of this.#all) if (mold.generation !== generation) mold.retire()
+  }
+
+  /** A worker has died that had not started; see lifecycle.js. @param {import('../../primary/workers/process').WorkerProcess} process */
+  failed ({ forkedBy, pid }) {
+    if (forkedBy?.generation !== this.#generation || pid === null || ++this.#failures !== MOST_FAILURES) return
+    this.giveUp(`${MOST_FAILURES} forked workers in a row did not start`)
+  }
+
+  /** A worker has started. @param {import('../../primary/workers/process').WorkerProcess} process */
+  succeeded ({ forkedBy }) {
+    if (forkedBy?.generation === this.#generation && this.#failures < Infinity) this.#failures = -Infinity
+  }
+
+  /** @param {number} generation */
+  #isGivenUp (generation) {
+    return generation === this.#generation && this.#failures === Infinity
+  }
+
+  /** Workers of the latest generation are spawned from here on. @param {string} why */
+  giveUp (why) {
+    this.#failures = Infinity
+    this.#record('fleet.warning', { warning: 'fork-failed', why })
+    for (const mold of this.#all) if (mold.generation !== this.kept) mold.retire()
+  }
+
+  /** Each ends with its last copy; one that loads the app yet, at once. */
+  close () {
+    this.#isClosed = true
+    for (const mold of this.#all) mold.retire()
+  }
+
+  /** @param {number} timeoutMs those that have not ended by then are killed @returns {Promise<void>} resolves when none is left */
+  async ended (timeoutMs) {
+    const deadline = setTimeout(() => { for (const mold of this.#all) mold.end('it did not end with the fleet') }, timeoutMs)
+    await Promise.all([...this.#all].map(({ gone }) => gone))
+    clearTimeout(deadline)
+  }
+
+  /** @param {string} event @param {Record<string, any>} fields */
+  #record (event, fields) {
+    this.emit('event', event, fields)
+  }
+
+  /** @param {number} generation */
+  #moldOf (generation) {
+    if (this.#isClosed) throw new Error('the fleet is stopping')
+    const current = [...this.#all].find(mold => mold.generation === generation && mold.why === null)
+    if (current) return current
+    const mold = new MoldProcess(generation, this.means)
+    this.#all.add(mold)
+    mold.on('frozen', readyMs => {
+      this.#record('mold.ready', { pid: mold.pid, generation, readyMs })
+      for (const other of this.#all) if (other !== mold && other.generation <= generation && other.generation !== this.kept) other.retire()
+    })
+    mold.on('refused', why => this.emit('refused', why))
+    mold.on('exit', ({ code, signal }) => {
+      this.#all.delete(mold)
+      this.emit('gone', { id: mold.id, pid: mold.pid })
+      this.#record('mold.exit', { pid: mold.pid, generation, code, signal, why: mold.why })
+    })
+    this.#record('mold.spawn', { pid: mold.pid, generation })
+    return mold
+  }
+}
+
+module.exports = { Molds }
