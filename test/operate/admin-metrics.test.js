@@ -7,7 +7,7 @@ const t = require('tap')
 const { BIN, FIXTURES, freePort } = require('../support/fleet')
 const { Load } = require('../support/load')
 const { get } = require('../support/client')
-const { runToEnd } = require('../support/processes')
+const { becomesTrue, runToEnd } = require('../support/processes')
 const { lacking } = require('../support/program')
 const { startAdmin, scrape, scrapeUntil, sumOf } = require('../support/admin')
 
@@ -115,6 +115,7 @@ t.test('the metrics agree with the journal', async t => {
     const busy = await scrapeUntil(adminPort, metrics => sumOf(metrics, 'recycle_worker_requests_in_flight') === 1)
     t.equal(sumOf(busy, 'recycle_worker_requests_in_flight'), 1)
     t.equal(sumOf(busy, 'recycle_worker_connections'), 1)
+    await becomesTrue(() => supervisor.status().failover.connections === 1) // the primary has a descriptor of it
     const { slot } = supervisor.status().workers.find((/** @type {any} */ worker) => worker.inFlight === 1)
     process.kill(supervisor.status().workers.find((/** @type {any} */ worker) => worker.slot === slot).pid, 'SIGKILL')
     await stuck
