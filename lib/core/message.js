@@ -32,7 +32,7 @@
  * @property {string} [session] of its latest request, where requests belong to any
  * @property {boolean} [isOwned] this session is the receiver's
  * @property {number} [load] of its sender's event loop, by its requests
- * @property {boolean} [byLoad] its sender serves, and is busier than others; false: or has more connections
+ * @property {boolean} [byLoad] its sender has chosen it for that
  * @property {{ row: number, serial: number }} [copy] the sender's, where the primary has a descriptor of it already
  * @property {string} [kind] its protocol is the app's: which function of the app takes it
  * @property {string} [state] for that function: serialised, in base64

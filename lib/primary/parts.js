@@ -145,7 +145,7 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
     abandon,
     hasServed: () => lifecycle.hasServed,
     startOriginal: how => spawner.startOriginal(how),
-    ended: original => children.endOf({ slot: null, ...original }),
+    ended: ({ id, pid }) => children.endOf({ id, slot: null, pid }),
     hasSessions: () => features.hasSessions,
     sessionOf: asked => features.first('sessionOf', asked),
     crashed (handle, how, request) {

@@ -5,15 +5,7 @@
 const { EventEmitter } = require('node:events')
 const { MoldControl } = require('./forked-process')
 
-/**
- * @typedef {import('node:cluster').Worker} Worker
- *
- * @typedef {object} Means
- * @property {import('../../native/addon').Addon} addon
- * @property {number} readyTimeoutMs
- * @property {() => number} now ms
- * @property {(generation: number, control: number) => { id: string, worker: Worker }} start starts a mold; `control`: the descriptor by which it answers
- */
+/** @typedef {import('node:cluster').Worker} Worker */
 
 /** Emits `frozen` with the time that it took, `refused` with the reason, and `exit`. */
 class MoldProcess extends EventEmitter {
@@ -21,15 +13,16 @@ class MoldProcess extends EventEmitter {
   why = null
   isFrozen = false
 
-  /** @param {number} generation @param {Means} means */
-  constructor (generation, { addon, start, readyTimeoutMs, now }) {
+  /** @param {number} generation @param {import('..').PrimaryKernel} kernel @param {import('../../native/addon').Addon} addon */
+  constructor (generation, { options: { readyTimeoutMs, warm, forkUnsafe }, now, startOriginal }, addon) {
     super()
     this.generation = generation
     this.readyTimeoutMs = readyTimeoutMs
+    const settings = { warm, isUnsafe: forkUnsafe }
     const control = this.control = new MoldControl(addon)
     const spawnedAt = now()
     try {
-      const { id, worker } = start(generation, control.inherited)
+      const { id, worker } = startOriginal({ feature: 'fork', label: 'mold', generation, control: control.inherited, settings })
       this.id = id
       this.worker = worker
     } catch (error) {

@@ -11,15 +11,14 @@
  * start, one after the other and none before, is spawned; what ends a copy that has started says nothing of forking.
  */
 
-const { EventEmitter } = require('node:events')
+const { RecycleError } = require('../../core/errors')
 const { MoldProcess } = require('./mold-process')
 
 const MOST_FAILURES = 3
 
 /** @typedef {import('node:cluster').Worker} Worker */
 
-/** Emits `event` with the journal's event and its fields, `refused` with the reason, and `gone` ({ id, slot: null, pid }) when a mold is. */
-class Molds extends EventEmitter {
+class Molds {
   /** An older generation whose mold stays meanwhile: a newer one is on trial. @type {number | null} */
   kept = null
   /** Still alive. @type {Set<MoldProcess>} */
@@ -29,10 +28,10 @@ class Molds extends EventEmitter {
   #generation = 0
   #isClosed = false
 
-  /** @param {import('./mold-process').Means} means */
-  constructor (means) {
-    super()
-    this.means = means
+  /** @param {import('..').PrimaryKernel} kernel @param {import('../../native/addon').Addon} addon */
+  constructor (kernel, addon) {
+    this.kernel = kernel
+    this.addon = addon
   }
 
   /**
@@ -65,7 +64,7 @@ class Molds extends EventEmitter {
   /** A worker has died that had not started; see lifecycle.js. @param {import('../../primary/workers/process').WorkerProcess} process */
   failed ({ forkedBy, pid }) {
     if (forkedBy?.generation !== this.#generation || pid === null || ++this.#failures !== MOST_FAILURES) return
-    this.giveUp(`${MOST_FAILURES} forked workers in a row did not start`)
+    this.#giveUp(`${MOST_FAILURES} forked workers in a row did not start`)
   }
 
   /** A worker has started. @param {import('../../primary/workers/process').WorkerProcess} process */
@@ -79,9 +78,9 @@ class Molds extends EventEmitter {
   }
 
   /** Workers of the latest generation are spawned from here on. @param {string} why */
-  giveUp (why) {
+  #giveUp (why) {
     this.#failures = Infinity
-    this.#record('fleet.warning', { warning: 'fork-failed', why })
+    this.kernel.record('fleet.warning', { warning: 'fork-failed', why })
     for (const mold of this.#all) if (mold.generation !== this.kept) mold.retire()
   }
 
@@ -98,9 +97,11 @@ class Molds extends EventEmitter {
     clearTimeout(deadline)
   }
 
-  /** @param {string} event @param {Record<string, any>} fields */
-  #record (event, fields) {
-    this.emit('event', event, fields)
+  /** Another mold would not do better. @param {string} why */
+  #refused (why) {
+    if (this.kernel.fleet.serving().length > 0) return // what was to be forked has failed, and is tried again
+    if (this.kernel.hasServed()) this.#giveUp(`no worker can be forked any more: ${why}`)
+    else this.kernel.abandon(new RecycleError('RECYCLE_FORK_REFUSED', { why }))
   }
 
   /** @param {number} generation */
@@ -108,19 +109,19 @@ class Molds extends EventEmitter {
     if (this.#isClosed) throw new Error('the fleet is stopping')
     const current = [...this.#all].find(mold => mold.generation === generation && mold.why === null)
     if (current) return current
-    const mold = new MoldProcess(generation, this.means)
+    const mold = new MoldProcess(generation, this.kernel, this.addon)
     this.#all.add(mold)
     mold.on('frozen', readyMs => {
-      this.#record('mold.ready', { pid: mold.pid, generation, readyMs })
+      this.kernel.record('mold.ready', { pid: mold.pid, generation, readyMs })
       for (const other of this.#all) if (other !== mold && other.generation <= generation && other.generation !== this.kept) other.retire()
     })
-    mold.on('refused', why => this.emit('refused', why))
+    mold.on('refused', why => this.#refused(why))
     mold.on('exit', ({ code, signal }) => {
       this.#all.delete(mold)
-      this.emit('gone', { id: mold.id, pid: mold.pid })
-      this.#record('mold.exit', { pid: mold.pid, generation, code, signal, why: mold.why })
+      this.kernel.ended(mold)
+      this.kernel.record('mold.exit', { pid: mold.pid, generation, code, signal, why: mold.why })
     })
-    this.#record('mold.spawn', { pid: mold.pid, generation })
+    this.kernel.record('mold.spawn', { pid: mold.pid, generation })
     return mold
   }
 }

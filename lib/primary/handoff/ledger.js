@@ -94,7 +94,7 @@ class HandoffLedger {
   #accept (sender, { id: offerId, parcel: { copy, byLoad, ...parcel } }, socket) {
     if (!socket) return sender.send('back', { id: offerId, isStalled: false })
     const loans = this.#loans.get(sender)
-    const reason = loans ? 'predecessor' : reasonOf(sender, byLoad)
+    const reason = loans ? 'predecessor' : reasonOf(sender, { byLoad, ...parcel })
     const entry = this.#enter({ sender, offerId, parcel, socket, reason, origin: loans ? null : copy, claim: loans ? 'lent' : 'own' })
     loans?.add(entry)
     this.#place(entry)
@@ -285,10 +285,14 @@ class HandoffLedger {
   }
 }
 
-/** @param {WorkerHandle} sender of an offer @param {boolean} [byLoad] @returns {Move} */
-function reasonOf ({ isServing, state }, byLoad) {
+/**
+ * Why a worker offers it: one that serves gives none of a session away, but for a request.
+ *
+ * @param {WorkerHandle} sender @param {import('../../core/message').ParcelFields} parcel @returns {Move}
+ */
+function reasonOf ({ isServing, state }, { session, byLoad }) {
   if (!isServing) return state === 'out-of-rotation' ? 'rotation' : 'leaving'
-  return byLoad === undefined ? 'session' : byLoad ? 'load' : 'number'
+  return session !== undefined ? 'session' : byLoad ? 'load' : 'number'
 }
 
 module.exports = { HandoffLedger }

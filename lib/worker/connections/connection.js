@@ -91,8 +91,8 @@ class Connection {
     this.requests = 0
     /** The part of this worker's event loop that its requests take, 0 to 1; as of the last heartbeats, the latest of which counts half. */
     this.load = 0
-    /** It was chosen to go to another worker while this one serves: for its load, or for the number of connections. @type {boolean | null} */
-    this.byLoad = null
+    /** It was chosen to go to another worker for its load, and not for the number of connections. */
+    this.byLoad = false
     /** The neighbours in the list. @type {Connection | null} */
     this.before = null
     /** @type {Connection | null} */

@@ -15,7 +15,7 @@
  * @property {boolean} isOwned the worker that gets it owns this session
  * @property {Copy | null} [copy] of the worker that offers it
  * @property {number} load of the worker that has it, by its requests; 0 to 1
- * @property {boolean | null} [byLoad] of one that leaves a worker which serves: whether for that
+ * @property {boolean} [byLoad] it was chosen for that
  * @property {string | null} kind of one whose protocol is the app's: which function of the app takes it; null: it is the server's
  * @property {Buffer} state for that function
  *
@@ -63,7 +63,6 @@ function unpack (connection, parcel) {
   connection.isSettled = parcel.bytes.includes(HEAD_END) // of a part of a head the session is not known yet
   connection.isOwned = parcel.isOwned
   connection.load = parcel.load
-  connection.byLoad = null
   connection.since = performance.now()
   connection.until = parcel.leftMs === null ? null : connection.since + parcel.leftMs
 }
@@ -76,7 +75,7 @@ function takeUnread (socket) {
 }
 
 /** @param {Parcel} parcel @returns {ParcelFields} */
-function toFields ({ key, leftMs, bytes, replayed, deaths, session, copy, load, byLoad = null, kind, state }) {
+function toFields ({ key, leftMs, bytes, replayed, deaths, session, copy, load, byLoad, kind, state }) {
   return {
     key,
     leftMs,
@@ -85,7 +84,7 @@ function toFields ({ key, leftMs, bytes, replayed, deaths, session, copy, load, 
     ...(deaths > 0 && { deaths }),
     ...(session !== null && { session }),
     ...(load >= LIGHT && { load: Math.round(1e5 * load) / 1e5 }),
-    ...(byLoad !== null && { byLoad }),
+    ...(byLoad && { byLoad }),
     ...(copy && { copy: { row: copy.row, serial: copy.serial } }),
     ...(kind !== null && { kind, state: state.toString('base64') })
   }
