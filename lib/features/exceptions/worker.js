@@ -17,7 +17,8 @@ const BODY = 'Internal Server Error\n'
 
 /**
  * @typedef {import('../../worker/connections/connection').Exchange} Exchange
- * @typedef {{ exchange: WeakRef<Exchange>, method: string, url: string }} Current small, for a timer or promise of the app's may keep it for ever
+ * @typedef {{ exchange: Exchange | null, method: string, url: string }} Current small, for a timer or promise of the app's may keep it for ever; without
+ *   the exchange when that has ended
  */
 
 /** @param {import('..').WorkerKernel} kernel @returns {import('..').WorkerPart} */
@@ -29,12 +30,14 @@ function surviveExceptions (kernel) {
   /** The exchange whose handler may be running, in this turn. @type {Exchange | null} */
   let starting = null
   const forget = () => { starting = null }
+  const settled = Promise.resolve() // queueMicrotask() makes an AsyncResource for each call
   tracker.on('request', (_, exchange) => {
-    requests.enterWith({ exchange: new WeakRef(exchange), method: exchange.head.method, url: exchange.head.url })
-    if (starting === null) queueMicrotask(forget)
+    const current = exchange.current = { exchange, method: exchange.head.method, url: exchange.head.url }
+    requests.enterWith(current)
+    if (starting === null) settled.then(forget)
     starting = exchange
   })
-  kernel.currentExchange = () => requests.getStore()?.exchange.deref() ?? null
+  kernel.currentExchange = () => requests.getStore()?.exchange ?? null
   const throwing = () => starting ?? kernel.currentExchange()
 
   // Added when Node is about to look for listeners, so that the app, and what counts them, sees none of ours.

@@ -246,7 +246,7 @@ class ConnectionTracker extends EventEmitter {
     connection.session = session
     session.on('stream', (/** @type {any} */ stream, /** @type {any} */ headers) => {
       const head = { method: String(headers[':method']), url: String(headers[':path'] ?? ''), version: '2', headers: [] }
-      const exchange = { head, response: stream, since: performance.now(), written: 0, isMarked: false, connection }
+      const exchange = { head, response: stream, since: performance.now(), written: 0, isMarked: false, connection, current: null }
       connection.exchanges.push(/** @type {any} */ (exchange))
       this.requests++
       this.inFlight++
@@ -270,7 +270,7 @@ class ConnectionTracker extends EventEmitter {
     const { method, url, httpVersion: version, rawHeaders } = request
     const head = { method, url, version, headers: rawHeaders.slice() } // the app may change its own
     const { bytesWritten: written } = /** @type {any} */ (connection.socket)._handle ?? {}
-    const exchange = { head, response, since: performance.now(), written, isMarked: false, connection }
+    const exchange = { head, response, since: performance.now(), written, isMarked: false, connection, current: null }
     connection.exchanges.push(exchange)
     connection.requests++
     this.requests++
@@ -299,6 +299,7 @@ class ConnectionTracker extends EventEmitter {
     else if (exchanges.includes(exchange)) exchanges.splice(exchanges.indexOf(exchange), 1)
     else return false
     this.inFlight--
+    if (exchange.current) exchange.current.exchange = null
     connection.replayed = connection.deaths = 0
     connection.idleSince = performance.now()
     return true
