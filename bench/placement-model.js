@@ -18,6 +18,7 @@ const [OURS, ...OTHERS] = Object.keys(POLICIES)
 /** @type {Record<string, import('./support/synthetic-fleet').Kind>} */
 const LOADS = {
   steady: { connections: 60, share: 0.6, costMs: 2 },
+  'short requests': { connections: 50, share: 0.5, costMs: 0.05 },
   'a ramp to 90 %': { connections: 60, share: 0.9, costMs: 2, factor: at => 0.1 + 0.9 * at },
   'spikes of 2 s to 120 %': { connections: 60, share: 0.4, costMs: 2, factor: at => at % 0.25 < 0.05 ? 3 : 1 },
   "skewed by Zipf's law": { connections: 200, share: 0.6, costMs: 2, zipf: 1 },

@@ -10,6 +10,7 @@
  */
 
 const path = require('node:path')
+const { setTimeout: sleep } = require('node:timers/promises')
 const { load } = require('./support/load')
 const { openBench } = require('./support/rounds')
 const { startServer } = require('./support/server')
@@ -17,7 +18,7 @@ const { skewedLoad } = require('./support/skewed-load')
 const { Usage } = require('./support/usage')
 
 const apps = path.join(__dirname, 'apps')
-const WARM_SECONDS = 5
+const WARM_SECONDS = 15 // until the load of short requests is gathered
 
 const bench = openBench({
   name: 'placement',
@@ -77,12 +78,12 @@ bench.run({
   ]
 })
 
-/** @param {string[]} call script and arguments @param {(port: number) => Promise<{ requests: number }>} run */
+/** @param {string[]} call script and arguments @param {(port: number) => Promise<{ rps: number }>} run */
 async function measure ([script, ...args], run) {
   const server = await startServer(script, args)
-  const usage = new Usage(server.pid)
+  const warm = sleep(1000 * warmSeconds).then(() => new Usage(server.pid))
   const figures = await run(server.port)
-  const used = usage.stop()
+  const used = (await warm).stop()
   await server.stop()
-  return { ...figures, cpuUs: used && used.cpuMs * 1000 / figures.requests }
+  return { ...figures, cpuUs: used && used.cpuMs * 1000 / (figures.rps * seconds) }
 }

@@ -7,13 +7,15 @@
  * decided on is what real workers tell: how busy they were, and what each connection's requests made of that.
  */
 
-const { giftsOf, isGift, choose, receiverOf } = require('../../lib/core/sharing')
+const { Gathering, restingOf } = require('../../lib/core/gathering')
+const { LIGHT, giftsOf, isGift, choose, receiverOf } = require('../../lib/core/sharing')
 const { percentiles } = require('./statistics')
 const { Random } = require('./synthetic-deploy')
 
 const BEAT_MS = 500
 const DECIDE_MS = 1500 // a second of beats since the last moves, and what it takes to notice
 const WARM_MS = 3000
+const WAKE_MS = 0.005 // of a CPU, for a worker that slept
 
 /**
  * @typedef {'load' | 'count' | 'shared' | 'round robin' | 'least connections'} Policy by load: as recycle does; by count: the same without knowing of loads. Connections do
@@ -41,20 +43,24 @@ class SyntheticWorker {
   queue = []
   wakes = 0
   busy = 0
+  /** Requests a second, and the longest that one has waited. */
+  rate = 0
+  lateMs = 0
   #busyMs = 0
   #requests = 0
+  #lateMs = 0
 
   /** @param {Connection} connection @param {number} dueAt */
   take (connection, dueAt) {
-    if (this.queue.length === 0) this.wakes++
-    this.queue.push({ dueAt, leftMs: connection.costMs })
+    const isAsleep = this.queue.length === 0
+    if (isAsleep) this.wakes++
+    this.queue.push({ dueAt, leftMs: connection.costMs + (isAsleep ? WAKE_MS : 0) })
     connection.requests++
     this.#requests++
   }
 
   /** Has the CPU for a part of this millisecond. @param {number} at @param {number} ms @param {(latencyMs: number) => void} answered */
   run (at, ms, answered) {
-    this.#busyMs++
     let left = ms
     while (this.queue.length > 0 && left > 0) {
       const [first] = this.queue
@@ -63,8 +69,11 @@ class SyntheticWorker {
       left -= used
       if (first.leftMs > 0) break
       this.queue.shift()
-      answered(at + (ms - left) / ms - first.dueAt)
+      const latencyMs = at + (ms - left) / ms - first.dueAt
+      this.#lateMs = Math.max(this.#lateMs, latencyMs)
+      answered(latencyMs)
     }
+    this.#busyMs += Math.min(1, (ms - left) / ms)
   }
 
   beat () {
@@ -74,7 +83,9 @@ class SyntheticWorker {
       connection.requests = 0
     }
     this.busy = (this.busy + busy) / 2
-    this.#busyMs = this.#requests = 0
+    this.rate = 1000 * this.#requests / BEAT_MS
+    this.lateMs = this.#lateMs
+    this.#busyMs = this.#requests = this.#lateMs = 0
   }
 }
 
@@ -82,12 +93,16 @@ class SyntheticFleet {
   /** @type {SyntheticWorker[]} */
   workers = []
   moves = 0
+  /** Others do their load. @type {Set<SyntheticWorker>} */
+  resting = new Set()
+  #gathering = new Gathering()
   #turn = 0
 
-  /** @param {Policy} policy @param {Random} random */
-  constructor (policy, random) {
+  /** @param {Policy} policy @param {Random} random @param {number} cpus */
+  constructor (policy, random, cpus) {
     this.policy = policy
     this.random = random
+    this.cpus = cpus
   }
 
   get isMoving () {
@@ -103,9 +118,19 @@ class SyntheticFleet {
     return some[Math.floor(this.random.uniform() * some.length)]
   }
 
+  /** @param {number} at */
+  beat (at) {
+    const { workers, resting, cpus } = this
+    for (const worker of workers) worker.beat()
+    const sum = (/** @type {'busy' | 'rate'} */ key) => workers.reduce((total, worker) => total + worker[key], 0)
+    const isGathered = this.policy === 'load' && this.#gathering.look({ busy: sum('busy'), rate: sum('rate'), lagMs: Math.max(...workers.map(({ lateMs }) => lateMs)), connections: workers.reduce((total, { connections }) => total + connections.size, 0) }, cpus, at)
+    const seen = workers.map(worker => ({ worker, busy: worker.busy, isResting: resting.has(worker) }))
+    this.resting = new Set(isGathered ? restingOf(seen, cpus).map(({ worker }) => worker) : [])
+  }
+
   decide () {
     const isByLoad = this.policy === 'load'
-    const gifts = giftsOf(this.workers.map(({ busy, connections }) => ({ busy: isByLoad ? busy : 0, movable: busy, lasting: connections.size })))
+    const gifts = giftsOf(this.workers.map(worker => ({ busy: isByLoad ? worker.busy : 0, movable: worker.busy, lasting: worker.connections.size, isResting: this.resting.has(worker) })))
     const given = gifts.map((gift, i) => isGift(gift) ? [...choose([...this.workers[i].connections], gift).keys()] : [])
     given.forEach((connections, i) => { for (const connection of connections) this.move(connection, this.workers.filter((_, at) => at !== i)) })
   }
@@ -113,7 +138,8 @@ class SyntheticFleet {
   /** @param {Connection} connection @param {SyntheticWorker[]} others */
   move (connection, others) {
     const load = this.policy === 'load' ? connection.load : 0
-    const { worker } = receiverOf(others.map(worker => ({ worker, busy: worker.busy, connections: worker.connections.size })), load)
+    const awake = load < LIGHT ? [] : others.filter(worker => !this.resting.has(worker))
+    const { worker } = receiverOf((awake.length > 0 ? awake : others).map(worker => ({ worker, busy: worker.busy, connections: worker.connections.size })), load)
     connection.worker.connections.delete(connection)
     worker.connections.add(connection)
     connection.worker.busy -= connection.load
@@ -148,7 +174,7 @@ class SyntheticFleet {
  */
 function simulate ({ seed, policy, kind, workers, cpus, seconds }) {
   const random = new Random(seed)
-  const fleet = new SyntheticFleet(policy, random)
+  const fleet = new SyntheticFleet(policy, random, cpus)
   for (let i = 0; i < (kind.workersAtFirst ?? workers); i++) fleet.workers.push(new SyntheticWorker())
   /** @type {Connection[]} */
   const all = []
@@ -187,7 +213,7 @@ function simulate ({ seed, policy, kind, workers, cpus, seconds }) {
     }
     const running = [...fleet.workers, ...retired].filter(({ queue }) => queue.length > 0)
     for (const worker of running) worker.run(at, Math.min(1, cpus / running.length), latencyMs => { if (at > WARM_MS) latencies.push(latencyMs) })
-    if (at % BEAT_MS === BEAT_MS - 1) for (const worker of fleet.workers) worker.beat()
+    if (at % BEAT_MS === BEAT_MS - 1) fleet.beat(at)
     if (fleet.isMoving && at % DECIDE_MS === DECIDE_MS - 1) fleet.decide()
   }
   const sizes = fleet.workers.map(({ connections }) => connections.size)

@@ -5,6 +5,8 @@
  * away connections that make the difference, the busiest first. Then by number: one with more connections than most gives away those that do
  * the least. A connection's load is the part of its worker's event loop that its requests have taken, 0 to 1.
  *
+ * Where the load is gathered (gathering.js), some workers rest: they give away all that makes load, and get none.
+ *
  * Nothing moves for a small difference, and where one connection makes all the load, the other ones leave. What has moved is not measured yet
  * at the next decision, so the caller leaves a second between two.
  */
@@ -12,6 +14,7 @@
 const NOTICEABLE = 0.1 // of an event loop: a smaller difference makes no request late
 const OF_GAP = 0.6 // a connection that makes more of the difference to the least busy worker stays: its move would only move the difference
 const ENOUGH = 0.9 // of a load that is to go: no more connections for the rest
+const AWAKE = 0.005 // a worker with less rests
 const LIGHT = 0.0001 // a connection below that makes no load
 const UNEVEN = 1.15 // times the mean number
 const BESIDE = 0.05 // load that goes with connections which leave for their number
@@ -25,6 +28,7 @@ const STEP = 0.05 // of an event loop: workers that differ by less are told apar
  * @property {number} movable of that, by connections that can move
  * @property {number} lasting connections that have been open for a second: short ones even out by themselves, and to search thousands of
  *   them would slow every response
+ * @property {boolean} [isResting] others do its load
  *
  * @typedef {object} Gift to the other workers
  * @property {number} load of connections that go for what they do
@@ -33,18 +37,23 @@ const STEP = 0.05 // of an event loop: workers that differ by less are told apar
  */
 
 /**
- * Every worker above the mean gives at the same time: giving by the first alone would take a round for each worker.
+ * Every worker above the mean gives at the same time: giving by the first alone would take a round for each worker. Those that rest give all
+ * that makes load. Numbers are even among these, and among the others.
  *
  * @param {readonly Share[]} shares of all workers that serve and answer
  * @returns {Gift[]} one for each
  */
 function giftsOf (shares) {
-  const mean = shares.reduce((sum, { busy }) => sum + busy, 0) / shares.length
-  const least = Math.min(...shares.map(({ busy }) => busy))
-  const counts = spread(shares.map(({ lasting }) => lasting))
-  return shares.map(({ busy, movable }, i) => {
-    const load = busy > mean + NOTICEABLE ? Math.min(busy - mean, movable) : 0
-    return { load: load < LIGHT ? 0 : load, most: load < LIGHT ? 0 : OF_GAP * (busy - least), count: Math.min(MOST_IDLE, counts[i]) }
+  const [awake, resting] = [false, true].map(isResting => shares.filter(share => (share.isResting ?? false) === isResting))
+  const mean = shares.reduce((sum, { busy }) => sum + busy, 0) / awake.length
+  const least = Math.min(...awake.map(({ busy }) => busy))
+  const counts = new Map([awake, resting].flatMap(group => spread(group.map(({ lasting }) => lasting)).map((count, i) => [group[i], count])))
+  return shares.map(share => {
+    const { busy, movable, isResting } = share
+    const count = Math.min(MOST_IDLE, counts.get(share) ?? 0)
+    const load = isResting ? movable : busy > mean + NOTICEABLE ? Math.min(busy - mean, movable) : 0
+    if (load < (isResting ? AWAKE : LIGHT)) return { load: 0, most: 0, count }
+    return { load, most: isResting ? load : OF_GAP * (busy - least), count }
   })
 }
 

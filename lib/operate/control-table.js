@@ -52,6 +52,7 @@ function formatStatus (status, { width = Infinity, colors = false } = {}) {
   const has = { memory: workers.some((/** @type {Worker} */ w) => w.budgetBytes !== null), gen: of('generation') }
   const [heading, ...lines] = fit(COLUMNS.filter(({ title }) => Object.hasOwn(has, title) ? has[/** @type {keyof has} */ (title)] : true), workers, width)
   const waiting = workers.filter((/** @type {Worker} */ { waitsForRoom }) => waitsForRoom).map((/** @type {Worker} */ { slot }) => slot)
+  const resting = workers.filter((/** @type {Worker} */ { rests }) => rests).length
   const paused = workers.filter((/** @type {Worker} */ { paused }) => paused)
   const about = linesOfFeatures(more, paint)
   return [
@@ -62,6 +63,7 @@ function formatStatus (status, { width = Infinity, colors = false } = {}) {
     ...freshOverBudget ? [paint('yellow', plain(sayFreshOverBudget(freshOverBudget)))] : [],
     ...notReaped ? [paint('yellow', plain(`processes that the app leaves behind are not reaped: ${notReaped}`))] : [],
     ...waiting.length > 0 ? [paint('yellow', `no room in memory to replace slot ${waiting.join(', ')}: the worker stays until there is`)] : [],
+    ...resting > 0 ? [plain(`${count(resting, 'worker')} ${resting === 1 ? 'rests' : 'rest'}: the requests are short, and take less CPU on ${totals.ready - resting}`)] : [],
     ...paused.map((/** @type {Worker} */ { slot, paused }) => paint('yellow', plain(`slot ${slot} is out of rotation: ${paused}`))),
     ...memory?.source.startsWith('cgroup') ? [plain(limitLine(memory))] : [],
     ...of('app') ? releasesOf(workers).map(({ generation, app, count: n }) => plain(`generation ${generation}, ${count(n, 'worker')}: ${app}`)) : [],

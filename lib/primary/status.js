@@ -10,10 +10,11 @@ const SAMPLED = /** @type {(keyof import('../features').Sampled)[]} */ (FEATURES
  * @param {import('./workers/fleet').Fleet} fleet
  * @param {(handle: WorkerHandle) => Figures | null} figuresOf
  * @param {import('../core/options').Options} options
+ * @param {ReadonlySet<WorkerHandle>} resting
  * @returns what every worker is doing: plain data, sizes in bytes, times in milliseconds
  */
-function describeFleet (fleet, figuresOf, options) {
-  const workers = fleet.all().map(handle => describe(handle.facts(), fleet.slots.get(handle.slot ?? -1), figuresOf(handle), options))
+function describeFleet (fleet, figuresOf, options, resting) {
+  const workers = fleet.all().map(handle => describe(handle.facts(), fleet.slots.get(handle.slot ?? -1), figuresOf(handle), options, resting.has(handle)))
   return { workers, ready: fleet.serving().length }
 }
 
@@ -22,8 +23,9 @@ function describeFleet (fleet, figuresOf, options) {
  * @param {import('./workers/fleet').Slot | undefined} place undefined: a standby
  * @param {Figures | null} figures
  * @param {import('../core/options').Options} options
+ * @param {boolean} rests
  */
-function describe ({ slot, pid, state, generation, app, at, upSince, budget, latest, known, isWaiting, drainsUntil, out }, place, figures, options) {
+function describe ({ slot, pid, state, generation, app, at, upSince, budget, latest, known, isWaiting, drainsUntil, out }, place, figures, options, rests) {
   const { sample = null, lastFull = null } = figures ?? {}
   const crossesAt = figures?.crossesAt(budget.softBytes) ?? null
   return {
@@ -40,6 +42,7 @@ function describe ({ slot, pid, state, generation, app, at, upSince, budget, lat
     crossesInMs: crossesAt === null ? null : Math.max(0, crossesAt - at),
     drainLeftMs: drainsUntil === null ? null : Math.max(0, drainsUntil - at),
     waitsForRoom: isWaiting && state === 'ready',
+    rests,
     paused: state === 'ready' && out ? out.why : null,
     cpuPercent: figures?.cpu.percent ?? null,
     elu: latest.elu,

@@ -118,7 +118,7 @@ class Supervisor extends EventEmitter {
   /** A snapshot of the fleet: plain data, sizes in bytes, times in milliseconds. */
   status () {
     const { fleet, sampler, recycler, ledger, memoryWatch, features, crashWatch } = this.parts
-    const { workers, ready } = describeFleet(fleet, handle => sampler.figuresOf(handle), this.options)
+    const { workers, ready } = describeFleet(fleet, handle => sampler.figuresOf(handle), this.options, ledger.loads.resting)
     const totals = { workers: fleet.numbers.length, ready, recycles: recycler.count, ...ledger.totals }
     const budgets = { maxRssBytes: budgetFor(this.options, this.size).maxRssBytes, jitter: this.options.jitter }
     const { latest: memory } = memoryWatch

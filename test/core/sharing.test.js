@@ -106,6 +106,16 @@ t.test('a connection without load goes to the least connected worker, one with l
   t.equal(receiverOf(workers.slice(0, 2), 0.1), workers[1])
 })
 
+t.test('workers that rest give all that makes load, and the others are even among themselves, in load and in number', async t => {
+  const gifts = giftsOf([
+    { busy: 0.5, movable: 0.5, lasting: 25 }, { busy: 0.2, movable: 0.2, lasting: 5 },
+    { busy: 0.3, movable: 0.3, lasting: 10, isResting: true }, { busy: 0.004, movable: 0.004, lasting: 0, isResting: true }, { busy: 0.2, movable: 0, lasting: 2, isResting: true }
+  ])
+  t.same(gifts.map(({ load }) => load), [0, 0, 0.3, 0, 0], 'the mean is that of the load on those that are awake')
+  t.same(gifts.map(({ count }) => count), [10, 0, 6, 0, 0])
+  t.equal(gifts[2].most, 0.3, 'one connection may make all of it')
+})
+
 t.test('no decision moves more than a bound, nor what a worker does not have', async t => {
   fc.assert(fc.property(fleet, workers => {
     decide(workers).forEach((gift, i) => {

@@ -2,12 +2,14 @@
 
 /**
  * Keeps the workers even: tells them the level at which they leave the queue to the others, and has those that are busier or fuller
- * than most give connections away; in a rollout, where there are streams, those of the old generation accept no more. Also notices in
- * time when the fleet as a whole runs out of descriptors.
+ * than most give connections away, or those that are to rest; in a rollout, where there are streams, those of the old generation accept
+ * no more. Also notices in time when the fleet as a whole runs out of descriptors.
  */
 
 const { FLOOR, leavesToNew, nextLimit } = require('../../core/accept-limit')
+const { Gathering, restingOf } = require('../../core/gathering')
 const { giftsOf, isGift } = require('../../core/sharing')
+const { now } = require('../clock')
 const { boots, isSilent } = require('./loads')
 
 /** @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle */
@@ -22,6 +24,7 @@ class Balancer {
   #uneven = 0
   #moved = 0
   #warned = false
+  #gathering = new Gathering()
   /** Workers of the old generation leave new connections to the others. */
   #isSteering = false
   /** The workers that do not accept, and whether for want of descriptors. @type {Map<WorkerHandle, boolean>} */
@@ -79,16 +82,27 @@ class Balancer {
     const isMoving = moved !== this.#moved // what a worker that leaves has is on its way: the beats do not know where it will be
     this.#moved = moved
     loads.look(serving, isMoving)
+    this.#gather(serving)
     const isKnown = serving.every(handle => loads.isKnown(handle))
     const gifts = giftsOf(serving.map(handle => ({
       busy: isKnown ? loads.of(handle) : 0,
       movable: isSilent(handle) ? 0 : handle.latest.movable,
-      lasting: handle.latest.lasting
+      lasting: handle.latest.lasting,
+      isResting: loads.resting.has(handle)
     })))
     this.#uneven = gifts.some(isGift) && !isMoving ? this.#uneven + 1 : 0
     if (this.#uneven < UNEVEN_LOOKS) return
     this.#uneven = 0
     serving.forEach((handle, i) => { if (isGift(gifts[i])) handle.send('share', gifts[i]) })
+  }
+
+  /** Which workers rest: none during a rollout, which compares them or is to give each its share. @param {WorkerHandle[]} serving */
+  #gather (serving) {
+    const { loads } = this.ledger
+    const { cpus } = this.options.sizing
+    const isOn = this.#gathering.look(loads.ofFleet(serving), cpus, now()) && !serving.some(handle => this.#isStale(handle))
+    const workers = serving.map(handle => ({ handle, busy: loads.of(handle), isResting: loads.resting.has(handle) }))
+    loads.resting = new Set(isOn ? restingOf(workers, cpus).map(({ handle }) => handle) : [])
   }
 
   #raise () {

@@ -2,7 +2,7 @@
 
 /**
  * How busy each worker's event loop is, from its heartbeats: the mean of those since connections have moved last, later ones count for more. The one
- * that comes just after a move is left out, since it tells of both.
+ * that comes just after a move is left out, since it tells of both. Also which workers rest: others do their load (core/gathering.js).
  */
 
 const { now } = require('../clock')
@@ -17,6 +17,10 @@ const LEAST_SHARE = 0.5 // of the mean, that a beat has
 class Loads {
   /** @type {WeakMap<WorkerHandle, { beat: unknown, busy: number, beats: number }>} `beats` below 0: one that is left out */
   #known = new WeakMap()
+  /** @type {Set<WorkerHandle>} */
+  resting = new Set()
+  /** Requests a second, by its last two heartbeats. @type {WeakMap<WorkerHandle, { requests: number, heardAt: number, rate: number }>} */
+  #rates = new WeakMap()
   /** What connections that have come since do. @type {WeakMap<WorkerHandle, { load: number, at: number }>} */
   #given = new WeakMap()
 
@@ -24,6 +28,7 @@ class Loads {
   look (handles, isMoving) {
     for (const handle of handles) {
       const { latest } = handle
+      this.#count(handle)
       const known = this.#known.get(handle)
       if (!known || isMoving) {
         this.#known.set(handle, { beat: latest, busy: latest.elu, beats: -1 })
@@ -32,6 +37,24 @@ class Loads {
         const share = Math.max(LEAST_SHARE, 1 / Math.max(1, beats))
         this.#known.set(handle, { beat: latest, busy: known.busy + share * (latest.elu - known.busy), beats })
       }
+    }
+  }
+
+  /** @param {WorkerHandle} handle */
+  #count (handle) {
+    const { heardAt, latest: { requests } } = handle
+    const last = this.#rates.get(handle) ?? { requests, heardAt, rate: 0 }
+    const rate = heardAt > last.heardAt ? 1000 * (requests - last.requests) / (heardAt - last.heardAt) : last.rate
+    this.#rates.set(handle, { requests, heardAt, rate })
+  }
+
+  /** Of all these together, as core/gathering.js wants it. @param {readonly WorkerHandle[]} handles that serve */
+  ofFleet (handles) {
+    return {
+      busy: handles.reduce((sum, handle) => sum + this.of(handle), 0),
+      rate: handles.reduce((sum, handle) => sum + (this.#rates.get(handle)?.rate ?? 0), 0),
+      lagMs: Math.max(0, ...handles.map(({ latest }) => latest.loopLagMs)),
+      connections: handles.reduce((sum, { latest }) => sum + latest.connections, 0)
     }
   }
 

@@ -40,6 +40,19 @@ t.test('a connection that makes load goes to the least busy worker, with what th
   t.equal(making(0.2), busy)
 })
 
+t.test('a connection that makes load goes to no worker that rests, unless all do', async t => {
+  const [awake, resting] = [worker('awake', { connections: 9, latest: { elu: 0.9 } }), worker('resting', { latest: { elu: 0 } })]
+  const placement = placementOf([sender, awake, resting])
+  placement.loads.resting = new Set([sender, resting])
+  const making = (/** @type {number} */ load, tried = [sender]) => {
+    const placed = connection(sender, { tried })
+    return placement.find(/** @type {any} */ ({ ...placed, parcel: { ...placed.parcel, load } })).to
+  }
+  t.equal(making(0.2), awake)
+  t.equal(making(0), resting)
+  t.equal(making(0.2, [sender, awake]), resting, 'where no other takes it')
+})
+
 t.test('among equals the sender\'s successor is chosen, and what is under way counts', async t => {
   const [first, successor] = [worker('first', { isBatching: true }), worker('successor', { isBatching: true })]
   const placement = placementOf([first, successor], { successor })

@@ -1,0 +1,99 @@
+'use strict'
+
+const { mock } = require('node:test')
+const t = require('tap')
+const { Balancer } = require('../../../lib/primary/handoff/balancer')
+const { Loads } = require('../../../lib/primary/handoff/loads')
+const { Heard } = require('../../support/heard')
+
+const LOOK_MS = 250
+
+/** A worker as the balancer sees it. */
+class Worker extends Heard {
+  generation = 0
+  heardAt = 0
+  upSince = 0
+  latest = { requests: 0, connections: 10, lasting: 10, streams: 0, elu: 0, movable: 0, loopLagMs: 1, debugged: false, ceiling: null }
+  /** @type {any[]} */
+  gifts = []
+
+  /** @param {string} type @param {any} fields */
+  send (type, fields) {
+    if (type === 'share') this.gifts.push(fields)
+  }
+
+  /** @param {number} at @param {{ elu: number, requests: number, loopLagMs?: number }} figures of the half second since the last one */
+  beat (at, { elu, requests, loopLagMs = 1 }) {
+    this.heardAt = at
+    this.latest = { ...this.latest, elu, movable: elu, loopLagMs, requests: this.latest.requests + requests }
+  }
+}
+
+/** A balancer of so many workers on two CPUs, whose time passes as it is told. @param {any} t @param {number} count */
+function fleetOf (t, count) {
+  let at = 100_000
+  mock.timers.enable({ apis: ['setInterval'] })
+  const clock = mock.method(performance, 'now', () => at)
+  t.teardown(() => {
+    clock.mock.restore()
+    mock.timers.reset()
+  })
+  const workers = Array.from({ length: count }, () => new Worker())
+  const fleet = { stale: -1, serving: () => workers, rollout: { requested: (/** @type {number} */ generation) => generation === fleet.stale ? 'reload' : null } }
+  const ledger = { totals: { moved: 0 }, loads: new Loads() }
+  const balancer = new Balancer(/** @type {any} */ ({ options: { schedule: 'even', handoff: true, sizing: { cpus: 2 } }, fleet, record: () => {}, ledger }))
+  for (const worker of workers) balancer.connect(/** @type {any} */ (worker))
+  /** @param {number} seconds @param {(worker: Worker, slot: number) => { elu: number, requests: number, loopLagMs?: number }} figures */
+  const pass = (seconds, figures) => {
+    for (let step = 0; step < 1000 * seconds / LOOK_MS; step++) {
+      at += LOOK_MS
+      if (step % 2 === 0) workers.forEach((worker, slot) => worker.beat(at, figures(worker, slot)))
+      mock.timers.tick(LOOK_MS)
+    }
+  }
+  const resting = () => workers.flatMap((worker, slot) => ledger.loads.resting.has(/** @type {any} */ (worker)) ? [slot] : [])
+  return { workers, fleet, ledger, pass, resting }
+}
+
+t.test('where requests are short the load goes to as many workers as there are CPUs, and comes back when they are long', async t => {
+  const { workers, pass, resting } = fleetOf(t, 5)
+  pass(4, () => ({ elu: 0.25, requests: 4000 }))
+  t.same(resting(), [])
+  pass(4, (_, slot) => ({ elu: slot === 3 ? 0.26 : 0.25, requests: 4000 }))
+  t.same(resting(), [1, 2, 4])
+  t.same(workers.map(({ gifts }) => gifts.length > 0 && gifts[0].load > 0.2 && gifts[0].load === gifts[0].most), [false, true, true, false, true])
+  for (const worker of workers) worker.gifts = []
+  pass(2, (_, slot) => [0, 3].includes(slot) ? { elu: 0.55, requests: 10_000 } : { elu: 0, requests: 0 })
+  t.same(workers.map(({ gifts }) => gifts.length), [0, 0, 0, 0, 0], 'what rests has nothing to give')
+  pass(3, (_, slot) => [0, 3].includes(slot) ? { elu: 0.9, requests: 300 } : { elu: 0, requests: 0 })
+  t.same(resting(), [])
+  t.ok(workers[0].gifts[0].load > 0.4 && workers[3].gifts[0].load > 0.4)
+})
+
+t.test('during a rollout no worker rests, nor in a fleet that has no more workers than CPUs', async t => {
+  const { fleet, pass, resting } = fleetOf(t, 3)
+  pass(8, () => ({ elu: 0.25, requests: 4000 }))
+  t.same(resting(), [2])
+  fleet.stale = 0
+  pass(1, () => ({ elu: 0.25, requests: 4000 }))
+  t.same(resting(), [])
+  fleet.stale = -1
+  pass(1, () => ({ elu: 0.25, requests: 4000 }))
+  t.same(resting(), [2])
+})
+
+t.test('two workers on two CPUs never rest', async t => {
+  const { pass, resting } = fleetOf(t, 2)
+  pass(10, () => ({ elu: 0.5, requests: 8000 }))
+  t.same(resting(), [])
+})
+
+t.test('a worker whose event loop is late for longer than a collection takes has the load spread', async t => {
+  const { pass, resting } = fleetOf(t, 3)
+  pass(8, () => ({ elu: 0.25, requests: 4000 }))
+  pass(0.5, (_, slot) => ({ elu: 0.25, requests: 4000, loopLagMs: slot === 0 ? 50 : 1 }))
+  pass(2, () => ({ elu: 0.25, requests: 4000 }))
+  t.same(resting(), [2])
+  pass(2, (_, slot) => ({ elu: 0.25, requests: 4000, loopLagMs: slot === 0 ? 50 : 1 }))
+  t.same(resting(), [])
+})
