@@ -9,6 +9,7 @@ const { ARCHS, prebuiltFile } = require('../../lib/native/prebuilds')
 const { sourceHash } = require('../../lib/native/addon/source')
 const { arm64Node, lackingArm64 } = require('../support/arm64')
 const { clientPerWorker, get } = require('../support/client')
+const { longAlone } = require('../support/campaign')
 const { controlRoom } = require('../support/control')
 const { startCli, FIXTURES } = require('../support/fleet')
 const { lacking } = require('../support/program')
@@ -41,8 +42,9 @@ t.test('without the addon a fleet says at the start, and in its status, what it 
 
 const skip = lackingArm64()
 
+// In the suite the workers of a mold: it is spawned, and they are moved to and from as those that are spawned.
 for (const fork of ['spawn', 'mold']) {
-  t.test(`arm64, --fork ${fork}: a fleet starts, and is reloaded without a client noticing`, { skip }, async t => {
+  t.test(`arm64, --fork ${fork}: a fleet starts, and is reloaded without a client noticing`, { skip: skip || (fork === 'spawn' && longAlone('10')) }, async t => {
     const { port, events, child, exited } = await startCli(t, ['-w', '1', '--fork', fork, ...SLOW, path.join(FIXTURES, 'answers.js')], { node: arm64Node().node })
     await events.until('worker.ready', PATIENCE)
     const clients = await clientPerWorker(t, port, 1, 'x-pid')

@@ -8,7 +8,7 @@
 const path = require('node:path')
 const t = require('tap')
 const { extent } = require('../support/campaign')
-const { CountingUsers, HABITS } = require('../support/counting')
+const { CountingUsers, habitsOf, HABITS } = require('../support/counting')
 const { startFleet, sumOfEnds } = require('../support/fleet')
 
 const IS_LONG = extent({ short: 0, long: 1 }) === 1
@@ -87,7 +87,7 @@ for (const { with: options, when, habits = HABITS, mostMs = Infinity, isLong = f
   const slow = habits === HABITS ? '' : ', with slow requests'
   t.test(`${called}: ${when}${slow}, and every session counts on`, async t => {
     const { port, supervisor, events } = await startFleet(t, 'counting-sessions.js', { workers: 3, sticky: 'cookie:sid', ...options })
-    const users = await new CountingUsers(port, Array.from({ length: USERS }, (_, i) => habits[i % habits.length])).begin()
+    const users = await new CountingUsers(port, habitsOf(USERS, habits)).begin()
     await DISTURBANCES[when](supervisor, t.testdir())
     await users.answered()
     t.same(await users.stop(), [], `${users.requests} requests`)

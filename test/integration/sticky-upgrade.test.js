@@ -5,26 +5,26 @@
 const path = require('node:path')
 const t = require('tap')
 const { extent } = require('../support/campaign')
-const { CountingUsers, HABITS } = require('../support/counting')
+const { CountingUsers, habitsOf, HABITS } = require('../support/counting')
 const { get } = require('../support/client')
 const { startUpgradable } = require('../support/upgrade')
 const { becomesTrue } = require('../support/processes')
 
 const APP = path.join(__dirname, '..', 'fixtures', 'counting-sessions.js')
 const USERS = extent({ short: 12, long: 48 })
-const UPGRADES = extent({ short: 2, long: 10 })
+const WORKERS = extent({ short: 2, long: 3 })
 const POLLS = [{ pollMs: 2500 }, { pollMs: 2500, thinkMs: 20 }, {}, { ms: 1500 }]
 
-for (const [what, habits, args] of /** @type {const} */ ([
-  ['every session counts on', HABITS, []],
-  ['with slow requests and long polls', POLLS, []],
-  ['with a drain timeout shorter than the requests', POLLS, ['--drain-timeout', '1s']],
-  ['forked', HABITS, ['--fork', 'mold']]
+for (const [what, habits, upgrades, args] of /** @type {const} */ ([
+  ['every session counts on', HABITS, 2, []],
+  ['with slow requests and long polls', POLLS, 1, []],
+  ['with a drain timeout shorter than the requests', POLLS, 1, ['--drain-timeout', '1s']],
+  ['forked', HABITS, 2, ['--fork', 'mold']]
 ])) {
   t.test(`upgrades one after the other under load: ${what}`, async t => {
-    const { port, events, primary } = await startUpgradable(t, ['--sticky', 'cookie:sid', ...args, APP], { workers: 3 })
-    const users = await new CountingUsers(port, Array.from({ length: USERS }, (_, i) => habits[i % habits.length])).begin()
-    for (let i = 1; i <= UPGRADES; i++) {
+    const { port, events, primary } = await startUpgradable(t, ['--sticky', 'cookie:sid', ...args, APP], { workers: WORKERS })
+    const users = await new CountingUsers(port, habitsOf(USERS, habits)).begin()
+    for (let i = 1; i <= extent({ short: upgrades, long: 10 }); i++) {
       process.kill(primary(), 'SIGUSR2')
       await events.until('fleet.left', { count: i })
       await users.answered()

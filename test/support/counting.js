@@ -2,6 +2,7 @@
 
 /** Users with sessions that count (test/fixtures/counting-sessions.js): each knows what its session's count must be, and says where it was not. */
 
+const { extent } = require('./campaign')
 const { RawClient } = require('./raw-client')
 
 /**
@@ -14,8 +15,13 @@ const { RawClient } = require('./raw-client')
  * @property {number} [pollMs] it has a long poll of its session open beside, for so long each
  */
 
+const PACE = extent({ short: { thinkMs: 5 }, long: {} })
+
 /** The habits of a fleet's users. @type {Habit[]} */
 const HABITS = [{}, { thinkMs: 3 }, { thinkMs: 40 }, { reconnects: true }, { connections: 2 }, { connections: 3, thinkMs: 15 }, { ms: 30 }, { method: 'POST' }]
+
+/** One habit for each user, in turn. In the suite only the first user sends as fast as it is answered. @param {number} users @param {readonly Habit[]} habits @returns {Habit[]} */
+const habitsOf = (users, habits) => Array.from({ length: users }, (_, i) => ({ ...i > 0 && PACE, ...habits[i % habits.length] }))
 
 class CountingUsers {
   /** What was not as it must be. @type {Record<string, any>[]} */
@@ -112,4 +118,4 @@ class CountingUsers {
   }
 }
 
-module.exports = { CountingUsers, HABITS }
+module.exports = { CountingUsers, habitsOf, HABITS }
