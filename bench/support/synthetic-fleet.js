@@ -43,10 +43,12 @@ class SyntheticWorker {
   queue = []
   wakes = 0
   busy = 0
-  /** Requests a second, and the longest that one has waited. */
+  /** CPUs that it uses, requests a second, and the longest that one has waited. */
+  cpus = 0
   rate = 0
   lateMs = 0
   #busyMs = 0
+  #cpuMs = 0
   #requests = 0
   #lateMs = 0
 
@@ -74,6 +76,7 @@ class SyntheticWorker {
       answered(latencyMs)
     }
     this.#busyMs += Math.min(1, (ms - left) / ms)
+    this.#cpuMs += ms - left
   }
 
   beat () {
@@ -83,9 +86,10 @@ class SyntheticWorker {
       connection.requests = 0
     }
     this.busy = (this.busy + busy) / 2
+    this.cpus = this.#cpuMs / BEAT_MS
     this.rate = 1000 * this.#requests / BEAT_MS
     this.lateMs = this.#lateMs
-    this.#busyMs = this.#requests = this.#lateMs = 0
+    this.#busyMs = this.#cpuMs = this.#requests = this.#lateMs = 0
   }
 }
 
@@ -122,8 +126,8 @@ class SyntheticFleet {
   beat (at) {
     const { workers, resting, cpus } = this
     for (const worker of workers) worker.beat()
-    const sum = (/** @type {'busy' | 'rate'} */ key) => workers.reduce((total, worker) => total + worker[key], 0)
-    const isGathered = this.policy === 'load' && this.#gathering.look({ busy: sum('busy'), rate: sum('rate'), lagMs: Math.max(...workers.map(({ lateMs }) => lateMs)), connections: workers.reduce((total, { connections }) => total + connections.size, 0) }, cpus, at)
+    const sum = (/** @type {'cpus' | 'rate'} */ key) => workers.reduce((total, worker) => total + worker[key], 0)
+    const isGathered = this.policy === 'load' && this.#gathering.look({ cpus: sum('cpus'), rate: sum('rate'), lagMs: Math.max(...workers.map(({ lateMs }) => lateMs)), connections: workers.reduce((total, { connections }) => total + connections.size, 0) }, cpus, at)
     const seen = workers.map(worker => ({ worker, busy: worker.busy, isResting: resting.has(worker) }))
     this.resting = new Set(isGathered ? restingOf(seen, cpus).map(({ worker }) => worker) : [])
   }

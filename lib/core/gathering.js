@@ -6,10 +6,10 @@
  * gathered where requests are short, connections few and no event loop is late, and spread as soon as that is over.
  */
 
-const SHORT_MS = 0.2 // of an event loop for a request, on average
+const SHORT_MS = 0.2 // of CPU for a request, on average
 const LATE_MS = 30 // a collection makes one event loop late now and then
 const LATE_FOR_MS = 1000
-const LEAST_BUSY = 0.2 // event loops in all: below, there is nothing to save
+const LEAST_CPUS = 0.2 // below, there is nothing to save
 const MOST_EACH = 1000 // connections of a worker, on average
 const CALM_MS = 5000 // before it is gathered
 const SPREAD_MS = 60_000 // before it is gathered once more
@@ -22,7 +22,7 @@ class Gathering {
 
   /**
    * @param {object} fleet since the last look
-   * @param {number} fleet.busy the workers' event-loop utilisation, their sum
+   * @param {number} fleet.cpus that the workers use
    * @param {number} fleet.rate requests a second
    * @param {number} fleet.lagMs the longest delay of an event loop
    * @param {number} fleet.connections
@@ -30,11 +30,11 @@ class Gathering {
    * @param {number} now ms
    * @returns {boolean} whether the load is to be gathered
    */
-  look ({ busy, rate, lagMs, connections }, awake, now) {
+  look ({ cpus, rate, lagMs, connections }, awake, now) {
     this.#lateSince = lagMs > LATE_MS ? Math.min(this.#lateSince, now) : Infinity
-    const isLate = now - this.#lateSince >= LATE_FOR_MS || 1000 * busy > SHORT_MS * rate
-    const isUnfit = connections > MOST_EACH * awake || (busy >= LEAST_BUSY && isLate)
-    this.#calmSince = isUnfit || busy < LEAST_BUSY ? Infinity : Math.min(this.#calmSince, now)
+    const isLate = now - this.#lateSince >= LATE_FOR_MS || 1000 * cpus > SHORT_MS * rate
+    const isUnfit = connections > MOST_EACH * awake || (cpus >= LEAST_CPUS && isLate)
+    this.#calmSince = isUnfit || cpus < LEAST_CPUS ? Infinity : Math.min(this.#calmSince, now)
     if (this.isOn && isUnfit) {
       this.isOn = false
       this.#notBefore = now + SPREAD_MS

@@ -17,6 +17,7 @@
  * @property {number} streams how many of them last as long as the app wants: upgraded, raw, or streams of events
  * @property {number} lasting how many of them have lasted for a second, or come from a sibling
  * @property {number} elu event-loop utilisation since the last beat, 0 to 1
+ * @property {number} cpuUs CPU time of all its threads since its start, µs
  * @property {number} movable of that, by the requests of connections that can move
  * @property {import('./gc-pauses').Gc} gc pauses of the garbage collector; the longest since the last beat
  * @property {number} loopLagMs longest delay of the event loop since the last beat
@@ -107,7 +108,7 @@ const FROM_WORKER = Object.freeze({
   listen: kind('a call: the listening socket for this query of net\'s', { id, key: name, query, data: optional(shared) }),
   listening: kind('a server listens; `missing`: why its connections cannot move, or null', { key: name, missing: orNull(why) }),
   unlisten: kind('the app has closed that server', { key: name }),
-  beat: kind('the heartbeat, pushed and never asked for', { requests: count, inFlight: count, connections: count, lasting: count, streams: count, elu: ratio, movable: ratio, gc: GC, loopLagMs: duration, debugged: flag, ceiling: orNull(count), ...beatOfFeatures() }),
+  beat: kind('the heartbeat, pushed and never asked for', { requests: count, inFlight: count, connections: count, lasting: count, streams: count, elu: ratio, cpuUs: count, movable: ratio, gc: GC, loopLagMs: duration, debugged: flag, ceiling: orNull(count), ...beatOfFeatures() }),
   exception: kind('before it serves: an exception that its app has not caught', { error: text(LONGEST_ERROR) }),
   threw: kind('what the app has thrown where it was called by this package; the first few', { where: text(100), error: text(LONGEST_ERROR) }),
   requested: kind('the app asks to be recycled', { reason: optional(orNull(text(LONGEST_WISH))) }),

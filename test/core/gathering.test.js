@@ -4,11 +4,11 @@ const t = require('tap')
 const fc = require('fast-check')
 const { Gathering, restingOf } = require('../../lib/core/gathering')
 
-const SHORT = { busy: 1.2, rate: 40_000, lagMs: 3, connections: 50 } // 0.03 ms a request
-const LONG = { busy: 1.2, rate: 600, lagMs: 3, connections: 50 }
+const SHORT = { cpus: 1.2, rate: 40_000, lagMs: 3, connections: 50 } // 0.03 ms a request
+const LONG = { cpus: 1.2, rate: 600, lagMs: 3, connections: 50 }
 const LATE = { ...SHORT, lagMs: 60 }
 const MANY = { ...SHORT, connections: 5000 }
-const IDLE = { busy: 0.05, rate: 0, lagMs: 60, connections: 50 }
+const IDLE = { cpus: 0.05, rate: 0, lagMs: 60, connections: 50 }
 
 /** Looks each quarter of a second. @param {Gathering} gathering @param {number} from s @param {number} to s @param {typeof SHORT} fleet @returns {number | null} when it changed, in s; null: it did not */
 function look (gathering, from, to, fleet) {

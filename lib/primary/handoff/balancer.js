@@ -59,6 +59,7 @@ class Balancer {
     })
     handle.on('exit', () => {
       this.#full.delete(handle)
+      if (this.ledger.loads.resting.size > 0) this.#gather(this.fleet.serving())
       this.#steer()
       this.#raise()
     })
@@ -102,12 +103,14 @@ class Balancer {
     const { cpus } = this.options.sizing
     const isOn = this.#gathering.look(loads.ofFleet(serving), cpus, now()) && !serving.some(handle => this.#isStale(handle))
     const workers = serving.map(handle => ({ handle, busy: loads.of(handle), isResting: loads.resting.has(handle) }))
+    const before = loads.resting
     loads.resting = new Set(isOn ? restingOf(workers, cpus).map(({ handle }) => handle) : [])
+    for (const handle of serving) if (before.has(handle) !== loads.resting.has(handle)) this.#send(handle)
   }
 
   #raise () {
     if (this.options.schedule !== 'even') return
-    const serving = this.fleet.serving().filter(handle => !this.#isSteering || !this.#isStale(handle))
+    const serving = this.fleet.serving().filter(handle => !this.#leavesQueue(handle))
     const level = nextLimit(this.#level, serving.map(handle => ({
       connections: handle.latest.connections,
       isFull: this.#full.has(handle),
@@ -131,6 +134,11 @@ class Balancer {
     for (const handle of serving) this.#send(handle) // at its end, too: those of a rollout that was stopped accept again
   }
 
+  /** New connections are for others. @param {WorkerHandle} handle */
+  #leavesQueue (handle) {
+    return (this.#isSteering && this.#isStale(handle)) || this.ledger.loads.resting.has(handle)
+  }
+
   /** A rollout is to replace it. @param {WorkerHandle} handle */
   #isStale ({ generation }) {
     return this.fleet.rollout.requested(generation) !== null
@@ -144,7 +152,7 @@ class Balancer {
   /** @param {WorkerHandle} handle */
   #send (handle) {
     const level = this.options.schedule === 'even' ? this.#level : NO_LEVEL
-    handle.send('level', { level: this.#isSteering && this.#isStale(handle) ? 0 : level })
+    handle.send('level', { level: this.#leavesQueue(handle) ? 0 : level })
   }
 
   #warn () {

@@ -19,7 +19,11 @@ class Loads {
   #known = new WeakMap()
   /** @type {Set<WorkerHandle>} */
   resting = new Set()
-  /** Requests a second, by its last two heartbeats. @type {WeakMap<WorkerHandle, { requests: number, heardAt: number, rate: number }>} */
+  /**
+   * Requests a second and CPUs that it uses, by its last two heartbeats.
+   *
+   * @type {WeakMap<WorkerHandle, { requests: number, cpuUs: number, heardAt: number, rate: number, cpus: number }>}
+   */
   #rates = new WeakMap()
   /** What connections that have come since do. @type {WeakMap<WorkerHandle, { load: number, at: number }>} */
   #given = new WeakMap()
@@ -42,18 +46,20 @@ class Loads {
 
   /** @param {WorkerHandle} handle */
   #count (handle) {
-    const { heardAt, latest: { requests } } = handle
-    const last = this.#rates.get(handle) ?? { requests, heardAt, rate: 0 }
-    const rate = heardAt > last.heardAt ? 1000 * (requests - last.requests) / (heardAt - last.heardAt) : last.rate
-    this.#rates.set(handle, { requests, heardAt, rate })
+    const { heardAt, latest: { requests, cpuUs } } = handle
+    const last = this.#rates.get(handle) ?? { requests, cpuUs, heardAt, rate: 0, cpus: 0 }
+    const ms = heardAt - last.heardAt
+    const { rate, cpus } = ms > 0 ? { rate: 1000 * (requests - last.requests) / ms, cpus: (cpuUs - last.cpuUs) / 1000 / ms } : last
+    this.#rates.set(handle, { requests, cpuUs, heardAt, rate, cpus })
   }
 
-  /** Of all these together, as core/gathering.js wants it. @param {readonly WorkerHandle[]} handles that serve */
+  /** All these together, as core/gathering.js wants it. @param {readonly WorkerHandle[]} handles that serve */
   ofFleet (handles) {
+    const rates = handles.flatMap(handle => boots(handle) ? [] : this.#rates.get(handle) ?? [])
     return {
-      busy: handles.reduce((sum, handle) => sum + this.of(handle), 0),
-      rate: handles.reduce((sum, handle) => sum + (this.#rates.get(handle)?.rate ?? 0), 0),
-      lagMs: Math.max(0, ...handles.map(({ latest }) => latest.loopLagMs)),
+      cpus: rates.reduce((sum, { cpus }) => sum + cpus, 0),
+      rate: rates.reduce((sum, { rate }) => sum + rate, 0),
+      lagMs: Math.max(0, ...handles.map(handle => isSilent(handle) ? Infinity : handle.latest.loopLagMs)),
       connections: handles.reduce((sum, { latest }) => sum + latest.connections, 0)
     }
   }

@@ -23,6 +23,7 @@ function startHeartbeat ({ beatMs }, { channel, tracker, admission, pauses, feat
     connections = tracker.connections.size
     const { utilization } = performance.eventLoopUtilization(elu)
     elu = performance.eventLoopUtilization()
+    const { user, system } = process.cpuUsage()
     channel.send('beat', {
       requests: tracker.requests,
       inFlight: tracker.inFlight,
@@ -30,6 +31,7 @@ function startHeartbeat ({ beatMs }, { channel, tracker, admission, pauses, feat
       lasting: tracker.lasting,
       streams: tracker.streams,
       elu: Math.round(utilization * 1000) / 1000,
+      cpuUs: user + system,
       movable: Math.round(Math.min(1, tracker.movable) * 1000) / 1000,
       ...pauses.take(),
       debugged: inspector.url() !== undefined,

@@ -13,19 +13,22 @@ class Worker extends Heard {
   generation = 0
   heardAt = 0
   upSince = 0
-  latest = { requests: 0, connections: 10, lasting: 10, streams: 0, elu: 0, movable: 0, loopLagMs: 1, debugged: false, ceiling: null }
+  latest = { requests: 0, connections: 10, lasting: 10, streams: 0, elu: 0, cpuUs: 0, movable: 0, loopLagMs: 1, debugged: false, ceiling: null }
   /** @type {any[]} */
   gifts = []
+  /** Connections up to which it accepts, as it was told last. @type {number | null} */
+  level = null
 
   /** @param {string} type @param {any} fields */
   send (type, fields) {
     if (type === 'share') this.gifts.push(fields)
+    else if (type === 'level') this.level = fields.level
   }
 
   /** @param {number} at @param {{ elu: number, requests: number, loopLagMs?: number }} figures of the half second since the last one */
   beat (at, { elu, requests, loopLagMs = 1 }) {
     this.heardAt = at
-    this.latest = { ...this.latest, elu, movable: elu, loopLagMs, requests: this.latest.requests + requests }
+    this.latest = { ...this.latest, elu, movable: elu, loopLagMs, cpuUs: this.latest.cpuUs + 500_000 * elu, requests: this.latest.requests + requests }
   }
 }
 
@@ -61,12 +64,14 @@ t.test('where requests are short the load goes to as many workers as there are C
   t.same(resting(), [])
   pass(4, (_, slot) => ({ elu: slot === 3 ? 0.26 : 0.25, requests: 4000 }))
   t.same(resting(), [1, 2, 4])
+  t.same([1, 2, 4].map(slot => workers[slot].level), [0, 0, 0], 'they leave new connections to the others')
   t.same(workers.map(({ gifts }) => gifts.length > 0 && gifts[0].load > 0.2 && gifts[0].load === gifts[0].most), [false, true, true, false, true])
   for (const worker of workers) worker.gifts = []
   pass(2, (_, slot) => [0, 3].includes(slot) ? { elu: 0.55, requests: 10_000 } : { elu: 0, requests: 0 })
   t.same(workers.map(({ gifts }) => gifts.length), [0, 0, 0, 0, 0], 'what rests has nothing to give')
   pass(3, (_, slot) => [0, 3].includes(slot) ? { elu: 0.9, requests: 300 } : { elu: 0, requests: 0 })
   t.same(resting(), [])
+  t.ok([1, 2, 4].every(slot => Number(workers[slot].level) > 0))
   t.ok(workers[0].gifts[0].load > 0.4 && workers[3].gifts[0].load > 0.4)
 })
 
@@ -80,6 +85,16 @@ t.test('during a rollout no worker rests, nor in a fleet that has no more worker
   fleet.stale = -1
   pass(1, () => ({ elu: 0.25, requests: 4000 }))
   t.same(resting(), [2])
+})
+
+t.test('where a worker dies that does the load, another one does it at once', async t => {
+  const { workers, pass, resting } = fleetOf(t, 3)
+  pass(8, () => ({ elu: 0.25, requests: 4000 }))
+  t.same(resting(), [2])
+  const [dead] = workers.splice(0, 1)
+  dead.emit('exit')
+  t.same(resting(), [])
+  t.ok(Number(workers[1].level) > 0)
 })
 
 t.test('two workers on two CPUs never rest', async t => {

@@ -16,6 +16,7 @@ const BEAT = {
   lasting: 3,
   streams: 0,
   elu: 0.25,
+  cpuUs: 1000,
   movable: 0,
   gc: { scavenges: { count: 1, totalMs: 2, longestMs: 2 }, markSweeps: { count: 0, totalMs: 0, longestMs: 0 } },
   loopLagMs: 1.5,
