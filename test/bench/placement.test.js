@@ -7,7 +7,7 @@ const { longAlone } = require('../support/campaign')
 
 t.test('bench:placement-model --quick simulates each load by each way to place connections', async t => {
   const { results, figures, said } = await quickBench(t, 'placement-model')
-  t.equal(results.groups.length, 9)
+  t.equal(results.groups.length, 10)
   for (const { name, subjects } of results.groups) {
     t.equal(subjects.length, 5)
     for (const subject of ['one queue', 'round robin', 'least connections']) t.match(figures(name, subject), { moves: 0, p99: Number, wakesPerSecond: Number }, `${name}, ${subject}`)
@@ -21,6 +21,14 @@ t.test('a simulation can be made again, and by load the busy connections of one 
   t.same(run(7, 'load'), run(7, 'load'))
   t.not(run(8, 'load').p99, run(7, 'load').p99)
   t.ok(run(7, 'load').p99 < 0.1 * run(7, 'round robin').p99)
+})
+
+t.test('short requests by load wake workers far more rarely, and are not later', async t => {
+  const run = (/** @type {import('../../bench/support/synthetic-fleet').Policy} */ policy) =>
+    simulate({ seed: 7, policy, kind: { connections: 50, share: 0.5, costMs: 0.05 }, workers: 5, cpus: 2, seconds: 20 })
+  const [byLoad, byCount] = [run('load'), run('count')]
+  t.ok(byLoad.wakesPerSecond < 0.75 * byCount.wakesPerSecond, `${byLoad.wakesPerSecond} ${byCount.wakesPerSecond}`)
+  t.ok(byLoad.p99 <= 1.1 * byCount.p99, `${byLoad.p99} ${byCount.p99}`)
 })
 
 t.test('bench:placement --quick measures its subjects and drops nothing', { skip: longAlone('20', 'npm run test:bench') }, async t => {
