@@ -33,7 +33,7 @@ t.test('short requests by load wake workers far more rarely, and are not later',
 
 t.test('bench:placement --quick measures its subjects and drops nothing', { skip: longAlone('20', 'npm run test:bench') }, async t => {
   const { results } = await quickBench(t, 'placement', ['--only', 'recycle$'])
-  t.same(results.groups.map((/** @type {{ name: string }} */ { name }) => name), ['the busy connections of one worker', 'half of them of one worker', 'hello world, keep-alive'])
+  t.same(results.groups.map((/** @type {{ name: string }} */ { name }) => name), ['the busy connections of one worker', 'half of them of one worker', 'hello world, keep-alive', 'hello world, a connection per request'])
   for (const { name, subjects } of results.groups) {
     for (const { name: subject, rounds: [{ requests, dropped, p50, p99 }] } of subjects) {
       t.equal(dropped, 0, `${name} / ${subject}`)
