@@ -34,6 +34,6 @@ t.test('the package runs, and its types check', async t => {
   for (const name of fs.readdirSync(path.join(ROOT, 'node_modules'))) if (!name.startsWith('.')) fs.symlinkSync(path.join(ROOT, 'node_modules', name), path.join(folder, 'node_modules', name))
   t.match((await run(process.execPath, [path.join(installed, 'bin', 'recycle.js'), '--version'])).stdout, /^\d+\.\d+\.\d+\n$/)
   fs.copyFileSync(path.join(FIXTURES, 'types', 'consumer.ts'), path.join(folder, 'consumer.ts'))
-  const { stdout: wrong } = await run(process.execPath, [path.join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc'), '--strict', '--noEmit', '--module', 'node16', '--moduleResolution', 'node16', '--target', 'es2022', '--types', 'node', 'consumer.ts'], { cwd: folder }).catch(error => error)
-  t.equal(wrong, '', 'no error, also in the declarations (no skipLibCheck)')
+  const { stdout: wrong } = await run(process.execPath, [path.join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc'), '--strict', '--noEmit', '--skipDefaultLibCheck', '--module', 'node16', '--moduleResolution', 'node16', '--target', 'es2022', '--types', 'node', 'consumer.ts'], { cwd: folder }).catch(error => error)
+  t.equal(wrong, '', 'no error, also in the declarations (no skipLibCheck; those of TypeScript itself are left out)')
 })

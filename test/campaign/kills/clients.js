@@ -20,6 +20,7 @@ const { causeOf } = require('../clients')
 
 const UPLOAD = Buffer.alloc(200_000, 'x')
 const BIG_BYTES = 10_000_000
+const SLOW_MS = 5 // between two chunks: a second for all
 const REST_MS = 50 // after a failure
 
 /** @param {string} method @returns {Ask} */
@@ -84,13 +85,16 @@ const KINDS = {
     count: 2,
     costs: 'anything',
     async ask (client, { headers }) {
-      const slow = setInterval(() => client.socket.isPaused() ? client.resume() : client.pause(), 20)
+      const rest = () => {
+        client.pause()
+        setTimeout(() => client.resume(), SLOW_MS)
+      }
+      client.on('data', rest)
       try {
         const body = await answered(client, head('GET', '/big', ...headers))
         if (body.length !== BIG_BYTES) throw new Error('other bytes')
       } finally {
-        clearInterval(slow)
-        client.resume()
+        client.removeListener('data', rest)
       }
     }
   },

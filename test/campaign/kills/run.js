@@ -108,8 +108,7 @@ async function ofFleet (variant, { kills, random, evidence }) {
       if (pid !== null && kill(pid)) deaths++
     }
   }
-  await deed
-  await clients.stop()
+  await Promise.all([clients.stop(), deed]) // a deed waits for requests that take seconds, of which others would follow
   const hasFailed = fleet.events.all('fleet.warning').filter(({ warning }) => warning === 'primary-failed')
   const crashes = fleet.events.all('worker.crash')
   process.kill(fleet.primary(), 'SIGTERM')

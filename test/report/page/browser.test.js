@@ -26,6 +26,20 @@ function run () {
   ]
 }
 
+/** A tab, and what has been seen in it. @param {any} browser @param {Record<string, any>} [how] */
+async function tab (browser, how = {}) {
+  const page = await (await browser.newContext(how)).newPage()
+  const seen = { requests: [], errors: [], dialogs: 0 }
+  page.on('request', request => seen.requests.push(request.url()))
+  page.on('pageerror', error => seen.errors.push(error.message))
+  page.on('console', message => { if (message.type() === 'error') seen.errors.push(message.text()) })
+  page.on('dialog', dialog => {
+    seen.dialogs++
+    dialog.dismiss()
+  })
+  return { page, seen }
+}
+
 function pageOf (lines) {
   const figures = new Figures()
   for (const one of lines) figures.add(one)
@@ -35,20 +49,16 @@ function pageOf (lines) {
 t.test('the page in a browser', { skip: lacking }, async t => {
   const browser = await startBrowser(t)
 
-  /** Opens the report as a file, as a reader would. */
-  async function open (t, html, how = {}) {
+  const desk = await tab(browser)
+
+  /** Opens the report as a file, as a reader would: one after the other in one tab, as a tab of its own for each takes more CPU than the test. */
+  async function open (t, html, { viewport = { width: 1200, height: 900 }, colorScheme = 'light', in: { page, seen } = desk } = {}) {
     const file = path.join(t.testdir({ 'report.html': html }), 'report.html')
-    const context = await browser.newContext({ viewport: { width: 1200, height: 900 }, ...how })
-    t.teardown(() => context.close())
-    const page = await context.newPage()
-    const seen = { requests: [], errors: [], dialogs: 0 }
-    page.on('request', request => seen.requests.push(request.url()))
-    page.on('pageerror', error => seen.errors.push(error.message))
-    page.on('console', message => { if (message.type() === 'error') seen.errors.push(message.text()) })
-    page.on('dialog', dialog => {
-      seen.dialogs++
-      dialog.dismiss()
-    })
+    await page.setViewportSize(viewport)
+    await page.emulateMedia({ colorScheme, media: null })
+    await page.mouse.move(0, 0)
+    await page.goto('about:blank')
+    Object.assign(seen, { requests: [], errors: [], dialogs: 0 })
     await page.goto(pathToFileURL(file).href)
     await page.waitForSelector('h1')
     await page.waitForFunction(() => globalThis.document.querySelectorAll('.plot').length === globalThis.document.querySelectorAll('.plot canvas').length)
@@ -173,7 +183,7 @@ t.test('the page in a browser', { skip: lacking }, async t => {
   })
 
   await t.test('it is readable on a phone: nothing but a wide table scrolls sideways', async t => {
-    const { page } = await open(t, pageOf(run()), { viewport: { width: 390, height: 844 }, hasTouch: true })
+    const { page } = await open(t, pageOf(run()), { viewport: { width: 390, height: 844 }, in: await tab(browser, { hasTouch: true }) })
     t.equal(await page.evaluate(() => globalThis.document.documentElement.scrollWidth), 390)
     t.ok((await colours(page)).every(count => count > 20))
     await page.locator('.mark.drop').first().tap()
