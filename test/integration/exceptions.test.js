@@ -2,9 +2,11 @@
 
 /** An exception that the app does not catch costs the request that threw it, and no other. */
 
+const { once } = require('node:events')
 const fs = require('node:fs')
 const http = require('node:http')
 const https = require('node:https')
+const net = require('node:net')
 const path = require('node:path')
 const t = require('tap')
 const { setTimeout: after } = require('node:timers/promises')
@@ -110,4 +112,21 @@ t.test('a handler that throws as it is called gets 500 on a connection that has 
 
   const secure = await startFleet(t, path.join(t.testdir({ 'app.js': `require('node:https').createServer(${JSON.stringify(TLS)}, () => { throw new Error('sync') }).listen(process.env.PORT)` }), 'app.js'), { workers: 1 })
   t.equal(await new Promise((resolve, reject) => https.get({ port: secure.port, rejectUnauthorized: false, agent: false }, response => resolve(response.resume().statusCode)).on('error', reject)), 500)
+})
+
+t.test('what throws for no request, or for an earlier one, ends no request that starts meanwhile', async t => {
+  const { port, events } = await startFleet(t, 'uncaught.js', { workers: 1 })
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 8 })
+  t.teardown(() => agent.destroy())
+  await Promise.all(Array.from({ length: 8 }, () => get(port, '/ok?ms=50', { agent })))
+  t.equal((await get(port, '/elsewhere')).status, 200)
+  await after(100)
+  for (const { status } of await Promise.all(Array.from({ length: 8 }, () => get(port, '/ok', { agent })))) t.equal(status, 200)
+  t.match(await events.until('worker.exception'), { message: 'elsewhere', request: null, isAnswered: false })
+
+  const client = net.connect(port, '127.0.0.1')
+  t.teardown(() => client.destroy())
+  client.write('GET /tick HTTP/1.1\r\nhost: a\r\n\r\nGET /ok?ms=300 HTTP/1.1\r\nhost: a\r\n\r\n')
+  t.match(String((await once(client, 'data'))[0]), /^HTTP\/1.1 500 /)
+  t.match(await events.until('worker.exception', { where: ({ message }) => message === 'tick' }), { request: 'GET /tick', isAnswered: true })
 })

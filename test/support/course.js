@@ -6,6 +6,7 @@ const { plan } = require('../../lib/core/plan')
 const { figure } = require('../../lib/core/sample')
 
 const LATE_MS = 500 // a time of the plan comes so much later in the real fleet, at the most: on a busy machine another step may go before it
+const READ_MS = 20 // the primary has read the clock for a delay so long before it writes the line, at the most
 const EARLY_MS = 1000 // a worker that dies within this time of being ready counts as one that never was
 const STEP_MS = 2000 // until a step of the model must be in the journal
 
@@ -185,7 +186,7 @@ class Course {
       Object.assign(this.#known(line.pid), { reason: line.reason, condemnedAt: line.t, isOverHard, task })
       const notBefore = this.delays.get(line) ?? 0
       const { fresh = null } = this.model.slots.get(line.slot) ?? {}
-      if (fresh) fresh.notBefore = notBefore > line.t ? notBefore + LATE_MS : 0
+      if (fresh) fresh.notBefore = notBefore > line.t ? notBefore + LATE_MS - READ_MS : 0
     },
     'worker.keep': ({ pid }) => { Object.assign(this.#known(pid), { reason: null, task: null }) },
     'worker.out-of-rotation': ({ pid }) => { this.#known(pid).state = 'out-of-rotation' },

@@ -27,18 +27,21 @@ function surviveExceptions (kernel) {
   /** @type {AsyncLocalStorage<Current>} */
   const requests = new AsyncLocalStorage()
   const isOfItsOwnMode = [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(/\s+/)].some(flag => flag.startsWith('--unhandled-rejections'))
-  /** The exchange whose handler may be running, in this turn. @type {Exchange | null} */
+  /** Of the request whose handler may be running, in this turn. @type {Current | null} */
   let starting = null
+  /** Exceptions that have left functions of process.nextTick() behind: these run after the handler of a request that comes next, and before forget(). */
+  let interrupted = 0
   const forget = () => { starting = null }
   const settled = Promise.resolve() // queueMicrotask() makes an AsyncResource for each call
   tracker.on('request', (_, exchange) => {
     const current = exchange.current = { exchange, method: exchange.head.method, url: exchange.head.url }
     requests.enterWith(current)
+    if (interrupted > 0) return
     if (starting === null) settled.then(forget)
-    starting = exchange
+    starting = current
   })
   kernel.currentExchange = () => requests.getStore()?.exchange ?? null
-  const throwing = () => starting ?? kernel.currentExchange()
+  const throwing = () => requests.getStore() ?? starting
 
   // Added when Node is about to look for listeners, so that the app, and what counts them, sees none of ours.
   process.on('uncaughtExceptionMonitor', (_, origin) => {
@@ -49,7 +52,7 @@ function surviveExceptions (kernel) {
 
   /** The app ends this process now, perhaps. */
   function mark () {
-    const exchange = throwing()
+    const exchange = throwing()?.exchange
     if (exchange) tracker.witness?.threw(exchange.connection)
   }
 
@@ -64,8 +67,11 @@ function surviveExceptions (kernel) {
   /** @param {unknown} thrown */
   function survive (thrown) {
     process.stderr.write(print(thrown))
-    const [exchange, current] = [throwing(), starting?.head ?? requests.getStore()]
-    channel.send('uncaught', { ...describe(thrown), request: current ? requestName(current) : null, isAnswered: exchange !== null && answer(exchange) })
+    const current = throwing()
+    forget()
+    interrupted++
+    process.nextTick(() => interrupted--)
+    channel.send('uncaught', { ...describe(thrown), request: current ? requestName(current) : null, isAnswered: current?.exchange ? answer(current.exchange) : false })
   }
 
   return {}
