@@ -8,7 +8,7 @@
  */
 
 const { Gathering, restingOf } = require('../../lib/core/gathering')
-const { LIGHT, giftsOf, isGift, choose, receiverOf } = require('../../lib/core/sharing')
+const { giftsOf, isGift, choose, receiverOf } = require('../../lib/core/sharing')
 const { percentiles } = require('./statistics')
 const { Random } = require('./synthetic-deploy')
 
@@ -127,7 +127,7 @@ class SyntheticFleet {
     const { workers, resting, cpus } = this
     for (const worker of workers) worker.beat()
     const sum = (/** @type {'cpus' | 'rate'} */ key) => workers.reduce((total, worker) => total + worker[key], 0)
-    const isGathered = this.policy === 'load' && this.#gathering.look({ cpus: sum('cpus'), rate: sum('rate'), lagMs: Math.max(...workers.map(({ lateMs }) => lateMs)), connections: workers.reduce((total, { connections }) => total + connections.size, 0) }, cpus, at)
+    const isGathered = this.policy === 'load' && this.#gathering.look({ cpus: sum('cpus'), rate: sum('rate'), lagMs: Math.max(...workers.map(({ lateMs }) => lateMs)), connections: workers.reduce((total, { connections }) => total + connections.size, 0), isFlexible: true }, cpus, at)
     const seen = workers.map(worker => ({ worker, busy: worker.busy, isResting: resting.has(worker) }))
     this.resting = new Set(isGathered ? restingOf(seen, cpus).map(({ worker }) => worker) : [])
   }
@@ -142,8 +142,7 @@ class SyntheticFleet {
   /** @param {Connection} connection @param {SyntheticWorker[]} others */
   move (connection, others) {
     const load = this.policy === 'load' ? connection.load : 0
-    const awake = load < LIGHT ? [] : others.filter(worker => !this.resting.has(worker))
-    const { worker } = receiverOf((awake.length > 0 ? awake : others).map(worker => ({ worker, busy: worker.busy, connections: worker.connections.size })), load)
+    const { worker } = receiverOf(others.map(worker => ({ worker, busy: worker.busy, connections: worker.connections.size, isResting: this.resting.has(worker) })), load)
     connection.worker.connections.delete(connection)
     worker.connections.add(connection)
     connection.worker.busy -= connection.load

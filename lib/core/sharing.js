@@ -129,16 +129,17 @@ function choose (connections, { load, most, count }) {
 }
 
 /**
- * Which worker gets a connection: the least connected; where it makes load, the least busy.
+ * Which worker gets a connection: the least connected; where it makes load, the least busy of those that do not rest.
  *
- * @template {{ busy: number, connections: number }} T
+ * @template {{ busy: number, connections: number, isResting?: boolean }} T
  * @param {readonly T[]} workers at least one; the first of equals is chosen
  * @param {number} load of the connection
  * @returns {T}
  */
 function receiverOf (workers, load) {
   const stepsOf = (/** @type {T} */ { busy }) => load < LIGHT ? 0 : Math.floor(busy / STEP)
-  return workers.reduce((least, one) => (stepsOf(one) - stepsOf(least) || one.connections - least.connections) < 0 ? one : least)
+  const awake = load < LIGHT ? [] : workers.filter(({ isResting }) => !isResting)
+  return (awake.length > 0 ? awake : workers).reduce((least, one) => (stepsOf(one) - stepsOf(least) || one.connections - least.connections) < 0 ? one : least)
 }
 
 module.exports = { LIGHT, giftsOf, isGift, choose, receiverOf }

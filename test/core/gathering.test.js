@@ -4,11 +4,13 @@ const t = require('tap')
 const fc = require('fast-check')
 const { Gathering, restingOf } = require('../../lib/core/gathering')
 
-const SHORT = { cpus: 1.2, rate: 40_000, lagMs: 3, connections: 50 } // 0.03 ms a request
-const LONG = { cpus: 1.2, rate: 600, lagMs: 3, connections: 50 }
+const SHORT = { cpus: 1.2, rate: 40_000, lagMs: 3, connections: 50, isFlexible: true } // 0.03 ms a request
+const LONG = { cpus: 1.2, rate: 600, lagMs: 3, connections: 50, isFlexible: true }
 const LATE = { ...SHORT, lagMs: 60 }
 const MANY = { ...SHORT, connections: 5000 }
-const IDLE = { cpus: 0.05, rate: 0, lagMs: 60, connections: 50 }
+const FIXED = { ...SHORT, isFlexible: false }
+const SILENT = { ...SHORT, lagMs: Infinity }
+const IDLE = { cpus: 0.05, rate: 0, lagMs: 60, connections: 50, isFlexible: true }
 
 /** Looks each quarter of a second. @param {Gathering} gathering @param {number} from s @param {number} to s @param {typeof SHORT} fleet @returns {number | null} when it changed, in s; null: it did not */
 function look (gathering, from, to, fleet) {
@@ -17,8 +19,8 @@ function look (gathering, from, to, fleet) {
   return null
 }
 
-t.test('load of short requests is gathered after five seconds, and spread at once where requests are long, an event loop has been late for a second, or there are many connections', async t => {
-  for (const [over, at] of /** @type {[typeof SHORT, number][]} */ ([[LONG, 10], [LATE, 11], [MANY, 10]])) {
+t.test('load of short requests is gathered after five seconds, and spread at once where requests are long, an event loop is late for a second, there are many connections, or one cannot move', async t => {
+  for (const [over, at] of /** @type {[typeof SHORT, number][]} */ ([[LONG, 10], [LATE, 11], [SILENT, 10], [MANY, 10], [FIXED, 10]])) {
     const gathering = new Gathering()
     t.equal(look(gathering, 0, 10, SHORT), 5)
     t.equal(look(gathering, 10, 20, over), at)
@@ -40,6 +42,7 @@ t.test('without load nothing is gathered, and nothing that an idle fleet does sp
   t.equal(look(gathering, 20, 40, SHORT), 25)
   t.equal(look(gathering, 40, 60, IDLE), null)
   t.ok(gathering.isOn)
+  t.equal(look(gathering, 60, 61, { ...IDLE, lagMs: Infinity }), 60, 'but a worker that does not answer: new connections would wait for it')
 })
 
 t.test('the busiest workers do the load; those that rest go on resting, whatever the others do', async t => {

@@ -69,7 +69,7 @@ t.test('a handle is the bare one of a TCP or unix socket that this package has s
 t.test('a beat may have what features add to it, checked as the rest', async t => {
   const pauses = { count: 0, totalMs: 0, longestMs: 0 }
   const beat = {
-    requests: 0, inFlight: 0, connections: 0, lasting: 0, streams: 0, elu: 0, cpuUs: 0, movable: 0, gc: { scavenges: pauses, markSweeps: pauses }, loopLagMs: 0, debugged: false, ceiling: null
+    requests: 0, inFlight: 0, connections: 0, lasting: 0, streams: 0, elu: 0, cpuUs: 0, movable: 0, gc: { scavenges: pauses, markSweeps: pauses }, loopLagMs: 0, debugged: false, flexible: true, ceiling: null
   }
   t.equal(flawOf(FROM_WORKER, message('beat', beat)), null)
   t.equal(flawOf(FROM_WORKER, message('beat', { ...beat, handles: 3 })), null)

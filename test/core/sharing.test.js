@@ -104,6 +104,10 @@ t.test('a connection without load goes to the least connected worker, one with l
   t.equal(receiverOf(workers, 0), workers[0])
   t.equal(receiverOf(workers, 0.1), workers[2], 'loads that hardly differ are equal')
   t.equal(receiverOf(workers.slice(0, 2), 0.1), workers[1])
+  const resting = { busy: 0, connections: 0, isResting: true }
+  t.equal(receiverOf([resting, ...workers], 0.1), workers[2], 'one that rests gets none that makes load')
+  t.equal(receiverOf([resting, ...workers], 0), resting)
+  t.equal(receiverOf([resting], 0.1), resting, 'unless all rest')
 })
 
 t.test('workers that rest give all that makes load, and the others are even among themselves, in load and in number', async t => {

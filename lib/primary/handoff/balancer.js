@@ -97,11 +97,11 @@ class Balancer {
     serving.forEach((handle, i) => { if (isGift(gifts[i])) handle.send('share', gifts[i]) })
   }
 
-  /** Which workers rest: none during a rollout, which compares them or is to give each its share. @param {WorkerHandle[]} serving */
+  /** Which workers rest. @param {WorkerHandle[]} serving */
   #gather (serving) {
     const { loads } = this.ledger
     const { cpus } = this.options.sizing
-    const isOn = this.#gathering.look(loads.ofFleet(serving), cpus, now()) && !serving.some(handle => this.#isStale(handle))
+    const isOn = this.#gathering.look(loads.ofFleet(serving), cpus, now())
     const workers = serving.map(handle => ({ handle, busy: loads.of(handle), isResting: loads.resting.has(handle) }))
     const before = loads.resting
     loads.resting = new Set(isOn ? restingOf(workers, cpus).map(({ handle }) => handle) : [])

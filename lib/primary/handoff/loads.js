@@ -60,7 +60,8 @@ class Loads {
       cpus: rates.reduce((sum, { cpus }) => sum + cpus, 0),
       rate: rates.reduce((sum, { rate }) => sum + rate, 0),
       lagMs: Math.max(0, ...handles.map(handle => isSilent(handle) ? Infinity : handle.latest.loopLagMs)),
-      connections: handles.reduce((sum, { latest }) => sum + latest.connections, 0)
+      connections: handles.reduce((sum, { latest }) => sum + latest.connections, 0),
+      isFlexible: handles.every(({ latest, generation }) => latest.flexible && generation === handles[0].generation)
     }
   }
 

@@ -7,7 +7,7 @@
  * Node would queue more behind it, where they cannot be taken back.
  */
 
-const { LIGHT, receiverOf } = require('../../core/sharing')
+const { receiverOf } = require('../../core/sharing')
 const { Loads } = require('./loads')
 
 const WINDOW = 1
@@ -83,9 +83,9 @@ class Placement {
   #leastLoaded (sender, able, own = 0) {
     const successor = this.successorOf(sender)
     const inOrder = successor && able.includes(successor) ? [successor, ...able] : able
-    const awake = own < LIGHT ? [] : inOrder.filter(handle => !this.loads.resting.has(handle))
-    const some = awake.length > 0 ? awake : inOrder
-    return receiverOf(some.map(handle => ({ handle, busy: this.loads.of(handle), connections: handle.connections + this.#countOf(handle) })), own).handle
+    return receiverOf(inOrder.map(handle => ({
+      handle, busy: this.loads.of(handle), connections: handle.connections + this.#countOf(handle), isResting: this.loads.resting.has(handle)
+    })), own).handle
   }
 
   /** @param {WorkerHandle} receiver */

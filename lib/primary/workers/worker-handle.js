@@ -16,7 +16,9 @@ const { WorkerChannel } = require('./worker-channel')
 /** @typedef {ReturnType<WorkerHandle['facts']>} WorkerFacts */
 
 /** @type {import('../../core/message').Beat} */
-const NO_BEAT = { requests: 0, inFlight: 0, connections: 0, lasting: 0, streams: 0, elu: 0, cpuUs: 0, movable: 0, ...NO_DELAYS, debugged: false, ceiling: null }
+const NO_BEAT = {
+  requests: 0, inFlight: 0, connections: 0, lasting: 0, streams: 0, elu: 0, cpuUs: 0, movable: 0, ...NO_DELAYS, debugged: false, flexible: true, ceiling: null
+}
 
 /** What a worker emits. */
 const EVENTS = Object.freeze({

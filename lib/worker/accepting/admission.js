@@ -107,6 +107,11 @@ class Admission {
     return this.tracker.connections.size >= this.ceiling
   }
 
+  /** It lacks neither descriptors nor room in a server that has a limit of its own. */
+  get hasRoom () {
+    return !this.isAtCeiling && this.#filled.size === 0
+  }
+
   get #mark () {
     return this.#isChurning && this.level > 0 ? this.ceiling : Math.min(this.level, this.ceiling)
   }

@@ -23,7 +23,7 @@
  * @property {number} written bytes that had been written to the connection by then
  * @property {Connection} connection
  * @property {boolean} isMarked the app says that its handler may run once more, in another worker
- * @property {{ exchange: Exchange | null } | null} current what the code that runs for it has it by; let go at its end
+ * @property {{ exchange: Exchange | null } | null} current how code that runs for it finds it; emptied at its end
  * @property {boolean} [isSwept] it had ended when it was last looked at; see tracker.js
  *
  * @typedef {object} Packed what a connection of the app's own protocol goes with

@@ -49,6 +49,8 @@ class ConnectionTracker extends EventEmitter {
   streams = 0
   /** Of this worker's event loop what the requests of connections take that can move, as of the last sweep(); 0 to 1. */
   movable = 0
+  /** Connections that cannot move while this worker serves, or have a session here, as of the last sweep(). */
+  fixed = 0
   /** @type {Witness | null} */
   witness = null
   /** Requests begun by the last sweep(). */
@@ -179,12 +181,13 @@ class ConnectionTracker extends EventEmitter {
   sweep (utilization = 0) {
     const perRequest = utilization / Math.max(1, this.requests - this.#swept)
     this.#swept = this.requests
-    this.streams = this.movable = 0
+    this.streams = this.movable = this.fixed = 0
     for (const connection of this.connections) {
       const load = (connection.load + perRequest * connection.requests) / 2
       connection.load = load < LIGHT / 8 ? 0 : load // numbers that are nearly 0 are slow
       connection.requests = 0
-      if (connection.load > 0 && connection.sessionId === null && connection.isMovable) this.movable += connection.load
+      if (connection.sessionId !== null || !connection.isMovable) this.fixed++
+      else this.movable += connection.load
       if (connection.socket?.destroyed) this.release(connection)
       else if (connection.isStream) this.streams++
       if (connection.isForeign) this.witness?.upgraded(connection)

@@ -34,6 +34,7 @@ function startHeartbeat ({ beatMs }, { channel, tracker, admission, pauses, feat
       cpuUs: user + system,
       movable: Math.round(Math.min(1, tracker.movable) * 1000) / 1000,
       ...pauses.take(),
+      flexible: tracker.fixed === 0 && admission.hasRoom,
       debugged: inspector.url() !== undefined,
       ceiling: admission.ceiling === Infinity ? null : admission.ceiling,
       ...Object.assign({}, ...features.map(feature => feature.figures?.()))

@@ -13,7 +13,7 @@ class Worker extends Heard {
   generation = 0
   heardAt = 0
   upSince = 0
-  latest = { requests: 0, connections: 10, lasting: 10, streams: 0, elu: 0, cpuUs: 0, movable: 0, loopLagMs: 1, debugged: false, ceiling: null }
+  latest = { requests: 0, connections: 10, lasting: 10, streams: 0, elu: 0, cpuUs: 0, movable: 0, loopLagMs: 1, debugged: false, flexible: true, ceiling: null }
   /** @type {any[]} */
   gifts = []
   /** Connections up to which it accepts, as it was told last. @type {number | null} */
@@ -36,13 +36,13 @@ class Worker extends Heard {
 function fleetOf (t, count) {
   let at = 100_000
   mock.timers.enable({ apis: ['setInterval'] })
-  const clock = mock.method(performance, 'now', () => at)
+  mock.method(performance, 'now', () => at)
   t.teardown(() => {
-    clock.mock.restore()
+    mock.restoreAll()
     mock.timers.reset()
   })
   const workers = Array.from({ length: count }, () => new Worker())
-  const fleet = { stale: -1, serving: () => workers, rollout: { requested: (/** @type {number} */ generation) => generation === fleet.stale ? 'reload' : null } }
+  const fleet = { serving: () => workers, rollout: { requested: () => null } }
   const ledger = { totals: { moved: 0 }, loads: new Loads() }
   const balancer = new Balancer(/** @type {any} */ ({ options: { schedule: 'even', handoff: true, sizing: { cpus: 2 } }, fleet, record: () => {}, ledger }))
   for (const worker of workers) balancer.connect(/** @type {any} */ (worker))
@@ -55,7 +55,7 @@ function fleetOf (t, count) {
     }
   }
   const resting = () => workers.flatMap((worker, slot) => ledger.loads.resting.has(/** @type {any} */ (worker)) ? [slot] : [])
-  return { workers, fleet, ledger, pass, resting }
+  return { workers, pass, resting }
 }
 
 t.test('where requests are short the load goes to as many workers as there are CPUs, and comes back when they are long', async t => {
@@ -75,16 +75,24 @@ t.test('where requests are short the load goes to as many workers as there are C
   t.ok(workers[0].gifts[0].load > 0.4 && workers[3].gifts[0].load > 0.4)
 })
 
-t.test('during a rollout no worker rests, nor in a fleet that has no more workers than CPUs', async t => {
-  const { fleet, pass, resting } = fleetOf(t, 3)
-  pass(8, () => ({ elu: 0.25, requests: 4000 }))
-  t.same(resting(), [2])
-  fleet.stale = 0
-  pass(1, () => ({ elu: 0.25, requests: 4000 }))
-  t.same(resting(), [])
-  fleet.stale = -1
-  pass(1, () => ({ elu: 0.25, requests: 4000 }))
-  t.same(resting(), [2])
+t.test('no worker rests while workers run different code, as those of a trial do, nor where a connection cannot move; after that for a minute none', async t => {
+  const unfit = /** @type {((worker: Worker) => void)[]} */ ([worker => { worker.generation = 1 }, worker => { worker.latest.flexible = false }])
+  for (const make of unfit) {
+    const { workers, pass, resting } = fleetOf(t, 3)
+    pass(8, () => ({ elu: 0.25, requests: 4000 }))
+    t.same(resting(), [2])
+    make(workers[2])
+    pass(0.5, () => ({ elu: 0.25, requests: 4000 }))
+    t.same(resting(), [])
+    t.ok(Number(workers[2].level) > 0, 'it accepts again')
+    Object.assign(workers[2], { generation: 0, latest: { ...workers[2].latest, flexible: true } })
+    pass(50, () => ({ elu: 0.25, requests: 4000 }))
+    t.same(resting(), [])
+    pass(15, () => ({ elu: 0.25, requests: 4000 }))
+    t.same(resting(), [2])
+    mock.restoreAll()
+    mock.timers.reset()
+  }
 })
 
 t.test('where a worker dies that does the load, another one does it at once', async t => {

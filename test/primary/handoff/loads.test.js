@@ -56,20 +56,23 @@ t.test('what a worker was given counts at once, and less and less until its beat
   t.equal(loads.of(handle), 0.1)
 })
 
-t.test('of a fleet are known its CPU and its requests a second by the last two heartbeats of each worker, the longest delay and its connections', async t => {
+t.test('of a fleet are known its CPU and its requests a second by the last two heartbeats of each worker, the longest delay, its connections, and whether each can move', async t => {
   const loads = new Loads()
   const [first, second, booting] = [worker(0.25), worker(0.5), { ...worker(0.9), upSince: now() }]
   const handles = [first, second, booting]
   for (const at of [0, 500, 1000]) {
-    handles.forEach((handle, i) => Object.assign(handle, { heardAt: now() + at, latest: { elu: 0.5, debugged: false, requests: at * (i + 1), cpuUs: 400 * at, loopLagMs: 10 - i, connections: 3 } }))
+    handles.forEach((handle, i) => Object.assign(handle, { heardAt: now() + at, generation: 0, latest: { elu: 0.5, debugged: false, flexible: true, requests: at * (i + 1), cpuUs: 400 * at, loopLagMs: 10 - i, connections: 3 } }))
     loads.look(handles, false)
     loads.look(handles, false)
   }
-  const { cpus, rate, lagMs, connections } = loads.ofFleet(handles)
-  t.same([Math.round(100 * cpus), Math.round(rate), lagMs, connections], [80, 3000, 10, 9], 'the CPU of a boot says nothing')
+  const { cpus, rate, lagMs, connections, isFlexible } = loads.ofFleet(handles)
+  t.same([Math.round(100 * cpus), Math.round(rate), lagMs, connections, isFlexible], [80, 3000, 10, 9, true], 'the CPU of a boot says nothing')
+  second.latest.flexible = false
+  t.notOk(loads.ofFleet(handles).isFlexible)
+  t.notOk(loads.ofFleet([first, { ...booting, generation: 1 }]).isFlexible, 'they run different code')
   second.heardAt = now() - 2000
   t.equal(loads.ofFleet(handles).lagMs, Infinity, 'a worker that is silent is late')
-  t.same(loads.ofFleet([]), { cpus: 0, rate: 0, lagMs: 0, connections: 0 })
+  t.same(loads.ofFleet([]), { cpus: 0, rate: 0, lagMs: 0, connections: 0, isFlexible: true })
 })
 
 t.test('a silent worker is busy; while one boots its beats say nothing; one of another primary has none', async t => {

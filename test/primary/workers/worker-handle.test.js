@@ -23,6 +23,7 @@ const BEAT = {
   heap: null,
   lagP99Ms: null,
   debugged: false,
+  flexible: true,
   ceiling: null
 }
 

@@ -49,8 +49,11 @@ t.test('a connection takes that part of the event loop which its requests are of
     return [one, other, pinned].map(({ connection: { load } }) => load)
   }
   t.same(sweep([3, 0, 1]), [0.375, 0, 0.125])
-  t.equal(tracker.movable, 0.375)
+  t.same([tracker.movable, tracker.fixed], [0.375, 1], 'a connection that cannot move is fixed, whatever it does')
+  other.connection.sessionId = 'a'
   t.same(sweep([0, 1, 0]), [0.1875, 0.5, 0.0625])
+  t.same([tracker.movable, tracker.fixed], [0.1875, 2], 'so is one of a session')
+  other.connection.sessionId = null
   t.same(sweep([0, 0, 0]), [0.09375, 0.25, 0.03125], 'without requests none takes any')
   receive.adopt({ id: 1, parcel: { key: KEY, leftMs: null, load: 0.5 } }, (await connectElsewhere()).handle)
   t.equal([...tracker.connections].at(-1)?.load, 0.5, 'one that comes from a sibling does what it did there')
