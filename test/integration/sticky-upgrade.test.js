@@ -31,7 +31,7 @@ for (const [what, habits, upgrades, args] of /** @type {const} */ ([
     }
     t.same(await users.stop(), [], `${users.requests} requests`)
     for (const { cut, closedIdle, lost } of events.all('recycled')) t.match({ cut, closedIdle, lost }, { cut: 0, closedIdle: 0, lost: false })
-    t.same(events.all('fleet.warning'), [])
+    t.same(events.all('fleet.warning').filter(({ warning }) => warning !== 'sticky-one'), []) // the first user may well send nearly all requests
   })
 }
 
