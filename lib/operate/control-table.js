@@ -10,6 +10,7 @@ const { plain } = require('../core/plain')
 const { count, formatSize, formatTime } = require('../core/units')
 const { sayFreshOverBudget } = require('../journal/sentence')
 const { layOut, mib, short } = require('../report/grid')
+const { stateOf } = require('./worker-state.cjs')
 
 const BAR_WIDTH = 10
 const NEAR = 0.8
@@ -24,7 +25,7 @@ const NEAR = 0.8
 const COLUMNS = [
   { title: 'slot', cell: ({ slot }) => shown(slot) },
   { title: 'pid', cell: ({ pid }) => shown(pid) },
-  { title: 'state', left: true, cell: ({ state, paused }) => paused ? 'paused' : state },
+  { title: 'state', left: true, cell: stateOf },
   { title: 'gen', cell: ({ generation }) => `${generation}`, dispensable: 5 },
   { title: 'age', cell: ({ ageMs }) => formatTime(ageMs), dispensable: 4 },
   { title: 'memory', left: true, cell: worker => bar(worker) },

@@ -4,6 +4,7 @@
 
 const { painter } = require('../../journal/painter')
 const { colorOf } = require('../../operate/control-table')
+const { stateOf } = require('../../operate/worker-state.cjs')
 const { layOut, mib, short } = require('../../report/grid')
 
 const LEVELS = [...'▁▂▃▄▅▆▇█']
@@ -20,7 +21,7 @@ const REASON_WIDTH = 'requested'.length // reserved, so that the table keeps its
 const BEFORE = [
   { title: '#', cell: ({ worker: { slot } }) => slot === null ? '–' : `${slot}` },
   { title: 'pid', cell: ({ worker: { pid } }) => `${pid}` },
-  { title: 'state', left: true, cell: ({ worker: { state, paused } }) => paused ? 'paused' : state === 'out-of-rotation' ? 'out' : state.replace(/ing$/, '') },
+  { title: 'state', left: true, cell: ({ worker }) => stateOf(worker).replace(/-of-rotation$|ing$/, '') },
   { title: 'age', cell: ({ worker: { ageMs } }) => age(ageMs) },
   { title: 'MiB', left: true, cell: ({ worker: { rssBytes, budgetBytes } }) => budgetBytes === null ? mib(rssBytes) : `${mib(rssBytes)}/${mib(budgetBytes)}` }
 ]

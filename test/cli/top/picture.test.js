@@ -52,6 +52,11 @@ t.test('a row has every figure of its worker', async t => {
   t.equal(lines[23], 'q quit  ↑↓ select  r recycle')
 })
 
+t.test('a worker that is paused, or whose load others do, is said to be', async t => {
+  const workers = [worker(0, { paused: 'refills its cache', rests: true }), worker(1, { rests: true }), worker(2, { state: 'out-of-rotation' }), worker(3, { state: 'draining' })]
+  t.same(picture(fleetOf(workers), HOW).slice(4, 8).map(line => line.slice(9, 15).trim()), ['paused', 'rest', 'out', 'drain'])
+})
+
 t.test('connections that went from one worker to another while both served are said', async t => {
   const fleet = fleetOf([worker(0)])
   fleet.update({ ...statusOf([worker(0)]), totals: { workers: 1, ready: 1, recycles: 0, moves: { load: 12, number: 3, leaving: 9 } } }, 1000)

@@ -2,6 +2,7 @@
 
 const { h } = require('../../../report/page/browser/element.cjs')
 const { NONE, whole, size, time } = require('../../../report/page/browser/format.cjs')
+const { stateOf } = require('../../worker-state.cjs')
 
 const percent = share => `${Math.round(share * 100)} %`
 
@@ -9,7 +10,7 @@ const percent = share => `${Math.round(share * 100)} %`
 const COLUMNS = [
   ['Slot', false, worker => whole(worker.slot)],
   ['Pid', false, worker => `${worker.pid}`],
-  ['State', true, worker => worker.state],
+  ['State', true, stateOf],
   ['Age', false, worker => time(worker.ageMs)],
   ['RSS', true, worker => worker.rssBytes],
   ['PSS', false, worker => size(worker.pssBytes)],
@@ -55,8 +56,9 @@ function row () {
   const rss = h('span')
   const fill = worker => COLUMNS.forEach(([title, , valueOf], i) => {
     if (title === 'State') {
-      state.textContent = worker.state
-      state.className = `state ${worker.state}`
+      state.textContent = stateOf(worker)
+      state.className = `state ${stateOf(worker)}`
+      state.title = worker.paused ?? ''
       if (!state.isConnected) cells[i].append(state)
     } else if (title === 'RSS') {
       setMeter(meter, worker)
