@@ -6,25 +6,25 @@ const { FEATURES } = require('../features')
 const { NoOwners } = require('./handoff/no-owners')
 
 /**
- * @typedef {{ [Name in Called]-?: NonNullable<import('../features').PrimaryPart[Name]> }} Part
+ * @typedef {{ [Name in Called]-?: NonNullable<import('../features/interface').PrimaryPart[Name]> }} Part
  * @typedef {'begin' | 'connect' | 'sessionOf' | 'collect' | 'reload' | 'crashed' | 'left' | 'causeOf' | 'wake' | 'probe' | 'kept' | 'beforeKill' |
  *   'beforeStop' | 'scrape'} Called
  */
 
 class RunningFeatures {
-  /** By name. @type {Map<string, import('../features').PrimaryPart>} */
+  /** By name. @type {Map<string, import('../features/interface').PrimaryPart>} */
   #parts = new Map()
 
-  /** @param {import('../features').PrimaryKernel} kernel */
+  /** @param {import('../features/interface').PrimaryKernel} kernel */
   constructor (kernel) {
     for (const { name, primary, isOn } of FEATURES) if (primary && isOn(kernel.options)) this.#parts.set(name, primary()(kernel))
     /** Of sessions. @type {import('./handoff/no-owners').Owners} */
     this.owners = [...this.#parts.values()].find(({ owners }) => owners)?.owners ?? new NoOwners()
     /** Of workers. */
     this.source = [...this.#parts.values()].find(({ source }) => source)?.source ?? null
-    /** @type {NonNullable<import('../features').PrimaryPart['commands']>} */
+    /** @type {NonNullable<import('../features/interface').PrimaryPart['commands']>} */
     this.commands = Object.assign({}, ...[...this.#parts.values()].map(({ commands }) => commands))
-    /** @type {NonNullable<import('../features').PrimaryPart['verbs']>} */
+    /** @type {NonNullable<import('../features/interface').PrimaryPart['verbs']>} */
     this.verbs = Object.assign({}, ...[...this.#parts.values()].map(({ verbs }) => verbs))
   }
 
@@ -66,7 +66,7 @@ class RunningFeatures {
     return null
   }
 
-  /** @param {import('./workers/worker-handle').WorkerHandle} handle @returns {import('../features').Probe} of what they add to its samples */
+  /** @param {import('./workers/worker-handle').WorkerHandle} handle @returns {import('../features/interface').Probe} of what they add to its samples */
   probe (handle) {
     const worker = { handle, pid: handle.pid, latest: () => handle.latest, upSince: () => Number(handle.upSince) }
     const probes = this.all('probe', worker)

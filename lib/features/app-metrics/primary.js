@@ -23,7 +23,7 @@ class AppMetrics {
   #scrapes = new Set()
   #isTold = false
 
-  /** @param {import('..').PrimaryKernel} kernel */
+  /** @param {import('../interface').PrimaryKernel} kernel */
   constructor (kernel) {
     this.kernel = kernel
     setInterval(() => this.#ask(), ASK_EVERY_MS).unref()

@@ -8,7 +8,11 @@ const MODULE = path.join(path.sep, 'prom-client', 'index.js')
 
 /** @typedef {{ getMetricsAsJSON: () => Promise<unknown[]> | unknown[] }} Registry prom-client's */
 
-/** @param {import('..').WorkerKernel} kernel @param {Record<string, any>} settings `longest`: of its JSON, in characters @returns {import('..').WorkerPart} */
+/**
+ * @param {import('../interface').WorkerKernel} kernel
+ * @param {Record<string, any>} settings `longest`: of its JSON, in characters
+ * @returns {import('../interface').WorkerPart}
+ */
 function tellMetrics ({ channel }, { longest }) {
   /** Of the app's own making, which no module exports. @type {Set<Registry>} */
   const exposed = new Set()

@@ -37,7 +37,10 @@ class BlockedLoops {
   #latest = null
   #isTold = false
 
-  /** @param {import('..').PrimaryKernel} kernel @param {{ look?: typeof stoppedBy, missing?: string | null }} [by] `missing`: why workers cannot tell */
+  /**
+   * @param {import('../interface').PrimaryKernel} kernel
+   * @param {{ look?: typeof stoppedBy, missing?: string | null }} [by] `missing`: why workers cannot tell
+   */
   constructor (kernel, { look = stoppedBy, missing = loadInterrupt().missing } = {}) {
     this.kernel = kernel
     this.stoppedBy = look

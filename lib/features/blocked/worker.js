@@ -10,7 +10,7 @@ const { loadInterrupt } = require('./interrupt')
 
 const { captureStackTrace } = Error // the app may replace it
 
-/** @param {import('..').WorkerKernel} kernel @param {Record<string, any>} settings @returns {import('..').WorkerPart} */
+/** @param {import('../interface').WorkerKernel} kernel @param {Record<string, any>} settings @returns {import('../interface').WorkerPart} */
 function tellWhereBlocked (kernel, { mostFrames, longestFrame, mostRequests, longest }) {
   const { channel, tracker } = kernel
   const nameOf = (/** @type {Exchange} */ { head: { method, url } }) => `${method} ${url.split('?', 1)[0]}`.slice(0, longest)

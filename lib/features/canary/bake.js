@@ -42,7 +42,7 @@ class Bake {
   #decided = null
   #awake = new AbortController()
 
-  /** @param {import('..').PrimaryKernel} kernel @param {import('./terms').Terms} terms */
+  /** @param {import('../interface').PrimaryKernel} kernel @param {import('./terms').Terms} terms */
   constructor (kernel, terms) {
     this.kernel = kernel
     this.terms = terms

@@ -18,7 +18,7 @@ class Canary {
   /** @type {Set<WorkerHandle>} */
   #workers = new Set()
 
-  /** @param {import('..').PrimaryKernel} kernel */
+  /** @param {import('../interface').PrimaryKernel} kernel */
   constructor (kernel) {
     this.kernel = kernel
   }

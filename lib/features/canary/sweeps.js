@@ -18,7 +18,7 @@ class Sweeps {
   #isBusy = false
   #isWorthIt = true
 
-  /** @param {import('..').PrimaryKernel} kernel @param {() => boolean} isOver the comparison */
+  /** @param {import('../interface').PrimaryKernel} kernel @param {() => boolean} isOver the comparison */
   constructor (kernel, isOver) {
     this.kernel = kernel
     this.isOver = isOver

@@ -17,7 +17,7 @@ class Observer {
   #elu = performance.eventLoopUtilization()
   #sentAt = -Infinity
 
-  /** @param {import('..').WorkerKernel} kernel */
+  /** @param {import('../interface').WorkerKernel} kernel */
   constructor (kernel) {
     this.kernel = kernel
     kernel.onCollected(hasMarkSweep => this.#collected(hasMarkSweep))

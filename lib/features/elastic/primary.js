@@ -19,7 +19,7 @@ class Sizing {
   /** Of the last look. @type {import('./decide').Load | null} */
   #latest = null
 
-  /** @param {import('..').PrimaryKernel} kernel */
+  /** @param {import('../interface').PrimaryKernel} kernel */
   constructor (kernel) {
     this.kernel = kernel
     this.fleet = kernel.fleet

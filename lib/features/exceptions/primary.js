@@ -18,7 +18,7 @@ class Exceptions {
   /** When each was printed. @type {Map<string, number>} */
   #printedAt = new Map()
 
-  /** @param {import('..').PrimaryKernel} kernel */
+  /** @param {import('../interface').PrimaryKernel} kernel */
   constructor (kernel) {
     this.kernel = kernel
   }

@@ -21,7 +21,7 @@ const BODY = 'Internal Server Error\n'
  *   the exchange when that has ended
  */
 
-/** @param {import('..').WorkerKernel} kernel @returns {import('..').WorkerPart} */
+/** @param {import('../interface').WorkerKernel} kernel @returns {import('../interface').WorkerPart} */
 function surviveExceptions (kernel) {
   const { channel, tracker, state } = kernel
   /** @type {AsyncLocalStorage<Current>} */

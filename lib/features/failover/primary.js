@@ -38,7 +38,7 @@ class Failover {
   #isTold = false
   totals = { moved: 0, replayed: 0, answered: 0, cut: 0 }
 
-  /** @param {import('..').PrimaryKernel} kernel @param {import('../../native/addon').Addon} addon */
+  /** @param {import('../interface').PrimaryKernel} kernel @param {import('../../native/addon').Addon} addon */
   constructor (kernel, addon) {
     this.kernel = kernel
     this.addon = addon
@@ -252,7 +252,7 @@ function nameCut (request, remotePort = null, deaths = 0) {
   }
 }
 
-/** @param {import('..').PrimaryKernel} kernel @returns {import('..').PrimaryPart} */
+/** @param {import('../interface').PrimaryKernel} kernel @returns {import('../interface').PrimaryPart} */
 function failOver (kernel) {
   const { addon, missing } = loadAddon()
   if (addon) return new Failover(kernel, addon)

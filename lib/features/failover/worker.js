@@ -32,7 +32,10 @@ class Duplicates {
   /** Rows and serials of those that have ended, in turn, which the primary does not know yet. @type {number[]} */
   #ended = []
 
-  /** @param {import('..').WorkerKernel} kernel @param {import('../../native/addon').Addon} addon @param {{ fd: number }} socket @param {Table} table */
+  /**
+   * @param {import('../interface').WorkerKernel} kernel @param {import('../../native/addon').Addon} addon
+   * @param {{ fd: number }} socket @param {Table} table
+   */
   constructor ({ tracker }, addon, socket, table) {
     this.tracker = tracker
     this.addon = addon
@@ -223,7 +226,7 @@ function isSuited ({ acceptor, stage, socket, session, secure, isPinned, isForei
     typeof handle?.getpeername === 'function' && handle.fd >= 0
 }
 
-/** @param {import('..').WorkerKernel} kernel @returns {import('..').WorkerPart} */
+/** @param {import('../interface').WorkerKernel} kernel @returns {import('../interface').WorkerPart} */
 function noteConnections (kernel) {
   const { addon } = loadAddon()
   /** @type {Table | null} */

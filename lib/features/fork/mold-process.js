@@ -13,7 +13,7 @@ class MoldProcess extends EventEmitter {
   why = null
   isFrozen = false
 
-  /** @param {number} generation @param {import('..').PrimaryKernel} kernel @param {import('../../native/addon').Addon} addon */
+  /** @param {number} generation @param {import('../interface').PrimaryKernel} kernel @param {import('../../native/addon').Addon} addon */
   constructor (generation, { options: { readyTimeoutMs, warm, forkUnsafe }, now, startOriginal }, addon) {
     super()
     this.generation = generation

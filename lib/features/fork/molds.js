@@ -28,7 +28,7 @@ class Molds {
   #generation = 0
   #isClosed = false
 
-  /** @param {import('..').PrimaryKernel} kernel @param {import('../../native/addon').Addon} addon */
+  /** @param {import('../interface').PrimaryKernel} kernel @param {import('../../native/addon').Addon} addon */
   constructor (kernel, addon) {
     this.kernel = kernel
     this.addon = addon

@@ -17,7 +17,7 @@ const POLL_MS = 5
 const MOST_NAMED = 5
 const SURVIVALS = 2 // of young objects, until they are old: a copy's first collections do not touch them
 
-/** @param {import('..').OriginalKernel} kernel @param {Record<string, any>} settings `warm`: requests; `isUnsafe`: whatever the app has opened */
+/** @param {import('../interface').OriginalKernel} kernel @param {Record<string, any>} settings `warm`: requests; `isUnsafe`: whatever the app has opened */
 function becomeMold ({ prepare, warmUpApp, flushCompileCache, exposeGc }, { warm, isUnsafe }) {
   const addon = /** @type {import('../../native/addon').Addon} */ (loadAddon().addon)
   const mold = new Mold(addon, CONTROL)

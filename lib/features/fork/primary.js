@@ -11,7 +11,7 @@ function refuse () {
   return null
 }
 
-/** @param {import('..').PrimaryKernel} kernel @returns {import('..').PrimaryPart} */
+/** @param {import('../interface').PrimaryKernel} kernel @returns {import('../interface').PrimaryPart} */
 function forkWorkers (kernel) {
   return { source: new Molds(kernel, /** @type {import('../../native/addon').Addon} */ (loadAddon().addon)) }
 }

@@ -24,7 +24,7 @@ class GarbageCollection {
   /** The first worker's limit of the heap is that of all. */
   #isHeapChecked = false
 
-  /** @param {import('..').PrimaryKernel} kernel */
+  /** @param {import('../interface').PrimaryKernel} kernel */
   constructor (kernel) {
     this.kernel = kernel
     this.beforeRecycle = kernel.options.onBudget === 'collect' ? this.#relief : undefined
@@ -48,7 +48,7 @@ class GarbageCollection {
     })
   }
 
-  /** @type {import('..').BeforeRecycle} */
+  /** @type {import('../interface').BeforeRecycle} */
   #relief = {
     mayKeep: true,
     stateOf: handle => {

@@ -29,7 +29,7 @@ class HealthChecks {
   /** @type {Set<WorkerHandle>} */
   #workers = new Set()
 
-  /** @param {import('..').PrimaryKernel} kernel @param {typeof openPair} [open] */
+  /** @param {import('../interface').PrimaryKernel} kernel @param {typeof openPair} [open] */
   constructor (kernel, open = openPair) {
     this.kernel = kernel
     this.open = open
@@ -43,7 +43,7 @@ class HealthChecks {
     handle.once('exit', () => this.#workers.delete(handle))
   }
 
-  /** @param {import('..').Probed} worker */
+  /** @param {import('../interface').Probed} worker */
   probe ({ handle }) {
     return { read: () => ({ healthFailures: knownOf(handle).failures }) }
   }

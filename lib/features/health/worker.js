@@ -11,7 +11,7 @@ const https = require('node:https')
 
 const FIRST_PORT = 49_152 // from here on no service has one of its own
 
-/** @param {import('..').WorkerKernel} kernel @returns {import('..').WorkerPart} */
+/** @param {import('../interface').WorkerKernel} kernel @returns {import('../interface').WorkerPart} */
 function offerProbe ({ channel, state, acceptors, tracker }) {
   channel.on({
     probe ({ id }, handle) {

@@ -35,7 +35,7 @@ class Heapdumps {
   /** @type {HeapdumpFolder | null} */
   #folder
 
-  /** @param {import('..').PrimaryKernel} kernel */
+  /** @param {import('../interface').PrimaryKernel} kernel */
   constructor (kernel) {
     this.kernel = kernel
     const { heapdumpsPerDay, heapdumpDir } = kernel.options

@@ -6,7 +6,7 @@ const fs = require('node:fs')
 const { performance } = require('node:perf_hooks')
 const v8 = require('node:v8')
 
-/** @returns {import('..').WorkerPart} */
+/** @returns {import('../interface').WorkerPart} */
 function writeHeapdump () {
   return {
     tasks: {

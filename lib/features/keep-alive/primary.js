@@ -1,6 +1,6 @@
 'use strict'
 
-/** @param {import('..').PrimaryKernel} kernel @returns {import('..').PrimaryPart} */
+/** @param {import('../interface').PrimaryKernel} kernel @returns {import('../interface').PrimaryPart} */
 function warnOfShort ({ options, record }) {
   /** What was found first. @type {import('./sentence').Short | null} */
   let short = null

@@ -13,7 +13,7 @@ const IDLE_MS = 0.9 * SHORT_MS // a proxy that gives up in time, after 4 s say, 
 const HEADERS = ['X-Forwarded-For', 'Via', 'Forwarded']
 const MARGIN_MS = 1000
 
-/** @param {import('..').WorkerKernel} kernel @param {Record<string, any>} settings @returns {import('..').WorkerPart} */
+/** @param {import('../interface').WorkerKernel} kernel @param {Record<string, any>} settings @returns {import('../interface').WorkerPart} */
 function keepAlive ({ channel, tracker }, { timeoutMs }) {
   if (timeoutMs !== null) {
     const seen = new WeakSet()

@@ -31,7 +31,7 @@ class LeakStudies {
   /** Those since then that have said nothing. */
   #tries = 0
 
-  /** @param {import('..').PrimaryKernel} kernel */
+  /** @param {import('../interface').PrimaryKernel} kernel */
   constructor (kernel) {
     this.kernel = kernel
   }

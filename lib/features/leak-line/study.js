@@ -52,7 +52,7 @@ class Study {
   /** The journal's `recycled`. @type {Record<string, any>[]} */
   #recycled = []
 
-  /** @param {import('..').PrimaryKernel} kernel @param {number} slot @param {{ forMs: number, isWhole: boolean, by: 'requested' | 'budget' }} how */
+  /** @param {import('../interface').PrimaryKernel} kernel @param {number} slot @param {{ forMs: number, isWhole: boolean, by: 'requested' | 'budget' }} how */
   constructor (kernel, slot, how) {
     this.kernel = kernel
     this.slot = slot

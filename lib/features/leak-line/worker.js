@@ -17,9 +17,9 @@ const SAMPLING = { includeObjectsCollectedByMajorGC: false, includeObjectsCollec
 const OWN_FOLDER = path.join(__dirname, '../../..') + path.sep
 
 /**
- * @param {import('..').WorkerKernel} kernel
+ * @param {import('../interface').WorkerKernel} kernel
  * @param {Record<string, any>} settings
- * @returns {import('..').WorkerPart}
+ * @returns {import('../interface').WorkerPart}
  */
 function profileAllocations ({ channel, tracker, collect }, { intervalBytes, flags }) {
   process.execArgv = process.execArgv.filter(argument => !flags.includes(argument)) // the app's child processes are none of this

@@ -23,7 +23,7 @@ class LeakingRoutes {
   /** @type {import('./route-memory').Estimate | null} */
   #latest = null
 
-  /** @param {import('..').PrimaryKernel} kernel */
+  /** @param {import('../interface').PrimaryKernel} kernel */
   constructor (kernel) {
     this.kernel = kernel
   }

@@ -19,7 +19,7 @@ class LiveMemory {
   #markSweeps = 0
   #marksSent = 0
 
-  /** @param {import('..').WorkerKernel} kernel */
+  /** @param {import('../interface').WorkerKernel} kernel */
   constructor ({ channel, tracker, onCollected, liveBytes, beatMs }) {
     this.channel = channel
     this.liveBytes = liveBytes

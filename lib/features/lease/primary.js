@@ -15,7 +15,7 @@ class Leases {
   /** Those whose app waits for one, and since when, by kernel.now(). @type {Map<WorkerHandle, number>} */
   #waiting = new Map()
 
-  /** @param {import('..').PrimaryKernel} kernel */
+  /** @param {import('../interface').PrimaryKernel} kernel */
   constructor (kernel) {
     this.kernel = kernel
     kernel.onSole(() => this.#look())

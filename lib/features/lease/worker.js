@@ -2,7 +2,7 @@
 
 /** In a worker: asks for the lease when the app has called onLease(), and gives it back when this worker drains and the app has ended its work. */
 
-/** @param {import('..').WorkerKernel} kernel */
+/** @param {import('../interface').WorkerKernel} kernel */
 function takeLease ({ channel, onDrain, callApp }) {
   /** Called with the lease. @type {((about: { slot: number }) => unknown)[]} */
   const waiting = []

@@ -14,7 +14,7 @@ const SHARE = 0.01 // of the time, at the most, that entries are being counted
 class DescriptorProbe {
   #dueAt = -Infinity
 
-  /** @param {number} pid @param {import('..').PrimaryKernel['inTime']} inTime */
+  /** @param {number} pid @param {import('../interface').PrimaryKernel['inTime']} inTime */
   constructor (pid, inTime) {
     this.inTime = inTime
     this.folder = `/proc/${pid}/fd`

@@ -9,7 +9,7 @@
 const v8 = require('node:v8')
 const { oldSpaceLimit } = require('../../core/old-space')
 
-/** @param {import('..').WorkerKernel} kernel */
+/** @param {import('../interface').WorkerKernel} kernel */
 function watchHeap ({ onCollected, oldBytes }) {
   const flags = [...(process.env.NODE_OPTIONS ?? '').split(/\s+/), ...process.execArgv]
   const limitBytes = oldSpaceLimit(v8.getHeapStatistics().heap_size_limit, flags, parseInt(process.versions.v8))

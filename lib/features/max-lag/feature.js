@@ -40,12 +40,12 @@ module.exports = Object.freeze({
   }]
 })
 
-/** A figure of before the worker was ready, or of while the machine slept, says nothing. @param {import('..').PrimaryKernel} kernel */
+/** A figure of before the worker was ready, or of while the machine slept, says nothing. @param {import('../interface').PrimaryKernel} kernel */
 function watchLag ({ options, now }) {
   let wokeAt = 0
   return {
     wake: () => { wokeAt = now() },
-    probe: (/** @type {import('..').Probed} */ { latest, upSince }) => ({
+    probe: (/** @type {import('../interface').Probed} */ { latest, upSince }) => ({
       read: (/** @type {number} */ at) => ({ lagP99Ms: isLagKnown(Math.min(at - upSince(), at - wokeAt), options) ? latest().lagP99Ms ?? null : null })
     })
   }

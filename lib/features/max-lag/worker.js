@@ -2,7 +2,7 @@
 
 const { LoopDelay } = require('./loop-delay')
 
-/** @param {import('..').WorkerKernel} _ @param {Record<string, any>} settings */
+/** @param {import('../interface').WorkerKernel} _ @param {Record<string, any>} settings */
 function measureDelay (_, { periodMs }) {
   const delay = new LoopDelay(periodMs)
   return {

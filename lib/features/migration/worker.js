@@ -12,8 +12,8 @@ const NOTHING = Buffer.alloc(0)
 /**
  * @typedef {{ state?: unknown, unread?: Buffer, onLeave?: () => void }} Given by the app; `unread`: what the app has read, and not made use of
  *
- * @param {import('..').WorkerKernel} kernel
- * @returns {import('..').WorkerPart}
+ * @param {import('../interface').WorkerKernel} kernel
+ * @returns {import('../interface').WorkerPart}
  */
 function migrate ({ tracker, inbox, callApp }) {
   /** @param {import('../../worker/connections/connection').Connection} connection @param {string} kind @param {() => Given | null} give */

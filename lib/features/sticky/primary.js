@@ -7,7 +7,7 @@ const { FleetTally } = require('./fleet-tally')
 const { SessionOwners } = require('./owners')
 const { sessionOf } = require('./session')
 
-/** @param {import('..').PrimaryKernel} kernel @returns {import('..').PrimaryPart} */
+/** @param {import('../interface').PrimaryKernel} kernel @returns {import('../interface').PrimaryPart} */
 function keepSessions (kernel) {
   const { options, record } = kernel
   const tally = new FleetTally(kernel)

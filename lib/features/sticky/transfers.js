@@ -22,7 +22,7 @@ class Transfers {
   #onRest = (/** @type {{ sessionId: string | null }} */ { sessionId }) => { if (sessionId !== null && this.#pending.has(sessionId)) this.sendIdle() }
 
   /**
-   * @param {Pick<import('..').WorkerKernel, 'channel' | 'tracker' | 'handoff' | 'sender' | 'callApp'>} kernel
+   * @param {Pick<import('../interface').WorkerKernel, 'channel' | 'tracker' | 'handoff' | 'sender' | 'callApp'>} kernel
    * @param {(session: string) => void} onSent called for each that has been
    * @param {(session: string) => void} onFailed called for each whose function throws, or has no value that can be sent
    */

@@ -52,7 +52,7 @@ class Sessions {
 
   /**
    * @param {import('./session').SessionKey} key
-   * @param {import('..').WorkerKernel} kernel
+   * @param {import('../interface').WorkerKernel} kernel
    */
   constructor (key, { channel, state, tracker, inbox, handoff, sender, emptying, callApp }) {
     this.key = key
@@ -260,7 +260,7 @@ class Sessions {
   }
 }
 
-/** @param {import('..').WorkerKernel} kernel @param {Record<string, any>} settings */
+/** @param {import('../interface').WorkerKernel} kernel @param {Record<string, any>} settings */
 const keepSessions = (kernel, { key }) => new Sessions(key, kernel)
 
 module.exports = { keepSessions }

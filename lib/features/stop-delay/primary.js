@@ -4,7 +4,7 @@
 
 const { setTimeout } = require('node:timers/promises')
 
-/** @param {import('..').PrimaryKernel} kernel @returns {import('..').PrimaryPart} */
+/** @param {import('../interface').PrimaryKernel} kernel @returns {import('../interface').PrimaryPart} */
 function delayStop ({ options: { stopDelayMs }, record, now }) {
   /** @type {Set<import('../../primary/workers/worker-handle').WorkerHandle>} */
   const workers = new Set()

@@ -1,6 +1,6 @@
 'use strict'
 
-/** @param {import('..').WorkerKernel} kernel @returns {import('..').WorkerPart} */
+/** @param {import('../interface').WorkerKernel} kernel @returns {import('../interface').WorkerPart} */
 function announceClose ({ channel, announceClose }) {
   channel.on({ 'announce-close': announceClose })
   return {}

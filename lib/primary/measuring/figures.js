@@ -24,7 +24,7 @@ class Figures {
   /** Since it was ready, or kept, a sample of it has been judged. */
   isJudged = false
 
-  /** @param {import('./meter').Probe} probe @param {import('./meter/cpu').CpuProbe} cpu @param {import('../../features').Probe} limits of features */
+  /** @param {import('./meter').Probe} probe @param {import('./meter/cpu').CpuProbe} cpu @param {import('../../features/interface').Probe} limits of features */
   constructor (probe, cpu, limits) {
     this.probe = probe
     this.cpu = cpu

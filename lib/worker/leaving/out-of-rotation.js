@@ -19,7 +19,7 @@ const { performance } = require('node:perf_hooks')
 
 /**
  * @param {Pick<import('../enter').Parts, 'channel' | 'state' | 'tracker' | 'admission' | 'emptying'>} parts
- * @param {import('../../features').WorkerPart['tasks']} [tasks]
+ * @param {import('../../features/interface').WorkerPart['tasks']} [tasks]
  */
 function offerOutOfRotation ({ channel, state, tracker, admission, emptying }, tasks) {
   let giveUp = (/** @type {string} */ why) => {}

@@ -12,7 +12,7 @@ const { setImmediate, setInterval } = require('node:timers')
 /**
  * @param {Pick<import('../prepare').Settings, 'beatMs'>} settings
  * @param {Pick<import('../enter').Parts, 'channel' | 'tracker' | 'admission'> & { pauses: import('./gc-pauses').GcPauses,
- *   features: import('../../features').WorkerPart[] }} parts
+ *   features: import('../../features/interface').WorkerPart[] }} parts
  * @returns {() => void} sends a beat now
  */
 function startHeartbeat ({ beatMs }, { channel, tracker, admission, pauses, features }) {

@@ -55,7 +55,7 @@ function scene ({ onBudget = 'collect', after = 50 } = {}) {
     return /** @type {any} */ (handle)
   }
   const part = new GarbageCollection(/** @type {any} */ (kernel))
-  return { journal, taken, part, relief: /** @type {import('../../../lib/features').BeforeRecycle} */ (part.beforeRecycle), condemn, changes: () => changes }
+  return { journal, taken, part, relief: /** @type {import('../../../lib/features/interface').BeforeRecycle} */ (part.beforeRecycle), condemn, changes: () => changes }
 }
 
 t.test('a worker over budget collects, and is kept', async t => {
