@@ -11,6 +11,7 @@
 
 const { RecycleError } = require('../../core/errors')
 const { figure } = require('../../core/sample')
+const { name: NAME } = require('./feature')
 const { inliningFlags } = require('./inlining-flags')
 const { judge, LEAST_REQUESTS } = require('./outcome')
 
@@ -28,7 +29,6 @@ const LOOK_MS = 250
 const SETTLE_MS = 250 // out of rotation, before it is read: sockets close, and what an app does after its responses ends
 const TRIES = 5
 const AGAIN_MS = 1500
-const NAME = 'leak-line'
 
 class Study {
   /** @type {WorkerHandle | null} */
@@ -235,4 +235,4 @@ function resolvable () {
   return all
 }
 
-module.exports = { Study, NAME, INTERVAL_BYTES }
+module.exports = { Study, INTERVAL_BYTES }
