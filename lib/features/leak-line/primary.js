@@ -6,7 +6,7 @@
  */
 
 const { RecycleError } = require('../../core/errors')
-const { name: NAME } = require('./feature')
+const { NAME } = require('./name')
 
 /** @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle @typedef {import('./study').Study} Study */
 

@@ -11,7 +11,7 @@
 
 const { RecycleError } = require('../../core/errors')
 const { figure } = require('../../core/sample')
-const { name: NAME } = require('./feature')
+const { NAME } = require('./name')
 const { inliningFlags } = require('./inlining-flags')
 const { judge, LEAST_REQUESTS } = require('./outcome')
 
