@@ -4,8 +4,11 @@
 
 const { RecycleError } = require('../../core/errors')
 const { formatTime } = require('../../core/units')
+const { Bake } = require('./bake')
+const { sayWhy } = require('./sentence')
+const { termsOf } = require('./terms')
 
-/** @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle @typedef {import('./bake').Bake} Bake */
+/** @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle */
 
 class Canary {
   /** The reload under way. @type {{ bake: Bake, outcome: Promise<string> } | null} */
@@ -44,9 +47,9 @@ class Canary {
     }
     if (this.#current?.bake.isDecided) return this.#after(this.#current.outcome, how)
     if (this.#current) throw new RecycleError('RECYCLE_ON_TRIAL', { left: formatTime(this.#current.bake.leftMs ?? this.#current.bake.terms.bakeMs) })
-    const terms = require('./terms').termsOf(how, this.kernel.options, this.kernel.fleet.desired)
+    const terms = termsOf(how, this.kernel.options, this.kernel.fleet.desired)
     if (terms === null) return null
-    const bake = new (require('./bake').Bake)(this.kernel, terms) // here: most fleets never compare codes
+    const bake = new Bake(this.kernel, terms)
     const outcome = this.#run(bake).finally(() => {
       this.#current = null
       for (const handle of this.#workers) handle.send('unobserve')
@@ -78,7 +81,7 @@ class Canary {
       if (!this.kernel.stopping.aborted) await reloading.reject(`recycle itself has failed: ${error.message}`)
       throw error
     })
-    const why = require('./sentence').sayWhy(verdict)
+    const why = sayWhy(verdict)
     const isGood = verdict.isGood ?? (verdict.verdict === 'good' || (verdict.verdict === 'undecided' && bake.terms.undecided === 'go'))
     const { sentence, ...judged } = verdict
     const { t: at } = this.kernel.record('canary.verdict', { generation, before, bakeMs: bake.terms.bakeMs, ...judged, isGood, why, ...bake.sides })

@@ -46,14 +46,17 @@ function surviveExceptions (kernel) {
   // Added when Node is about to look for listeners, so that the app, and what counts them, sees none of ours.
   process.on('uncaughtExceptionMonitor', (_, origin) => {
     if (origin === 'unhandledRejection' && isOfItsOwnMode) return
-    if (process.listenerCount('uncaughtException') > 0 || process.hasUncaughtExceptionCaptureCallback()) return mark()
-    process.once('uncaughtException', state.current === 'held' ? die : survive)
+    const current = throwing()
+    forget()
+    interrupted++
+    process.nextTick(() => interrupted--)
+    if (process.listenerCount('uncaughtException') > 0 || process.hasUncaughtExceptionCaptureCallback()) return mark(current)
+    process.once('uncaughtException', state.current === 'held' ? die : thrown => survive(thrown, current))
   })
 
-  /** The app ends this process now, perhaps. */
-  function mark () {
-    const exchange = throwing()?.exchange
-    if (exchange) tracker.witness?.threw(exchange.connection)
+  /** The app ends this process now, perhaps. @param {Current | null} current */
+  function mark (current) {
+    if (current?.exchange) tracker.witness?.threw(current.exchange.connection)
   }
 
   /** Node does the same, but prints it here: the workers of a fleet that cannot start all throw the same. @param {unknown} thrown */
@@ -64,13 +67,9 @@ function surviveExceptions (kernel) {
     process.exit(1)
   }
 
-  /** @param {unknown} thrown */
-  function survive (thrown) {
+  /** @param {unknown} thrown @param {Current | null} current */
+  function survive (thrown, current) {
     process.stderr.write(print(thrown))
-    const current = throwing()
-    forget()
-    interrupted++
-    process.nextTick(() => interrupted--)
     channel.send('uncaught', { ...describe(thrown), request: current ? requestName(current) : null, isAnswered: current?.exchange ? answer(current.exchange) : false })
   }
 

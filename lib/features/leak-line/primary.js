@@ -6,9 +6,11 @@
  */
 
 const { RecycleError } = require('../../core/errors')
-const { NAME } = require('./name')
+const { worst } = require('./outcome')
+const { sayPlace } = require('./place')
+const { Study, NAME } = require('./study')
 
-/** @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle @typedef {import('./study').Study} Study */
+/** @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle */
 
 const DEFAULT_MS = 60_000
 const LEAST_MS = 2000
@@ -67,9 +69,8 @@ class LeakStudies {
 
   /** @param {WorkerHandle} handle that is condemned for its memory @returns {string | null} what leaks */
   causeOf (handle) {
-    if (this.#latest === null || !OF_MEMORY.includes(String(handle.reason))) return null
-    const found = require('./outcome').worst(/** @type {any} */ (this.#latest))
-    return found ? `${require('./place').sayPlace(found.at)} leaks` : null
+    const found = this.#latest && worst(/** @type {any} */ (this.#latest))
+    return found && OF_MEMORY.includes(String(handle.reason)) ? `${sayPlace(found.at)} leaks` : null
   }
 
   async bequeath () {
@@ -88,7 +89,7 @@ class LeakStudies {
     const refuse = (/** @type {string} */ why) => new RecycleError('RECYCLE_NOT_DONE', { slot, what: 'the study', why })
     if (this.#study) throw refuse(`slot ${this.#study.slot} is under study`)
     if (this.kernel.fleet.serving().length < 2) throw refuse('no other worker serves, and one must while it is read')
-    const study = this.#study = new (require('./study').Study)(this.kernel, slot, how) // here: most fleets never study a worker
+    const study = this.#study = new Study(this.kernel, slot, how)
     try {
       const result = await study.run(signal)
       this.#latest = pick(result)

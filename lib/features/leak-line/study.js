@@ -11,7 +11,6 @@
 
 const { RecycleError } = require('../../core/errors')
 const { figure } = require('../../core/sample')
-const { NAME } = require('./name')
 const { inliningFlags } = require('./inlining-flags')
 const { judge, LEAST_REQUESTS } = require('./outcome')
 
@@ -29,6 +28,7 @@ const LOOK_MS = 250
 const SETTLE_MS = 250 // out of rotation, before it is read: sockets close, and what an app does after its responses ends
 const TRIES = 5
 const AGAIN_MS = 1500
+const NAME = 'leak-line'
 
 class Study {
   /** @type {WorkerHandle | null} */
@@ -235,4 +235,4 @@ function resolvable () {
   return all
 }
 
-module.exports = { Study, INTERVAL_BYTES }
+module.exports = { Study, NAME, INTERVAL_BYTES }
