@@ -44,6 +44,6 @@ async function run (seconds) {
 
 run(Number(seconds) / 4).then(() => run(Number(seconds))).then(us => {
   const counted = counter === null ? 0 : counter.counts[1]
-  if (tracker.inFlight !== 0 || (counter !== null && counted !== tracker.requests)) throw new Error(`${counted} of ${tracker.requests} requests were counted, ${tracker.inFlight} are in flight`)
+  if (tracker.requests.inFlight !== 0 || (counter !== null && counted !== tracker.requests.begun)) throw new Error(`${counted} of ${tracker.requests.begun} requests were counted, ${tracker.requests.inFlight} are in flight`)
   console.log(us)
 })

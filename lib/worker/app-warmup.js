@@ -39,7 +39,7 @@ async function warmUpApp (servers, requests, tracker) {
   for (const server of servers) {
     if (requests > 0 && (server instanceof http.Server || server instanceof https.Server)) await warmUp(server, requests, tracker)
   }
-  tracker.requests = 0
+  tracker.requests.begun = 0
 }
 
 /** @param {import('node:http').Server | import('node:https').Server} server @param {number} requests @param {Tracker} tracker */

@@ -25,6 +25,7 @@ const { FEATURES } = require('../features')
 const { DO_NOTHING } = require('./api')
 const { Admission } = require('./accepting/admission')
 const { flushCompileCache } = require('./boot/compile-cache')
+const { Loads } = require('./connections/loads')
 const { LONGEST_ERROR } = require('../core/message')
 const { callApp, onThrown } = require('./call-app')
 const { Handoff } = require('./handoff/handoff')
@@ -75,7 +76,7 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
   const features = ofThis.map(({ name, worker, variant }) => /** @type {NonNullable<typeof worker>} */ (worker ?? variant)()(kernel, settings.features[name]))
   offerOutOfRotation({ channel, state, tracker, admission, emptying }, Object.assign({}, ...features.map(({ tasks }) => tasks)))
   api.extend(Object.assign({ ...DO_NOTHING }, ...features.map(({ api }) => api)))
-  const beat = startHeartbeat(settings, { channel, tracker, admission, pauses, features })
+  const beat = startHeartbeat(settings, { channel, tracker, loads: new Loads(tracker), admission, pauses, features })
 
   channel.answer({
     signal: ({ signal }, answer) => answer({ why: null, listeners: signals.deliver(signal) }),

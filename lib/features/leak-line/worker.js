@@ -56,12 +56,12 @@ function profileAllocations ({ channel, tracker, collect }, { intervalBytes, fla
         maps = new SourceMaps(scriptId => mapUrls.get(scriptId) ?? '')
         const ownBytes = readings.reduce((sum, reading) => sum + bytesOf(reading), 0)
         readings.push(readProfile(profile, stacks))
-        requests.push(tracker.requests)
+        requests.push(tracker.requests.begun)
         mapUrls.clear()
         maps = new SourceMaps(() => '') // they are large
         const how = { intervalBytes, isWhole, isIgnored: (/** @type {{ file: string }} */ { file }) => file.startsWith(__dirname) }
         const growth = readings.length > 1 ? JSON.stringify(growthOf(readings, requests, stacks, how)) : null
-        channel.send('leak-reading', { requests: tracker.requests, rssBytes: rss, heapTotalBytes: heapTotal, heapUsedBytes: heapUsed, externalBytes: Math.max(0, external - ownBytes), growth })
+        channel.send('leak-reading', { requests: tracker.requests.begun, rssBytes: rss, heapTotalBytes: heapTotal, heapUsedBytes: heapUsed, externalBytes: Math.max(0, external - ownBytes), growth })
         return { pauseMs: performance.now() - began }
       }
     }

@@ -32,7 +32,7 @@ class WorkerCode {
   keep () {
     if (this.#kept || installed() !== version) return
     try {
-      this.#kept = new Map([PRELOAD, ...fs.existsSync(PREBUILT) ? [PREBUILT] : []].flatMap(file => [...closure(file)]))
+      this.#kept = closure([PRELOAD, ...fs.existsSync(PREBUILT) ? [PREBUILT] : []])
     } catch {} // it is being replaced just now
   }
 
@@ -72,14 +72,22 @@ function installed () {
   }
 }
 
-/** The file, and what it requires of this package. @param {string} file @param {Map<string, Buffer>} [found] @returns {Map<string, Buffer>} */
-function closure (file, found = new Map()) {
-  const name = path.relative(ROOT, file)
-  if (found.has(name)) return found
-  const content = fs.readFileSync(file)
-  found.set(name, content)
-  if (!file.endsWith('.js')) return found
-  for (const [, required] of content.toString().matchAll(REQUIRED)) closure(require.resolve(path.resolve(path.dirname(file), required)), found)
+/**
+ * The files, and what they require of this package. It runs in every start: require.resolve() would take ten times as long.
+ *
+ * @param {string[]} files
+ * @returns {Map<string, Buffer>} by the path in the package
+ */
+function closure (files) {
+  const found = new Map()
+  const asked = new Set(files) // grows below
+  for (const request of asked) {
+    const file = path.extname(request) ? request : fs.existsSync(`${request}.js`) ? `${request}.js` : path.join(request, 'index.js')
+    const content = fs.readFileSync(file)
+    found.set(file.slice(ROOT.length + 1), content)
+    if (!file.endsWith('.js')) continue
+    for (const [, required] of content.toString().matchAll(REQUIRED)) asked.add(path.join(path.dirname(file), required))
+  }
   return found
 }
 

@@ -11,12 +11,11 @@
 
 const diagnostics = require('node:diagnostics_channel')
 const { EventEmitter } = require('node:events')
-const { performance } = require('node:perf_hooks')
 const { betweenRequests, handleWatcher } = require('../../core/internals')
-const { LIGHT } = require('../../core/sharing')
 const { Connection } = require('./connection')
 const { ConnectionList } = require('./connection-list')
 const { pack, unpack } = require('./parcel')
+const { Requests } = require('./requests')
 
 /**
  * @typedef {object} Witness is told of each step of a connection as it happens, before anything else runs
@@ -41,20 +40,9 @@ class ConnectionTracker extends EventEmitter {
   connections = new ConnectionList()
   /** Those, and the offered ones. */
   total = 0
-  /** Requests begun since the start. */
-  requests = 0
-  /** Requests begun whose response has not closed. */
-  inFlight = 0
-  /** Connections that last as long as the app wants, as of the last sweep(). */
-  streams = 0
-  /** Of this worker's event loop what the requests of connections take that can move, as of the last sweep(); 0 to 1. */
-  movable = 0
-  /** Connections that cannot move while this worker serves, or have a session here, as of the last sweep(). */
-  fixed = 0
+  requests = new Requests()
   /** @type {Witness | null} */
   witness = null
-  /** Requests begun by the last sweep(). */
-  #swept = 0
   /** @type {Connection | null} */
   #latest = null
   /** By the app's server: finds the acceptor of a connection that none has reported. @type {WeakMap<object, import('../accepting/acceptor').Acceptor>} */
@@ -105,17 +93,6 @@ class ConnectionTracker extends EventEmitter {
     }
   }
 
-  /** How many connections have been open for a second. Only the newest have not, so only these are visited. */
-  get lasting () {
-    const now = performance.now()
-    let { size } = this.connections
-    for (const connection of this.connections.backwards()) {
-      if (connection.hasStayed(now)) break
-      if (!connection.isLasting(now)) size--
-    }
-    return size
-  }
-
   /** A connection comes from a sibling, or back from an offer, and is held unread. @param {Connection} connection @param {import('./parcel').Parcel} parcel */
   adopt (connection, parcel) {
     unpack(connection, parcel)
@@ -137,7 +114,7 @@ class ConnectionTracker extends EventEmitter {
   take (connection, request, packed) {
     this.connections.delete(connection)
     connection.parcel = pack(connection, request, packed)
-    for (const exchange of [...connection.exchanges]) this.#end(exchange)
+    for (const exchange of [...connection.exchanges]) this.requests.end(exchange)
     connection.become('offered')
     return connection.parcel
   }
@@ -157,7 +134,7 @@ class ConnectionTracker extends EventEmitter {
     if (connection.stage === 'gone') return
     // A pipelined response that was never written gets no `close` event.
     for (const exchange of [...connection.exchanges]) {
-      this.#end(exchange)
+      this.requests.end(exchange)
       this.emit('rest', connection, exchange)
     }
     if (connection.stage !== 'offered') this.connections.delete(connection)
@@ -174,25 +151,13 @@ class ConnectionTracker extends EventEmitter {
   /**
    * Ends what no event has reported: a response whose `finish` reached no listener of http's, a socket that is neither TCP nor
    * a pipe. The event of a response that has just been flushed is still to come, so that one is ended at the next sweep.
-   * Also says of each connection what part of the event loop it takes.
-   *
-   * @param {number} [utilization] of the event loop since the last sweep, 0 to 1
    */
-  sweep (utilization = 0) {
-    const perRequest = utilization / Math.max(1, this.requests - this.#swept)
-    this.#swept = this.requests
-    this.streams = this.movable = this.fixed = 0
+  sweep () {
     for (const connection of this.connections) {
-      const load = (connection.load + perRequest * connection.requests) / 2
-      connection.load = load < LIGHT / 8 ? 0 : load // numbers that are nearly 0 are slow
-      connection.requests = 0
-      if (connection.sessionId !== null || !connection.isMovable) this.fixed++
-      else this.movable += connection.load
       if (connection.socket?.destroyed) this.release(connection)
-      else if (connection.isStream) this.streams++
       if (connection.isForeign) this.witness?.upgraded(connection)
       for (const exchange of connection.exchanges.filter(exchange => hasEnded(connection, exchange))) {
-        if (exchange.isSwept && this.#end(exchange)) this.emit('rest', connection, exchange)
+        if (exchange.isSwept && this.requests.end(exchange)) this.emit('rest', connection, exchange)
         exchange.isSwept = true
       }
     }
@@ -249,12 +214,9 @@ class ConnectionTracker extends EventEmitter {
     connection.session = session
     session.on('stream', (/** @type {any} */ stream, /** @type {any} */ headers) => {
       const head = { method: String(headers[':method']), url: String(headers[':path'] ?? ''), version: '2', headers: [] }
-      const exchange = { head, response: stream, since: performance.now(), written: 0, isMarked: false, connection, current: null }
-      connection.exchanges.push(/** @type {any} */ (exchange))
-      this.requests++
-      this.inFlight++
+      const exchange = this.requests.begin(connection, head, stream, 0)
       stream.once('close', () => {
-        if (this.#end(exchange)) this.emit('rest', connection, exchange)
+        if (this.requests.end(exchange)) this.emit('rest', connection, exchange)
       })
     })
     this.emit('session', connection)
@@ -273,11 +235,7 @@ class ConnectionTracker extends EventEmitter {
     const { method, url, httpVersion: version, rawHeaders } = request
     const head = { method, url, version, headers: rawHeaders.slice() } // the app may change its own
     const { bytesWritten: written } = /** @type {any} */ (connection.socket)._handle ?? {}
-    const exchange = { head, response, since: performance.now(), written, isMarked: false, connection, current: null }
-    connection.exchanges.push(exchange)
-    connection.requests++
-    this.requests++
-    this.inFlight++
+    const exchange = this.requests.begin(connection, head, response, written)
     if (connection.replayed > 0) request.replayed = connection.replayed
     this.emit('request', connection, exchange, request)
   }
@@ -288,24 +246,10 @@ class ConnectionTracker extends EventEmitter {
     if (connection === undefined) return
     const exchange = connection.exchanges[0] // responses end in the order of their requests
     if (exchange?.response !== response) return
-    this.#end(exchange)
+    this.requests.end(exchange)
     this.witness?.finished(connection, response)
     // The server detaches the response later in this tick.
     if (this.listenerCount('rest') > 0) process.nextTick(() => this.emit('rest', connection, exchange))
-  }
-
-  /** @param {any} exchange @returns {boolean} it was still in flight */
-  #end (exchange) {
-    const { connection } = exchange
-    const { exchanges } = connection
-    if (exchanges[0] === exchange) exchanges.shift()
-    else if (exchanges.includes(exchange)) exchanges.splice(exchanges.indexOf(exchange), 1)
-    else return false
-    this.inFlight--
-    if (exchange.current) exchange.current.exchange = null
-    connection.replayed = connection.deaths = 0
-    connection.idleSince = performance.now()
-    return true
   }
 }
 

@@ -115,7 +115,7 @@ class Drain {
 
   #open () {
     this.parts.state.become('draining')
-    this.account = openAccount(this.parts.tracker.total, this.parts.tracker.inFlight)
+    this.account = openAccount(this.parts.tracker.total, this.parts.tracker.requests.inFlight)
     this.#replayedBefore = this.parts.handoff.replayed
     this.parts.tracker.on('connection', () => this.account.connections++)
     this.parts.tracker.on('rest', (connection, exchange) => this.#rest(connection, exchange))

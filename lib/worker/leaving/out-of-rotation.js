@@ -52,7 +52,7 @@ function offerOutOfRotation ({ channel, state, tracker, admission, emptying }, t
       handoff,
       deadlineMs,
       replayAfterMs,
-      onDeadline: () => giveUp(`${tracker.total} of its connections are left, with ${tracker.inFlight} requests in flight`),
+      onDeadline: () => giveUp(`${tracker.total} of its connections are left, with ${tracker.requests.inFlight} requests in flight`),
       onLook () {
         const why = whyNow()
         if (why) giveUp(why)

@@ -11,30 +11,30 @@ const { setImmediate, setInterval } = require('node:timers')
 
 /**
  * @param {Pick<import('../prepare').Settings, 'beatMs'>} settings
- * @param {Pick<import('../enter').Parts, 'channel' | 'tracker' | 'admission'> & { pauses: import('./gc-pauses').GcPauses,
+ * @param {Pick<import('../enter').Parts, 'channel' | 'tracker' | 'admission'> & {
+ *   loads: import('../connections/loads').Loads, pauses: import('./gc-pauses').GcPauses,
  *   features: import('../../features/interface').WorkerPart[] }} parts
  * @returns {() => void} sends a beat now
  */
-function startHeartbeat ({ beatMs }, { channel, tracker, admission, pauses, features }) {
+function startHeartbeat ({ beatMs }, { channel, tracker, loads, admission, pauses, features }) {
   let elu = performance.eventLoopUtilization()
   let connections = 0
-  let swept = elu
   const send = () => {
     connections = tracker.connections.size
     const { utilization } = performance.eventLoopUtilization(elu)
     elu = performance.eventLoopUtilization()
     const { user, system } = process.cpuUsage()
     channel.send('beat', {
-      requests: tracker.requests,
-      inFlight: tracker.inFlight,
+      requests: tracker.requests.begun,
+      inFlight: tracker.requests.inFlight,
       connections,
-      lasting: tracker.lasting,
-      streams: tracker.streams,
+      lasting: loads.lasting,
+      streams: loads.streams,
       elu: Math.round(utilization * 1000) / 1000,
       cpuUs: user + system,
-      movable: Math.round(Math.min(1, tracker.movable) * 1000) / 1000,
+      movable: Math.round(Math.min(1, loads.movable) * 1000) / 1000,
       ...pauses.take(),
-      flexible: tracker.fixed === 0 && admission.hasRoom,
+      flexible: loads.fixed === 0 && admission.hasRoom,
       debugged: inspector.url() !== undefined,
       ceiling: admission.ceiling === Infinity ? null : admission.ceiling,
       ...Object.assign({}, ...features.map(feature => feature.figures?.()))
@@ -42,8 +42,8 @@ function startHeartbeat ({ beatMs }, { channel, tracker, admission, pauses, feat
   }
   const beat = () => {
     if (!channel.check()) return
-    tracker.sweep(performance.eventLoopUtilization(swept).utilization)
-    swept = performance.eventLoopUtilization()
+    tracker.sweep()
+    loads.measure()
     admission.measure()
     send()
     for (const feature of features) feature.beat?.()

@@ -20,7 +20,7 @@ t.test('the app answers a probe, and the tracker knows nothing of it', async t =
   t.same(sent, [{ type: 'answer', id: 7, why: null, isTls: false }])
   client.write(HEAD)
   t.match(await received(client, '/healthz'), /^HTTP\/1\.1 200 OK/)
-  t.match(tracker, { total: 0, requests: 0, inFlight: 0 })
+  t.match(tracker, { total: 0, requests: { begun: 0, inFlight: 0 } })
   t.equal(tracker.connections.size, 0)
   t.ok(server._connections <= 1)
 })

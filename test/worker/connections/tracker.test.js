@@ -11,7 +11,7 @@ const { Duplex } = require('node:stream')
 const { setImmediate: turn } = require('node:timers/promises')
 const t = require('tap')
 const { ConnectionTracker } = require('../../../lib/worker/connections/tracker')
-const { KEY, workerParts, received } = require('../../support/worker-parts')
+const { workerParts } = require('../../support/worker-parts')
 
 /** @param {import('tap').Test} t */
 async function start (t) {
@@ -30,58 +30,6 @@ async function start (t) {
   }
   return { tracker, acceptor, connect }
 }
-
-t.test('a connection takes that part of the event loop which its requests are of all; an older one counts half as much as the next', async t => {
-  const { tracker, connect, receive, connectElsewhere } = await workerParts(t)
-  const [one, other, pinned] = [await connect(), await connect(), await connect()]
-  one.client.write('GET / HTTP/1.1\r\nHost: here\r\n\r\n')
-  await received(one.client, '\r\n\r\n/')
-  t.ok(one.connection.requests > 0, 'its requests are counted; trackers of other tests count them too')
-  t.equal(other.connection.requests, 0)
-  tracker.sweep(0)
-  pinned.connection.isPinned = true
-  const sweep = (/** @type {number[]} */ requests) => {
-    for (const [i, { connection }] of [one, other, pinned].entries()) {
-      connection.requests = requests[i]
-      tracker.requests += requests[i]
-    }
-    tracker.sweep(1)
-    return [one, other, pinned].map(({ connection: { load } }) => load)
-  }
-  t.same(sweep([3, 0, 1]), [0.375, 0, 0.125])
-  t.same([tracker.movable, tracker.fixed], [0.375, 1], 'a connection that cannot move is fixed, whatever it does')
-  other.connection.sessionId = 'a'
-  t.same(sweep([0, 1, 0]), [0.1875, 0.5, 0.0625])
-  t.same([tracker.movable, tracker.fixed], [0.1875, 2], 'so is one of a session')
-  other.connection.sessionId = null
-  t.same(sweep([0, 0, 0]), [0.09375, 0.25, 0.03125], 'without requests none takes any')
-  receive.adopt({ id: 1, parcel: { key: KEY, leftMs: null, load: 0.5 } }, (await connectElsewhere()).handle)
-  t.equal([...tracker.connections].at(-1)?.load, 0.5, 'one that comes from a sibling does what it did there')
-  t.equal(tracker.take(other.connection).load, 0.25)
-})
-
-t.test('a connection is lasting when it has been here for a second', async t => {
-  const { tracker, connect } = await start(t)
-  const old = [await connect(), await connect(), await connect()]
-  t.equal(tracker.lasting, 0)
-  for (const { connection } of old) connection.since -= 1000
-  t.equal(tracker.lasting, 3)
-  await connect()
-  t.equal(tracker.lasting, 3, 'the latest is not')
-  const gone = once(tracker, 'gone')
-  old[1].socket.destroy()
-  await gone
-  t.equal(tracker.lasting, 2)
-})
-
-t.test('or at once when it comes from a sibling, whatever came before it', async t => {
-  const worker = await workerParts(t)
-  await worker.connect()
-  const { handle } = await worker.connectElsewhere()
-  worker.receive.adopt({ id: 1, parcel: { key: KEY, leftMs: null } }, handle)
-  await worker.connect()
-  t.equal(worker.tracker.lasting, 1)
-})
 
 t.test('an idle connection is taken, and comes back, as the same one; it counts until its handle is closed', async t => {
   const { tracker, connect, server } = await workerParts(t)
@@ -121,13 +69,13 @@ t.test('a TLS connection whose listeners the app has taken off is gone when it i
   await once(client, 'secureConnect')
   client.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n')
   await once(client, 'data')
-  t.equal(tracker.requests, 1, 'its request was counted, though no listener has told of its TLS')
+  t.equal(tracker.requests.begun, 1, 'its request was counted, though no listener has told of its TLS')
   t.equal(tracker.connections.size, 1)
   const gone = once(tracker, 'gone')
   client.destroy()
   await gone
   t.equal(tracker.connections.size, 0)
-  t.equal(tracker.inFlight, 0)
+  t.equal(tracker.requests.inFlight, 0)
 })
 
 t.test('what the app feeds its server with and is no TCP or pipe is gone when it closes, or at the next sweep', async t => {

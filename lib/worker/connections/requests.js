@@ -1,0 +1,46 @@
+'use strict'
+
+/** Counts the requests of all connections of this worker. It runs for every request, so it is kept short. */
+
+const { performance } = require('node:perf_hooks')
+
+/** @typedef {import('./connection').Connection} Connection @typedef {import('./connection').Exchange} Exchange */
+
+class Requests {
+  /** Since the start. */
+  begun = 0
+  /** Those whose response has not closed. */
+  inFlight = 0
+
+  /**
+   * @param {Connection} connection
+   * @param {Exchange['head']} head
+   * @param {any} response of HTTP/1, or a stream of HTTP/2
+   * @param {number} written bytes that have been written to the connection
+   * @returns {Exchange}
+   */
+  begin (connection, head, response, written) {
+    const exchange = { head, response, since: performance.now(), written, isMarked: false, connection, current: null }
+    connection.exchanges.push(exchange)
+    connection.requests++
+    this.begun++
+    this.inFlight++
+    return exchange
+  }
+
+  /** @param {Exchange} exchange @returns {boolean} it was still in flight */
+  end (exchange) {
+    const { connection } = exchange
+    const { exchanges } = connection
+    if (exchanges[0] === exchange) exchanges.shift()
+    else if (exchanges.includes(exchange)) exchanges.splice(exchanges.indexOf(exchange), 1)
+    else return false
+    this.inFlight--
+    if (exchange.current) exchange.current.exchange = null
+    connection.replayed = connection.deaths = 0
+    connection.idleSince = performance.now()
+    return true
+  }
+}
+
+module.exports = { Requests }
