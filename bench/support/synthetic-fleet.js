@@ -10,7 +10,7 @@
 const { Gathering, restingOf } = require('../../lib/core/gathering')
 const { giftsOf, isGift, choose, receiverOf } = require('../../lib/core/sharing')
 const { percentiles } = require('./statistics')
-const { Random } = require('./synthetic-deploy')
+const { Random } = require('./random')
 
 const BEAT_MS = 500
 const DECIDE_MS = 1500 // a second of beats since the last moves, and what it takes to notice

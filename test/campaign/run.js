@@ -5,7 +5,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { setTimeout: sleep } = require('node:timers/promises')
-const { seeded } = require('../support/campaign')
+const { seeded } = require('../support/random')
 const { trace } = require('../support/trace')
 const { Clients } = require('./clients')
 const { KINDS } = require('./faults')

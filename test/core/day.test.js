@@ -6,8 +6,9 @@ const t = require('tap')
 const { makeSample } = require('../../lib/core/sample')
 const { verdict } = require('../../lib/core/verdict')
 const { openWindow, pushSample } = require('../../lib/core/window')
-const { extent, seeded } = require('../support/campaign')
+const { extent } = require('../support/campaign')
 const { FleetModel, firstSlots } = require('../support/fleet-model')
+const { seeded } = require('../support/random')
 
 const HOURS = extent({ short: 3, long: 24 })
 const WORKERS = 3

@@ -13,10 +13,11 @@
 
 const t = require('tap')
 const { setTimeout: after } = require('node:timers/promises')
-const { extent, seeded } = require('../support/campaign')
+const { extent } = require('../support/campaign')
 const { sumOfEnds } = require('../support/fleet')
 const { startTellingFleet } = require('../support/draining')
 const { Load } = require('../support/load')
+const { seeded } = require('../support/random')
 const { RawClient } = require('../support/raw-client')
 
 const TRIES = extent({ short: 8, long: 100 })

@@ -4,9 +4,10 @@
 
 const t = require('tap')
 const { setTimeout: after } = require('node:timers/promises')
-const { extent, seeded } = require('../support/campaign')
+const { extent } = require('../support/campaign')
 const { sumOfEnds } = require('../support/fleet')
 const { startTellingFleet, checkAccount } = require('../support/draining')
+const { seeded } = require('../support/random')
 const { RawClient } = require('../support/raw-client')
 
 const POLLS = extent({ short: 150, long: 1000 })

@@ -16,6 +16,7 @@ const { get } = require('../support/client')
 const { FIXTURES } = require('../support/fleet')
 const { Load } = require('../support/load')
 const { becomesTrue, processes } = require('../support/processes')
+const { seeded } = require('../support/random')
 const { startUpgradable, kill } = require('../support/upgrade')
 
 const TRIES = extent({ short: 4, long: 50 })
@@ -24,16 +25,6 @@ const DEATH_MS = 3000 // until the last client has noticed, on a busy machine
 const RESETS = ['ECONNRESET', 'EPIPE']
 /** Each with the count of its first line that is of the upgrade. */
 const MOMENTS = Object.entries({ 'worker.drain': 1, 'worker.standby': 1, 'fleet.upgraded': 1, recycled: 1, 'fleet.start': 2, 'worker.spawn': WORKERS + 1, 'fleet.upgrade': 1 })
-
-/** A seeded generator of numbers from 0 to 1 (mulberry32). @param {number} seed */
-function seeded (seed) {
-  return () => {
-    seed = (seed + 0x6D2B79F5) | 0
-    let x = Math.imul(seed ^ (seed >>> 15), 1 | seed)
-    x = (x + Math.imul(x ^ (x >>> 7), 61 | x)) ^ x
-    return ((x ^ (x >>> 14)) >>> 0) / 2 ** 32
-  }
-}
 
 const isAlive = (/** @type {number} */ pid) => processes().some(process => process.pid === pid && process.state !== 'Z')
 

@@ -14,6 +14,7 @@ const fs = require('node:fs')
 const { createRequire } = require('node:module')
 const path = require('node:path')
 const { readFlags, exitOnBadFlag } = require('../../bench/support/flags')
+const { seeded } = require('../support/random')
 const { mutantsOf } = require('./mutants')
 
 const ROOT = path.join(__dirname, '..', '..')
@@ -82,17 +83,6 @@ async function timeOf (test) {
   return Date.now() - startedAt
 }
 
-/** @param {number} seed @returns {() => number} 0 to 1 */
-function random (seed) {
-  let state = seed
-  return () => { // mulberry32
-    state = (state + 0x6D2B79F5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
 /** @param {string} source @param {import('./mutants').Mutant} mutant @returns {string} the line with the fault in it */
 function shownIn (source, { start, end, with: replacement }) {
   const from = source.lastIndexOf('\n', start) + 1
@@ -103,7 +93,7 @@ async function main () {
   exitOnBadFlag('mutate')
   const { sample, seed, only, own } = readFlags({ sample: '950', seed: '1', only: { default: '' }, own: false }, {}, process.argv.slice(2))
   const tests = FAST.flatMap(place => filesIn(place, '.test.js')).map(test => ({ test, loads: loadedBy(test) }))
-  const next = random(Number(seed))
+  const next = seeded(Number(seed))
   const files = TESTED.flatMap(place => filesIn(place, '.js')).filter(file => only.split(',').some((/** @type {string} */ words) => file.includes(words)))
   const mutants = files.flatMap(file => mutantsOf(fs.readFileSync(file, 'utf8')).map(mutant => ({ file, ...mutant })))
     .map(mutant => ({ mutant, order: next() })).sort((a, b) => a.order - b.order).slice(0, Number(sample)).map(({ mutant }) => mutant)

@@ -2,16 +2,7 @@
 
 /** Workers on paper, of which it is known what each request keeps: their points, as lib/features/leaks/route-memory.js takes them. */
 
-/** Random numbers that are the same for the same seed (mulberry32). @param {number} seed */
-function random (seed) {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6D2B79F5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
-  }
-}
+const { seeded } = require('./random')
 
 /**
  * @param {object} how
@@ -33,7 +24,7 @@ function random (seed) {
  * @returns {import('../../lib/features/leaks/route-memory').Point[]}
  */
 function leaking ({ seed, routes = 10, kept = {}, garbage = {}, brief = {}, perSecond = 0, noise = 100e3, walk = 0, jumps = 0, rate = 10, isEven = false, hasProbe = false, workers = 3, seconds = 120, sweepEvery = 30 }) {
-  const next = random(seed)
+  const next = seeded(seed)
   const normal = () => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next())
   const requestsOf = (/** @type {number} */ mean) => Math.max(0, Math.round(mean + Math.sqrt(mean) * normal()))
   const points = []
@@ -63,4 +54,4 @@ function leaking ({ seed, routes = 10, kept = {}, garbage = {}, brief = {}, perS
   return points
 }
 
-module.exports = { random, leaking }
+module.exports = { leaking }

@@ -5,7 +5,7 @@ const t = require('tap')
 const { blockBetween, countCollection, countResponse, newConnection, newCounts } = require('../../../lib/features/canary/counts')
 const { judge } = require('../../../lib/features/canary/verdict')
 const { sentenceOf, valueOf } = require('../../../lib/features/canary/verdict-sentence')
-const { seeded } = require('../../support/campaign')
+const { seeded } = require('../../support/random')
 
 /** @typedef {import('../../../lib/features/canary/verdict').Window} Window @typedef {import('../../../lib/features/canary/verdict').Figure} Figure */
 

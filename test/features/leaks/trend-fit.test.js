@@ -2,7 +2,7 @@
 
 const t = require('tap')
 const { fitTrend } = require('../../../lib/features/leaks/trend-fit')
-const { random } = require('../../support/leaking')
+const { seeded } = require('../../support/random')
 
 /** @param {number} length @param {(at: number) => number[]} rowOf @param {(row: number[], at: number) => number} levelOf */
 function series (length, rowOf, levelOf) {
@@ -22,7 +22,7 @@ t.test('slopes without noise are exact, whatever the level that a series begins 
 t.test('the errors are as large as the slopes are off', async t => {
   let square = 0
   for (let seed = 1; seed <= 200; seed++) {
-    const next = random(seed)
+    const next = seeded(seed)
     let [count, other, level] = [0, 0, 0]
     const rowOf = () => {
       count += next()
@@ -41,7 +41,7 @@ t.test('the errors are as large as the slopes are off', async t => {
 })
 
 t.test('a jump counts as one large error', async t => {
-  const next = random(1)
+  const next = seeded(1)
   let count = 0
   const rowOf = () => {
     count += next()
@@ -52,7 +52,7 @@ t.test('a jump counts as one large error', async t => {
 })
 
 t.test('regressors that are alike, or do not change, are not known', async t => {
-  const next = random(2)
+  const next = seeded(2)
   let count = 0
   const rowOf = () => {
     count += next()
