@@ -23,6 +23,13 @@ function filesOf (folder, name) {
   return [path.join(folder, 'build', 'Release', `${name}.node`), prebuiltFile(folder)]
 }
 
+/** @param {string} folder that may have an addon's source @returns {string[]} those of its binaries that this process could load */
+function binariesOf (folder) {
+  const built = path.join(folder, 'build', 'Release')
+  const builds = fs.existsSync(built) ? fs.readdirSync(built).filter(file => file.endsWith('.node')).map(file => path.join(built, file)) : []
+  return [...builds, prebuiltFile(folder)].filter(file => fs.existsSync(file))
+}
+
 /**
  * The C library of this process, by the loader that its program names. musl's loader takes libraries of glibc too, so trying which file
  * loads would not tell; a report takes much longer.
@@ -61,4 +68,4 @@ function load (files, platform = process.platform) {
   return { addon: null, missing: `${missing}; npm run build:addon, in the package's folder, builds one` }
 }
 
-module.exports = { ARCHS, LIBCS, filesOf, libcOf, load, prebuiltFile }
+module.exports = { ARCHS, LIBCS, binariesOf, filesOf, libcOf, load, prebuiltFile }

@@ -6,14 +6,13 @@
  * of its own is not found. Those that have put themselves into a session of their own, as daemons do, are left, and named. Linux only.
  */
 
-const { randomUUID } = require('node:crypto')
 const fs = require('node:fs')
 const path = require('node:path')
 const { setTimeout } = require('node:timers/promises')
 const { now } = require('../clock')
 
 const VARIABLE = 'RECYCLE_WORKER_ID'
-const FLEET = randomUUID()
+const FLEET = `${process.pid}-${process.hrtime.bigint()}-${Math.random().toString(36).slice(2)}` // node:crypto would take up to 2 MB
 const AT_ONCE_MS = 20 // workers that exit together share a look
 const LOOK_MS = 100
 const REAP_MS = 1000

@@ -9,11 +9,12 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { version } = /** @type {{ version: string }} */ (require('../../../package.json'))
-const { PREBUILT } = require('../../native/addon')
+const { binariesOf } = require('../../native/prebuilds')
 
 const ROOT = path.join(__dirname, '..', '..', '..')
 const PRELOAD = path.join(ROOT, 'lib', 'worker', 'preload.js')
 const REQUIRED = /\brequire\('(\.[^']+)'\)/g
+const NOT_WORKERS = /\/(?:primary|command|report|verb)$/ // parts of a feature that its feature.js names
 
 class WorkerCode {
   /** By its path in the package. @type {Map<string, Buffer> | null} */
@@ -32,7 +33,7 @@ class WorkerCode {
   keep () {
     if (this.#kept || installed() !== version) return
     try {
-      this.#kept = closure([PRELOAD, ...fs.existsSync(PREBUILT) ? [PREBUILT] : []])
+      this.#kept = closure(PRELOAD)
     } catch {} // it is being replaced just now
   }
 
@@ -73,21 +74,30 @@ function installed () {
 }
 
 /**
- * The files, and what they require of this package. It runs in every start: require.resolve() would take ten times as long.
+ * The file, what it requires of this package, and the addons in the folders of these. It runs in every start, and require.resolve() would take
+ * ten times as long.
  *
- * @param {string[]} files
+ * @param {string} first
  * @returns {Map<string, Buffer>} by the path in the package
  */
-function closure (files) {
+function closure (first) {
   const found = new Map()
-  const asked = new Set(files) // grows below
-  for (const request of asked) {
-    const file = path.extname(request) ? request : fs.existsSync(`${request}.js`) ? `${request}.js` : path.join(request, 'index.js')
+  const keep = (/** @type {string} */ file) => {
     const content = fs.readFileSync(file)
     found.set(file.slice(ROOT.length + 1), content)
-    if (!file.endsWith('.js')) continue
-    for (const [, required] of content.toString().matchAll(REQUIRED)) asked.add(path.join(path.dirname(file), required))
+    return content
   }
+  const folders = new Set()
+  const asked = new Set([first]) // grows below
+  for (const request of asked) {
+    const file = path.extname(request) ? request : fs.existsSync(`${request}.js`) ? `${request}.js` : path.join(request, 'index.js')
+    const folder = path.dirname(file)
+    folders.add(folder)
+    const text = keep(file).toString()
+    if (!file.endsWith('.js')) continue
+    for (const [, required] of text.matchAll(REQUIRED)) if (!NOT_WORKERS.test(required)) asked.add(path.join(folder, required))
+  }
+  for (const folder of folders) binariesOf(path.join(folder, 'addon')).forEach(keep)
   return found
 }
 

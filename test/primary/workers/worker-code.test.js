@@ -1,0 +1,41 @@
+'use strict'
+
+const { execFileSync } = require('node:child_process')
+const fs = require('node:fs')
+const path = require('node:path')
+const t = require('tap')
+
+const ROOT = path.join(__dirname, '..', '..', '..')
+
+/** Loads all that a worker may load, from the package that a preload file is of. @param {string} preload */
+function loadAll (preload) {
+  const path = require('node:path')
+  const fs = require('node:fs')
+  const lib = path.join(path.dirname(preload), '..')
+  const { FEATURES } = require(path.join(lib, 'features'))
+  for (const feature of FEATURES) for (const part of ['worker', 'variant', 'original']) feature[part]?.()
+  const worker = path.join(lib, 'worker')
+  for (const file of fs.readdirSync(worker, { recursive: true, encoding: 'utf8' })) if (file.endsWith('.js')) require(path.join(worker, file))
+  return [require(path.join(lib, 'native', 'addon')).loadAddon().missing, require(path.join(lib, 'features', 'blocked', 'interrupt')).loadInterrupt().missing]
+}
+
+t.test('once the package on disk is another one, workers have all that they may load from what was kept: the code of each feature, and the addons', async t => {
+  const folder = t.testdir({})
+  for (const part of ['lib', 'package.json']) fs.cpSync(path.join(ROOT, part), path.join(folder, part), { recursive: true })
+  const { WorkerCode, version } = require(path.join(folder, 'lib', 'primary', 'workers', 'worker-code'))
+  const found = []
+  const code = new WorkerCode(version => found.push(version))
+  code.keep()
+  t.equal(code.preload, path.join(folder, 'lib', 'worker', 'preload.js'))
+  const about = path.join(folder, 'package.json')
+  fs.writeFileSync(about, fs.readFileSync(about, 'utf8').replace(`"version": "${version}"`, '"version": "99.0.0"'))
+  fs.rmSync(path.join(folder, 'lib'), { recursive: true })
+  const { preload } = code
+  t.teardown(() => code.close())
+  t.same(found, ['99.0.0'])
+  t.not(path.relative(folder, preload).slice(0, 2), 'li')
+  const script = `process.stdout.write(JSON.stringify((${loadAll})(${JSON.stringify(preload)})))`
+  t.equal(execFileSync(process.execPath, ['-e', script], { encoding: 'utf8' }), '[null,null]', 'no addon is missing')
+  const kept = fs.readdirSync(path.join(path.dirname(preload), '..', 'features'), { recursive: true, encoding: 'utf8' })
+  t.same(kept.filter(file => /(?:primary|command|report|verb)\.js$/.test(file)), [], 'what no worker loads takes no memory of the primary')
+})
