@@ -21,8 +21,7 @@ const TIME = /^(?:\d+(\.\d+)?\s*[a-z]+|0+)$/i
 function parseSize (text) {
   const match = SIZE.exec(String(text).trim())
   if (!match) return undefined
-  const size = bytes.parse(`${match[1]}${match[2] ?? ''}b`)
-  return size === null ? undefined : Math.round(size)
+  return Math.round(/** @type {number} */ (bytes.parse(`${match[1]}${match[2] ?? ''}b`)))
 }
 
 /**

@@ -57,3 +57,23 @@ t.test('a unit: words are quoted, specifiers are escaped, and there is a socket 
   t.equal(without.length, 1)
   t.notMatch(without[0].text, /socket|PORT/)
 })
+
+t.test('each key of an app says what became of it', async t => {
+  const became = (/** @type {Record<string, any>} */ app) => Object.fromEntries(callOf(app, 'shop').keys.map(({ key, became }) => [key, became]))
+  t.same(became({ name: 'shop', script: 'a.js', args: 'x', cwd: '/srv', env: {}, env_production: {}, env_test: {}, user: 'www', uid: 'www', interpreter: 'node' }), {
+    name: '--name shop',
+    script: 'the app and its arguments',
+    args: 'the app and its arguments',
+    cwd: 'WorkingDirectory=',
+    env: 'Environment=',
+    env_production: 'Environment=',
+    env_test: 'left out: a unit has one environment',
+    user: 'User=',
+    uid: 'User='
+  })
+  t.same(became({ interpreter: 'python3' }), { interpreter: 'left out: recycle runs Node.js' })
+  t.notMatch(callOf({ wait_ready: false }, 'shop').options, ['--ready-on'])
+  t.match(callOf({ max_memory_restart: 300_000_000 }, 'shop').options, ['--name', 'shop', '--max-rss', '300000000'])
+  t.match(callOf({ max_memory_restart: '300 M' }, 'shop').options, ['--name', 'shop', '--max-rss', '300M'])
+  t.same(callOf({ args: ['a b', 'c'], node_args: '--a  --b' }, 'shop'), { ...callOf({}, 'shop'), args: ['a b', 'c'], options: ['--name', 'shop', '--node-option=--a', '--node-option=--b'], keys: callOf({ args: 1, node_args: '--a --b' }, 'x').keys })
+})

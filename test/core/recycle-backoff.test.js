@@ -4,7 +4,7 @@
 
 const t = require('tap')
 const fc = require('fast-check')
-const { RULES, RecycleBackoff } = require('../../lib/core/recycle-backoff')
+const { RULES, canWait, RecycleBackoff } = require('../../lib/core/recycle-backoff')
 const { REASONS } = require('../../lib/core/verdict')
 const { Rollout } = require('../../lib/primary/workers/rollout')
 
@@ -59,4 +59,19 @@ t.test('a worker that lasts ends the delays: it begins within its budget, or is 
   t.equal(place.notBefore, 4000)
   place.condemned('stuck', 60_000, 100_000)
   t.equal(place.notBefore, 100_250)
+})
+
+t.test('a recycle waits for room in the memory where its worker serves well meanwhile', async t => {
+  t.same(['rss', 'forecast', 'requests', 'age'].map(canWait), [true, true, true, true])
+  t.same(['stuck', 'requested', 'reload', 'protocol-error', 'unheard of', null].map(canWait), [false, false, false, false, false, false])
+})
+
+t.test('by age or requests, a slot is recycled once a second; by its memory at once, unless it has had no request', async t => {
+  const place = new RecycleBackoff()
+  place.condemned('rss', 0, 1000)
+  t.equal(place.notBefore, 0)
+  place.condemned('requests', 400, 1000)
+  t.equal(place.notBefore, 1600)
+  place.condemned('rss', 0, 5000, true)
+  t.equal(place.notBefore, 5250)
 })

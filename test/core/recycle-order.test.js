@@ -2,7 +2,7 @@
 
 const t = require('tap')
 const fc = require('fast-check')
-const { nextRecycles } = require('../../lib/core/recycle-order')
+const { nextRecycles, fewestWorkers } = require('../../lib/core/recycle-order')
 
 const HOUSE = { workers: 4, ready: 4, surging: 0, maxSurge: 1, maxUnavailable: 0 }
 const candidate = (/** @type {number} */ slot, bytes = 0, notBefore = 0, since = 0) => ({ slot, bytes, notBefore, since })
@@ -61,4 +61,9 @@ t.test('a worker that has waited for ten seconds goes before larger ones', async
   const waiting = [candidate(0, 900, 0, 19_000), candidate(1, 100, 0, 5000), candidate(2, 200, 0, 6000)]
   t.same(nextRecycles(waiting, capacity, 14_999).map(turn => turn.slot), [0], 'the largest, as long as no worker has waited long')
   t.same(nextRecycles(waiting, capacity, 20_000).map(turn => turn.slot), [1], 'the one that has waited longest')
+})
+
+t.test('a fleet has one worker more than may be missing, but for a single one that drains first', async t => {
+  const fewest = (/** @type {number} */ maxSurge, /** @type {number} */ maxUnavailable) => fewestWorkers({ maxSurge, maxUnavailable })
+  t.same([fewest(1, 0), fewest(0, 1), fewest(0, 2), fewest(1, 1), fewest(2, 3)], [1, 1, 3, 2, 4])
 })

@@ -37,8 +37,18 @@ t.test('a flaw says where it is, however deep', async t => {
   t.same(shape({ list: [{ size: 1 }, { size: 'x' }] }), { at: '.list[1].size', accepts: 'a whole number from 0 to 2^53, or null' })
   t.same(shape({ list: [{ size: 1 }, 5] }), { at: '.list[1]', accepts: 'an object' })
   t.same(shape({ list: 5 }), { at: '.list', accepts: 'a list' })
+  t.same(orNull(record({ a: count }))({ a: 'x' }), { at: '.a', accepts: 'a whole number from 0 to 2^53' }, 'null in place of the record, not of its field')
 })
 
 t.test('the name of a stray field has no line end in a flaw', async t => {
   t.equal(record({})({ 'a\nb': 1 })?.at, '.a\\nb')
+  t.equal(record({})({ ['x'.repeat(41)]: 1 })?.at, `.${'x'.repeat(40)}`)
+})
+
+t.test('of an open record other fields are ignored, as a later version may say more; its own are checked', async t => {
+  const shape = record({ a: count }, { isOpen: true })
+  t.equal(shape({ a: 1, b: 2 }), null)
+  t.same(shape({ b: 2 }), { at: '.a', accepts: 'a whole number from 0 to 2^53' })
+  t.equal(shapes.kind('it', { a: count }).fields({ a: 1, b: 2 })?.at, '.b')
+  t.equal(shapes.kind('it', { a: count }, 'none', { isOpen: true }).fields({ a: 1, b: 2 }), null)
 })

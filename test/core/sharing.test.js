@@ -153,3 +153,22 @@ t.test('a storm of connections on one worker is spread evenly, by so many a deci
   }), { numRuns: 20 })
   t.pass()
 })
+
+t.test('what a worker gives, at each bound', async t => {
+  const gift = (/** @type {number} */ busy, /** @type {number} */ movable, /** @type {number} */ least) => giftsOf([{ busy, movable, lasting: 3 }, { busy: least, movable: least, lasting: 1 }])[0]
+  t.equal(gift(0.35, 0.35, 0.15).load, 0, 'so much above the mean is not noticed')
+  t.equal(gift(0.37, 0.37, 0.15).count, 0, 'nor is one connection more than the mean')
+  t.equal(gift(0.9, 0.003, 0.1).load, 0.003, 'one that does not rest gives little, too')
+  t.equal(Math.round(1000 * gift(0.9, 0.9, 0.1).most), 480, 'but no connection that makes most of the difference')
+  t.ok(isGift({ load: 0, most: 0, count: 1 }))
+})
+
+t.test('what makes a gift, at each bound', async t => {
+  const chosen = (/** @type {number[]} */ loads, /** @type {any} */ gift) => [...choose(workerOf(...loads), { count: 0, ...gift })].map(([{ load }, isForLoad]) => isForLoad ? load : -load)
+  t.same(chosen([0.5], { load: 0.5, most: 0.5 }), [0.5])
+  t.same(chosen([0.9, 0.05], { load: 1, most: 1 }), [0.9], 'nine tenths are enough')
+  t.same(chosen([0.45, 0.5], { load: 0.11, most: 0.45 }), [0.45])
+  t.same(chosen([0.3, 0.08], { load: 0.2, most: 0.5 }), [0.08, 0.3], 'one that makes more, where the others do not make half')
+  t.same(chosen([0.3, 0.12], { load: 0.2, most: 0.5 }), [0.12])
+  t.same(chosen([0.02, 0.03, 0.04], { load: 0, most: 0, count: 3 }), [-0.02, -0.03], 'so much load may leave beside the number')
+})

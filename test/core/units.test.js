@@ -2,7 +2,7 @@
 
 const t = require('tap')
 const fc = require('fast-check')
-const { parseSize, parseTime, withUnit, formatSize, formatTime } = require('../../lib/core/units')
+const { parseSize, parseTime, withUnit, formatSize, formatTime, grouped, count } = require('../../lib/core/units')
 
 const KIB = 1024
 const MIB = 1024 ** 2
@@ -76,6 +76,7 @@ t.test('times are shown in short', async t => {
   t.equal(formatTime(1000), '1s')
   t.equal(formatTime(30_000), '30s')
   t.equal(formatTime(2 * 3_600_000), '2h')
+  t.same([59_999, 60_000, 3_599_999, 3_600_000, 86_399_999, 86_400_000].map(formatTime), ['60s', '1m', '60m', '1h', '24h', '1d'])
 })
 
 t.test('the text shown is within 5 % of the value', async t => {
@@ -86,4 +87,10 @@ t.test('the text shown is within 5 % of the value', async t => {
   for (const time of [250, 1250, 9900, 45_000, 90_000, 150_000, 5_400_000, 9_000_000]) {
     t.ok(near(parseTime(formatTime(time)), time), `${time} ms are shown as ${formatTime(time)}`)
   }
+})
+
+t.test('numbers have commas, and what is counted its plural', async t => {
+  t.same([0, 999, 1000, 1234567, -1234, 0.6].map(grouped), ['0', '999', '1,000', '1,234,567', '-1,234', '1'])
+  t.equal(grouped(2 ** 60), '1,152,921,504,606,847,000')
+  t.same([count(0, 'worker'), count(1, 'worker'), count(1234, 'worker'), count(2, 'process', 'processes')], ['0 workers', '1 worker', '1,234 workers', '2 processes'])
 })

@@ -38,7 +38,8 @@ t.test('output without a newline is held up to a limit, and goes on in parts: it
     heldBytes -= part?.length ?? 0
     mostBytes = Math.max(mostBytes, heldBytes)
   }
-  t.ok(mostBytes <= MOST_HELD_BYTES, `${mostBytes} bytes at most`)
+  t.equal(mostBytes, MOST_HELD_BYTES, 'bytes at most')
+  t.equal(MOST_HELD_BYTES, 1024 * 1024, 'a line of 1 MiB is whole')
 })
 
 t.test('the mark stands before each line, before an empty one too, and not before the rest of a line', async t => {
@@ -47,4 +48,12 @@ t.test('the mark stands before each line, before an empty one too, and not befor
   t.equal(marked('a\nhalf'), '[1] a\n[1] half')
   t.equal(marked('rest\nb\n', true), 'rest\n[1] b\n')
   t.equal(marked('$& $1\n'), '[1] $& $1\n')
+})
+
+t.test('what is held of a chunk is a copy of its own: the rest of the chunk takes no memory', async t => {
+  const chunk = Buffer.from('line\nhalf')
+  const lines = new WholeLines()
+  t.equal(String(lines.push(chunk)), 'line\n')
+  chunk.fill('x')
+  t.equal(String(lines.end()), 'half')
 })

@@ -61,7 +61,7 @@ function mutantsOf (source) {
       if (!node.directive && !isExport(node.expression)) add('statement', node, ';')
     },
     ReturnStatement: (/** @type {any} */ node) => {
-      if (node.argument) add('return', node.argument, 'undefined')
+      if (node.argument && node.argument.name !== 'undefined') add('return', node.argument, 'undefined')
     }
   })
   return found.sort((a, b) => a.start - b.start || a.end - b.end)

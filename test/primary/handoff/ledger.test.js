@@ -437,6 +437,17 @@ t.test('the sender is dead and all have refused: the next ready worker gets the 
   t.equal(socket.closed, 1)
 })
 
+t.test('the sender is dead and all have refused: one of them that is asked again, as it comes back, gets the connection', async t => {
+  const { sender, receivers: [a] } = scene(1)
+  const socket = sender.offer(1)
+  sender.die()
+  a.say('refused', { id: a.last('adopt').id })
+  t.equal(a.all('adopt').length, 1)
+  a.emit('returned')
+  a.say('adopted', { id: a.last('adopt').id })
+  t.same([a.all('adopt').length, a.all('keep').length, socket.closed], [2, 1, 1])
+})
+
 t.test('the sender is dead and no worker takes the connection: it ends with its time, and where it has none after half a minute', async t => {
   const clock = fakeTimers(t)
   // Of its time, what has passed by the real clock is gone.
@@ -846,7 +857,7 @@ t.test('an owner that is out of rotation is waited for as long as that lasts', a
 })
 
 t.test('an owner that answers once and is silent again is not waited for a second time', async t => {
-  const { sender, owner, other, sessions } = sessionScene()
+  const { sender, owner, other, sessions, ledger } = sessionScene()
   const clock = fakeTimers(t)
   sessions.owner = null
   sender.offer(1, null, 's')
@@ -857,6 +868,7 @@ t.test('an owner that answers once and is silent again is not waited for a secon
   t.same(other.got, [], 'nor are two asked at once')
   clock.tick(1000) // the owner does not answer
   t.equal(other.all('adopt').length, 1)
+  t.equal(ledger.totals.misplaced, 1, 'it is counted once')
 })
 
 /** Three workers that serve, and the owner of every session. */
