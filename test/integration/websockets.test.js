@@ -32,7 +32,7 @@ async function answer (client) {
 }
 
 t.test('under a reload no message is lost, doubled or out of order, and none closes; each goes once', async t => {
-  const { port, supervisor, events } = await startFleet(t, 'websockets.js', { workers: 3 })
+  const { port, supervisor, events } = await startFleet(t, 'websockets.js', { workers: 2 })
   const run = { isOver: false }
   const clients = await Promise.all(Array.from({ length: 20 }, (_, i) => open(t, port, `/room${i}?a=b`, ['Sec-WebSocket-Protocol: x, y', `X-Name: n${i}`])))
   const runs = clients.map(async (client, i) => {
@@ -44,6 +44,7 @@ t.test('under a reload no message is lost, doubled or out of order, and none clo
       const expected = { count: ++count, url: `/room${i}?a=b`, protocol: 'y', name: `n${i}`, body }
       if (Object.entries(expected).some(([key, value]) => got[key] !== value)) t.same({ ...got, pid: 0 }, { ...expected, pid: 0 })
       if (pids.at(-1) !== got.pid) pids.push(got.pid)
+      await delay(Math.random() * 20)
     }
     return { count, workers: pids.length }
   })
@@ -67,14 +68,14 @@ t.test('with permessage-deflate', async t => {
   t.equal(ws.extensions, 'permessage-deflate')
   const workers = new Set()
   for (let i = 1; i <= 40; i++) {
-    if (i % 10 === 0) await supervisor.reload()
+    if (i % 15 === 0) await supervisor.reload()
     ws.send('m'.repeat(i * 100))
     const [data] = await once(ws, 'message')
     const [count, pid,,,, body] = String(data).split(' ')
     workers.add(pid)
     t.same([Number(count), body.length], [i, i * 100])
   }
-  t.equal(workers.size, 5)
+  t.equal(workers.size, 3)
 })
 
 t.test('half a frame goes along; a message that has come in part, or is not answered, is waited for', async t => {
