@@ -7,20 +7,22 @@ const { extent } = require('../support/campaign')
 const { startFleet, sumOfEnds } = require('../support/fleet')
 const { Load } = require('../support/load')
 
-const RECYCLES = extent({ short: 2, long: 8 })
+const RECYCLES = extent({ short: 1, long: 8 })
+const WORKERS = extent({ short: 1, long: 2 }) // a connection that leaves its worker goes to the replacement, or to another one
+const CONNECTIONS = extent({ short: 5, long: 10 })
 
 /** An app of test/fixtures/apps. @param {string} name */
 const appFile = name => path.join(__dirname, '..', 'fixtures', 'apps', name)
 
 /**
- * A fleet of two, whose workers are replaced every `maxRequests` requests, if it is set.
+ * A fleet whose workers are replaced every `maxRequests` requests, if it is set.
  *
  * @param {any} t tap's
  * @param {string} app of test/fixtures/apps
  * @param {Record<string, any>} [options] of supervise()
  */
 async function startApp (t, app, options = {}) {
-  return startFleet(t, appFile(app), { maxRequests: 50, jitter: 0, ...options })
+  return startFleet(t, appFile(app), { workers: WORKERS, maxRequests: 50, jitter: 0, ...options })
 }
 
 /**
@@ -59,7 +61,7 @@ function checkRecycles (t, events) {
  */
 async function surviveRecycles (t, app, { options, load, ...how } = {}) {
   const fleet = await startApp(t, app, options)
-  await endure(t, fleet, [new Load({ port: fleet.port, connections: 10, ...load })], how)
+  await endure(t, fleet, [new Load({ port: fleet.port, connections: CONNECTIONS, ...load })], how)
   return fleet
 }
 
