@@ -61,7 +61,9 @@ function checkRecycles (t, events) {
  */
 async function surviveRecycles (t, app, { options, load, ...how } = {}) {
   const fleet = await startApp(t, app, options)
-  await endure(t, fleet, [new Load({ port: fleet.port, connections: CONNECTIONS, ...load })], how)
+  const all = new Load({ port: fleet.port, connections: CONNECTIONS, ...load })
+  await endure(t, fleet, [all], how)
+  if (all.keepsAlive && !load?.https && options?.handoff !== false) t.equal(all.sockets, all.clients.length, 'no client ever reconnected')
   return fleet
 }
 
