@@ -3,13 +3,15 @@
 /** A gRPC service and gRPC clients, which answer GOAWAY by a new connection: rolling reloads under their calls. */
 
 const { Client, credentials } = require('@grpc/grpc-js')
+const { setTimeout: sleep } = require('node:timers/promises')
 const t = require('tap')
 const { DOUBLE } = require('../fixtures/grpc-service')
 const { extent } = require('../support/campaign')
 const { startApp } = require('./under-load')
 
-const RELOADS = extent({ short: 3, long: 30 })
-const CLIENTS = 10
+const RELOADS = extent({ short: 2, long: 30 })
+const CLIENTS = extent({ short: 4, long: 10 })
+const THINK_MS = extent({ short: 50, long: 0 }) // between an answer and the next call, up to
 const CALLS = 5 // at a time, of each client
 
 /** Calls until it is stopped. */
@@ -38,6 +40,7 @@ class GrpcLoad {
           resolve()
         })
       }))
+      if (THINK_MS) await sleep(Math.random() * THINK_MS)
     }
   }
 

@@ -3,22 +3,26 @@
 const http = require('node:http')
 const t = require('tap')
 const { once } = require('node:events')
+const { setTimeout: sleep } = require('node:timers/promises')
 const { io } = require('socket.io-client')
 const WebSocket = require('ws')
+const { extent } = require('../support/campaign')
 const { becomesTrue } = require('../support/processes')
 const { startApp, checkRecycles } = require('./under-load')
 
-const CLIENTS = 6
+const CLIENTS = extent({ short: 4, long: 6 })
+const RECYCLES = extent({ short: 1, long: 3 })
+const THINK_MS = extent({ short: 20, long: 2 }) // between an answer and the next message
 
 /**
- * Runs clients while workers are recycled, three by request and all by a reload.
+ * Runs clients while workers are recycled, some by request and then all by a reload.
  *
  * @param {any} t tap's
  * @param {string} app
  * @param {(port: number, n: number) => { stop: () => Promise<void>, progress: () => number }} connect
  */
 async function recycleWhile (t, app, connect) {
-  const fleet = await startApp(t, app, { maxRequests: undefined, drainTimeout: '10s' })
+  const fleet = await startApp(t, app, { workers: 2, maxRequests: undefined, drainTimeout: '10s' })
   /** The messages that the app has stored. @type {Set<string>} */
   const kept = new Set()
   fleet.supervisor.on('message', (/** @type {any} */ { message }) => kept.add(message.id))
@@ -30,7 +34,7 @@ async function recycleWhile (t, app, connect) {
     t.ok(isSo(), 'every client makes progress')
   }
   await everybodyGetsOn()
-  for (let i = 0; i < 3; i++) {
+  for (let i = 0; i < RECYCLES; i++) {
     await fleet.supervisor.recycle(i % 2)
     await everybodyGetsOn()
   }
@@ -75,7 +79,7 @@ t.test('WebSocket: clients get 1012 and reconnect; no acknowledged message is lo
           acknowledged.add(String(data))
           last++
           if (stopping.signal.aborted) socket.close(1000)
-          else setTimeout(() => { if (socket.readyState === WebSocket.OPEN) send() }, 2)
+          else setTimeout(() => { if (socket.readyState === WebSocket.OPEN) send() }, THINK_MS)
         })
         const [code] = await once(socket, 'close')
         closes.push(code)
@@ -115,6 +119,7 @@ t.test('Socket.IO by websocket: clients reconnect by themselves; no acknowledged
       while (!stopping.signal.aborted) {
         acknowledged.add(await socket.emitWithAck('keep', `${n}:${last}`)) // sent again until it is acknowledged
         last++
+        await sleep(THINK_MS)
       }
       socket.close()
     })()
