@@ -10,13 +10,15 @@ const { startFleet } = require('../support/fleet')
 const { RawClient } = require('../support/raw-client')
 const { checkRecycles } = require('./under-load')
 
-const CLIENTS = extent({ short: 30, long: 200 })
-const RECYCLES = extent({ short: 3, long: 20 })
+const CLIENTS = extent({ short: 12, long: 200 })
+const THINK_MS = extent({ short: 80, long: 20 }) // between an answer and the next message, or request
+const WORKERS = extent({ short: 2, long: 3 })
+const RECYCLES = extent({ short: 2, long: 20 })
 t.setTimeout(60_000 + RECYCLES * 20_000)
 
 t.test(`Socket.IO: ${CLIENTS} clients by long polling, then WebSocket, over ${RECYCLES} recycles: no error, no lost message`, async t => {
   const { port, supervisor, events } = await startFleet(t, path.join(__dirname, '../../examples/socketio.js'), {
-    workers: 3, sticky: 'query:sid', drainTimeout: '10s'
+    workers: WORKERS, sticky: 'query:sid', drainTimeout: '10s'
   })
   const stopped = new AbortController()
   /** @type {Record<string, number>} */
@@ -32,12 +34,12 @@ t.test(`Socket.IO: ${CLIENTS} clients by long polling, then WebSocket, over ${RE
     for (; !stopped.signal.aborted; count++) {
       const echo = await socket.emitWithAck('echo', `${n}:${count}`)
       if (echo !== `${n}:${count}`) note('wrong echo')
-      await new Promise(resolve => setTimeout(resolve, 20))
+      await new Promise(resolve => setTimeout(resolve, THINK_MS))
     }
     socket.close()
     return count
   })
-  for (let i = 0; i < RECYCLES; i++) await supervisor.recycle(i % 3)
+  for (let i = 0; i < RECYCLES; i++) await supervisor.recycle(i % WORKERS)
   stopped.abort()
   const counts = await Promise.all(clients)
   t.ok(counts.every(count => count > 0), 'every client makes progress')
@@ -50,7 +52,7 @@ t.test(`Socket.IO: ${CLIENTS} clients by long polling, then WebSocket, over ${RE
 })
 
 t.test('express-session with its MemoryStore: sessions go along when their worker is replaced', async t => {
-  const { port, supervisor, events } = await startFleet(t, 'apps/express-session.js', { workers: 3, sticky: 'cookie:connect.sid' })
+  const { port, supervisor, events } = await startFleet(t, 'apps/express-session.js', { workers: WORKERS, sticky: 'cookie:connect.sid' })
   const stopped = new AbortController()
   const users = Array.from({ length: 12 }, async () => {
     let cookie = ''
@@ -63,6 +65,7 @@ t.test('express-session with its MemoryStore: sessions go along when their worke
       const said = JSON.parse(String(response.body))
       if (said.count !== ++count) wrong.push(said)
       client.responses.length = 0
+      await new Promise(resolve => setTimeout(resolve, THINK_MS))
       if (count % 5) continue
       await client.close()
       client = await RawClient.connect(port) // most often to another worker
@@ -70,7 +73,7 @@ t.test('express-session with its MemoryStore: sessions go along when their worke
     await client.close()
     return { count, wrong }
   })
-  for (let i = 0; i < RECYCLES; i++) await supervisor.recycle(i % 3)
+  for (let i = 0; i < RECYCLES; i++) await supervisor.recycle(i % WORKERS)
   stopped.abort()
   const results = await Promise.all(users)
   t.same(results.flatMap(({ wrong }) => wrong), [], `each of ${results.reduce((sum, { count }) => sum + count, 0)} requests found its session`)
