@@ -9,7 +9,7 @@ const t = require('tap')
 const { Roster } = require('../../bench/support/roster')
 
 t.test('bench:drops --quick counts the drops of each peer; recycle drops nothing and no client reconnects', async t => {
-  const { said, figures } = await quickBench(t, 'drops')
+  const { said, figures } = await quickBench(t, 'drops', ['--rate', '250', '--connections', '30', '--budget', '70'])
   const { requests, recycles, dropped, errors, reopened, perMillion, p50, p99, max, peakWorkerMiB, peakFleetMiB } = figures('keep-alive', 'recycle')
   t.ok(requests > 0 && recycles >= 1, `${requests} requests, ${recycles} recycles`)
   t.same({ dropped, errors, reopened, perMillion }, { dropped: 0, errors: {}, reopened: 0, perMillion: 0 })
