@@ -11,7 +11,7 @@ const TOOL = path.join(__dirname, '..', '..', '..', 'examples', 'capacity')
 
 t.test('it fills a server until its heap gives, another until its descriptors give, and has two hold a storm', async t => {
   const file = path.join(t.testdir(), 'result.json')
-  const { code, stdout, stderr } = await runToEnd([process.execPath, TOOL, '--quick', '--json', file], { timeoutMs: 110_000 })
+  const { code, stdout, stderr } = await runToEnd([process.execPath, TOOL, '--quick', '--storm', '300', '--json', file], { timeoutMs: 110_000 })
   t.equal(code, 0, stderr)
   const { limits, cells, storms } = JSON.parse(fs.readFileSync(file, 'utf8'))
   t.match(stdout, /^Limits: 2,500 descriptors a process, [\d,]+ ports an address, /)
@@ -28,11 +28,11 @@ t.test('it fills a server until its heap gives, another until its descriptors gi
   t.ok(stdout.indexOf('heap will give, at about') < stdout.indexOf('heap gave'), 'beforehand')
 
   for (const storm of storms) {
-    t.match(storm, { clients: 600, loggedIn: 600, unanswered: 0, lost: {} }, storm.subject)
+    t.match(storm, { clients: 300, loggedIn: 300, unanswered: 0, lost: {} }, storm.subject)
     t.ok(storm.login.min <= storm.login.p50 && storm.login.p50 <= storm.login.p99 && storm.login.p99 <= storm.login.max)
     t.ok(storm.ping.max > 0)
   }
-  t.match(stdout, /recycle --max-rss 100MiB: holds all 600, over \d+ recycles with 0 cut/)
+  t.match(stdout, /recycle --max-rss 100MiB: holds all 300, over \d+ recycles with 0 cut/)
 })
 
 t.test('bad input gets one sentence, and exit 2', async t => {

@@ -12,9 +12,9 @@ const { startFleet } = require('../../support/fleet')
 const { Player, send, checkSprites } = require('../../support/sprites')
 
 const SERVER = path.join(__dirname, '..', '..', '..', 'examples', 'sprites', 'server.js')
-const PLAYERS = 20
-const THROWS = 6
-const WORKERS = 3
+const PLAYERS = 10
+const THROWS = 4
+const WORKERS = 2
 
 /** @param {any} t tap's @param {number} [workers] */
 async function start (t, workers = WORKERS) {
