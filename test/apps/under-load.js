@@ -31,15 +31,16 @@ async function startApp (t, app, options = {}) {
  * @param {any} t tap's
  * @param {{ events: any, supervisor: any }} fleet
  * @param {Load[]} loads running ones
- * @param {{ reason?: string, recycles?: number }} [how] the expected reason
+ * @param {{ reason?: string, recycles?: number, hasHandoff?: boolean }} [how] the expected reason, and whether connections move
  */
-async function endure (t, { events, supervisor }, loads, { reason = 'requests', recycles = RECYCLES } = {}) {
+async function endure (t, { events, supervisor }, loads, { reason = 'requests', recycles = RECYCLES, hasHandoff = true } = {}) {
   await events.until('recycled', { count: recycles, where: (/** @type {any} */ line) => line.reason === reason })
   await supervisor.reload()
   for (const load of loads) {
     const { requests, failures } = await load.stop()
     t.same(failures, [], `none of ${requests} requests failed`)
     t.ok(requests > 0)
+    if (hasHandoff && load instanceof Load && load.keepsAlive && !load.isSecure) t.equal(load.sockets, load.clients.length, 'no client ever reconnected')
   }
   checkRecycles(t, events)
 }
@@ -61,9 +62,7 @@ function checkRecycles (t, events) {
  */
 async function surviveRecycles (t, app, { options, load, ...how } = {}) {
   const fleet = await startApp(t, app, options)
-  const all = new Load({ port: fleet.port, connections: CONNECTIONS, ...load })
-  await endure(t, fleet, [all], how)
-  if (all.keepsAlive && !load?.https && options?.handoff !== false) t.equal(all.sockets, all.clients.length, 'no client ever reconnected')
+  await endure(t, fleet, [new Load({ port: fleet.port, connections: CONNECTIONS, ...load })], { hasHandoff: options?.handoff !== false, ...how })
   return fleet
 }
 

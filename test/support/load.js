@@ -32,6 +32,7 @@ class Load {
     this.thinkMs = thinkMs
     this.body = postBytes ? Buffer.alloc(postBytes, 'x') : null
     this.keepsAlive = keepAlive
+    this.isSecure = https !== undefined
     this.module = https ? require('node:https') : http
     this.requests = 0
     this.failures = []
