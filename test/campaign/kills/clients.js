@@ -35,7 +35,7 @@ const plain = method => async (client, { n, headers }) => {
  *
  *   costs   nothing: unless two workers have died with it, which is answered with 502; '502': that, at any death; anything: its answer may be lost
  *
- * @type {Record<string, { count: number, costs: 'nothing' | '502' | 'anything', thinkMs?: number, isFresh?: boolean, ask: Ask }>}
+ * @type {Record<string, { count: number, costs: 'nothing' | '502' | 'anything', isFresh?: boolean, ask: Ask }>}
  */
 const KINDS = {
   GET: { count: 10, costs: 'nothing', ask: plain('GET') },
@@ -128,9 +128,10 @@ class KillClients {
   exchanges = []
   #isStopping = false
 
-  /** @param {number} port @param {() => number} random @param {boolean} isSticky each client has a session */
-  constructor (port, random, isSticky) {
+  /** @param {number} port @param {() => number} random @param {boolean} isSticky each client has a session @param {number} thinkMs between two requests, at most */
+  constructor (port, random, isSticky, thinkMs) {
     this.port = port
+    this.thinkMs = thinkMs
     this.random = random
     this.done = Promise.all(Object.entries(KINDS).flatMap(([kind, { count }]) =>
       Array.from({ length: count }, (_, i) => this.#run(kind, isSticky ? [`Cookie: sid=${kind.replace(/\W/g, '-')}-${i}`] : []))))
@@ -143,7 +144,7 @@ class KillClients {
 
   /** @param {string} kind @param {string[]} headers */
   async #run (kind, headers) {
-    const { thinkMs = 40, isFresh = false, ask } = KINDS[kind]
+    const { isFresh = false, ask } = KINDS[kind]
     /** @type {RawClient | null} */
     let client = null
     let heldSince = 0
@@ -167,7 +168,7 @@ class KillClients {
       const isOver = client?.isEnded || client?.responses.at(-1)?.headers.connection === 'close'
       this.exchanges.push({ kind, port, startedAt, t: Date.now(), ageMs: Math.max(0, Date.now() - heldSince), outcome })
       if (outcome !== 'answered' || isFresh || isOver) client = await close(client)
-      await sleep(outcome === 'answered' ? this.random() * thinkMs : REST_MS)
+      await sleep(outcome === 'answered' ? this.random() * this.thinkMs : REST_MS)
       if (client?.isEnded) { // while it was idle
         this.exchanges.push({ kind, port, startedAt: Date.now(), t: Date.now(), ageMs: Math.max(0, Date.now() - heldSince), outcome: `${client.error ?? 'closed'} as it was idle` })
         client = await close(client)

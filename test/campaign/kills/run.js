@@ -50,17 +50,18 @@ const DEEDS = [
  * @param {number} how.kills
  * @param {number} how.seed
  * @param {string[]} [how.variants]
+ * @param {number} [how.thinkMs] of a client between two requests, at most
  * @param {(variant: string, outcome: Outcome) => void} [how.onFleet]
  * @param {string} [how.evidence] a folder for the logs and the failed requests of fleets in which a rule was broken
  * @returns {Promise<Outcome>}
  */
-async function killWorkers ({ kills, seed, variants = Object.keys(VARIANTS), onFleet = () => {}, evidence = '' }) {
+async function killWorkers ({ kills, seed, variants = Object.keys(VARIANTS), thinkMs = 40, onFleet = () => {}, evidence = '' }) {
   const random = seeded(seed)
   /** @type {Outcome} */
   const sum = { kills: 0, requests: 0, costs: {}, ends: {}, violations: [] }
   for (let i = 0; sum.kills < kills; i++) {
     const variant = variants[i % variants.length]
-    const outcome = await ofFleet(variant, { kills: Math.min(KILLS_OF_FLEET, Math.ceil(kills / LEAST_FLEETS), kills - sum.kills), random, evidence })
+    const outcome = await ofFleet(variant, { kills: Math.min(KILLS_OF_FLEET, Math.ceil(kills / LEAST_FLEETS), kills - sum.kills), random, thinkMs, evidence })
     onFleet(variant, outcome)
     sum.kills += outcome.kills
     sum.requests += outcome.requests
@@ -70,8 +71,8 @@ async function killWorkers ({ kills, seed, variants = Object.keys(VARIANTS), onF
   return sum
 }
 
-/** @param {string} variant @param {{ kills: number, random: () => number, evidence: string }} how @returns {Promise<Outcome>} */
-async function ofFleet (variant, { kills, random, evidence }) {
+/** @param {string} variant @param {{ kills: number, random: () => number, thinkMs: number, evidence: string }} how @returns {Promise<Outcome>} */
+async function ofFleet (variant, { kills, random, thinkMs, evidence }) {
   /** @type {(() => unknown)[]} */
   const teardowns = []
   const t = { teardown: (/** @type {() => unknown} */ end) => teardowns.push(end), fail () {} }
@@ -90,7 +91,7 @@ async function ofFleet (variant, { kills, random, evidence }) {
       control.call(verb, args).then(resolve, reject).finally(() => clearTimeout(timer))
     }).finally(() => control.close())
   }
-  const clients = new KillClients(fleet.port, random, variant === 'sticky')
+  const clients = new KillClients(fleet.port, random, variant === 'sticky', thinkMs)
   await sleep(COVERED_MS)
   let deaths = 0
   /** @type {Promise<unknown> | null} */

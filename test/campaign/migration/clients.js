@@ -75,9 +75,10 @@ class MigrationClients {
   #isOver = false
   #runs
 
-  /** @param {number} port @param {() => number} random */
-  constructor (port, random) {
+  /** @param {number} port @param {() => number} random @param {number} thinkMs between two messages, at most */
+  constructor (port, random, thinkMs) {
     this.port = port
+    this.thinkMs = thinkMs
     this.random = random
     this.#runs = Object.entries(KINDS).flatMap(([kind, { count }]) => Array.from({ length: count }, () => this.#run(kind)))
   }
@@ -101,7 +102,7 @@ class MigrationClients {
       const isOurs = client.socket.destroyed || client.code !== null // it has left, or closes
       const outcome = await this.#outcome(client, count, text)
       this.exchanges.push({ kind, startedAt, t: Date.now(), outcome: outcome === 'closed' && (isOurs || client.code === 1000) ? 'left' : outcome })
-      await sleep(this.random() * 30)
+      await sleep(this.random() * this.thinkMs)
     }
     client.destroy()
   }

@@ -31,9 +31,10 @@ const AFTERWARDS_MS = 1500 // of the workers without a primary
  * @param {number} how.moves
  * @param {number} how.seed
  * @param {number} [how.kills] of a worker, for each deed: 0 to 1
+ * @param {number} [how.thinkMs] of a client between two messages, at most
  * @returns {Promise<Outcome>}
  */
-async function moveWebSockets ({ moves, seed, kills = 0.3 }) {
+async function moveWebSockets ({ moves, seed, kills = 0.3, thinkMs = 30 }) {
   const random = seeded(seed)
   /** @type {(() => unknown)[]} */
   const teardowns = []
@@ -45,7 +46,7 @@ async function moveWebSockets ({ moves, seed, kills = 0.3 }) {
     const control = await connect(socket)
     return control.call(verb, args).finally(() => control.close())
   }
-  const clients = new MigrationClients(fleet.port, random)
+  const clients = new MigrationClients(fleet.port, random, thinkMs)
   /** @type {number[]} */
   const killedAt = []
   const moved = () => fleet.events.all('recycled').reduce((sum, line) => sum + line.moved, 0)
