@@ -3,13 +3,16 @@
 const path = require('node:path')
 const t = require('tap')
 const { version } = require('../../package.json')
+const { call } = require('../support/calls')
 const { BIN, FIXTURES } = require('../support/fleet')
 const { runToEnd } = require('../support/processes')
 
 const PLAIN = path.join(FIXTURES, 'plain.js')
 
 /** @param {string[]} args @param {Record<string, string>} [env] */
-const recycle = (args, env) => runToEnd([process.execPath, BIN, ...args], { env: { PORT: '0', ...env } })
+const recycle = (args, env) => call(args, { env: { PORT: '0', ...env } })
+/** In a process of its own. @param {string[]} args */
+const recycleAlone = args => runToEnd([process.execPath, BIN, ...args], { env: { PORT: '0' } })
 
 t.test('recycle without arguments prints help and exits 0', async t => {
   const { code, stdout, stderr } = await recycle([])
@@ -24,11 +27,11 @@ t.test('recycle without arguments prints help and exits 0', async t => {
 })
 
 t.test('--help prints the same', async t => {
-  t.same(await recycle(['--help']), await recycle([]))
+  t.same(await recycle(['--help']), await recycleAlone([]))
 })
 
 t.test('--version prints the version of the package and exits 0', async t => {
-  t.same(await recycle(['--version']), { code: 0, signal: null, stdout: `${version}\n`, stderr: '' })
+  t.same(await recycleAlone(['--version']), { code: 0, signal: null, stdout: `${version}\n`, stderr: '' })
 })
 
 t.test('a wrong call gives one sentence and exit code 2', async t => {
@@ -62,6 +65,8 @@ t.test('a wrong call gives one sentence and exit code 2', async t => {
     t.match(stderr, /^recycle: [^\n]+\n$/, `${what}: one line`)
     for (const name of names) t.match(stderr, name, `${what}: names ${name}`)
   }
+  const [[, args]] = calls
+  t.same(await recycleAlone(args), await recycle(args), 'in a process of its own, too')
 })
 
 t.test('a value of 5,000 characters is shortened', async t => {
