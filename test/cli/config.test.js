@@ -4,6 +4,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const t = require('tap')
 const { BIN, FIXTURES, freePort, startCli } = require('../support/fleet')
+const { call } = require('../support/calls')
 const { get } = require('../support/client')
 const { runToEnd } = require('../support/processes')
 const { lacking } = require('../support/program')
@@ -12,7 +13,9 @@ const { Terminal } = require('../support/terminal')
 const INTROSPECT = fs.readFileSync(path.join(FIXTURES, 'introspect.js'), 'utf8')
 
 /** @param {string} cwd @param {string[]} args @param {Record<string, string>} [env] */
-const recycle = (cwd, args, env) => runToEnd([process.execPath, BIN, ...args], { env: { PORT: '0', ...env }, cwd })
+const recycle = (cwd, args, env) => call(args, { env: { PORT: '0', ...env }, cwd })
+/** In a process of its own. @param {string} cwd @param {string[]} args @param {Record<string, string>} [env] */
+const recycleAlone = (cwd, args, env) => runToEnd([process.execPath, BIN, ...args], { env: { PORT: '0', ...env }, cwd })
 
 /** Rows of `--print-config`, by option. @param {string} stdout @returns {Record<string, string[]>} value and origin */
 function rowsOf (stdout) {
@@ -110,7 +113,7 @@ for (const name of ['recycle.config.ts', 'recycle.config.mts', 'recycle.config.c
   t.test(`${name}: loaded where Node.js strips types, else one sentence`, async t => {
     const held = 'const samples: number = 7\n'
     const cwd = project(t, { [name]: held + (name.endsWith('.cts') ? 'module.exports = { samples }' : 'export default { samples }') })
-    const { code, stdout, stderr } = await recycle(cwd, ['--print-config'], { NODE_NO_WARNINGS: '1' })
+    const { code, stdout, stderr } = await recycleAlone(cwd, ['--print-config'], { NODE_NO_WARNINGS: '1' })
     if (/** @type {any} */ (process.features).typescript) {
       t.same([code, stderr], [0, ''])
       t.same(rowsOf(stdout).samples, ['7', name])
@@ -167,13 +170,15 @@ t.test('an error in the file gives one sentence with file and key, and exit code
     ['no app, and no file', {}, 'no app was named, and no config file was found; see recycle --help', ['-w', '2']],
     ['the file of a drill', { 'recycle.config.json': '{ "wrokers": 2 }' }, 'recycle drill: the config file recycle.config.json has an unknown key "wrokers"; did you mean workers?', ['drill']]
   ]
-  for (const [what, files, sentence, args = []] of calls) {
-    const { code, stdout, stderr } = await recycle(project(t, { 'folder.json': {}, ...files }), args)
+  const dir = project(t, Object.fromEntries(calls.map(([, files], i) => [i, { 'package.json': '{}', 'folder.json': {}, ...files }])))
+  for (const [i, [what, , sentence, args = []]] of calls.entries()) {
+    const { code, stdout, stderr } = await recycle(path.join(dir, String(i)), args)
     t.equal(code, 2, `${what}: exit 2`)
     t.equal(stdout, '', `${what}: nothing on stdout`)
     t.match(stderr, /^recycle( drill)?: [^\n]+\n$/, `${what}: one line`)
     t.match(stderr, sentence, what)
   }
+  t.same(await recycleAlone(path.join(dir, '0'), []), await recycle(path.join(dir, '0'), []), 'in a process of its own, too')
 })
 
 t.test('a config file that awaits a promise that never settles is refused; a slow one is not', async t => {
@@ -183,7 +188,7 @@ t.test('a config file that awaits a promise that never settles is refused; a slo
     'recycle.config.cjs': `module.exports = ${never}`,
     'recycle.config.js': 'module.exports = { then () {} }'
   })) {
-    const { code, stderr } = await recycle(project(t, { [name]: text }), ['drill', 'app.js'])
+    const { code, stderr } = await recycleAlone(project(t, { [name]: text }), ['drill', 'app.js'])
     t.equal(code, 2, name)
     t.equal(stderr, `recycle drill: the config file ${name} cannot be loaded: it awaits what never settles\n`)
   }
@@ -211,7 +216,7 @@ t.test('a drill takes its app from the file, and neither the name nor the addres
     'app.js': fs.readFileSync(path.join(FIXTURES, 'plain.js'), 'utf8'),
     'recycle.config.json': JSON.stringify({ app: 'app.js', workers: 2, name: 'in-service', admin: 1, journal: 'of-the-service.ndjson' })
   })
-  await recycle(cwd, ['drill', '-d', '200ms', '-c', '4', '--out', 'run.ndjson'], { PORT: String(await freePort()) })
+  await recycleAlone(cwd, ['drill', '-d', '200ms', '-c', '4', '--out', 'run.ndjson'], { PORT: String(await freePort()) })
   const start = JSON.parse(fs.readFileSync(path.join(cwd, 'run.ndjson'), 'utf8').split('\n').find(line => line.includes('"fleet.start"')) ?? '')
   t.match(start, { app: path.join(cwd, 'app.js'), options: { workers: 2, name: null, admin: null } })
   t.notOk(fs.existsSync(path.join(cwd, 'of-the-service.ndjson')))

@@ -5,6 +5,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const t = require('tap')
+const { call } = require('../support/calls')
 const { controlRoom } = require('../support/control')
 const { startCli, BIN, FIXTURES } = require('../support/fleet')
 const { runToEnd } = require('../support/processes')
@@ -22,7 +23,9 @@ const folder = t.testdir({
 })
 
 /** @param {string} call @param {string} [cwd] @param {string} [port] */
-const recycle = (call, cwd = folder, port = '0') => runToEnd([process.execPath, BIN, ...call.split(' ').filter(Boolean)], { cwd, env: { PORT: port, RECYCLE_CONTROL: path.join(folder, 'none') } })
+const recycle = (call, cwd = folder, port = '0') => runToEnd([process.execPath, BIN, ...call.split(' ').filter(Boolean)], how(cwd, port))
+/** @param {string} cwd @param {string} [port] */
+const how = (cwd, port = '0') => ({ cwd, env: { PORT: port, RECYCLE_CONTROL: path.join(folder, 'none') } })
 
 /** The call behind `recycle`, what the one sentence says, and where it is typed. @type {[string, RegExp, string?][]} */
 const MISTAKES = [
@@ -71,15 +74,15 @@ const MISTAKES = [
 ]
 
 t.test('each mistake gets one sentence with what to write instead', async t => {
-  for (let i = 0; i < MISTAKES.length; i += 4) {
-    await Promise.all(MISTAKES.slice(i, i + 4).map(async ([call, answer, where = '.']) => {
-      const { code, stdout, stderr } = await recycle(call, path.join(folder, where))
-      t.ok(code === 2 || (code === 1 && !/^recycle: there is no /.test(stderr)), `recycle ${call}: exit ${code}`)
-      t.equal(stdout, '', `recycle ${call}: nothing on stdout`)
-      t.match(stderr, /^recycle: [^\n]+\n$/, `recycle ${call}: one line`)
-      t.match(stderr.trim(), answer, `recycle ${call}`)
-    }))
+  for (const [typed, answer, where = '.'] of MISTAKES) {
+    const { code, stdout, stderr } = await call(typed.split(' ').filter(Boolean), how(path.join(folder, where)))
+    t.ok(code === 2 || (code === 1 && !/^recycle: there is no /.test(stderr)), `recycle ${typed}: exit ${code}`)
+    t.equal(stdout, '', `recycle ${typed}: nothing on stdout`)
+    t.match(stderr, /^recycle: [^\n]+\n$/, `recycle ${typed}: one line`)
+    t.match(stderr.trim(), answer, `recycle ${typed}`)
   }
+  const [[typed]] = MISTAKES
+  t.same(await recycle(typed), await call(typed.split(' '), how(folder)), 'in a process of its own, too')
 })
 
 t.test('a TypeScript app on a Node.js that does not strip types: the flag that makes it run', { skip: /** @type {any} */ (process.features).typescript ? 'this one does' : false }, async t => {
@@ -128,24 +131,24 @@ t.test('behind recycle start, -- is not passed on, and flags of pm2 that recycle
 t.test('with one fleet, all is this fleet, and a number gets a sentence', async t => {
   const room = controlRoom(t)
   const { exited } = await room.start(1, ['--name', 'shop', path.join(folder, 'app.js')])
-  t.match(await room.recycle(['reload', '0']), { code: 2, stderr: 'recycle: there is no fleet named "0"; running: shop' })
-  t.match(await room.recycle(['reload', '0']), { stderr: /; fleets have names and no numbers: recycle reload alone .* recycle recycle 0 replaces the worker of slot 0\n$/ })
-  t.match(await room.recycle(['status', 'all']), { code: 0, stdout: /^shop / })
-  t.match(await room.recycle(['reload', 'all']), { code: 0, stdout: /^shop is reloaded: 1 worker replaced/ })
+  t.match(await room.call(['reload', '0']), { code: 2, stderr: 'recycle: there is no fleet named "0"; running: shop' })
+  t.match(await room.call(['reload', '0']), { stderr: /; fleets have names and no numbers: recycle reload alone .* recycle recycle 0 replaces the worker of slot 0\n$/ })
+  t.match(await room.call(['status', 'all']), { code: 0, stdout: /^shop / })
+  t.match(await room.call(['reload', 'all']), { code: 0, stdout: /^shop is reloaded: 1 worker replaced/ })
   const second = await room.start(1, ['--name', 'all', path.join(folder, 'app.js')])
-  t.match(await room.recycle(['stop', 'all']), { code: 0, stdout: /^all has stopped/ }, 'a fleet of this name comes first')
+  t.match(await room.call(['stop', 'all']), { code: 0, stdout: /^all has stopped/ }, 'a fleet of this name comes first')
   await second.exited
   const third = await room.start(1, ['--name', 'third', path.join(folder, 'app.js')])
-  t.match(await room.recycle(['stop', 'all']), { code: 2, stderr: /^recycle: several fleets are running: shop .*third/ })
-  await room.recycle(['stop', 'third'])
+  t.match(await room.call(['stop', 'all']), { code: 2, stderr: /^recycle: several fleets are running: shop .*third/ })
+  await room.call(['stop', 'third'])
   await third.exited
-  t.match(await room.recycle(['stop', 'all']), { code: 0, stdout: /^shop has stopped/ })
+  t.match(await room.call(['stop', 'all']), { code: 0, stdout: /^shop has stopped/ })
   t.same(await exited, { code: 0, signal: null })
 })
 
 t.test('the name of a fleet is the last argument of each command, as of status', async t => {
   const room = controlRoom(t)
-  const command = (/** @type {string[]} */ ...args) => room.recycle(args)
+  const command = (/** @type {string[]} */ ...args) => room.call(args)
   const { exited } = await room.start(1, ['--name', 'shop', path.join(folder, 'app.js')])
   for (const args of [['reload', 'other'], ['scale', '2', 'other'], ['stop', 'other'], ['tail', 'other']]) {
     t.match(await command(...args), { code: 2, stderr: /there is no fleet named "other"; running: shop/ }, args.join(' '))

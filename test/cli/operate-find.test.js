@@ -15,13 +15,13 @@ const VERBS = [['status'], ['reload'], ['recycle', '0'], ['gc', '0'], ['scale', 
 t.test('no fleet: one sentence, exit 2; an empty list is no failure', async t => {
   const room = controlRoom(t)
   await Promise.all(VERBS.map(async verb => {
-    t.match(await room.recycle(verb), { code: 2, signal: null, stdout: '', stderr: /^recycle: no fleet is running, as far as \S+ tells; .* --control <path> or RECYCLE_CONTROL_DIR\n$/ }, verb[0])
+    t.match(await room.call(verb), { code: 2, signal: null, stdout: '', stderr: /^recycle: no fleet is running, as far as \S+ tells; .* --control <path> or RECYCLE_CONTROL_DIR\n$/ }, verb[0])
   }))
-  t.match(await room.recycle(['status', '--name', 'api']), { code: 2, signal: null, stdout: '', stderr: /^recycle: there is no fleet named "api"; no fleet is running, as far as / })
-  t.match(await room.recycle(['ls']), { code: 0, signal: null, stdout: '', stderr: /^no fleet is running, as far as \S+ tells; / })
-  t.same(await room.recycle(['ls', '--json']), { code: 0, signal: null, stdout: '[]\n', stderr: '' })
+  t.match(await room.call(['status', '--name', 'api']), { code: 2, signal: null, stdout: '', stderr: /^recycle: there is no fleet named "api"; no fleet is running, as far as / })
+  t.match(await room.call(['ls']), { code: 0, signal: null, stdout: '', stderr: /^no fleet is running, as far as \S+ tells; / })
+  t.same(await room.call(['ls', '--json']), { code: 0, signal: null, stdout: '[]\n', stderr: '' })
   const nowhere = path.join(room.folder, 'x.sock')
-  t.match(await room.recycle(['stop', '--control', nowhere]), { code: 2, stdout: '', stderr: `recycle: no fleet answers at ${nowhere}: there is no such socket\n` })
+  t.match(await room.call(['stop', '--control', nowhere]), { code: 2, stdout: '', stderr: `recycle: no fleet answers at ${nowhere}: there is no such socket\n` })
 })
 
 t.test('two fleets', async t => {
@@ -32,7 +32,7 @@ t.test('two fleets', async t => {
     room.start(1, ['--control', elsewhere, '--name', 'web', PLAIN])
   ])
   const nameOf = async (/** @type {string[]} */ args, /** @type {Record<string, string>} */ env = {}) => {
-    const { code, stdout, stderr } = await room.recycle([...args, '--json'], env)
+    const { code, stdout, stderr } = await room.call([...args, '--json'], env)
     t.same({ code, stderr }, { code: 0, stderr: '' })
     return JSON.parse(stdout).name
   }
@@ -51,23 +51,24 @@ t.test('two fleets', async t => {
       ['api', ['status', '--name', 'api'], { RECYCLE_CONTROL: elsewhere }],
       ['api', ['status'], { RECYCLE_NAME: 'api' }]
     ]).map(async ([name, args, env]) => t.equal(await nameOf(args, env), name, args.join(' '))))
-    t.match(await room.recycle(['status', 'web']), { code: 2, stderr: `recycle: there is no fleet named "web"; running: api (pid ${api.child.pid})\n` })
+    t.match(await room.call(['status', 'web']), { code: 2, stderr: `recycle: there is no fleet named "web"; running: api (pid ${api.child.pid})\n` })
   })
 
   await t.test('an option of recycle <app> before a verb is refused, for it has no effect there', async t => {
-    t.match(await room.recycle(['-w', '2', 'stop']), { code: 2, stdout: '', stderr: /^recycle: --workers is an option of recycle <app>, not of recycle stop; [^\n]*\.\/stop\n$/ })
+    t.match(await room.call(['-w', '2', 'stop']), { code: 2, stdout: '', stderr: /^recycle: --workers is an option of recycle <app>, not of recycle stop; [^\n]*\.\/stop\n$/ })
   })
 
   await t.test('several fleets and no name: one sentence that lists them, exit 2', async t => {
     const third = await room.start(1, ['--name', 'batch', PLAIN])
     await Promise.all(VERBS.map(async verb => {
-      t.same(await room.recycle(verb), {
+      t.same(await room.call(verb), {
         code: 2, signal: null, stdout: '', stderr: `recycle: several fleets are running: api (pid ${api.child.pid}), batch (pid ${third.child.pid}); select one by --name\n`
       }, verb[0])
     }))
+    t.same(await room.recycle(['status']), await room.call(['status']), 'in a process of its own, too')
     const { stdout } = await room.recycle(['ls'])
     t.match(stdout.split('\n'), [/^name +pid +ready +RSS +recycles +app$/, new RegExp(`^api +${api.child.pid} +1 of 1 .*plain\\.js$`), new RegExp(`^batch +${third.child.pid} `)])
-    t.match(JSON.parse((await room.recycle(['ls', '--json'])).stdout), [
+    t.match(JSON.parse((await room.call(['ls', '--json'])).stdout), [
       { name: 'api', pid: api.child.pid, app: PLAIN, control: path.join(room.folder, 'api.sock'), rssBytes: Number, totals: { workers: 1, ready: 1 } },
       { name: 'batch', pid: third.child.pid }
     ])
@@ -86,9 +87,9 @@ t.test('two fleets', async t => {
     api.child.kill('SIGKILL')
     await api.exited
     t.ok(fs.lstatSync(socket).isSocket(), 'its socket is still there')
-    t.match(await room.recycle(['status', 'api']), { code: 2, stderr: /^recycle: there is no fleet named "api"; running: batch / })
+    t.match(await room.call(['status', 'api']), { code: 2, stderr: /^recycle: there is no fleet named "api"; running: batch / })
     const next = await room.start(1, ['--name', 'api', PLAIN])
-    t.match(JSON.parse((await room.recycle(['status', 'api', '--json'])).stdout), { name: 'api', pid: next.child.pid })
+    t.match(JSON.parse((await room.call(['status', 'api', '--json'])).stdout), { name: 'api', pid: next.child.pid })
     next.child.kill('SIGTERM')
     t.match(await next.exited, { code: 0 })
     t.notOk(fs.existsSync(socket), 'the socket file is removed when the fleet stops')
@@ -97,7 +98,7 @@ t.test('two fleets', async t => {
   await t.test('a fleet that does not answer is listed without a wait', async t => {
     web.child.kill('SIGSTOP')
     t.teardown(() => web.child.kill('SIGCONT'))
-    t.match(await room.recycle(['status', '--control', elsewhere]), { code: 2, stderr: /^recycle: no fleet answers at [^\n]*: a process listens there, but sent nothing for 5000 ms\n$/ })
+    t.match(await room.call(['status', '--control', elsewhere]), { code: 2, stderr: /^recycle: no fleet answers at [^\n]*: a process listens there, but sent nothing for 5000 ms\n$/ })
   })
 })
 
@@ -130,7 +131,7 @@ t.test('a path of --control that cannot be opened: one sentence, exit 2, nothing
     [['--control', '/no/such/folder/x', PLAIN], /cannot be opened: there is no such folder\n$/],
     [['--control', PLAIN, PLAIN], /cannot be opened: the path exists and is not a socket\n$/]
   ])) {
-    const { code, stdout, stderr } = await room.recycle(['--log', 'json', ...args])
+    const { code, stdout, stderr } = await room.call(['--log', 'json', ...args])
     t.equal(code, 2)
     t.equal(stdout, '')
     t.match(stderr, /^recycle: the control socket [^\n]*\n$/)

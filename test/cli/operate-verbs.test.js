@@ -22,7 +22,7 @@ t.test('a fleet under load', async t => {
   const load = new Load({ port, connections: 10 })
   t.teardown(() => load.stop())
   await load.after(50)
-  const status = async () => JSON.parse((await room.recycle(['status', '--json'])).stdout)
+  const status = async () => JSON.parse((await room.call(['status', '--json'])).stdout)
 
   await t.test('status --json is one object, that of supervisor.status()', async t => {
     await events.until('worker.ready', { count: 3 })
@@ -156,7 +156,7 @@ t.test('a WebSocket that the app does not end is waited for, closed at the drain
 t.test('a verb that cut something, or had to kill a worker, says so, and exits 1', async t => {
   const room = controlRoom(t)
   const { port, events, exited } = await room.start(2, ['--name', 'api', '--kill-timeout', '300ms', '--drain-timeout', '300ms', '--no-handoff', path.join(FIXTURES, 'sigterm.js'), 'swallows'])
-  const { pid } = JSON.parse((await room.recycle(['status', '--json'])).stdout).workers[0]
+  const { pid } = JSON.parse((await room.call(['status', '--json'])).stdout).workers[0]
   t.match(await room.recycle(['recycle', '0']), { code: 1, stdout: 'api: 1 worker replaced, 0 cut, 0 moved, 1 worker had to be killed\n', stderr: /the worker was killed at --kill-timeout/ })
   t.match(events.all('worker.retire'), [{ pid, signal: 'SIGKILL', killedFor: 'kill-timeout', msg: `killed slot 0 (${pid}): its app had not ended within --kill-timeout of SIGTERM`, level: 40 }])
   const client = await RawClient.connect(port)
@@ -174,7 +174,7 @@ t.test('a fleet that dies during a verb: one sentence, exit 1', async t => {
   await becomesBusy(room)
   const asked = room.recycle(['recycle', '0'])
   for (let isDraining = false; !isDraining;) {
-    const { workers } = JSON.parse((await room.recycle(['status', '--json'])).stdout)
+    const { workers } = JSON.parse((await room.call(['status', '--json'])).stdout)
     isDraining = workers.some((/** @type {any} */ { state }) => state === 'draining')
   }
   child.kill('SIGKILL')
@@ -185,7 +185,7 @@ t.test('a fleet that dies during a verb: one sentence, exit 1', async t => {
 /** Resolves when the fleet has a request in flight. @param {ReturnType<typeof controlRoom>} room */
 async function becomesBusy (room) {
   for (;;) {
-    const { workers } = JSON.parse((await room.recycle(['status', '--json'])).stdout)
+    const { workers } = JSON.parse((await room.call(['status', '--json'])).stdout)
     if (workers.some((/** @type {any} */ { inFlight }) => inFlight > 0)) return
   }
 }

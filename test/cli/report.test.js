@@ -5,6 +5,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const zlib = require('node:zlib')
 const t = require('tap')
+const { call } = require('../support/calls')
 const { BIN } = require('../support/fleet')
 const { lacking } = require('../support/program')
 const { fleetStart, recycle, clientStart, clientEnd, drop, tick, cut, line, ndjson } = require('../report/written')
@@ -13,8 +14,11 @@ const STOP = line(2100, 'fleet.stop', { recycles: 1, failure: null })
 const CLEAN = [fleetStart(), clientStart(), tick(0, [[1, 10]]), ...recycle(1000), tick(1000, [[2, 10]]), clientEnd(2000, 20, 0), STOP]
 const DROPPED = [...CLEAN, drop(1100)]
 
-/** @param {string[]} args @returns {Promise<{ code: number, stdout: string, stderr: string }>} */
-function report (...args) {
+/** @param {string[]} args */
+const report = (...args) => call(['report', ...args])
+
+/** In a process of its own. @param {string[]} args @returns {Promise<{ code: number, stdout: string, stderr: string }>} */
+function reportAlone (...args) {
   return new Promise(resolve => execFile(process.execPath, [BIN, 'report', ...args], { maxBuffer: 1e8, timeout: 20_000 }, (error, stdout, stderr) =>
     resolve({ code: error ? error.code : 0, stdout, stderr })))
 }
@@ -27,7 +31,7 @@ function files (t, contents) {
 
 t.test('it exits 0 when nothing was dropped, and prints that first', async t => {
   const file = files(t, { 'run.ndjson': ndjson(CLEAN) })
-  const { code, stdout, stderr } = await report(file('run.ndjson'))
+  const { code, stdout, stderr } = await reportAlone(file('run.ndjson'))
   t.equal(code, 0)
   t.equal(stdout.split('\n')[0], '0 dropped of 20 requests over 1 recycle')
   t.equal(stderr, '')
@@ -36,7 +40,7 @@ t.test('it exits 0 when nothing was dropped, and prints that first', async t => 
 
 t.test('it exits 1 when something was dropped, or cut', async t => {
   const file = files(t, { dropped: ndjson(DROPPED), cut: ndjson([...recycle(0, { cut: 1, cuts: [cut(1)] }), STOP]) })
-  t.match(await report(file('dropped')), { code: 1, stdout: /^1 dropped of 20 requests/ })
+  t.match(await reportAlone(file('dropped')), { code: 1, stdout: /^1 dropped of 20 requests/ })
   t.match(await report(file('cut')), { code: 1, stdout: /^1 cut over 1 recycle\n/ })
   t.match(await report('--json', file('cut')), { code: 1 })
 })
@@ -58,14 +62,14 @@ t.test('an unreadable file gives one sentence and exit code 2', async t => {
     t.equal(stdout, '')
   }
   t.match(await report(file('fine'), file('junk')), { code: 2 }, 'one bad file among good ones is not ignored')
-  t.match(await report(), { code: 2, stderr: /file/ })
+  t.match(await reportAlone(), { code: 2, stderr: /file/ })
 })
 
 t.test('a FIFO is refused, and not waited for', async t => {
   const file = files(t, { fine: ndjson(CLEAN) })
   execFileSync('mkfifo', [file('fifo')])
   for (const args of [[file('fifo')], [file('fine'), file('fifo')], ['/dev/null']]) {
-    const { code, stdout, stderr } = await report(...args)
+    const { code, stdout, stderr } = await reportAlone(...args)
     t.match({ code, stdout }, { code: 2, stdout: '' })
     t.match(stderr, new RegExp(`^recycle: ${args.at(-1)} cannot be read: it is a (FIFO|device), not a regular file\n$`))
   }

@@ -7,6 +7,7 @@ const fs = require('node:fs')
 const net = require('node:net')
 const os = require('node:os')
 const path = require('node:path')
+const { call } = require('./calls')
 const { startCli, BIN } = require('./fleet')
 const { runToEnd } = require('./processes')
 
@@ -32,6 +33,8 @@ function controlRoom (t) {
     clients: () => fs.readFileSync('/proc/net/unix', 'utf8').split('\n').filter(line => line.includes(' 03 ') && line.includes(`${folder}/`)).length,
     /** `recycle …`, to its end. @param {string[]} args @param {Record<string, string>} [more] */
     recycle: (args, more) => runToEnd([process.execPath, BIN, ...args], { env: { ...env, ...more } }),
+    /** As recycle(), by the process of all calls. @param {string[]} args @param {Record<string, string>} [more] */
+    call: (args, more) => call(args, { env: { ...env, ...more } }),
     /** A fleet by the command line, every worker ready. @param {number} workers @param {string[]} args @param {Record<string, string>} [more] */
     async start (workers, args, more) {
       const cli = await startCli(t, ['-w', String(workers), '-i', '100ms', '--stop-linger', '100ms', ...args], { env: { ...env, ...more } })
