@@ -4,15 +4,14 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
-const { spawnSync } = require('node:child_process')
 const t = require('tap')
 const { scripts } = require('../../package.json')
 const { SYNONYMS } = require('../../lib/core/habits')
 const { OPTIONS } = require('../../lib/core/options')
 const { DRILL_OPTIONS } = require('../../lib/drill/options')
+const { call } = require('../support/calls')
 const { ROOT, pages, fences, inlineCode } = require('../support/docs')
 
-const BIN = path.join(ROOT, 'bin', 'recycle.js')
 const SHELL = /^(?:sh|console|ini)$/
 const PLACEHOLDER = /^<|…|^\[/
 const PASSES_ON = ['', 'drill'] // arguments after the app belong to the app
@@ -32,10 +31,8 @@ const CHECKED = new Map([...OPTIONS, ...DRILL_OPTIONS].map(({ flag, kind }) => [
 
 /** @typedef {{ takesValue: boolean }} Flag @typedef {{ page: string, text: string }} Example */
 
-/** The flags in the help of a command. @type {Map<string, Map<string, Flag>>} */
-const commands = new Map([['', flagsOf([])]])
-for (const [, name] of helpOf([]).split('\nCommands:\n')[1].matchAll(/^ {2}(\w+)/gm)) commands.set(name, flagsOf([name]))
-commands.set('unit', new Map([...commands.get('') ?? [], ...commands.get('unit') ?? []])) // those of recycle itself, which its help leaves out
+/** The flags in the help of each command, which the first test reads. @type {Map<string, Map<string, Flag>>} */
+const commands = new Map()
 
 const examples = pages().flatMap(({ name, text }) => [
   ...fences(text, SHELL).flatMap(code => code.split('\n').flatMap(simpleCommands)),
@@ -43,6 +40,10 @@ const examples = pages().flatMap(({ name, text }) => [
 ].map(words => ({ page: name, words })))
 
 t.test('the help is parsed', async t => {
+  const help = await helpOf([])
+  commands.set('', flagsIn(help))
+  for (const [, name] of help.split('\nCommands:\n')[1].matchAll(/^ {2}(\w+)/gm)) commands.set(name, flagsIn(await helpOf([name])))
+  commands.set('unit', new Map([...commands.get('') ?? [], ...commands.get('unit') ?? []])) // those of recycle itself, which its help leaves out
   t.ok(commands.size >= 13)
   t.match(commands.get(''), new Map([['--max-rss', { takesValue: true }], ['-m', { takesValue: true }], ['--prefix', { takesValue: false }]]))
   t.ok(commands.get('report')?.has('--json'))
@@ -126,15 +127,15 @@ function plain (words) {
   return name === '' ? [] : [/^(?:\S*\/)?recycle$/.test(name) ? 'recycle' : name, ...rest.map(word => word.replace(/^\[(.*)$/, '$1').replace(/^(.*[^\]])\]$/, '$1'))]
 }
 
-/** @param {string[]} args @returns {string} */
-function helpOf (args) {
-  const { stdout, status } = spawnSync(process.execPath, [BIN, ...args, '--help'], { encoding: 'utf8', env: { ...process.env, COLUMNS: '200' } })
-  if (status !== 0) throw new Error(`recycle ${args.join(' ')} --help exited with ${status}`)
+/** @param {string[]} args @returns {Promise<string>} */
+async function helpOf (args) {
+  const { stdout, code } = await call([...args, '--help'], { env: { COLUMNS: '200' } })
+  if (code !== 0) throw new Error(`recycle ${args.join(' ')} --help exited with ${code}`)
   return stdout
 }
 
-/** @param {string[]} args @returns {Map<string, Flag>} by name, long and short */
-function flagsOf (args) {
-  const lines = [...helpOf(args).matchAll(/^ {2}(?:(-\w), )?(--[\w-]+)( <[^>]+>)?(?: |$)/gm)]
+/** @param {string} help @returns {Map<string, Flag>} by name, long and short */
+function flagsIn (help) {
+  const lines = [...help.matchAll(/^ {2}(?:(-\w), )?(--[\w-]+)( <[^>]+>)?(?: |$)/gm)]
   return new Map(lines.flatMap(([, short, long, value]) => [short, long].filter(Boolean).map(name => /** @type {[string, Flag]} */ ([name, { takesValue: value !== undefined }]))))
 }
