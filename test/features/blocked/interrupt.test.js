@@ -5,7 +5,9 @@ const { once } = require('node:events')
 const path = require('node:path')
 const t = require('tap')
 const { loadInterrupt } = require('../../../lib/features/blocked/interrupt')
+const { extent } = require('../../support/campaign')
 
+const TIMES = extent({ short: 20, long: 100 })
 const FOLDER = path.join(__dirname, '..', '..', '..', 'lib', 'features', 'blocked')
 const skip = loadInterrupt().missing ?? false
 
@@ -18,9 +20,9 @@ const WAYS = {
 }
 
 for (const [what, code] of Object.entries(WAYS)) {
-  t.test(`the stack of ${what}, a hundred times; a throw there ends nothing`, { skip }, async t => {
+  t.test(`the stack of ${what}, ${TIMES} times; a throw there ends nothing`, { skip }, async t => {
     const { child, told } = await blocks(t, `function busy () { ${code} }\nsetTimeout(busy, 1)`)
-    for (let i = 1; i <= 100; i++) {
+    for (let i = 1; i <= TIMES; i++) {
       child.kill('SIGURG')
       t.match(await told(i), what === 'promises without end' ? /^\[/ : /busy/, `${i}`)
     }

@@ -3,6 +3,7 @@
 const fc = require('fast-check')
 const t = require('tap')
 const { RouteMemory } = require('../../../lib/features/leaks/route-memory')
+const { extent } = require('../../support/campaign')
 const { leaking } = require('../../support/leaking')
 
 /** @param {import('../../../lib/features/leaks/route-memory').Point[]} points */
@@ -24,14 +25,14 @@ t.test('one route of ten leaks: it is named, no other is, and the interval holds
     const route = `GET /${'abcdefghij'[leak]}`
     const [first] = estimate.routes
     return String(named(estimate)) === route && estimate.lack === null && Number(first.low) <= bytes && bytes <= Number(first.high) && estimate.text.startsWith(`${route} keeps`)
-  }), { numRuns: 40, seed: 31 })
+  }), { numRuns: extent({ short: 15, long: 40 }), seed: 31 })
   t.pass()
 })
 
 t.test('two leak: both are named', async t => {
   fc.assert(fc.property(seeds, seed => {
     return String(named(estimateOf(leaking({ seed, kept: { 2: 50e3, 6: 100e3 } })))) === 'GET /c,GET /g'
-  }), { numRuns: 20, seed: 31 })
+  }), { numRuns: extent({ short: 10, long: 20 }), seed: 31 })
   t.pass()
 })
 
