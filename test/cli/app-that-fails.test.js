@@ -4,11 +4,15 @@ const net = require('node:net')
 const path = require('node:path')
 const { once } = require('node:events')
 const t = require('tap')
+const { call } = require('../support/calls')
 const { BIN, FIXTURES, freePort } = require('../support/fleet')
+const { longAlone } = require('../support/campaign')
 const { runToEnd } = require('../support/processes')
 
 /** @param {string[]} args @param {Record<string, string>} [env] */
-const recycle = (args, env) => runToEnd([process.execPath, BIN, '--log', 'json', '-w', '3', ...args], { env })
+const recycle = (args, env) => runToEnd([process.execPath, BIN, '--log', 'json', '-w', '1', ...args], { env })
+/** As recycle(), of an app that is refused. @param {string[]} args */
+const refused = args => call(['--log', 'json', '-w', '1', ...args])
 
 t.test('a missing app gives one sentence and exit code 1', async t => {
   const { code, stderr } = await recycle(['no-such-app.js'])
@@ -17,21 +21,21 @@ t.test('a missing app gives one sentence and exit code 1', async t => {
 })
 
 t.test('for a word that is not a file, the message also names commands', async t => {
-  const { code, stderr } = await recycle(['relaod'])
+  const { code, stderr } = await refused(['relaod'])
   t.equal(code, 1)
   t.equal(stderr, 'recycle: the app relaod cannot be started: there is no such file, and no such command; did you mean recycle reload?\n')
-  t.match((await recycle(['zzzzzz'])).stderr, /no such command; see recycle --help\n$/)
+  t.match((await refused(['zzzzzz'])).stderr, /no such command; see recycle --help\n$/)
 })
 
 t.test('an empty app name is refused', async t => {
-  const { code, stderr } = await recycle([''])
+  const { code, stderr } = await refused([''])
   t.equal(code, 1)
   t.equal(stderr, 'recycle: the app "" cannot be started: it has no name\n')
 })
 
 t.test('a folder gives one sentence and exit code 1', async t => {
   const dir = t.testdir({ 'server.js': '' })
-  const { code, stderr } = await recycle([dir])
+  const { code, stderr } = await refused([dir])
   t.equal(code, 1)
   t.match(stderr, /^recycle: the app [^\n]+ cannot be started: it is a folder[^\n]*\n$/)
 })
@@ -39,32 +43,33 @@ t.test('a folder gives one sentence and exit code 1', async t => {
 t.test('an unreadable file gives one sentence and exit code 1', { skip: process.getuid?.() === 0 && 'root may read everything' }, async t => {
   const dir = t.testdir({ 'app.js': '' })
   require('node:fs').chmodSync(path.join(dir, 'app.js'), 0)
-  const { code, stderr } = await recycle([path.join(dir, 'app.js')])
+  const { code, stderr } = await refused([path.join(dir, 'app.js')])
   t.equal(code, 1)
   t.match(stderr, /^recycle: the app [^\n]+ cannot be started: [^\n]*EACCES[^\n]*\n$/)
 })
 
 t.test('a dangling link gives one sentence and exit code 1', async t => {
   const dir = t.testdir({ 'app.js': t.fixture('symlink', 'gone.js') })
-  const { code, stderr } = await recycle([path.join(dir, 'app.js')])
+  const { code, stderr } = await refused([path.join(dir, 'app.js')])
   t.equal(code, 1)
   t.match(stderr, /^recycle: the app [^\n]+ cannot be started: [^\n]+\n$/)
 })
 
+/** Those that end by the same error as another are run by test:long. */
 const files = {
-  'throws while starting': ["throw new Error('no database')", 'no database'],
+  'throws while starting': ["throw new Error('no database')", 'no database', '3'],
   'has a syntax error': ['const = 3', 'SyntaxError'],
-  'requires a package that is not installed': ["require('not-installed')", "Cannot find module 'not-installed'"],
+  'requires a package that is not installed': ["require('not-installed')", "Cannot find module 'not-installed'", '1', longAlone('1')],
   'exits 0 at once without listening': ['process.exit(0)', 'exited with code 0'],
   'ends without listening': ['', 'exited with code 0'],
-  'rejects while starting': ["Promise.reject(new Error('no cache'))", 'no cache'],
+  'rejects while starting': ["Promise.reject(new Error('no cache'))", 'no cache', '1', longAlone('1')],
   'kills itself': ["process.kill(process.pid, 'SIGKILL')", 'killed by SIGKILL']
 }
 
-for (const [what, [source, error]] of Object.entries(files)) {
-  t.test(`an app that ${what}: its own error is shown and the run ends with exit code 1 after few deaths`, async t => {
+for (const [what, [source, error, workers = '1', skip = false]] of Object.entries(files)) {
+  t.test(`an app that ${what}: its own error is shown and the run ends with exit code 1 after few deaths`, { skip }, async t => {
     const dir = t.testdir({ 'app.js': source })
-    const { code, stderr } = await recycle([path.join(dir, 'app.js')])
+    const { code, stderr } = await recycle(['-w', workers, path.join(dir, 'app.js')])
     t.equal(code, 1)
     t.match(stderr, error)
     const traces = stderr.split('\n').filter(line => /^\w*Error: /.test(line))

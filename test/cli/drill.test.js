@@ -5,10 +5,11 @@ const fs = require('node:fs')
 const path = require('node:path')
 const t = require('tap')
 require('../support/bare-children')
+const { call } = require('../support/calls')
 
 const BIN = path.join(__dirname, '..', '..', 'bin', 'recycle.js')
 const fixture = (/** @type {string} */ name) => path.join(__dirname, '..', 'fixtures', name)
-const QUICK = ['--workers', '2', '--connections', '10', '--stop-linger', '200ms', '--interval', '100ms']
+const QUICK = ['--workers', '1', '--connections', '10', '--rate', '200', '--stop-linger', '200ms', '--interval', '100ms']
 
 /**
  * `recycle drill …`, to its end.
@@ -31,13 +32,13 @@ function drill (t, args, onStderr = () => {}) {
   return new Promise(resolve => child.once('close', code => resolve({ code, out, err, left: fs.readdirSync(t.testdirName) })))
 }
 
-/** Ends the drill by a signal when there were recycles. @type {(child: import('node:child_process').ChildProcess, err: string) => void} */
-const endWhenRecycled = (child, err) => { if (!child.killed && / [1-9]\d* recycles? /.test(err)) child.kill('SIGINT') }
+/** Ends the drill by a signal when its progress matches. @type {(progress: RegExp) => (child: import('node:child_process').ChildProcess, err: string) => void} */
+const endAt = progress => (child, err) => { if (!child.killed && progress.test(err)) child.kill('SIGINT') }
 
 t.test('nothing dropped: progress lines, then the report; exit 0', async t => {
   const page = path.join(t.testdirName, 'page.html')
   const out = path.join(t.testdirName, 'run.ndjson')
-  const result = await drill(t, ['--recycle-every', '100ms', '--html', page, '--out', out, ...QUICK, fixture('plain.js')], endWhenRecycled)
+  const result = await drill(t, ['--recycle-every', '100ms', '--html', page, '--out', out, ...QUICK, fixture('plain.js')], endAt(/ [1-9]\d* recycles? /))
   t.equal(result.code, 0)
   t.match(result.err, /^\d+m?s of 30s {2}[\d,]+ requests {2}0 dropped {2}\d+ recycles?/m)
   t.notMatch(result.err, /\x1b/) // eslint-disable-line no-control-regex
@@ -51,7 +52,7 @@ t.test('nothing dropped: progress lines, then the report; exit 0', async t => {
 
 t.test('a drop: its kind is printed and the run file is kept; exit 1', async t => {
   const noted = path.join(t.testdirName, 'noted')
-  const { code, out } = await drill(t, ['--recycle-every', '100ms', ...QUICK, fixture('dropping.js'), noted], endWhenRecycled)
+  const { code, out } = await drill(t, ['--recycle-every', '100ms', ...QUICK, fixture('dropping.js'), noted], endAt(/ [1-9]\d* dropped {2}[1-9]\d* recycles? /))
   t.equal(code, 1)
   const dropped = fs.statSync(noted).size
   t.match(out, new RegExp(`^${dropped.toLocaleString('en-US')} dropped of `))
@@ -90,18 +91,19 @@ t.test('wrong usage: one sentence with the flag, what was given and what it take
     [[], /^recycle drill: no app was named, and no config file was found[^\n]*\n$/],
     [['no-such-app.js'], /^recycle drill: the app no-such-app.js cannot be started: there is no such file\n$/]
   ])) {
-    const { code, out, err, left } = await drill(t, args)
+    const { code, stdout, stderr } = await call(['drill', ...args], { env: { PORT: '', TMPDIR: t.testdir() } })
     t.equal(code, 2, args.join(' '))
-    t.equal(out, '')
-    t.match(err, sentence)
-    t.same(left, [])
+    t.equal(stdout, '')
+    t.match(stderr, sentence)
+    t.same(fs.readdirSync(t.testdirName), [])
   }
+  t.match(await drill(t, ['--connections', '0', 'x.js']), { code: 2, out: '', err: /^recycle drill: --connections was given "0"; it takes [^\n]*\n$/, left: [] }, 'in a process of its own, too')
 })
 
 t.test('every option is in its help', async t => {
-  const { code, out } = await drill(t, ['--help'])
+  const { code, stdout } = await call(['drill', '--help'])
   t.equal(code, 0)
   for (const flag of ['connections', 'duration', 'path', 'method', 'header', 'body', 'rate', 'expect', 'no-keep-alive', 'load-workers', 'recycle-every', 'out', 'url', 'timeout', 'html', 'max-rss']) {
-    t.match(out, `--${flag}`)
+    t.match(stdout, `--${flag}`)
   }
 })

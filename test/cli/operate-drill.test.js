@@ -13,7 +13,8 @@ t.test('a running fleet is drilled through its socket and stays in service', asy
   const folder = t.testdir()
   const tmp = { TMPDIR: folder }
   const out = path.join(folder, 'run.ndjson')
-  const QUICK = ['-c', '10', '--duration', '2s', '--recycle-every', '100ms']
+  const QUICK = ['-c', '10', '--rate', '200', '--duration', '2s', '--recycle-every', '300ms']
+  const BRIEF = ['-c', '10', '--rate', '100', '--duration', '500ms', '--recycle-every', '1h']
 
   await t.test('load, recycles, a run file with both witnesses, 0 dropped', async t => {
     const { code, stdout, stderr } = await room.recycle(['drill', '--control', path.join(room.folder, 'api.sock'), '--url', url, '--out', out, ...QUICK], tmp)
@@ -30,7 +31,7 @@ t.test('a running fleet is drilled through its socket and stays in service', asy
 
   await t.test('it is not stopped, and every recycle begun has its account', async t => {
     t.same(events.all('fleet.stopping'), [])
-    t.match(JSON.parse((await room.recycle(['status', '--json'])).stdout), { pid: child.pid, totals: { workers: 2, ready: 2, recycles: events.all('recycled').length } })
+    t.match(JSON.parse((await room.call(['status', '--json'])).stdout), { pid: child.pid, totals: { workers: 2, ready: 2, recycles: events.all('recycled').length } })
     t.equal(events.all('recycled').length, fs.readFileSync(out, 'utf8').match(/"event":"recycled"/g)?.length)
   })
 
@@ -38,7 +39,7 @@ t.test('a running fleet is drilled through its socket and stays in service', asy
     const other = await controlRoom(t).start(1, ['--control', 'none', path.join(FIXTURES, 'plain.js')])
     t.match(await room.recycle(['drill', '--name', 'api', '--url', `http://127.0.0.1:${other.port}`, ...QUICK], tmp), { code: 2, stdout: /^0 dropped of /, stderr: /it is not this fleet\n$/ })
     const url = `http://127.0.0.1:${await freePort()}`
-    t.match(await room.recycle(['drill', '--name', 'api', '--url', url, ...QUICK], tmp), { code: 2, stderr: new RegExp(`no connection to ${url} `) })
+    t.match(await room.recycle(['drill', '--name', 'api', '--url', url, ...BRIEF], tmp), { code: 2, stderr: new RegExp(`no connection to ${url} `) })
   })
 
   await t.test('wrong usage: one sentence, exit 2, and the fleet is left alone', async t => {
@@ -50,7 +51,7 @@ t.test('a running fleet is drilled through its socket and stays in service', asy
       [['--name', 'api', '--url', url, path.join(FIXTURES, 'plain.js')], /--name and --control select a running fleet; its drill takes no app/],
       [['--name', 'nope', '--url', url], /there is no fleet named "nope"; running: api \(pid \d+\)/]
     ]).map(async ([args, sentence]) => {
-      const { code, stdout, stderr } = await room.recycle(['drill', ...args], tmp)
+      const { code, stdout, stderr } = await room.call(['drill', ...args], tmp)
       t.same({ code, stdout }, { code: 2, stdout: '' }, args.join(' '))
       t.match(stderr, /^recycle drill: [^\n]*\n$/)
       t.match(stderr, sentence)
@@ -60,7 +61,7 @@ t.test('a running fleet is drilled through its socket and stays in service', asy
   })
 
   await t.test('--kill kills its workers, one after the other', async t => {
-    const { code, stdout, stderr } = await room.recycle(['drill', '--name', 'api', '--url', url, '-c', '5', '--duration', '2s', '--kill', '300ms'], tmp)
+    const { code, stdout, stderr } = await room.recycle(['drill', '--name', 'api', '--url', url, '-c', '5', '--rate', '100', '--duration', '2s', '--kill', '500ms'], tmp)
     t.ok([0, 1, 2].includes(code ?? -1), stderr)
     t.match(`${stdout}${stderr}`, /dropped of [\d,]+ requests over [1-9]\d* kills?, /)
     t.ok(events.all('worker.crash').length > 0)
@@ -68,7 +69,7 @@ t.test('a running fleet is drilled through its socket and stays in service', asy
   })
 
   await t.test('the stop of the fleet ends the drill', async t => {
-    const drilling = room.recycle(['drill', '--name', 'api', '--url', url, '-c', '5', '--duration', '60s', '--recycle-every', '100ms'], tmp)
+    const drilling = room.recycle(['drill', '--name', 'api', '--url', url, '-c', '5', '--rate', '100', '--duration', '60s', '--recycle-every', '100ms'], tmp)
     await events.until('recycled', { count: events.all('recycled').length + 2 })
     child.kill('SIGTERM')
     const { code, stdout, stderr } = await drilling
