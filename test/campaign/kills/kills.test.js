@@ -8,7 +8,7 @@ const { extent } = require('../../support/campaign')
 const { judge } = require('./judge')
 const { killWorkers } = require('./run')
 
-const KILLS = extent({ short: 16, long: 1000 }) // a boot for each takes most of the time
+const KILLS = extent({ short: 40, long: 1000 }) // a boot for each takes most of the time
 const SEED = 52
 
 t.setTimeout(1_200_000) // it says nothing of speed
