@@ -61,9 +61,10 @@ async function clientPerWorker (t, port, workers, header) {
  * @param {number} port
  * @param {string} path
  * @param {http.Agent} agent
+ * @param {number} [pauseMs] between a response and the next request
  * @returns {() => Promise<{ requests: number, failures: any[] }>} stops it
  */
-function keepAsking (port, path, agent) {
+function keepAsking (port, path, agent, pauseMs = 5) {
   const stopped = new AbortController()
   /** @type {any[]} */
   const failures = []
@@ -73,7 +74,7 @@ function keepAsking (port, path, agent) {
       const answer = await get(port, path, { agent })
       requests++
       if (answer.status !== 200) failures.push(answer)
-      await new Promise(resolve => setTimeout(resolve, 5))
+      await new Promise(resolve => setTimeout(resolve, pauseMs))
     }
   })()
   return async () => {
