@@ -7,6 +7,8 @@ const { startFleet } = require('../support/fleet')
 const { becomesTrue } = require('../support/processes')
 
 const WORKERS = 3
+/** Between a response and the next request: with the 5 ms of each, a connection has half of an event loop. */
+const THINK_MS = 5
 
 /** Clients of a connection each, and which worker answered last. @param {any} t tap's @param {number} port @param {number} count */
 async function connect (t, port, count) {
@@ -33,7 +35,12 @@ async function connect (t, port, count) {
 
 /** @param {Awaited<ReturnType<typeof connect>>} clients @param {AbortSignal} stop @returns {Promise<unknown>} */
 function keepBusy (clients, stop) {
-  return Promise.all(clients.map(async client => { while (!stop.aborted) await client.ask('/busy') }))
+  return Promise.all(clients.map(async client => {
+    while (!stop.aborted) {
+      await client.ask('/busy')
+      await new Promise(resolve => setTimeout(resolve, THINK_MS))
+    }
+  }))
 }
 
 /** @param {{ pid: string }[]} clients */
@@ -41,7 +48,7 @@ const pidsOf = clients => new Set(clients.map(({ pid }) => pid)).size
 
 t.test('the busy connections of one worker go to the others, whatever quiet ones there are: no request fails, and no client reconnects', async t => {
   const { port, supervisor } = await startFleet(t, 'spins.js', { workers: WORKERS })
-  const clients = await connect(t, port, 60)
+  const clients = await connect(t, port, 30)
   /** @type {Map<string, typeof clients>} */
   const byPid = new Map()
   for (const client of clients) byPid.set(client.pid, [...byPid.get(client.pid) ?? [], client])
