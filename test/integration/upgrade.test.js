@@ -24,9 +24,9 @@ t.test('under load no request is dropped and no client reconnects, by the comman
   const admin = await freePort()
   const journal = path.join(folder, 'run.ndjson')
   const { port, child, events, primary, primaries, exited, areGone } = await startUpgradable(t, ['--name', 'shop', '--admin', String(admin), '--journal', journal, path.join(folder, 'app.js')], { env: room.env })
-  const loads = [new Load({ port, connections: 20, thinkMs: 30 }), new Load({ port, connections: 5, keepAlive: false, thinkMs: 20 }), new Load({ port, connections: 5, postBytes: 100_000 })]
+  const loads = [new Load({ port, connections: 20 }), new Load({ port, connections: 5, keepAlive: false }), new Load({ port, connections: 5, postBytes: 100_000 })]
   const tail = room.recycle(['tail', '--json', '--name', 'shop'])
-  const scrapes = new Load({ port: admin, path: '/readyz', connections: 2, keepAlive: false, thinkMs: 20 })
+  const scrapes = new Load({ port: admin, path: '/readyz', connections: 2, keepAlive: false })
   t.teardown(() => Promise.all([...loads, scrapes].map(load => load.stop())))
   await loads[0].after(100)
   t.equal((await get(port)).body, 'one')
@@ -76,7 +76,13 @@ t.test('a new primary that does not become ready changes nothing, and the comman
   const { port, child, events, primaries } = await startUpgradable(t, ['--name', 'shop', path.join(FIXTURES, 'start-modes.js')], { env: { ...room.env, START_MODE: path.join(folder, 'startMode') }, cwd: folder })
   const load = new Load({ port, connections: 10 })
   t.teardown(() => load.stop())
-  const workers = async () => JSON.parse((await room.recycle(['status', '--name', 'shop', '--json'])).stdout).workers.map((/** @type {any} */ { pid, state }) => ({ pid, state }))
+  const workers = async () => {
+    const { socket, until } = await rawClient(t, path.join(room.folder, 'shop.sock'))
+    socket.write('{"v":1,"id":1,"verb":"status"}\n')
+    const { result } = await until(line => line.result !== undefined)
+    socket.destroy()
+    return result.workers.map((/** @type {any} */ { pid, state }) => ({ pid, state }))
+  }
   const before = await workers()
   const upgrade = (/** @type {string[]} */ ...args) => room.recycle(['upgrade', '--name', 'shop', ...args])
 
@@ -248,7 +254,7 @@ t.test('a request to the admin port that is still on its way when the new primar
 
 t.test('with --fork mold the workers of the new primary are copies of a mold of its own; nothing is dropped', { skip: noFork }, async t => {
   const { port, events, primary, exited, areGone } = await startUpgradable(t, ['--control', 'none', '--fork', 'mold', PLAIN])
-  const loads = [new Load({ port, connections: 10, thinkMs: 30 }), new Load({ port, connections: 3, keepAlive: false, thinkMs: 30 })]
+  const loads = [new Load({ port, connections: 10 }), new Load({ port, connections: 3, keepAlive: false })]
   t.teardown(() => Promise.all(loads.map(load => load.stop())))
   await loads[0].after(50)
   kill(primary(), 'SIGUSR2')
