@@ -27,6 +27,7 @@ const source = name => `require('node:http').createServer((request, response) =>
 
 /** Some 170 requests a second in all, with long think times: on a busy machine, too, each code has more than twice as many as a verdict needs. */
 const LOAD = { connections: 80, thinkMs: 900 }
+/** Where nothing is judged. */
 const LITTLE = { connections: 20, thinkMs: 300 }
 
 /** A fleet of an app whose code is in the file, under load. @param {any} t @param {Record<string, any>} [options] @param {typeof LOAD} [how] */
@@ -92,7 +93,7 @@ t.test('one fleet, three verdicts', async t => {
     for (let i = 0; i < 20; i++) t.match(await get(port), { status: 200, body: 'better' })
   })
 
-  await t.test('too few requests: it is not known, and what becomes of the code is as the user wants; a reload without a trial runs what is on the disk then', async t => {
+  await t.test('too few requests: it is not known, and what becomes of the code is as the user wants; without a trial the reload goes on', async t => {
     write(source('good'))
     await t.rejects(supervisor.reload(), { code: 'RECYCLE_UNDECIDED', exitCode: 2, message: /^whether the new code is good is not known: too few requests to judge: .*; the workers before serve on$/ })
     t.match(events.all('canary.verdict'), [{}, {}, { verdict: 'undecided', isGood: false }])
