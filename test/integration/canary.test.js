@@ -25,8 +25,8 @@ const CODE = {
 /** @param {keyof typeof CODE} name */
 const source = name => `require('node:http').createServer((request, response) => { ${CODE[name]} }).listen(process.env.PORT)`
 
-/** Some 170 requests a second in all, with long think times: on a busy machine, too, each code has more than twice as many as a verdict needs. */
-const LOAD = { connections: 80, thinkMs: 900 }
+/** Some 350 requests a second in all: on a busy machine, too, each code has more than three times as many as a verdict needs. */
+const LOAD = { connections: 80, thinkMs: 450 }
 /** Where nothing is judged. */
 const LITTLE = { connections: 20, thinkMs: 300 }
 
