@@ -176,10 +176,20 @@ class FleetModel extends PlannedFleet {
     if (hasFailed) this.standbyBoots.failed(this.now)
   }
 
-  /** Faults are over: what starts comes up, what leaves goes, and time passes. Then all is as desired. */
-  converge () {
+  /**
+   * Faults are over: what starts comes up, what leaves goes, and time passes. Then all is as desired.
+   *
+   * @param {Set<string>} [known] states from which it comes to that; those on the way are added
+   */
+  converge (known = new Set()) {
     if (this.desired.standbys > 0 || this.desired.maxUnavailable === 0) this.memory = null // else a fleet converges without room, too
+    /** @type {string[]} */
+    const passed = []
+    const arrive = () => { for (const key of passed) known.add(key) }
     for (let round = 0; round < ROUNDS; round++) {
+      const { key } = this
+      if (known.has(key)) return arrive()
+      passed.push(key)
       for (const { comesUp } of this.#starting()) comesUp()
       for (const { goes } of this.#leaving()) goes('retired')
       for (const { incumbent } of this.list()) {
@@ -189,7 +199,7 @@ class FleetModel extends PlannedFleet {
       this.settle()
       const { wakeAt } = plan(this.facts(), this.desired, this.now)
       if (wakeAt < Infinity) this.now = wakeAt
-      if (this.isAsDesired() && wakeAt === Infinity) return
+      if (this.isAsDesired() && wakeAt === Infinity) return arrive()
     }
     assert.fail(`it does not converge: ${JSON.stringify(this.facts())} of ${JSON.stringify(this.desired)} at ${this.now}`)
   }

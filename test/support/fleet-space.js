@@ -25,14 +25,20 @@ function explore (desired, { condemns, commands = [] }) {
   const first = new FleetModel(desired)
   first.settle()
   /** @type {Scene[]} */
-  const open = [{ model: first, condemns, fault: null, path: [] }]
+  const open = []
   const seen = new Set()
+  /** @type {Set<string>} */
+  const convergent = new Set()
   const faults = new Set()
   let ends = 0
-  for (let scene; (scene = open.pop());) {
+  const meet = (/** @type {Scene} */ scene) => {
     const key = `${scene.model.key} ${scene.condemns} ${scene.fault} ${commands.filter(({ type }) => scene.path.includes(type)).length}`
-    if (seen.has(key)) continue
+    if (seen.has(key)) return
     seen.add(key)
+    open.push(scene)
+  }
+  meet({ model: first, condemns, fault: null, path: [] })
+  for (let scene; (scene = open.pop());) {
     if (scene.fault) faults.add(scene.fault)
     const nexts = [...choices(scene, commands)]
     try {
@@ -41,8 +47,8 @@ function explore (desired, { condemns, commands = [] }) {
         ends++
         assert(scene.model.isAsDesired(), 'where nothing more happens, all is as desired')
       }
-      scene.model.copy().converge()
-      for (const [type, pick] of nexts) open.push(step(scene, type, pick))
+      scene.model.copy().converge(convergent)
+      for (const [type, pick] of nexts) meet(step(scene, type, pick))
     } catch (error) {
       throw new Error(`after ${scene.path.join(', ') || 'nothing'}: ${/** @type {Error} */ (error).message}\n${scene.model.key}`, { cause: error })
     }

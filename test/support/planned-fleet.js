@@ -32,7 +32,7 @@ class PlannedFleet {
   now = 0
   /** Of the container. @type {import('../../lib/core/memory-room').Memory | null} */
   memory = null
-  /** @type {Map<number, any>} */
+  /** By number, in this order. @type {Map<number, any>} */
   slots = new Map()
   /** @type {any[]} */
   standbys = []
@@ -51,7 +51,7 @@ class PlannedFleet {
 
   /** @returns {any[]} */
   list () {
-    return [...this.slots.values()].sort((a, b) => a.slot - b.slot)
+    return [...this.slots.values()]
   }
 
   /** @param {(slot: any) => boolean} [where] */
@@ -108,7 +108,7 @@ class PlannedFleet {
       case 'boot': {
         assert(slot === undefined || slot.incumbent === null, 'an empty slot')
         const opened = slot ?? { slot: action.slot, incumbent: null, successor: null, leaving: [], recycle: null, isNew: true, boots: new Backoff(), fresh: new Backoff() }
-        this.slots.set(action.slot, opened)
+        if (!slot) this.slots = new Map([...this.slots, [action.slot, opened]].sort(([a], [b]) => a - b))
         opened.incumbent = this.obtain(action.slot)
         if (opened.isNew && isServed) assert(this.beside() <= Math.max(this.desired.maxBoots ?? 1, this.room), 'new slots boot within the surge, or as many as may boot')
         break
@@ -207,11 +207,15 @@ class PlannedFleet {
 
   /** Equal for states that no plan can tell apart. @returns {string} */
   get key () {
-    const aheadMs = (/** @type {any} */ { failures, notBefore, unservedNotBefore }) => [failures, ...[notBefore, unservedNotBefore].map(time => Math.max(0, time - this.now))]
-    const worker = (/** @type {any} */ worker) => worker && Object.values({ ...worker, condemnedAt: worker.reason && this.now - worker.condemnedAt })
+    const ahead = (/** @type {any} */ { failures, notBefore, unservedNotBefore }) => `${failures},${Math.max(0, notBefore - this.now)},${Math.max(0, unservedNotBefore - this.now)}`
+    const worker = (/** @type {any} */ worker) => {
+      let text = ''
+      for (const name in worker) text += `${name === 'condemnedAt' ? worker.reason && this.now - worker.condemnedAt : worker[name]},`
+      return text
+    }
     const slots = this.list().map(({ slot, incumbent, successor, leaving, recycle, isNew, hasCrashed, boots, fresh }) =>
-      [slot, worker(incumbent), worker(successor), leaving.length, recycle?.how, isNew, hasCrashed === true, aheadMs(boots), aheadMs(fresh)])
-    return JSON.stringify([this.desired.slots, this.desired.generation, this.memory, slots, this.standbys.map(worker), aheadMs(this.standbyBoots)])
+      `${slot} ${worker(incumbent)} ${worker(successor)} ${leaving.length} ${recycle?.how} ${isNew} ${hasCrashed === true} ${ahead(boots)} ${ahead(fresh)}`)
+    return [this.desired.slots, this.desired.generation, JSON.stringify(this.memory), ...slots, ...this.standbys.map(worker), ahead(this.standbyBoots)].join('|')
   }
 
   /** Processes that are alive. */
