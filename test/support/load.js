@@ -11,7 +11,7 @@ const { extent } = require('./campaign')
 
 // In the suite a load only keeps requests in flight and connections idle, and leaves the CPU to the code
 // under test. The long run puts full load on the fleet; so does a test that sets 0.
-const THINK_MS = extent({ short: 100, long: 2 })
+const THINK_MS = extent({ short: 200, long: 2 })
 
 class Load {
   /**
