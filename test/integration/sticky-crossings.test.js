@@ -13,6 +13,7 @@ const { startFleet, sumOfEnds } = require('../support/fleet')
 
 const IS_LONG = extent({ short: 0, long: 1 }) === 1
 const USERS = extent({ short: 12, long: 48 })
+const WORKERS = extent({ short: 2, long: 3 })
 t.setTimeout(extent({ short: 120_000, long: 1_200_000 }))
 
 /** @typedef {(supervisor: any, folder: string) => Promise<unknown>} Disturbance */
@@ -86,7 +87,7 @@ for (const { with: options, when, habits = HABITS, mostMs = Infinity, isLong = f
   const called = Object.entries(options).map(([name, value]) => `${name} ${value}`).join(', ') || 'defaults'
   const slow = habits === HABITS ? '' : ', with slow requests'
   t.test(`${called}: ${when}${slow}, and every session counts on`, async t => {
-    const { port, supervisor, events } = await startFleet(t, 'counting-sessions.js', { workers: 3, sticky: 'cookie:sid', ...options })
+    const { port, supervisor, events } = await startFleet(t, 'counting-sessions.js', { workers: WORKERS, sticky: 'cookie:sid', ...options })
     const users = await new CountingUsers(port, habitsOf(USERS, habits)).begin()
     await DISTURBANCES[when](supervisor, t.testdir())
     await users.answered()
