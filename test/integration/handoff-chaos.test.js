@@ -20,8 +20,9 @@ const { Load } = require('../support/load')
 const { seeded } = require('../support/random')
 const { RawClient } = require('../support/raw-client')
 
-const TRIES = extent({ short: 8, long: 100 })
+const TRIES = extent({ short: 4, long: 100 })
 const WORKERS = 3
+const PAUSE_MS = extent({ short: 300, long: 0 }) // of a witness between two requests
 const DEATH_MS = 2000 // until the last client has noticed, on a busy machine
 const RESETS = ['ECONNRESET', 'EPIPE', 'aborted']
 
@@ -50,6 +51,7 @@ class Witness {
           lastPid = Number((await client.fetch('/')).headers['x-pid'])
           client.responses.length = 0
           this.answered++
+          if (PAUSE_MS > 0) await after(Math.random() * PAUSE_MS)
         }
       } catch (error) {
         this.failures.push({ t: Date.now(), error: error.message, lastPid })
@@ -68,8 +70,8 @@ const oneOf = (/** @type {any[]} */ ...choices) => choices[Math.floor(random() *
 t.test(`workers that are killed or stopped in ${TRIES} recycles cost no client but their own`, async t => {
   t.comment(`RECYCLE_SEED=${seed}`)
   const { port, supervisor, events } = await startTellingFleet(t, 'exchanges.js', { workers: WORKERS })
-  const load = new Load({ port, connections: 16, thinkMs: 3 })
-  const witnesses = Array.from({ length: 8 }, () => new Witness(port))
+  const load = new Load({ port, connections: 16, thinkMs: extent({ short: 300, long: 3 }) })
+  const witnesses = Array.from({ length: 6 }, () => new Witness(port))
 
   for (let i = 0; i < TRIES; i++) {
     const plan = {
@@ -81,10 +83,10 @@ t.test(`workers that are killed or stopped in ${TRIES} recycles cost no client b
       delayMs: Math.round(random() ** 2 * 60),
       stopMs: Math.round(oneOf(20, 300, 1500) * (0.5 + random()))
     }
-    await load.after(60)
+    await load.after(40)
     const failedBefore = load.failures.length
     const hit = await strike(plan)
-    await load.after(60) // without it a hang would never end
+    await load.after(40) // without it a hang would never end
 
     const about = JSON.stringify({ try: i, ...plan, hit })
     const failures = load.failures.slice(failedBefore)
