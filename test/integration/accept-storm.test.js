@@ -12,7 +12,9 @@ const { Storm } = require('../support/storm')
 const { get } = require('../support/client')
 
 const app = path.join(FIXTURES, 'keeps.js')
-const KILLS = extent({ short: 6, long: 100 })
+const SHARING = extent({ short: 5, long: 8 })
+const KILLS = extent({ short: 3, long: 100 })
+const [CLIENTS, THINK_MS, PATH] = extent({ short: [12, 150, '/slower'], long: [20, 10, '/slow'] }) // in the suite as many requests in flight by fewer a second
 
 /** @param {number[]} counts @param {number} total */
 function areEven (counts, total) {
@@ -22,14 +24,14 @@ function areEven (counts, total) {
 /** The primary, too, may have no descriptor left for some connections. @param {{ warning: string }} line */
 const isOfWorkers = ({ warning }) => warning !== 'failover-descriptors'
 
-t.test('eight workers share new connections evenly', async t => {
-  const fleet = await startLimited(t, { app, descriptors: 4096, workers: 8 })
+t.test(`${SHARING} workers share new connections evenly`, async t => {
+  const fleet = await startLimited(t, { app, descriptors: 4096, workers: SHARING })
   for (const [what, connections, overMs] of /** @type {const} */ ([
-    ['at once', extent({ short: 4000, long: 20_000 }), 0],
+    ['at once', extent({ short: 1000, long: 20_000 }), 0],
     ['that arrive one after another', extent({ short: 200, long: 500 }), extent({ short: 3000, long: 10_000 })]
   ])) {
     await t.test(`${connections} connections ${what}: each is answered and stays, and the workers have equal shares`, async t => {
-      const storm = new Storm(t, { port: fleet.port, connections, overMs })
+      const storm = new Storm(t, { port: fleet.port, connections, overMs, processes: extent({ short: 2, long: 4 }) })
       const counts = await storm.until(({ answered, failures }) => answered + failures.length >= connections)
       t.same(counts, { connected: connections, answered: connections, failures: [] })
       t.ok(await becomesTrue(() => areEven(fleet.connections(), connections)), `the fullest is at most 1.25 times the mean: ${fleet.connections()}`)
@@ -100,20 +102,20 @@ async function mature (supervisor) {
 t.test('SIGKILL of a worker, again and again, under a connection per request: its own requests fail, and no others', async t => {
   const noted = path.join(t.testdir(), 'accepted')
   process.env.ACCEPTED = noted
-  const { port, supervisor, events } = await startFleet(t, 'keeps.js', { workers: 4 })
-  const load = new Load({ port, connections: 20, keepAlive: false, thinkMs: 10, path: '/slow' })
+  const { port, supervisor, events } = await startFleet(t, 'keeps.js', { workers: 3 })
+  const load = new Load({ port, connections: CLIENTS, keepAlive: false, thinkMs: THINK_MS, path: PATH })
   const killed = new Set()
   for (let i = 0; i < KILLS; i++) {
-    await load.after(100)
+    await load.after(50)
     await supervisor.ready()
     const { pid } = await mature(supervisor)
     process.kill(pid, 'SIGKILL')
     killed.add(pid)
     await events.until('worker.crash', { count: i + 1 })
   }
-  await load.after(100)
+  await load.after(50)
   const { requests, failures } = await load.stop()
-  t.ok(requests > 100 * KILLS)
+  t.ok(requests > 50 * KILLS)
   checkFailures(t, failures, noted, killed)
 })
 
@@ -121,9 +123,9 @@ t.test('SIGKILL of the only worker: connections made while no worker is alive ar
   const noted = path.join(t.testdir(), 'accepted')
   Object.assign(process.env, { ACCEPTED: noted, LATE_MS: '500' })
   const { port, supervisor, events } = await startFleet(t, 'keeps.js', { workers: 1 })
-  const load = new Load({ port, connections: 10, keepAlive: false, thinkMs: 10, path: '/slow' })
+  const load = new Load({ port, connections: CLIENTS / 2, keepAlive: false, thinkMs: THINK_MS, path: PATH })
   const killed = new Set()
-  for (let i = 0; i < 3; i++) {
+  for (let i = 0; i < 2; i++) {
     await load.after(50)
     const [{ pid }] = supervisor.status().workers
     process.kill(pid, 'SIGKILL')
