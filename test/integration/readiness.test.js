@@ -13,7 +13,7 @@ const HEALTH = { health: '/healthz', healthPeriod: '100ms' }
 
 /** Keep-alive clients, and clients that open a connection for each request. @param {any} t @param {number} port @param {string} [path] */
 function startLoads (t, port, path) {
-  const loads = [true, false].map(keepAlive => new Load({ port, connections: 4, keepAlive, thinkMs: 5, path }))
+  const loads = [true, false].map(keepAlive => new Load({ port, connections: 4, keepAlive, path }))
   t.teardown(() => Promise.all(loads.map(load => load.stop())))
   return loads
 }
@@ -23,7 +23,7 @@ async function noneFailed (t, loads) {
   for (const load of loads) {
     const { requests, failures } = await load.stop()
     t.same(tallyOf(failures), [], `of ${requests} requests`)
-    t.ok(requests > 100)
+    t.ok(requests > 30)
   }
 }
 
@@ -47,7 +47,7 @@ for (const [what, options] of /** @type {[string, Record<string, any>][]} */ ([
     process.kill(supervisor.status().workers[0].pid, 'SIGKILL')
     await events.until('worker.ready', { count: 3 })
     await supervisor.scale(2)
-    for (const load of loads) await load.after(100)
+    for (const load of loads) await load.after(40)
     const failures = (await Promise.all(loads.map(load => load.stop()))).flatMap(load => load.failures)
     // What the killed worker had in flight is lost with it, or answered in its place.
     t.same(tallyOf(failures.filter(({ error }) => !['ECONNRESET', 'EPIPE', 'status 502'].includes(error))), [])
@@ -73,13 +73,15 @@ t.test('workers of bad code, which never get ready, answer no client; each is gi
   t.teardown(() => { delete process.env.RELEASE })
   const { port, supervisor, events } = await startFleet(t, 'not-yet.js', { ...HEALTH, readyTimeout: '2s' })
   const pids = supervisor.status().workers.map(({ pid }) => pid)
+  const from = events.lines.length // on a busy machine a worker of the start may have been late, too
+  const since = (/** @type {string} */ event) => events.lines.slice(from).filter(line => line.event === event)
   const loads = startLoads(t, port, '/slow')
   fs.writeFileSync(file, 'bad')
   await t.rejects(supervisor.reload(), { code: 'RECYCLE_ROLLOUT_STOPPED' })
   await noneFailed(t, loads)
-  t.equal(events.all('worker.not-ready').length, 3)
-  t.match(events.all('worker.retire').map(({ pid }) => pid).filter(pid => !pids.includes(pid)), { length: 3 })
+  t.equal(since('worker.not-ready').length, 3)
+  t.match(since('worker.retire').map(({ pid }) => pid).filter(pid => !pids.includes(pid)), { length: 3 })
   t.same(events.all('worker.crash'), [])
-  t.match(events.all('stopped'), events.all('worker.drain').map(({ pid }) => ({ oldPid: pid, reason: 'not-ready', cut: 0, lost: false, ended: 'retired' })), 'each has its account')
+  t.match(since('stopped'), since('worker.drain').map(({ pid }) => ({ oldPid: pid, reason: 'not-ready', cut: 0, lost: false, ended: 'retired' })), 'each has its account')
   t.same(supervisor.status().workers.map(({ pid }) => pid), pids)
 })
