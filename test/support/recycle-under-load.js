@@ -5,8 +5,8 @@ const { startFleet, sumOfEnds } = require('./fleet')
 const { Load } = require('./load')
 
 const RECYCLES = extent({ short: 3, long: 25 }) // in the suite each worker is recycled once
-const CONNECTIONS = extent({ short: 10, long: 20 })
-const THINK_MS = extent({ short: 40, long: 0 })
+const CONNECTIONS = extent({ short: 6, long: 20 })
+const THINK_MS = extent({ short: 200, long: 0 })
 
 /** @type {Record<string, { keepAlive: boolean, postBytes?: number }>} */
 const KINDS = {
@@ -28,7 +28,7 @@ function recycleUnderLoad (t, handoff) {
       const { port, supervisor, events } = await startFleet(t, 'plain.js', { workers: 3, handoff })
       const loads = kinds.map(kind => ({ kind, how: KINDS[kind], load: new Load({ port, connections: CONNECTIONS, thinkMs: THINK_MS, ...KINDS[kind] }) }))
       for (let i = 0; i < RECYCLES; i++) {
-        await Promise.all(loads.map(({ load }) => load.after(50)))
+        await Promise.all(loads.map(({ load }) => load.after(25)))
         await supervisor.recycle(i % 3)
       }
       for (const { kind, how, load } of loads) {
