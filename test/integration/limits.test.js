@@ -14,10 +14,10 @@ const { replay, decided } = require('../support/replay')
 const HEAP = '--max-old-space-size=32'
 
 t.test('a worker whose heap V8 would end is replaced in time, and no request is dropped', async t => {
-  const { port, supervisor, events } = await startFleet(t, 'limits.js', { nodeOption: [HEAP], maxHeap: '60%', interval: '50ms' })
+  const { port, supervisor, events } = await startFleet(t, 'limits.js', { workers: 1, nodeOption: [HEAP], maxHeap: '60%', interval: '50ms' })
   const alone = await startAlone(t)
-  const [load, loadAlone] = [port, alone.port].map(port => new Load({ port, connections: 6, thinkMs: 15, path: '/heap' }))
-  await events.until('recycled', { count: 2 })
+  const [load, loadAlone] = [port, alone.port].map(port => new Load({ port, connections: 6, thinkMs: 30, path: '/heap' }))
+  await events.until('recycled')
   const { failures, requests } = await load.stop()
   t.same(failures, [])
   t.ok(requests > 0)
@@ -33,8 +33,8 @@ t.test('a worker whose heap V8 would end is replaced in time, and no request is 
 })
 
 t.test('a worker with more file descriptors than the limit is replaced', async t => {
-  const { port, supervisor, events } = await startFleet(t, 'limits.js', { maxFds: 120, interval: '50ms' })
-  const load = new Load({ port, connections: 4, thinkMs: 20, path: '/fds' })
+  const { port, supervisor, events } = await startFleet(t, 'limits.js', { workers: 1, maxFds: 120, interval: '50ms' })
+  const load = new Load({ port, connections: 4, path: '/fds' })
   const line = await events.until('recycled')
   const { failures } = await load.stop()
   t.same(failures, [])
@@ -46,8 +46,8 @@ t.test('a worker with more file descriptors than the limit is replaced', async t
 })
 
 t.test('a worker that keeps more timers than the limit of handles is replaced', async t => {
-  const { port, supervisor, events } = await startFleet(t, 'limits.js', { maxHandles: 200, interval: '50ms' })
-  const load = new Load({ port, connections: 4, thinkMs: 20, path: '/timers' })
+  const { port, supervisor, events } = await startFleet(t, 'limits.js', { workers: 1, maxHandles: 200, interval: '50ms' })
+  const load = new Load({ port, connections: 4, path: '/timers' })
   const line = await events.until('recycled')
   const { failures } = await load.stop()
   t.same(failures, [])
@@ -59,7 +59,7 @@ t.test('a worker that keeps more timers than the limit of handles is replaced', 
 })
 
 t.test('the limit of descriptors may be a percentage of what the process may open', async t => {
-  const { events } = await startFleet(t, 'limits.js', { maxFds: '1%', jitter: 0, interval: '50ms', maxRequests: 1e6 })
+  const { events } = await startFleet(t, 'limits.js', { workers: 1, maxFds: '1%', jitter: 0, interval: '50ms', maxRequests: 1e6 })
   const { fds, fdLimit } = await events.until('worker.sample', { where: line => line.fds !== null })
   t.ok(fds > 10 && fdLimit >= 1024)
   t.same(events.all('worker.spawn')[0].budget.maxFds, { share: 0.01 })
