@@ -34,9 +34,9 @@ function linkOf (fd) {
 }
 
 t.test('a worker that fails its probes is replaced, and nothing is dropped; the others stay', async t => {
-  const { port, events } = await startFleet(t, 'limits.js', { ...HEALTH, workers: 3 })
-  const load = new Load({ port, connections: 6, thinkMs: 20 })
-  const [[sick, agent]] = await clientPerWorker(t, port, 3)
+  const { port, events } = await startFleet(t, 'limits.js', { ...HEALTH, workers: 2 })
+  const load = new Load({ port, connections: 6 })
+  const [[sick, agent]] = await clientPerWorker(t, port, 2)
   t.match(await get(port, '/health?status=500', { agent }), { status: 200 })
   t.match(await events.until('worker.condemn'), { pid: sick, reason: 'unhealthy', figure: 3, most: 2 })
   t.match(events.all('worker.health')[0], { pid: sick, failures: 1, why: 'GET /healthz: status 500' })
@@ -81,7 +81,7 @@ t.test('a reload of code that fails its probes stops, and the old workers serve'
   t.teardown(() => { delete process.env.HEALTH_FILE })
   const { port, supervisor, events } = await startFleet(t, 'limits.js', { ...HEALTH, healthPeriod: '1h', readyTimeout: '4s', maxSurge: 2 })
   const pids = supervisor.status().workers.map(({ pid }) => pid)
-  const load = new Load({ port, connections: 4, thinkMs: 20 })
+  const load = new Load({ port, connections: 4 })
   fs.writeFileSync(file, '503')
   await t.rejects(supervisor.reload(), { code: 'RECYCLE_ROLLOUT_STOPPED' })
   const [{ pid, why }] = events.all('worker.health')
@@ -96,8 +96,8 @@ t.test('a reload of code that fails its probes stops, and the old workers serve'
 })
 
 for (const [what, env, options, status] of /** @type {const} */ ([
-  ['an HTTPS server', { TLS: '1' }, {}, { ready: 2 }],
-  ['a standby', {}, { standby: 1 }, { ready: 2 }],
+  ['an HTTPS server', { TLS: '1' }, { workers: 1 }, { ready: 1 }],
+  ['a standby', {}, { workers: 1, standby: 1 }, { ready: 1 }],
   ['a server at its maxConnections', { MOST: '1' }, { workers: 1 }, { ready: 1 }]
 ])) {
   t.test(`${what} is probed`, async t => {
