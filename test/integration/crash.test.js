@@ -18,8 +18,8 @@ for (const [what, task, left] of /** @type {const} */ ([
   ['SIGSEGV', null, { code: null, signal: 'SIGSEGV' }]
 ])) {
   t.test(`${what} costs one worker, which is replaced; the other workers are not affected`, async t => {
-    const { port, supervisor, events } = await startFleet(t, 'misbehaves.js', { workers: 3, onException: 'exit', replay: 'off' })
-    const clients = await clientPerWorker(t, port, 3)
+    const { port, supervisor, events } = await startFleet(t, 'misbehaves.js', { workers: 2, onException: 'exit', replay: 'off' })
+    const clients = await clientPerWorker(t, port, 2)
     const [pid, agent] = [...clients].at(-1) ?? []
     clients.delete(pid)
     await covered()
@@ -29,10 +29,10 @@ for (const [what, task, left] of /** @type {const} */ ([
 
     const crash = await events.until('worker.crash')
     t.match(crash, { pid, ...left })
-    const ready = await events.until('worker.ready', { count: 4 })
+    const ready = await events.until('worker.ready', { count: 3 })
     t.equal(ready.slot, crash.slot)
     await supervisor.ready()
-    t.match(supervisor.status().totals, { workers: 3, ready: 3, recycles: 0 })
+    t.match(supervisor.status().totals, { workers: 2, ready: 2, recycles: 0 })
     t.match(await get(port, '/'), { status: 200 })
     for (const stop of stops) {
       const { requests, failures } = await stop()
@@ -66,10 +66,10 @@ t.test('a worker that dies soon after it has become ready, again and again, does
 })
 
 t.test('when every worker dies soon after it has become ready, again and again, the run ends with exit code 1', async t => {
-  const { events, said, exited } = await startCli(t, ['-w', '3', path.join(FIXTURES, 'doomed.js')], { env: { DOOMED: 'all' } })
+  const { events, said, exited } = await startCli(t, ['-w', '2', path.join(FIXTURES, 'doomed.js')], { env: { DOOMED: 'all' } })
   t.same(await exited, { code: 1, signal: null })
   t.equal(events.all('fleet.failed').length, 1)
-  t.ok(events.all('worker.ready').length >= 3)
+  t.ok(events.all('worker.ready').length >= 2)
   t.match(said.at(-1), /^recycle: no worker .*exited with code 9$/)
 })
 
