@@ -6,21 +6,33 @@ const fs = require('node:fs')
 const net = require('node:net')
 const path = require('node:path')
 const t = require('tap')
-const { startCli, freePort } = require('../support/fleet')
+const { startCli, freePort, Events } = require('../support/fleet')
+const { supervise } = require('../..')
 
 const LISTEN = 'require("node:http").createServer((request, response) => response.end("ok")).listen('
-const SOON = { args: ['--ready-timeout', '4s'] }
+const SOON = { readyTimeout: '4s' }
 const noProc = !fs.existsSync('/proc/self/net/tcp') && 'there is no /proc'
 
 /** @param {any} t tap's @param {string} source @param {{ args?: string[], env?: Record<string, string> }} [how] */
 async function fail (t, source, { args = [], env = {} } = {}) {
   const folder = t.testdir({ 'app.js': source, 'server.js': `${LISTEN}process.env.PORT)` })
-  const { events, said, exited } = await startCli(t, ['-w', '2', '--control', 'none', '--ready-timeout', '10s', ...args, path.join(folder, 'app.js')], { env, cwd: folder })
+  const { events, said, exited } = await startCli(t, ['-w', '1', '--control', 'none', '--ready-timeout', '10s', ...args, path.join(folder, 'app.js')], { env, cwd: folder })
   const { code } = await exited
   t.equal(code, 1)
   return { last: said.at(-1), said, crashes: events.all('worker.crash').length, spawned: events.all('worker.spawn').length }
 }
 
+/** The same by the library, in this process: its error has the command line's last sentence. @param {any} t tap's @param {string} source @param {Record<string, any>} [options] */
+async function reject (t, source, options) {
+  const supervisor = supervise({ app: path.join(t.testdir({ 'app.js': source }), 'app.js'), workers: 1, readyTimeout: '10s', ...options })
+  const events = new Events()
+  supervisor.on('event', line => events.push(line))
+  const error = await supervisor.ready().then(() => null, error => error)
+  await supervisor.stop({ now: true })
+  return { last: `recycle: ${error?.message}`, spawned: events.all('worker.spawn').length }
+}
+
+process.env.PORT = '0'
 t.jobs = 4
 
 t.test('the port is in use: the address, and the process that has it', { skip: noProc }, async t => {
@@ -33,37 +45,37 @@ t.test('the port is in use: the address, and the process that has it', { skip: n
 })
 
 t.test('the app throws: its error is in the last sentence, and the same one twice is enough', async t => {
-  const { last, spawned } = await fail(t, 'throw new TypeError("no database\\nsecond line")')
+  const { last, spawned } = await reject(t, 'throw new TypeError("no database\\nsecond line")')
   t.match(last, /^recycle: no worker becomes ready: \d died or gave up in a row, the last one exited with code 1: TypeError: no database$/)
   t.ok(spawned <= 4, `${spawned} workers`)
-  t.match((await fail(t, 'const x = ;')).last, /: SyntaxError: Unexpected token ';' \(.*app\.js:1\)$/)
-  t.match((await fail(t, 'Promise.reject(new RangeError("late"))')).last, /: RangeError: late$/)
+  t.match((await reject(t, 'const x = ;')).last, /: SyntaxError: Unexpected token ';' \(.*app\.js:1\)$/)
+  t.match((await reject(t, 'Promise.reject(new RangeError("late"))')).last, /: RangeError: late$/)
 })
 
 t.test('another error each time may be over the next time: five are tried', async t => {
-  const { last } = await fail(t, 'throw new Error("at " + process.hrtime.bigint())')
+  const { last } = await reject(t, 'throw new Error("at " + process.hrtime.bigint())')
   t.match(last, /: 5 died or gave up in a row, the last one exited with code 1: Error: at \d+$/)
 })
 
 t.test('nothing listens: which option helps', { skip: noProc }, async t => {
-  t.match((await fail(t, 'setInterval(() => {}, 1000)', SOON)).last, /not ready within 4000 ms; it does not listen anywhere; a program that serves no port is run with --ready-on online$/)
+  t.match((await reject(t, 'setInterval(() => {}, 1000)', SOON)).last, /not ready within 4000 ms; it does not listen anywhere; a program that serves no port is run with --ready-on online$/)
 })
 
 t.test('code that still loads', async t => {
-  t.match((await fail(t, 'for (const end = Date.now() + 5000; Date.now() < end;);', { args: ['--ready-timeout', '300ms'] })).last, /not ready within 300 ms; its code was still loading$/)
+  t.match((await reject(t, 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5000)', { readyTimeout: '300ms' })).last, /not ready within 300 ms; its code was still loading$/)
 })
 
 t.test('a child listens: the child is named', { skip: noProc }, async t => {
-  const { last } = await fail(t, 'require("node:child_process").fork("./server.js"); setInterval(() => {}, 1000)', SOON)
+  const { last } = await fail(t, 'require("node:child_process").fork("./server.js"); setInterval(() => {}, 1000)', { args: ['--ready-timeout', '4s'] })
   t.match(last, /; its child process pid \d+ \(node \.\/server\.js\) listens on port \d+: give recycle the file of the server itself$/)
 })
 
 t.test('a socket of the worker\'s own: that it is, and what serves it', { skip: noProc }, async t => {
-  t.match((await fail(t, `${LISTEN}{ port: process.env.PORT, exclusive: true })`, { args: [...SOON.args, '-w', '1'] })).last, /; it listens on port \d+ by a socket of its own \(.*--ready-on online serves it, without hand-off$/)
+  t.match((await reject(t, `${LISTEN}{ port: process.env.PORT, exclusive: true })`, SOON)).last, /; it listens on port \d+ by a socket of its own \(.*--ready-on online serves it, without hand-off$/)
 })
 
 t.test('--ready-on message: what was sent in its place', async t => {
-  t.match((await fail(t, `process.send({ type: 'ready' }); ${LISTEN}process.env.PORT)`, { args: [...SOON.args, '--ready-on', 'message'] })).last, /; its app has not called process\.send\('ready'\), but process\.send\(\{"type":"ready"\}\)$/)
+  t.match((await reject(t, `process.send({ type: 'ready' }); ${LISTEN}process.env.PORT)`, { ...SOON, readyOn: 'message' })).last, /; its app has not called process\.send\('ready'\), but process\.send\(\{"type":"ready"\}\)$/)
 })
 
 t.test('one that dies as soon as it is ready is not said to never become ready', async t => {
