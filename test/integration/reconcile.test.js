@@ -102,7 +102,7 @@ t.test('every spawn and every drain of a journal is a step of the plan, made ane
     await Promise.all([supervisor.reload(), supervisor.recycle(1).catch(() => {}), supervisor.scale(3)])
     await Promise.all([supervisor.scale(1), supervisor.recycle(0)])
     const { lines } = events
-    t.ok(events.all('worker.spawn').length >= 6)
+    t.ok(events.all('worker.spawn').length >= 7)
     t.same(unplanned(lines), [], JSON.stringify(options))
     const [start, ...others] = lines
     t.not(unplanned([{ ...start, options: { ...start.options, ...stricter } }, ...others]).length, 0, 'by stricter limits they would not be')
