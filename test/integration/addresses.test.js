@@ -16,7 +16,7 @@ t.test('a reload changes where the app listens: the old address closes when all 
   fs.writeFileSync(file, `${kept} ${dropped}`)
   const { supervisor, events } = await startFleet(t, 'listens-on.js')
   t.same(supervisor.status().uneven, [])
-  const loads = [true, false].map(keepAlive => new Load({ port: kept, connections: 4, thinkMs: 5, keepAlive }))
+  const loads = [true, false].map(keepAlive => new Load({ port: kept, connections: 4, keepAlive }))
   fs.writeFileSync(file, `${kept} ${added}`)
   const reloading = supervisor.reload()
   await events.until('recycled')

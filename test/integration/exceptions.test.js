@@ -23,7 +23,7 @@ const BODY = Number(process.versions.node.split('.')[0]) < 24 ? ['/body'] : []
 for (const [how, options] of /** @type {const} */ ([['spawned', {}], ['forked', { fork: 'mold' }], ['with a standby', { standby: 1 }]])) {
   t.test(`of requests under load each that throws gets 500, every other one is answered, and the worker is replaced: ${how}`, async t => {
     const { port, supervisor, events } = await startFleet(t, 'uncaught.js', { workers: 2, drainTimeout: '20s', ...options })
-    const loads = [true, false].map(keepAlive => new Load({ port, connections: 8, keepAlive, path: ['/ok', '/ok?ms=200'] }))
+    const loads = [true, false].map(keepAlive => new Load({ port, connections: 5, keepAlive, path: ['/ok', '/ok?ms=200'] }))
     const kinds = [...KINDS, ...BODY]
     for (const kind of kinds) {
       const { status, body, headers } = await get(port, kind)
@@ -57,7 +57,7 @@ t.test('what the app has put in the place of http\'s own functions is not called
 
 t.test('the only worker stays in service until its replacement is ready', async t => {
   const { port, supervisor, events } = await startFleet(t, 'uncaught.js', { workers: 1 })
-  const load = new Load({ port, connections: 10, path: '/ok' })
+  const load = new Load({ port, connections: 5, path: '/ok' })
   for (let i = 0; i < 3; i++) t.equal((await get(port, '/timer')).status, 500)
   await events.until('recycled')
   t.same((await load.stop()).failures, [])

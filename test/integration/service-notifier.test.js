@@ -62,7 +62,7 @@ t.test('the watchdog hears of the primary twice in its time, and not while the p
 
 t.test('at an upgrade the new primary says that it is the main process, and the old one says no more', { skip }, async t => {
   const { notifySocket, heard } = await startListener(t)
-  const { child, events, exited, primary, areGone } = await startUpgradable(t, [file('plain.js')], { env: { NOTIFY_SOCKET: notifySocket } })
+  const { child, events, exited, primary, areGone } = await startUpgradable(t, [file('plain.js')], { workers: 1, env: { NOTIFY_SOCKET: notifySocket } })
   await heard.until('READY')
   child.kill('SIGUSR2')
   t.match(await heard.until('MAINPID'), { MAINPID: String((await events.until('fleet.upgraded')).pid), READY: '1' })
@@ -77,7 +77,7 @@ t.test('at an upgrade the new primary says that it is the main process, and the 
 
 t.test('a new primary that is told to stop while workers of the old one still drain says so', { skip }, async t => {
   const { notifySocket, heard } = await startListener(t)
-  const { port, child, events, exited, primary, areGone } = await startUpgradable(t, [file('plain.js')], { env: { NOTIFY_SOCKET: notifySocket } })
+  const { port, child, events, exited, primary, areGone } = await startUpgradable(t, [file('plain.js')], { workers: 1, env: { NOTIFY_SOCKET: notifySocket } })
   await heard.until('READY')
   const slow = get(port, '/slow?ms=3000')
   child.kill('SIGUSR2')
@@ -93,7 +93,7 @@ t.test('a new primary that is told to stop while workers of the old one still dr
 t.test('an upgrade that fails is not told of', { skip }, async t => {
   const { notifySocket, heard } = await startListener(t)
   const folder = t.testdir({ 'app.js': "require('node:http').createServer((request, response) => response.end()).listen(process.env.PORT)" })
-  const { child, events, exited } = await startUpgradable(t, [path.join(folder, 'app.js')], { env: { NOTIFY_SOCKET: notifySocket } })
+  const { child, events, exited } = await startUpgradable(t, [path.join(folder, 'app.js')], { workers: 1, env: { NOTIFY_SOCKET: notifySocket } })
   await heard.until('READY')
   fs.writeFileSync(path.join(folder, 'app.js'), 'process.exit(3)')
   child.kill('SIGUSR2')
