@@ -19,7 +19,7 @@ for (const [what, habits, upgrades, args] of /** @type {const} */ ([
   ['every session counts on', HABITS, 2, []],
   ['with slow requests and long polls', POLLS, 1, []],
   ['with a drain timeout shorter than the requests', POLLS, 1, ['--drain-timeout', '1s']],
-  ['forked', HABITS, 2, ['--fork', 'mold']]
+  ['forked', HABITS, 1, ['--fork', 'mold']]
 ])) {
   t.test(`upgrades one after the other under load: ${what}`, async t => {
     const { port, events, primary } = await startUpgradable(t, ['--sticky', 'cookie:sid', ...args, APP], { workers: WORKERS })
