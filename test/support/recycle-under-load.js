@@ -5,8 +5,8 @@ const { startFleet, sumOfEnds } = require('./fleet')
 const { Load } = require('./load')
 
 const RECYCLES = extent({ short: 3, long: 25 }) // in the suite each worker is recycled once
-const CONNECTIONS = extent({ short: 6, long: 20 })
-const THINK_MS = extent({ short: 200, long: 0 })
+const CONNECTIONS = extent({ short: 8, long: 20 })
+const THINK_MS = extent({ short: 50, long: 0 })
 
 /** @type {Record<string, { keepAlive: boolean, postBytes?: number }>} */
 const KINDS = {
