@@ -20,7 +20,7 @@ const TLS = { key: fs.readFileSync(path.join(FIXTURES, 'localhost.key'), 'utf8')
 // From Node.js 24 on a listener of the request's body has no store: the exception is survived, and its request waits for the drain.
 const BODY = Number(process.versions.node.split('.')[0]) < 24 ? ['/body'] : []
 
-for (const [how, options] of /** @type {const} */ ([['spawned', {}], ['forked', { fork: 'mold' }], ['with a standby', { standby: 1 }]])) {
+for (const [how, options] of /** @type {const} */ ([['spawned', {}], ['forked', { workers: 1, fork: 'mold' }], ['with a standby', { workers: 1, standby: 1 }]])) {
   t.test(`of requests under load each that throws gets 500, every other one is answered, and the worker is replaced: ${how}`, async t => {
     const { port, supervisor, events } = await startFleet(t, 'uncaught.js', { workers: 2, drainTimeout: '20s', ...options })
     const loads = [true, false].map(keepAlive => new Load({ port, connections: 5, keepAlive, path: ['/ok', '/ok?ms=200'] }))
@@ -41,7 +41,7 @@ for (const [how, options] of /** @type {const} */ ([['spawned', {}], ['forked', 
 }
 
 t.test('a request that was answered in part is left to its code; the app sees no listener of ours', async t => {
-  const { port, events } = await startFleet(t, 'uncaught.js', { workers: 2 })
+  const { port, events } = await startFleet(t, 'uncaught.js', { workers: 1 })
   t.match(await get(port, '/in-part'), { status: 200, body: 'a part, and the rest' })
   t.match(await events.until('worker.exception'), { request: 'GET /in-part', isAnswered: false })
   t.equal((await get(port, '/ok')).headers['x-listeners'], '0')
