@@ -13,7 +13,8 @@ const TEST = path.join(__dirname, '..')
 /** The folders of test/ whose files are run by a bundle, and not each for itself. */
 const BUNDLES = {
   core: ['core'],
-  parts: ['control', 'docs', 'features', 'journal'],
+  features: ['features'],
+  parts: ['control', 'docs', 'journal'],
   primary: ['native', 'primary'],
   report: ['report'],
   worker: ['worker']
