@@ -15,46 +15,6 @@
  *
  * Times are ms by any clock that only goes forward.
  *
- * @typedef {object} WorkerFacts
- * @property {import('./state').State} state
- * @property {number} generation
- * @property {string | null} reason why it is condemned
- * @property {number} bytes its size by the last sample
- * @property {boolean} isSampled it has been sampled since it was ready
- * @property {number} condemnedAt
- * @property {'relief' | 'before-recycle' | 'under way' | null} task what it does out of rotation: in place of its recycle, if that is enough, or before it
- * @property {boolean} isOverHard over the hard budget: its recycle waits for no other worker's task, and for none before it
- * @property {boolean} canWait its recycle waits where the memory has no room for a replacement
- * @property {boolean} isWaiting that has been said
- * @property {number | null} crossesAt when its memory is going to cross the budget; null: it is not to be foreseen
- *
- * @typedef {object} SlotFacts
- * @property {number} slot
- * @property {WorkerFacts | null} incumbent
- * @property {boolean} isLeaving a former worker of the slot drains, or one that did not become ready is not gone yet
- * @property {'surge' | 'drain-first' | null} recycle the one under way
- * @property {boolean} isReplaced by that recycle its worker has been replaced, and drains
- * @property {boolean} isNew no worker of it has been ready since it was opened
- * @property {number} bootNotBefore
- * @property {number} unservedNotBefore the same, while no worker serves
- * @property {number} recycleNotBefore
- *
- * @typedef {object} Facts
- * @property {SlotFacts[]} slots by number
- * @property {WorkerFacts[]} standbys
- * @property {number} standbyNotBefore
- * @property {number} bootMs how long a worker takes to boot
- * @property {import('./memory-room').Memory | null} memory of the container; null: not known
- *
- * @typedef {object} Desired
- * @property {readonly number[]} slots their numbers, in order
- * @property {number} generation that standbys must be of
- * @property {number} standbys
- * @property {number} maxSurge
- * @property {number} maxUnavailable
- * @property {number} [atFirst] new slots that may have a worker until it is known how many the memory is enough for
- * @property {number} [maxBoots] new slots that may boot at a time, if that is more than the surge allows
- *
  * @typedef {{ type: 'boot' | 'scale-away' | 'close' | 'before-recycle' | 'condemn' | 'wait', slot: number }
  *   | { type: 'recycle', slot: number, how: 'surge' | 'drain-first', hasNoRoom?: true }
  *   | { type: 'retire-standby', standby: number, reason: string }
@@ -64,8 +24,10 @@
  */
 
 const { spreadCrossings } = require('./crossings')
-const { startsThatFit } = require('./memory-room')
+const { fitting, isServing, isUsable, surging } = require('./fleet-facts')
 const { nextRecycles } = require('./recycle-order')
+
+/** @typedef {import('./fleet-facts').Facts} Facts @typedef {import('./fleet-facts').Desired} Desired */
 
 const SAID_AFTER_MS = 2000 // the memory of a worker that has just left is among what is used until the next look
 
@@ -108,38 +70,6 @@ class Clock {
     if (notBefore > this.now) this.wakeAt = Math.min(this.wakeAt, notBefore)
     return notBefore <= this.now
   }
-}
-
-/** @param {WorkerFacts | null} worker */
-const isServing = worker => worker?.state === 'ready'
-
-/** @param {WorkerFacts} standby @param {Desired} desired */
-const isUsable = ({ state, reason, generation }, desired) => state === 'standby' && reason === null && generation === desired.generation
-
-/** What is known of the container's memory includes it. @param {WorkerFacts | null} worker */
-const isSeen = worker => worker !== null && worker.state !== 'spawning' && worker.isSampled
-
-/** @param {WorkerFacts | null} worker */
-const isStarting = worker => worker?.state === 'spawning' || worker?.state === 'standby'
-
-/** Processes that start or run beside the desired workers, but for standbys that a recycle can take. @param {Facts} facts @param {Desired} desired */
-function surging ({ slots, standbys }, desired) {
-  return slots.filter(({ recycle, isNew, incumbent }) => recycle === 'surge' || (isNew && isStarting(incumbent))).length +
-    standbys.filter(standby => !isUsable(standby, desired)).length
-}
-
-/**
- * How many replacements may run beside the fleet for all that the container's memory has room for. Room is kept for each desired
- * worker whose memory has not been seen, whether it boots, is about to, or drains first; a standby runs already.
- *
- * @param {Facts} facts
- * @param {Desired} desired
- * @param {number} surging
- */
-function fitting ({ slots, standbys, memory }, desired, surging) {
-  const seen = slots.filter(({ slot, incumbent }) => desired.slots.includes(slot) && isSeen(incumbent)).length
-  const booting = slots.filter(({ recycle, isReplaced }) => recycle === 'surge' && !isReplaced).length + standbys.filter(standby => !isSeen(standby)).length
-  return surging + startsThatFit(memory, desired.slots.length - seen + booting) + standbys.filter(standby => isUsable(standby, desired)).length
 }
 
 /** A worker that is out of rotation comes back where no other one serves. @param {Facts} facts @returns {Action[]} */

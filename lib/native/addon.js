@@ -3,10 +3,9 @@
 /** The addon that forks workers, passes descriptors and keeps what connections need: see addon/. */
 
 const path = require('node:path')
-const { filesOf, load, prebuiltFile } = require('./prebuilds')
+const { binariesOf, load } = require('./prebuilds')
 
 const FOLDER = path.join(__dirname, 'addon')
-const PREBUILT = prebuiltFile(FOLDER)
 
 /**
  * @typedef {object} Addon
@@ -44,8 +43,8 @@ const PREBUILT = prebuiltFile(FOLDER)
  * @param {string[]} [files] @param {string} [platform]
  * @returns {{ addon: Addon, missing: null } | { addon: null, missing: string }} `missing`: why there is none, a sentence
  */
-function loadAddon (files = filesOf(FOLDER, 'recycle_fork'), platform = process.platform) {
+function loadAddon (files = binariesOf(FOLDER), platform = process.platform) {
   return load(files, platform)
 }
 
-module.exports = { loadAddon, PREBUILT }
+module.exports = { loadAddon }

@@ -18,12 +18,7 @@ function prebuiltFile (folder, arch = process.arch, libc = LIBC) {
   return path.join(folder, 'prebuilds', `linux-${arch}`, `node.napi.${libc}.node`)
 }
 
-/** @param {string} folder of the addon's source @param {string} name as binding.gyp has it */
-function filesOf (folder, name) {
-  return [path.join(folder, 'build', 'Release', `${name}.node`), prebuiltFile(folder)]
-}
-
-/** @param {string} folder that may have an addon's source @returns {string[]} those of its binaries that this process could load */
+/** @param {string} folder that may have an addon's source @returns {string[]} those of its binaries that this process could load, what was built here first */
 function binariesOf (folder) {
   const built = path.join(folder, 'build', 'Release')
   const builds = fs.existsSync(built) ? fs.readdirSync(built).filter(file => file.endsWith('.node')).map(file => path.join(built, file)) : []
@@ -68,4 +63,4 @@ function load (files, platform = process.platform) {
   return { addon: null, missing: `${missing}; npm run build:addon, in the package's folder, builds one` }
 }
 
-module.exports = { ARCHS, LIBCS, binariesOf, filesOf, libcOf, load, prebuiltFile }
+module.exports = { ARCHS, LIBCS, binariesOf, libcOf, load, prebuiltFile }

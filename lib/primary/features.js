@@ -73,7 +73,7 @@ class RunningFeatures {
     return { read: async at => Object.assign({}, ...await Promise.all(probes.map(probe => probe.read(at)))) }
   }
 
-  /** @param {import('./workers/worker-handle').WorkerHandle} handle @returns {import('../core/plan').WorkerFacts['task']} */
+  /** @param {import('./workers/worker-handle').WorkerHandle} handle @returns {import('../core/fleet-facts').WorkerFacts['task']} */
   taskOf (handle) {
     const states = this.#before.map(({ stateOf }) => stateOf(handle))
     if (states.includes('under way')) return 'under way'

@@ -3,7 +3,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const t = require('tap')
-const { loadAddon, PREBUILT } = require('../../lib/native/addon')
+const { loadAddon } = require('../../lib/native/addon')
 const { sourceHash } = require('../../lib/native/addon/source')
 const { loadInterrupt } = require('../../lib/features/blocked/interrupt')
 const { ARCHS, LIBCS, libcOf, prebuiltFile } = require('../../lib/native/prebuilds')
@@ -35,7 +35,7 @@ t.test('on this machine they can be loaded', { skip: !(process.platform === 'lin
 
 t.test('where there is none, a sentence says so', async t => {
   for (const load of [loadAddon, loadInterrupt]) {
-    t.same(load([PREBUILT], 'darwin'), { addon: null, missing: 'the addon is for Linux alone, and this is darwin' })
+    t.same(load([prebuiltFile(ADDONS[0])], 'darwin'), { addon: null, missing: 'the addon is for Linux alone, and this is darwin' })
     t.match(load([path.join(__dirname, 'none.node')], 'linux').missing, /^there is no addon for linux-\w+; npm run build:addon, in the package's folder, builds one$/)
     const file = path.join(t.testdir({ 'broken.node': 'not a library' }), 'broken.node')
     t.match(load([file], 'linux').missing, /^the addon cannot be loaded: .*broken\.node.*; npm run build:addon/)
@@ -44,7 +44,7 @@ t.test('where there is none, a sentence says so', async t => {
 
 t.test('a file that does not load leaves the next one to be tried', { skip: loadAddon().missing ?? false }, async t => {
   const file = path.join(t.testdir({ 'broken.node': 'not a library' }), 'broken.node')
-  t.equal(loadAddon([file, PREBUILT]).missing, null)
+  t.equal(loadAddon([file, prebuiltFile(ADDONS[0])]).missing, null)
 })
 
 t.test('the C library is known by the loader that a program names, or by the report', async t => {

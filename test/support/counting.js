@@ -20,8 +20,14 @@ const PACE_MS = extent({ short: 60, long: 0 })
 /** The habits of a fleet's users. @type {Habit[]} */
 const HABITS = [{}, { thinkMs: 3 }, { thinkMs: 40 }, { reconnects: true }, { connections: 2 }, { connections: 3, thinkMs: 15 }, { ms: 30 }, { method: 'POST' }]
 
-/** One habit for each user, in turn. In the suite each thinks for PACE_MS at least, but for the first two, of which one hardly pauses. @param {number} users @param {readonly Habit[]} habits @returns {Habit[]} */
-const habitsOf = (users, habits) => Array.from({ length: users }, (_, i) => ({ ...habits[i % habits.length], thinkMs: Math.max(habits[i % habits.length].thinkMs ?? 0, i > 1 ? PACE_MS : PACE_MS && 4) }))
+/** In the suite each thinks for PACE_MS at least, but for the first two, which hardly pause. @param {number} user */
+const leastThinkMs = user => user > 1 || PACE_MS === 0 ? PACE_MS : 4
+
+/** One habit for each user, in turn. @param {number} users @param {readonly Habit[]} habits @returns {Habit[]} */
+const habitsOf = (users, habits) => Array.from({ length: users }, (_, i) => {
+  const habit = habits[i % habits.length]
+  return { ...habit, thinkMs: Math.max(habit.thinkMs ?? 0, leastThinkMs(i)) }
+})
 
 class CountingUsers {
   /** What was not as it must be. @type {Record<string, any>[]} */

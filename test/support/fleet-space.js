@@ -17,7 +17,7 @@ const FAULTS = ['crash', 'diesEarly', 'givenUp', 'diesLeaving', 'overHard', 'mem
 /** @typedef {{ model: FleetModel, condemns: number, fault: string | null, path: string[] }} Scene `path`: how it came to this */
 
 /**
- * @param {import('../../lib/core/plan').Desired} desired
+ * @param {import('../../lib/core/fleet-facts').Desired} desired
  * @param {{ condemns: number, commands?: { type: string, pick: number }[] }} bounds how many workers are condemned, and what commands come, each once
  * @returns {{ states: number, ends: number, faults: Set<string> }}
  */

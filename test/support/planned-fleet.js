@@ -40,7 +40,7 @@ class PlannedFleet {
   /** Hears of each process that is to start, or to leave. @type {(step: { type: 'starts' | 'leaves', slot: number | null, worker: any }) => void} */
   onStep = () => {}
 
-  /** @param {import('../../lib/core/plan').Desired} desired */
+  /** @param {import('../../lib/core/fleet-facts').Desired} desired */
   constructor (desired) {
     this.desired = desired
   }

@@ -6,7 +6,7 @@
  */
 
 const path = require('node:path')
-const { filesOf, load } = require('../../native/prebuilds')
+const { binariesOf, load } = require('../../native/prebuilds')
 
 const FOLDER = path.join(__dirname, 'addon')
 
@@ -20,7 +20,7 @@ const FOLDER = path.join(__dirname, 'addon')
  * @param {string[]} [files] @param {string} [platform]
  * @returns {{ addon: Addon, missing: null } | { addon: null, missing: string }} `missing`: why there is none, a sentence
  */
-function loadInterrupt (files = filesOf(FOLDER, 'recycle_interrupt'), platform = process.platform) {
+function loadInterrupt (files = binariesOf(FOLDER), platform = process.platform) {
   return load(files, platform)
 }
 

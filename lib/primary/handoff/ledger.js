@@ -30,26 +30,27 @@
  */
 
 const { noMoves } = require('../../core/moves')
-const { Entry } = require('./entry')
 const { Loads } = require('./loads')
 const { Loans } = require('./loans')
 const { Placement } = require('./placement')
 const { Queue } = require('./queue')
+const { UnderWay } = require('./under-way')
 
 const ANSWER_MS = 1000
 const OWNER_MS = 10_000
 const ORPHAN_MS = 30_000
 
-/** @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle @typedef {import('../../core/moves').Move} Move */
+/**
+ * @typedef {import('./entry').Entry} Entry
+ * @typedef {import('../../core/moves').Move} Move
+ * @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle
+ */
 
 class HandoffLedger {
-  /** @type {Map<number, Entry>} */
-  #entries = new Map()
+  #underWay = new UnderWay()
   #queue = new Queue(entry => this.#place(entry))
   /** Of each other primary. @type {Map<WorkerHandle, Loans>} */
   #loans = new Map()
-  #lastId = 0
-  #onSettled = () => {}
 
   /**
    * @param {() => WorkerHandle[]} serving
@@ -107,8 +108,7 @@ class HandoffLedger {
 
   /** @param {Omit<import('./entry').Offered, 'id'>} offered */
   #enter (offered) {
-    const entry = new Entry({ id: ++this.#lastId, ...offered })
-    this.#entries.set(entry.id, entry)
+    const entry = this.#underWay.add(offered)
     this.#queue.add(entry)
     return entry
   }
@@ -148,9 +148,7 @@ class HandoffLedger {
   /** @param {Entry} entry @param {WorkerHandle} receiver @param {boolean} isOwned */
   #send (entry, receiver, isOwned) {
     this.#queue.delete(entry)
-    this.#entries.delete(entry.id)
-    entry.id = ++this.#lastId // by which a late answer to the sending before is told from the one to this: several receivers may be one primary's
-    this.#entries.set(entry.id, entry)
+    this.#underWay.renumber(entry)
     entry.receiver = receiver
     entry.tried.add(receiver)
     this.placement.sent(receiver, entry.parcel.load)
@@ -163,7 +161,7 @@ class HandoffLedger {
 
   /** @param {WorkerHandle} receiver @param {number} id @param {import('./entry').Copy} [copy] */
   #adopted (receiver, id, copy) {
-    const entry = this.#entries.get(id)
+    const entry = this.#underWay.get(id)
     if (entry?.receiver !== receiver) {
       receiver.send('drop', { id })
       return this.#free(receiver)
@@ -186,7 +184,7 @@ class HandoffLedger {
 
   /** @param {WorkerHandle} receiver @param {number} id */
   #refused (receiver, id) {
-    const entry = this.#entries.get(id)
+    const entry = this.#underWay.get(id)
     this.#free(receiver)
     if (entry?.receiver !== receiver) return
     this.totals.refused++
@@ -207,7 +205,7 @@ class HandoffLedger {
 
   /** @param {WorkerHandle} handle a worker that has died */
   #gone (handle) {
-    for (const entry of this.#entries.values()) {
+    for (const entry of this.#underWay) {
       if (entry.receiver !== handle) continue
       this.totals.takenBack++
       this.#requeue(entry)
@@ -234,20 +232,13 @@ class HandoffLedger {
   }
 
   /** @returns {Promise<void>} resolves when no connection is on its way, or after half a minute */
-  async settled () {
-    if (this.#entries.size === 0) return
-    await new Promise(resolve => {
-      const timer = setTimeout(resolve, ORPHAN_MS)
-      this.#onSettled = () => {
-        clearTimeout(timer)
-        resolve(undefined)
-      }
-    })
+  settled () {
+    return this.#underWay.settled()
   }
 
   /** The fleet has stopped. */
   close () {
-    for (const entry of this.#entries.values()) this.#close(entry)
+    for (const entry of this.#underWay) this.#close(entry)
   }
 
   /** No worker that serves now takes it. @param {Entry} entry */
@@ -277,11 +268,10 @@ class HandoffLedger {
 
   /** @param {Entry} entry */
   #close (entry) {
-    this.#entries.delete(entry.id)
     this.#loans.get(entry.sender)?.delete(entry)
     this.#queue.delete(entry)
     entry.close()
-    if (this.#entries.size === 0) this.#onSettled()
+    this.#underWay.delete(entry)
   }
 }
 

@@ -74,8 +74,8 @@ function installed () {
 }
 
 /**
- * The file, what it requires of this package, and the addons in the folders of these. It runs in every start, and require.resolve() would take
- * ten times as long.
+ * The file, what it requires of this package, and the addons in the folders of these. It runs in every start; by require.resolve() it
+ * took twice the time.
  *
  * @param {string} first
  * @returns {Map<string, Buffer>} by the path in the package

@@ -33,7 +33,7 @@ t.test('once the package on disk is another one, workers have all that they may 
   const { preload } = code
   t.teardown(() => code.close())
   t.same(found, ['99.0.0'])
-  t.not(path.relative(folder, preload).slice(0, 2), 'li')
+  t.notOk(preload.startsWith(folder), 'it is not in the package any more')
   const script = `process.stdout.write(JSON.stringify((${loadAll})(${JSON.stringify(preload)})))`
   t.equal(execFileSync(process.execPath, ['-e', script], { encoding: 'utf8' }), '[null,null]', 'no addon is missing')
   const kept = fs.readdirSync(path.join(path.dirname(preload), '..', 'features'), { recursive: true, encoding: 'utf8' })
